@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course import ROOT
-from tests.sandbox.conftest import closed_ancestor
+from tests.sandbox.conftest import find_closed_ancestor
 
 _NAMESPACE = ROOT / "tests" / "sandbox" / "ordinary.sh"
 _NEEDED = ("useradd", "userdel", "groupdel", "runuser", "unshare")
@@ -24,7 +24,7 @@ needs_accounts = pytest.mark.skipif(
     not sys.platform.startswith("linux")
     or os.geteuid() != 0
     or not all(map(shutil.which, _NEEDED))
-    or bool(closed_ancestor(sys.prefix)),
+    or bool(find_closed_ancestor(sys.prefix)),
     reason="making accounts needs root, useradd and an environment others can read",
 )
 
@@ -43,7 +43,7 @@ class Accounts:
 @contextlib.contextmanager
 def accounts(names: Sequence[str], home: Path) -> Iterator[Accounts]:
     """Accounts with homes below ``home``, removed with their group afterwards."""
-    made = Accounts(f"-{secrets.token_hex(3)}", home)
+    users = Accounts(f"-{secrets.token_hex(3)}", home)
     home.mkdir()
     home.chmod(0o755)
     try:
@@ -53,25 +53,25 @@ def accounts(names: Sequence[str], home: Path) -> Iterator[Accounts]:
                     "useradd",
                     "--create-home",
                     "--home-dir",
-                    home / made[name],
+                    home / users[name],
                     "--shell",
                     "/bin/sh",
                     "--user-group",
-                    made[name],
+                    users[name],
                 ],
                 check=True,
                 capture_output=True,
             )
-        yield made
+        yield users
     finally:
         for name in names:
-            command = ["userdel", "--force", "--remove", made[name]]
+            command = ["userdel", "--force", "--remove", users[name]]
             subprocess.run(command, check=False, capture_output=True)
-        command = ["groupdel", made["graders"]]
+        command = ["groupdel", users["graders"]]
         subprocess.run(command, check=False, capture_output=True)
 
 
 def as_root(command: Sequence[object]) -> list[object]:
     """A command in a namespace where others can reach the interpreter, too."""
-    closed = closed_ancestor(sys.base_prefix)
+    closed = find_closed_ancestor(sys.base_prefix)
     return ["unshare", "-m", "sh", _NAMESPACE, "0", closed, sys.base_prefix, *command]

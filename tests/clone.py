@@ -31,7 +31,7 @@ def checkout(folder: Path) -> Path:
 def run(clone: Path, *command: str) -> str:
     """Run a module of Python's with the clone's own code; what it prints."""
     environment = {k: v for k, v in os.environ.items() if k != SERVER_VARIABLE}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", *command],
         cwd=clone,
         text=True,
@@ -40,5 +40,5 @@ def run(clone: Path, *command: str) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
-    assert done.returncode == 0, done.stdout
-    return done.stdout
+    assert process.returncode == 0, process.stdout
+    return process.stdout

@@ -59,8 +59,8 @@ def _length(item: pytest.Item) -> float:
 
 def _shares(item: pytest.Item) -> bool:
     """Whether a test uses what is made once for its module."""
-    known = item._fixtureinfo.name2fixturedefs
-    return any(made[-1].scope == "module" for made in known.values())
+    fixtures = item._fixtureinfo.name2fixturedefs
+    return any(definitions[-1].scope == "module" for definitions in fixtures.values())
 
 
 def pytest_collection_finish() -> None:
@@ -129,7 +129,7 @@ def tiny_exercise(monkeypatch) -> Specification:
     def double(function, inputs):
         return {"twice": tensor(function(inputs["x"]), "twice")}
 
-    made = Specification(
+    specification = Specification(
         name="tiny/double",
         target="double",
         cases=[case("plain", "a vector", lambda draw: {"x": draw.tensor(3)}, "Twice?")],
@@ -137,6 +137,6 @@ def tiny_exercise(monkeypatch) -> Specification:
         accepted=[right("added", edit("2 * x", "x + x"))],
     )
     exercise = ModuleType("transformer_course.tiny.exercises.double")
-    exercise.EXERCISE = made
+    exercise.EXERCISE = specification
     monkeypatch.setitem(sys.modules, exercise.__name__, exercise)
-    return made
+    return specification

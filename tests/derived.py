@@ -40,13 +40,13 @@ def readme(text: str) -> str:
     number = len(units())
     words = WORDINGS["en"].numerals
     word = words[number] if number < len(words) else str(number)
-    told = f"{word} unit{'s' if number != 1 else ''} with {count} exercises"
-    text = _BANK.sub(_bank, _COUNTS.sub(told, text, count=1), count=1)
+    counts = f"{word} unit{'s' if number != 1 else ''} with {count} exercises"
+    text = _BANK.sub(_bank, _COUNTS.sub(counts, text, count=1), count=1)
     table = "\n".join(unit_rows()) + "\n"
     return _TABLE.sub(lambda _: table, text, count=1)
 
 
-def _bank(found: re.Match[str]) -> str:
+def _bank(match: re.Match[str]) -> str:
     """How many mutants and accepted solutions there are, rounded down."""
     counts = [
         (
@@ -58,8 +58,8 @@ def _bank(found: re.Match[str]) -> str:
     mutants, accepted = (list(column) for column in zip(*counts, strict=True))
     every = sum(mutants) - 1, sum(accepted) - 1  # "more than"
     return (
-        f"more than {every[0] // 100 * 100:,} {found[1]}"
-        f"more than {every[1] // 100 * 100:,} {found[2]}"
+        f"more than {every[0] // 100 * 100:,} {match[1]}"
+        f"more than {every[1] // 100 * 100:,} {match[2]}"
         f"at least {_round_down(min(mutants), 50)} "
         f"and {_round_down(min(accepted), 10)} "
         "in every unit"

@@ -37,21 +37,25 @@ PLAIN = [field.name for field in fields(Case) if field.name not in ANSWERS]
 
 def rows(validity: bool = False) -> Rows:
     """Every row of the course, or, with ``validity``, those that take minutes, too."""
-    found: Rows = {}
+    checksums: Rows = {}
     for unit in units():
-        drawn = {name: load(unit.name, name) for name in ("public", "hidden")}
-        for one in specifications(unit.name):
-            found |= dict(variants(one))
-        for visibility, exercises in drawn.items():
+        references_by_kind = {
+            name: load(unit.name, name) for name in ("public", "hidden")
+        }
+        for specification in specifications(unit.name):
+            checksums |= dict(variants(specification))
+        for visibility, exercises in references_by_kind.items():
             for name, exercise in exercises.items():
                 head = (exercise.title, exercise.points, exercise.builds_on)
-                found[f"exercise {visibility} {name}"] = sha(*head)
+                checksums[f"exercise {visibility} {name}"] = sha(*head)
                 for case in exercise.cases:
-                    found |= dict(answers(f"{visibility} {name}/{case.name}", case))
+                    checksums |= dict(answers(f"{visibility} {name}/{case.name}", case))
         if validity:
-            for row in measure(specifications(unit.name), list(drawn.values())):
-                found[f"validity {row.name}"] = str(row)
-    return found
+            for row in measure(
+                specifications(unit.name), list(references_by_kind.values())
+            ):
+                checksums[f"validity {row.name}"] = str(row)
+    return checksums
 
 
 def variants(exercise: Specification) -> Iterator[tuple[str, str]]:
@@ -60,8 +64,11 @@ def variants(exercise: Specification) -> Iterator[tuple[str, str]]:
     for mutant in exercise.mutants:
         name = f"{exercise.name}/{mutant.name}"
         yield f"mutant {name}", sha(mutant.says, mutant.asks)
-        for way in mutant.variants:
-            yield f"way {name}/{way.name}", sha(text(variant_source(exercise, way)))
+        for variant in mutant.variants:
+            yield (
+                f"way {name}/{variant.name}",
+                sha(text(variant_source(exercise, variant))),
+            )
     for right in exercise.accepted:
         code = text(variant_source(exercise, right))
         yield f"accepted {exercise.name}/{right.name}", sha(code)
@@ -76,8 +83,8 @@ def answers(name: str, case: Case) -> Iterator[tuple[str, str]]:
     """The stored answers of a case, and what it says."""
     yield f"case {name}", sha(*(getattr(case, field) for field in PLAIN))
     roles = {"inputs": case.inputs, "expected": case.expected}
-    for role, given in (roles | dict(case.mistakes)).items():
-        for label, value in given.items():
+    for role, role_answers in (roles | dict(case.mistakes)).items():
+        for label, value in role_answers.items():
             yield f"answer {name}/{role}/{label}", digest(value)
 
 
@@ -98,21 +105,21 @@ def sha(*parts: object) -> str:
 
 def differences(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
     """What two sets of rows differ in, by name."""
-    both = [name for name in new if name in old]
+    common = [name for name in new if name in old]
     lines = [f"gone     {name}" for name in old if name not in new]
     lines += [f"new      {name}" for name in new if name not in old]
-    lines += [f"changed  {name}" for name in both if old[name] != new[name]]
+    lines += [f"changed  {name}" for name in common if old[name] != new[name]]
     before = [name for name in old if name in new]
-    moved = [b for a, b in zip(before, both, strict=True) if a != b]
+    moved = [b for a, b in zip(before, common, strict=True) if a != b]
     return lines + [f"moved    {name}" for name in moved[:1]]
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Write the rows, or compare them with those that were written."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--write", metavar="FILE", type=Path)
-    what.add_argument("--check", metavar="FILE", type=Path)
+    action = parser.add_mutually_exclusive_group(required=True)
+    action.add_argument("--write", metavar="FILE", type=Path)
+    action.add_argument("--check", metavar="FILE", type=Path)
     parser.add_argument("--validity", action="store_true", help="run every mutant")
     options = parser.parse_args(arguments)
     new = rows(options.validity)

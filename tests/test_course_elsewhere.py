@@ -45,14 +45,14 @@ def course(tmp_path_factory) -> Path:
 
 def run(course: Path, *command: str) -> str:
     """Run a command of the engine in the course's folder; what it prints."""
-    gone = (SERVER_VARIABLE, VARIABLE)
-    done = subprocess.run(
+    removed = (SERVER_VARIABLE, VARIABLE)
+    process = subprocess.run(
         [sys.executable, "-m", *command], cwd=course, text=True,
-        env={name: value for name, value in os.environ.items() if name not in gone},
+        env={name: value for name, value in os.environ.items() if name not in removed},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
-    assert done.returncode == 0, done.stdout
-    return done.stdout
+    assert process.returncode == 0, process.stdout
+    return process.stdout
 
 
 @pytest.mark.long
@@ -77,8 +77,8 @@ def test_it_is_built_graded_reported_and_published_there(course):
     (metadata,) = site.glob("*.dist-info/METADATA")
     assert "License" not in metadata.read_text()  # its course.toml states none
     check = "import autograder as a; a.check('doubling/double', lambda x: 3 * x)"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", check], cwd=site, capture_output=True, text=True,
         env={**os.environ, "PYTHONPATH": str(site)},
     )  # fmt: skip
-    assert "You tripled." in done.stdout, done.stderr
+    assert "You tripled." in process.stdout, process.stderr

@@ -15,11 +15,11 @@ def test_a_question_of_the_judge_can_be_replayed():
     """The wrong axis is told by its name, on visible and on fresh cases."""
     code = TEXT.split("## Replay a judge's question")[1]
     (block,) = re.findall(r"^```python\n(.*?)^```$", code, re.DOTALL | re.MULTILINE)
-    shown = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", block], capture_output=True, text=True, check=True
     ).stdout
-    assert shown.startswith("A stable softmax: 0 of 14 points\n")
-    assert "four dimensions (hidden)" in shown
+    assert output.startswith("A stable softmax: 0 of 14 points\n")
+    assert "four dimensions (hidden)" in output
 
 
 def test_the_line_to_stop_at_is_in_the_student_s_code():

@@ -16,15 +16,15 @@ RAISED = re.compile(r"^    (\w+(?:, \w+)*): ", re.MULTILINE)
 OTHER_SECTION = re.compile(r"\n(?:Args|Attributes|Returns|Yields):\n")
 
 
-def known() -> set[str]:
+def find_class_names() -> set[str]:
     """The classes of the package, what it imports, and Python's own."""
-    found = set(dir(builtins))
+    classes = set(dir(builtins))
     for node in (node for tree in TREES.values() for node in ast.walk(tree)):
         if isinstance(node, ast.ClassDef):
-            found.add(node.name)
+            classes.add(node.name)
         elif isinstance(node, ast.ImportFrom):
-            found |= {alias.name for alias in node.names}
-    return found
+            classes |= {alias.name for alias in node.names}
+    return classes
 
 
 def raised(doc: str) -> list[str]:
@@ -33,13 +33,13 @@ def raised(doc: str) -> list[str]:
 
 
 def test_what_is_said_to_be_raised_exists():
-    said = [
+    exceptions = [
         (path.name, name)
         for path, tree in TREES.items()
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef)
         for name in raised(inspect.cleandoc(ast.get_docstring(node) or ""))
     ]
-    assert len(said) > 200
-    names = known()
-    assert [(file, name) for file, name in said if name not in names] == []
+    assert len(exceptions) > 200
+    names = find_class_names()
+    assert [(file, name) for file, name in exceptions if name not in names] == []

@@ -48,13 +48,13 @@ def test_conda_asks_for_the_same_ranges(required):
 
 def test_a_newer_torch_is_welcome():
     (torch,) = (required for required in REQUIRED if required.name == "torch")
-    assert {one.operator for one in torch.specifier} == {">="}
+    assert {specifier.operator for specifier in torch.specifier} == {">="}
     assert Version("99.0") in torch.specifier and pinned()["torch"] == Version("2.13")
 
 
 def test_conda_asks_for_nothing_else():
-    known = {CONDA_NAMES.get(r.name, r.name) for r in REQUIRED}
-    assert set(conda()) - known == {"python=3.12", "pip"}
+    requirements = {CONDA_NAMES.get(r.name, r.name) for r in REQUIRED}
+    assert set(conda()) - requirements == {"python=3.12", "pip"}
 
 
 @pytest.mark.parametrize("required", REQUIRED + EXTRA, ids=str)
@@ -73,7 +73,7 @@ def test_conda_python_is_one_that_the_project_accepts():
 
 
 @pytest.mark.parametrize(
-    ("version", "says", "goes_on"),
+    ("version", "message", "goes_on"),
     [
         ((3, 10), "needs Python 3.11 or later", False),
         ((3, 11), "", True),
@@ -82,7 +82,7 @@ def test_conda_python_is_one_that_the_project_accepts():
     ],
 )
 def test_make_refuses_old_pythons_and_warns_of_new_ones(
-    tmp_path, version, says, goes_on
+    tmp_path, version, message, goes_on
 ):
     """With an interpreter that claims a version, and stops at ``-m venv``."""
     fake = tmp_path / "python"
@@ -92,7 +92,7 @@ def test_make_refuses_old_pythons_and_warns_of_new_ones(
         f'sys.version_info = {version}; $(printf \'%s\' "$2")"\n'
     )
     fake.chmod(0o755)
-    done = subprocess.run(
+    process = subprocess.run(
         [
             "make",
             "--no-print-directory",
@@ -105,8 +105,8 @@ def test_make_refuses_old_pythons_and_warns_of_new_ones(
         text=True,
         check=False,
     )
-    assert done.returncode != 0 and ("asked for venv" in done.stdout) == goes_on
-    assert says in done.stderr and ("Python" in done.stderr) == bool(says)
+    assert process.returncode != 0 and ("asked for venv" in process.stdout) == goes_on
+    assert message in process.stderr and ("Python" in process.stderr) == bool(message)
 
 
 def set_up(target: str = "setup", **environment: str) -> str:
@@ -130,11 +130,13 @@ def test_the_set_up_uses_uv_where_it_is_and_pip_where_it_is_not(tmp_path):
     with_it = set_up(PATH=str(tmp_path))
     assert "uv pip install --python" in with_it and "-m pip" not in with_it
     # uv does not read what pip has been told.
-    told = set_up(PATH=str(tmp_path), PIP_EXTRA_INDEX_URL="https://example.org")
-    for said in (without, told):
-        assert "python -m pip install" in said and "uv " not in said
-    for said in (with_it, without):
-        assert "--constraint constraints.txt --editable .\n" in said
+    with_variable = set_up(
+        PATH=str(tmp_path), PIP_EXTRA_INDEX_URL="https://example.org"
+    )
+    for output in (without, with_variable):
+        assert "python -m pip install" in output and "uv " not in output
+    for output in (with_it, without):
+        assert "--constraint constraints.txt --editable .\n" in output
 
 
 def test_tools_for_tests_are_installed_by_the_commands_that_need_them():
@@ -150,13 +152,13 @@ def test_an_environment_that_was_moved_is_made_again(tmp_path, place):
         shutil.copy2(ROOT / name, tmp_path)
     ready = tmp_path / ".venv" / ".ready"
     ready.parent.mkdir()
-    where = {"": "", "here": f"{tmp_path}\n", "elsewhere": "/srv/transformer\n"}
-    ready.write_text(where[place])
-    done = subprocess.run(
+    locations = {"": "", "here": f"{tmp_path}\n", "elsewhere": "/srv/transformer\n"}
+    ready.write_text(locations[place])
+    process = subprocess.run(
         ["make", "--dry-run", "setup"],
         cwd=tmp_path, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert ("rm -rf .venv" in done.stdout) == (place == "elsewhere")
+    assert ("rm -rf .venv" in process.stdout) == (place == "elsewhere")
 
 
 @pytest.mark.skipif(not shutil.which("make"), reason="there is no make")
@@ -170,23 +172,23 @@ def test_the_set_up_says_each_step_and_nothing_else(tmp_path):
         '[ "$2" = venv ] && mkdir -p "$3/bin" && cp "$0" "$3/bin/python"\nexit 0\n'
     )
     fake.chmod(0o755)
-    done = subprocess.run(
+    process = subprocess.run(
         ["make", "--no-print-directory", f"PYTHON={fake}", "UV=", "setup"],
         cwd=tmp_path, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    first, second, third = done.stderr.splitlines()
+    first, second, third = process.stderr.splitlines()
     assert first == "1/2 environment in .venv, of Python 3.12.1"
     assert second.startswith("2/2 packages (") and second.endswith("by pip")
     assert third == "ready; use it with: source .venv/bin/activate"
-    assert done.stdout == ""
+    assert process.stdout == ""
 
 
 def test_the_benchmark_says_in_a_line_which_interpreter_it_needs():
     """``-S``: one that has none of the packages."""
     command = [sys.executable, "-S", ROOT / "benchmarks" / "grading.py"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    (line,) = done.stderr.splitlines()
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode == 1
+    (line,) = process.stderr.splitlines()
     assert "has no nbgrader: run `make setup`, then `.venv/bin/python" in line
 
 

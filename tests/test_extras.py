@@ -42,7 +42,11 @@ def test_without_any_the_core_s_tests_pass(clone, tmp_path):
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_without_one_and_what_builds_on_it_the_commands_work(clone, tmp_path, extra):
     folder = clone / "autograder" / "extras"
-    removed = [one for one in EXTRAS if one == extra or extra in builds_on(one)]
+    removed = [
+        candidate
+        for candidate in EXTRAS
+        if candidate == extra or extra in builds_on(candidate)
+    ]
     for name in removed:
         shutil.move(folder / name, tmp_path)
     try:

@@ -10,11 +10,11 @@ from tests.golden import differences, digest, text, variants
 
 def test_a_row_changes_with_the_text_of_what_is_run_or_said(tiny_exercise):
     before = dict(variants(tiny_exercise))
-    other = wrong("tripled", "You tripled.", "How many?", edit("2 *", "3.0 *"))
-    after = dict(variants(replace(tiny_exercise, mutants=[other])))
+    mistake = wrong("tripled", "You tripled.", "How many?", edit("2 *", "3.0 *"))
+    after = dict(variants(replace(tiny_exercise, mutants=[mistake])))
     assert differences(before, after) == ["changed  way tiny/double/tripled/tripled"]
-    other = wrong("tripled", "You tripled it.", "How many?", edit("2 *", "3 *"))
-    after = dict(variants(replace(tiny_exercise, mutants=[other])))
+    mistake = wrong("tripled", "You tripled it.", "How many?", edit("2 *", "3 *"))
+    after = dict(variants(replace(tiny_exercise, mutants=[mistake])))
     assert differences(before, after) == ["changed  mutant tiny/double/tripled"]
 
 

@@ -57,20 +57,20 @@ NAMED = re.compile(r"(autograder|nbgrader|make)( [a-z_]+)?")
 
 def commands() -> dict[str, str]:
     """The commands of the guides, without comments; where each is."""
-    found: dict[str, str] = {}
+    commands_by_guide: dict[str, str] = {}
     for name in GUIDES:
         text = (ROOT / name).read_text(encoding="utf-8")
         blocks = re.findall(r"^```\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-        shown = [line for block in blocks for line in block.splitlines()]
+        lines = [line for block in blocks for line in block.splitlines()]
         prose = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
-        shown += re.findall(r"`([^`\n]+)`", prose)
-        for line in shown:
+        lines += re.findall(r"`([^`\n]+)`", prose)
+        for line in lines:
             line = re.sub(r"\s+#.*", "", line).strip()
             line = line.replace("...", f"autograder grades {UNIT}")
             is_ours = line.split(" ")[0] in (*STARTS, *OTHERS) and " " in line
             if is_ours and not line.endswith("--help"):
-                found.setdefault(line, name)
-    return found
+                commands_by_guide.setdefault(line, name)
+    return commands_by_guide
 
 
 def of(program: str) -> list[str]:
@@ -79,7 +79,9 @@ def of(program: str) -> list[str]:
 
 def reason(line: str) -> str:
     """Why a command is not run here; "" if it is."""
-    return next((why for why, one in NEEDS.items() if re.match(one, line)), "")
+    return next(
+        (need for need, pattern in NEEDS.items() if re.match(pattern, line)), ""
+    )
 
 
 def test_the_guides_show_commands_of_each_kind():
@@ -108,14 +110,14 @@ def test_a_command_of_nbgraders_is_one_that_it_has(line):
 @pytest.mark.skipif(not shutil.which("make"), reason="there is no make")
 @pytest.mark.parametrize("line", of("make"))
 def test_a_target_of_make_is_there(line):
-    done = subprocess.run(
+    process = subprocess.run(
         ["make", "--dry-run", *shlex.split(line)[1:]],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
 
 
 def test_what_is_of_no_program_here_says_what_it_needs():
@@ -136,22 +138,26 @@ def term(tmp_path_factory) -> Path:
         tiny.data(notebook).replace(b"import math", b"LEADERBOARD_NAME = ''")
     )
     release = (root / "release" / UNIT / f"{UNIT}.ipynb").read_bytes()
-    done = tiny.data(tiny.solved(nbformat.reads(release, as_version=4)))
+    submission = tiny.data(tiny.solve_release(nbformat.reads(release, as_version=4)))
     (root / "roster.csv").write_text(
         "id,first_name,last_name,lms_user_id\n"
-        + "".join(f"{who},{who.title()},Lee,{n}\n" for n, who in enumerate(CLASS, 101))
+        + "".join(
+            f"{student},{student.title()},Lee,{n}\n"
+            for n, student in enumerate(CLASS, 101)
+        )
     )
     with zipfile.ZipFile(root / "submissions.zip", "w") as archive:
-        for n, who in enumerate(CLASS, 101):
-            archive.writestr(f"lee{who}_{n}_{n}9_numbers.ipynb", done)
+        for n, student in enumerate(CLASS, 101):
+            archive.writestr(f"lee{student}_{n}_{n}9_numbers.ipynb", submission)
     (root / "gradebook.csv").write_text(
         "Student,ID,Section,02_attention (7)\n"
-        + "".join(f'"Lee, {who}",{n},A,\n' for n, who in enumerate(CLASS, 101))
+        + "".join(f'"Lee, {student}",{n},A,\n' for n, student in enumerate(CLASS, 101))
     )
     (root / "worksheet.csv").write_text(
         "Identifier,Full name,Email address,Grade\n"
         + "".join(
-            f"Participant {n},{who.title()} Lee,,\n" for n, who in enumerate(CLASS)
+            f"Participant {n},{student.title()} Lee,,\n"
+            for n, student in enumerate(CLASS)
         )
     )
     assert converter.install()
@@ -164,8 +170,8 @@ def term(tmp_path_factory) -> Path:
     config.Autograde.autograde_preprocessors = [RunAndNote, SaveVerdicts]
     assert tiny.run_nbgrader(root, "autograde", UNIT, "*", config=config)["success"]
     with Gradebook(f"sqlite:///{root}/gradebook.db", "tiny") as book:
-        for who in CLASS:
-            book.find_grade("numbers-why", UNIT, UNIT, who).manual_score = 4
+        for student in CLASS:
+            book.find_grade("numbers-why", UNIT, UNIT, student).manual_score = 4
         book.db.commit()
     assert tiny.run_nbgrader(root, "generate_feedback", UNIT)["success"]
     with contextlib.chdir(root):
@@ -184,7 +190,11 @@ def say(line: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    [one for one in of("autograder") if not NAMED.fullmatch(one) and not reason(one)],
+    [
+        command
+        for command in of("autograder")
+        if not NAMED.fullmatch(command) and not reason(command)
+    ],
 )
 def test_a_command_of_ours_does_what_the_guide_says(line, term, monkeypatch):
     monkeypatch.chdir(term)

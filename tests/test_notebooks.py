@@ -27,7 +27,7 @@ def run(path, tmp_path, monkeypatch):
     return notebook
 
 
-def shown(notebook, exercise):
+def outputs_of_check(notebook, exercise):
     """The outputs under an exercise's check: (points, panel)."""
     grade_id = exercise.replace("/", "-")
     cell = next(
@@ -80,26 +80,26 @@ def shortened(path: Path, folder: Path, solved: Collection[str] | None = None) -
     return folder / path.name
 
 
-CHANGED = touched.changed_files(touched.base())
+CHANGED = touched.list_changed_files(touched.base())
 OFTEN = mostly_slow([unit for unit in units() if unit.text in CHANGED], "02")
 
 
 @pytest.mark.parametrize("unit", [u for u in OFTEN if not grades_training(u.values[0])])
 def test_with_solutions_it_runs_and_gets_all_points(unit, tmp_path, monkeypatch):
-    solved(run(shortened(unit.source, tmp_path), tmp_path, monkeypatch), unit)
+    assert_solved(run(shortened(unit.source, tmp_path), tmp_path, monkeypatch), unit)
 
 
 @pytest.mark.slow
 @pytest.mark.long(seconds=200)
 @pytest.mark.parametrize("unit", units()[3:], ids=lambda unit: unit.label)
 def test_so_it_does_with_all_training_runs(unit, tmp_path, monkeypatch):
-    solved(run(unit.source, tmp_path, monkeypatch), unit)
+    assert_solved(run(unit.source, tmp_path, monkeypatch), unit)
 
 
-def solved(notebook, unit: Unit) -> None:
+def assert_solved(notebook, unit: Unit) -> None:
     """See that every check of a notebook has all points, and no demonstration waits."""
     for name, exercise in load(unit.name).items():
-        assert shown(notebook, name)[0] == exercise.points, name
+        assert outputs_of_check(notebook, name)[0] == exercise.points, name
     printed = [o.get("text", "") for c in notebook.cells for o in c.get("outputs", [])]
     assert not [text for text in printed if " waits: " in text]  # a demonstration
 
@@ -108,10 +108,10 @@ def demonstrations(notebook) -> Iterator[tuple[str, bool]]:
     """The demonstrations by the names of their functions, and whether they wait."""
     for cell in notebook.cells:
         outputs = cell.get("outputs", [])
-        said = [
+        printed = [
             o.get("text", "") + o.get("data", {}).get("text/html", "") for o in outputs
         ]
-        text = re.sub(r"<[^>]+>", "", "".join(said))
+        text = re.sub(r"<[^>]+>", "", "".join(printed))
         for name in re.findall(r"^@demo\ndef (\w+)", cell.source, re.MULTILINE):
             yield name, f"{name.replace('_', ' ')} waits: " in text
 
@@ -132,13 +132,15 @@ def test_whoever_solves_the_short_path_misses_nothing_of_the_story(
     for name, exercise in load(unit.name).items():
         if name in measured and name not in path:
             continue  # its file is here, which nobody has who leaves it out
-        points, panel = shown(notebook, name)
+        points, panel = outputs_of_check(notebook, name)
         assert points == (exercise.points if name in path else 0), name
         assert "builds on" not in panel, name  # what was left out
         assert ("(not on the short path)" in panel) == (name not in path), name
-    told = dict(demonstrations(notebook))
-    waiting = {name for name, waits in told.items() if waits}
-    assert waiting == set(manifest.read(unit).beyond) and waiting < set(told)
+    waits_by_demonstration = dict(demonstrations(notebook))
+    waiting = {name for name, waits in waits_by_demonstration.items() if waits}
+    assert waiting == set(manifest.read(unit).beyond) and waiting < set(
+        waits_by_demonstration
+    )
 
 
 @pytest.mark.parametrize("unit", OFTEN)
@@ -147,7 +149,7 @@ def test_blank_it_runs_without_a_traceback_and_gets_no_point(
 ):
     notebook = run(unit.release, tmp_path, monkeypatch)
     for name in load(unit.name):
-        points, panel = shown(notebook, name)
+        points, panel = outputs_of_check(notebook, name)
         assert points == 0 and "Not solved yet" in panel, name
     outputs = [o for c in notebook.cells for o in c.get("outputs", [])]
     assert not [o for o in outputs if o.output_type == "error"]

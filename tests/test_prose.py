@@ -56,7 +56,7 @@ def subject(node: ast.expr) -> str:
                 return ast.unparse(node)
 
 
-def asked_for_its_ends(tree: ast.Module) -> Iterator[str]:
+def find_affix_tests(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         match node:
             case ast.Call(ast.Attribute(value, "startswith" | "endswith")):
@@ -85,7 +85,7 @@ def compared_with_words(tree: ast.Module) -> Iterator[str]:
 
 def test_nothing_is_decided_by_how_a_sentence_begins_ends_or_is_put() -> None:
     for name, tree in engine():
-        assert set(asked_for_its_ends(tree)) <= NOT_PROSE, name
+        assert set(find_affix_tests(tree)) <= NOT_PROSE, name
         assert list(compared_with_words(tree)) == [], name
 
 
@@ -98,7 +98,7 @@ def test_nothing_is_decided_by_how_a_sentence_begins_ends_or_is_put() -> None:
     ],
 )
 def test_a_sentence_that_is_asked_for_its_beginning_is_found(code: str) -> None:
-    assert not set(asked_for_its_ends(ast.parse(code))) <= NOT_PROSE
+    assert not set(find_affix_tests(ast.parse(code))) <= NOT_PROSE
 
 
 @pytest.mark.parametrize(

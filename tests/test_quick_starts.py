@@ -36,9 +36,9 @@ def in_table(document: str, heading: str) -> list[str]:
     return re.findall(r"`(nbgrader [^`]+)`", part)
 
 
-def run(command: str, folder: Path, **more: str) -> str:
+def run(command: str, folder: Path, **variables: str) -> str:
     """Run a command with the environment's programs on the PATH and no others."""
-    done = subprocess.run(
+    process = subprocess.run(
         ["/bin/bash", "-c", command],
         cwd=folder,
         text=True,
@@ -50,12 +50,12 @@ def run(command: str, folder: Path, **more: str) -> str:
             "OMP_NUM_THREADS": "1",
             "LANG": "C.UTF-8",
         }
-        | more,
+        | variables,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
-    assert done.returncode == 0, f"{command}\n{done.stdout}"
-    return done.stdout
+    assert process.returncode == 0, f"{command}\n{process.stdout}"
+    return process.stdout
 
 
 def hand_in(clone: Path, student: str) -> None:
@@ -70,8 +70,8 @@ def test_the_instructor_grades_a_clone_at_once(tmp_path):
     hand_in(clone, "ada")
     commands = lines("docs/instructor.md", "## Run a unit")
     assert len(commands) == 2
-    said = [run(command, clone) for command in commands]
-    assert "1 graded" in said[0]
+    outputs = [run(command, clone) for command in commands]
+    assert "1 graded" in outputs[0]
     assert (clone / "feedback" / "ada" / UNIT.label / f"{UNIT.label}.html").is_file()
     assert not (clone / "release.part").exists()
 
@@ -102,10 +102,10 @@ def test_make_demo_grades_the_sample_class_and_a_second_run_agrees(tmp_path):
     for name in ("make", "sh", "grep", "sed", "sort", "awk"):
         (tools / name).symlink_to(shutil.which(name))
     command += f" UNIT={UNIT.number} 2>> progress.log"
-    said = run(command, clone, PATH=str(tools))
+    output = run(command, clone, PATH=str(tools))
     root, page = clone / "demo", f"{UNIT.label}/{UNIT.label}.html"
     rows = {s.student.id: s for s in gradebook.read(UNIT.label, root).submissions}
-    assert UNIT.label in said and "ada" in said
+    assert UNIT.label in output and "ada" in output
     most = max(row.graded_points for row in rows.values())
     assert {
         student for student, row in rows.items() if row.graded_points == most
@@ -119,10 +119,10 @@ def test_make_demo_grades_the_sample_class_and_a_second_run_agrees(tmp_path):
     assert (root / "gradebook.db").is_file()
     assert len(list((root / "feedback").glob(f"*/{page}"))) == len(rows) >= 14
     assert (root / "reports" / f"{UNIT.label}.html").is_file()
-    for done in ("generate_assignment", "generate_feedback"):  # not done again
-        assert said.count(f"nbgrader {done} {UNIT.label}\n") == 1
-        said = said.replace(f"nbgrader {done} {UNIT.label}\n", "")
-    assert run(command, clone, PATH=str(tools)) == said
+    for step in ("generate_assignment", "generate_feedback"):  # not done again
+        assert output.count(f"nbgrader {step} {UNIT.label}\n") == 1
+        output = output.replace(f"nbgrader {step} {UNIT.label}\n", "")
+    assert run(command, clone, PATH=str(tools)) == output
 
 
 @pytest.mark.long

@@ -33,13 +33,15 @@ def test_its_table_of_attacks_is_the_benchmark_s():
     """Measured by hand; that no attack achieves anything, tests of the bank say."""
     head = f"| | tried | {' | '.join(EFFECTS)} |"
     assert head in TEXT and f"contains {len(BANK)} hostile submissions" in TEXT
-    found = {
-        who: [int(number) for number in re.findall(r"\d+", cells)]
-        for who, cells in re.findall(r"^\| ([a-z ]+) \|((?: \d+ \|){5})$", TEXT, re.M)
+    rows = {
+        grader: [int(number) for number in re.findall(r"\d+", cells)]
+        for grader, cells in re.findall(
+            r"^\| ([a-z ]+) \|((?: \d+ \|){5})$", TEXT, re.M
+        )
     }
-    assert found["this autograder"] == [len(BANK), 0, 0, 0, 0]
+    assert rows["this autograder"] == [len(BANK), 0, 0, 0, 0]
     on_plain = [a for a in BANK if not a.harms and a.group != DESIGN]
-    assert found["plain nbgrader"][0] == len(on_plain) >= max(found["plain nbgrader"])
+    assert rows["plain nbgrader"][0] == len(on_plain) >= max(rows["plain nbgrader"])
     assert f"only with the {len(on_plain)} that" in TEXT
     inside = [a for a in on_plain if a.group in (REWRITING, COMPARING)]
     assert f"Of the {len(inside)} that rewrite" in TEXT

@@ -117,16 +117,16 @@ def tree_of(path: Path) -> ast.Module:
 @functools.cache
 def imports(path: Path) -> frozenset[str]:
     """What a file imports of both packages, anywhere in it: modules, or their names."""
-    found = set()
+    names = set()
     for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.ImportFrom):
             assert not node.level, f"{path}: write imports in full"
             module = node.module or ""
-            found |= {f"{module}.{alias.name}" for alias in node.names}
+            names |= {f"{module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
     ours = ("autograder.", f"{COURSE}.")
-    return frozenset(name for name in found if name.startswith(ours))
+    return frozenset(name for name in names if name.startswith(ours))
 
 
 def module_of(name: str) -> str:
@@ -136,7 +136,7 @@ def module_of(name: str) -> str:
 
 def test_there_is_no_circle_anywhere():
     arrows = {
-        name: {module_of(found) for found in imports(path)} - {name}
+        name: {module_of(imported) for imported in imports(path)} - {name}
         for name, path in NAMES.items()
     }
     graphlib.TopologicalSorter(arrows).prepare()  # raises CycleError, which names it
@@ -150,13 +150,13 @@ def test_there_is_no_circle_of_rooms_within_a_room():
 
     arrows: dict[str, set[str]] = {}
     for name, path in NAMES.items():
-        found = {inner(module_of(imported)) for imported in imports(path)}
-        arrows.setdefault(inner(name), set()).update(found - {inner(name)})
+        rooms = {inner(module_of(imported)) for imported in imports(path)}
+        arrows.setdefault(inner(name), set()).update(rooms - {inner(name)})
     graphlib.TopologicalSorter(arrows).prepare()
 
 
 def test_there_is_no_circle_of_rooms():
-    inner = {room: found & ALLOWED.keys() for room, found in ALLOWED.items()}
+    inner = {room: allowed & ALLOWED.keys() for room, allowed in ALLOWED.items()}
     graphlib.TopologicalSorter(inner).prepare()
 
 
@@ -165,8 +165,8 @@ def test_imports_of_the_engine_go_one_way_and_never_to_a_course():
         if path.is_relative_to(PACKAGE):
             room = module_path(path).parts[0]
             assert not any(name.startswith(COURSE) for name in imports(path)), path
-            found = {name.split(".")[1] for name in imports(path)}
-            assert found <= ALLOWED[room] | {room}, path
+            rooms = {name.split(".")[1] for name in imports(path)}
+            assert rooms <= ALLOWED[room] | {room}, path
 
 
 @pytest.mark.parametrize("extra", sorted(p.name for p in EXTRAS), ids=str)
@@ -174,11 +174,11 @@ def test_an_extra_imports_no_other_one_unasked(extra):
     """Nor more of the command line than what a command is made of."""
     folder = PACKAGE / "extras" / extra
     builds_on = importlib.import_module(name_of(folder / "__init__.py"))
-    others = {extra, *getattr(builds_on, "BUILDS_ON", ())}
+    extras = {extra, *getattr(builds_on, "BUILDS_ON", ())}
     for path in folder.rglob("*.py"):
         for name in imports(path):
             _, room, *inner = name.split(".")
-            assert room != "extras" or inner[0] in others, (path, name)
+            assert room != "extras" or inner[0] in extras, (path, name)
             assert room != "cli" or inner[0] == "arguments", (path, name)
 
 
@@ -198,8 +198,8 @@ def test_what_ships_needs_no_author_and_a_unit_no_other_unit():
             name.split(".")[1] for name in imports(path) if name.startswith(COURSE)
         }
         assert of_the_course <= shared | {first}, path
-        found = {name.split(".")[1] for name in imports(path)} - of_the_course
-        assert found <= OF_THE_COURSE[room], (path, found)
+        rooms = {name.split(".")[1] for name in imports(path)} - of_the_course
+        assert rooms <= OF_THE_COURSE[room], (path, rooms)
 
 
 def test_nothing_shadows_the_standard_library():
@@ -215,7 +215,7 @@ def test_a_class_has_a_name_of_its_own():
         for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes.setdefault(node.name, []).append(name_of(path))
-    assert {name: where for name, where in homes.items() if len(where) > 1} == {}
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
 
 
 # Modules that a test of another name covers: by module (or many), the test's file.
@@ -329,13 +329,13 @@ def arrows_of(picture: str) -> tuple[list[tuple[str, str]], list[tuple[str, str]
     files = dict(BOX.findall(picture))
     plain = BOX.sub(r"\1", picture)
 
-    def found(arrow: str) -> list[tuple[str, str]]:
-        ends = re.findall(rf"^ *(\w+) {arrow} (\w+)$", plain, re.MULTILINE)
+    def find_arrows(arrow: str) -> list[tuple[str, str]]:
+        pairs = re.findall(rf"^ *(\w+) {arrow} (\w+)$", plain, re.MULTILINE)
         return [
-            (name_of(place_of(files[a])), name_of(place_of(files[b]))) for a, b in ends
+            (name_of(place_of(files[a])), name_of(place_of(files[b]))) for a, b in pairs
         ]
 
-    return found("-->"), found('-\\. "[^"]+" \\.->')
+    return find_arrows("-->"), find_arrows('-\\. "[^"]+" \\.->')
 
 
 def test_there_are_three_pictures_of_one_page_each():
@@ -354,7 +354,7 @@ def test_each_line_of_a_picture_is_understood(picture):
 @pytest.mark.parametrize("picture", PICTURES, ids=["submission", "check", "build"])
 def test_a_solid_arrow_of_a_picture_is_an_import(picture):
     for tail, head in arrows_of(picture)[0]:
-        assert head in {module_of(found) for found in imports(NAMES[tail])}, (
+        assert head in {module_of(imported) for imported in imports(NAMES[tail])}, (
             tail,
             head,
         )
@@ -363,4 +363,4 @@ def test_a_solid_arrow_of_a_picture_is_an_import(picture):
 @pytest.mark.parametrize("picture", PICTURES, ids=["submission", "check", "build"])
 def test_a_dotted_arrow_of_a_picture_is_no_import(picture):
     for tail, head in arrows_of(picture)[1]:
-        assert head not in {module_of(found) for found in imports(NAMES[tail])}
+        assert head not in {module_of(imported) for imported in imports(NAMES[tail])}

@@ -23,7 +23,11 @@ def an_extra(tmp_path, monkeypatch):
         monkeypatch.setattr(seams, "read_settings", lambda root: settings)
 
     yield make
-    for name in [one for one in sys.modules if one.partition(".")[0] == "counting"]:
+    for name in [
+        module_name
+        for module_name in sys.modules
+        if module_name.partition(".")[0] == "counting"
+    ]:
         del sys.modules[name]
 
 

@@ -31,10 +31,10 @@ HOOKS = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][
 def test_what_runs_before_a_commit_finds_nothing(hook):
     python, *arguments = shlex.split(hook["entry"])
     assert python == "python"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
 
 
 def test_nothing_is_ever_unpickled():
@@ -66,11 +66,15 @@ def test_a_notebook_is_read_in_88_columns(path):
 
 @pytest.mark.parametrize("folder", LONGEST)
 def test_files_are_short(folder):
-    inner = [ROOT / other for other in LONGEST if other.startswith(f"{folder}/")]
+    inner = [
+        ROOT / longer_folder
+        for longer_folder in LONGEST
+        if longer_folder.startswith(f"{folder}/")
+    ]
     inner.append(ROOT / "transformer_course" / "solutions")  # built from the notebooks
-    found = {
+    lengths = {
         str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
         for path in (ROOT / folder).rglob("*.py")
-        if not any(path.is_relative_to(other) for other in inner)
+        if not any(path.is_relative_to(longer_folder) for longer_folder in inner)
     }
-    assert {p: n for p, n in found.items() if n > LONGEST[folder]} == {}
+    assert {p: n for p, n in lengths.items() if n > LONGEST[folder]} == {}

@@ -20,25 +20,25 @@ class Student:
         programs = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
         self.folder, self.python, self.pip = folder, programs / "python", pip
 
-    def install(self, *what: str | Path, at: Path | None = None) -> str:
+    def install(self, *packages: str | Path, at: Path | None = None) -> str:
         """``pip install``, in a folder; what it says."""
-        done = self._run(
+        process = self._run(
             *self.pip, "--python", self.python, "install", "--no-index",
-            "--disable-pip-version-check", *what, at=at,
+            "--disable-pip-version-check", *packages, at=at,
         )  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        assert process.returncode == 0, process.stdout + process.stderr
+        return process.stdout
 
     def says(self, code: str, at: Path | None = None) -> str:
         """What a program prints that runs in a folder."""
-        done = self._run(self.python, "-c", code, at=at)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout.strip()
+        process = self._run(self.python, "-c", code, at=at)
+        assert process.returncode == 0, process.stdout + process.stderr
+        return process.stdout.strip()
 
     def fails(self, code: str, at: Path | None = None) -> str:
         """The last line of the error that a program ends in; "" if it ends in none."""
-        done = self._run(self.python, "-c", code, at=at)
-        return done.stderr.strip().rpartition("\n")[2] if done.returncode else ""
+        process = self._run(self.python, "-c", code, at=at)
+        return process.stderr.strip().rpartition("\n")[2] if process.returncode else ""
 
     def told(self, message: str, at: Path) -> None:
         """Do what a notebook's first cell says, but for what the wheel depends on."""
@@ -46,8 +46,8 @@ class Student:
         self.install("--no-deps", *line.split(), at=at)
 
     def _run(self, *command: str | Path, at: Path | None):
-        told = ("PYTHON", "PIP_")  # of this machine's own packages, and its pip
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(told)}
+        prefixes = ("PYTHON", "PIP_")  # of this machine's own packages, and its pip
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(prefixes)}
         clean["PIP_CONFIG_FILE"] = os.devnull
         return subprocess.run(
             command, cwd=at or self.folder, env=clean, capture_output=True, text=True

@@ -113,15 +113,17 @@ def read(root: Path, step: str, student: str = ".") -> nbformat.NotebookNode:
 
 
 def cell(notebook, grade_id: str):
-    found = [
+    matching = [
         c
         for c in notebook.cells
         if c.metadata.get("nbgrader", {}).get("grade_id") == grade_id
     ]
-    return found[0]
+    return matching[0]
 
 
-def solved(release, double: str = DOUBLE, triple: str = TRIPLE, words: str = WORDS):
+def solve_release(
+    release, double: str = DOUBLE, triple: str = TRIPLE, words: str = WORDS
+):
     """A copy of the released notebook with answers."""
     notebook = copy.deepcopy(release)
     cell(notebook, "numbers-double-answer").source = double
@@ -170,7 +172,7 @@ class RunHere(Preprocessor):
         return nb, resources
 
 
-def settings(**more) -> Config:
+def settings(**options) -> Config:
     config = Config()
     config.Autograde.autograde_preprocessors = [
         RunHere,
@@ -178,14 +180,14 @@ def settings(**more) -> Config:
         AssignLatePenalties,
         CheckCellMetadata,
     ]
-    config.Autograde.update(more)
+    config.Autograde.update(options)
     return config
 
 
-def autograde(root, student="*", force=False, **more) -> dict:
+def autograde(root, student="*", force=False, **options) -> dict:
     RunHere.seen.clear()
     return run_nbgrader(
-        root, "autograde", UNIT, student, force=force, config=settings(**more)
+        root, "autograde", UNIT, student, force=force, config=settings(**options)
     )
 
 
@@ -195,7 +197,7 @@ def graded_students() -> list[str]:
 
 
 def good(root, **answers) -> bytes:
-    return data(solved(read(root, "release"), **answers))
+    return data(solve_release(read(root, "release"), **answers))
 
 
 def gradebook(root) -> dict:

@@ -159,7 +159,7 @@ def outputs_kept(nb: NotebookNode) -> None:
             ]
 
 
-def moved(nb: NotebookNode) -> None:
+def move_answers(nb: NotebookNode) -> None:
     """The answers in new cells of the student's own; the stubs are still there."""
     for name in (SOFTMAX, SEES):
         (answer,) = cells_named(nb, f"{name}-answer")

@@ -16,7 +16,7 @@ from tests.attacks.accident import (
     colab,
     copied,
     lost,
-    moved,
+    move_answers,
     noisily,
     old_format,
     outputs_kept,
@@ -131,7 +131,7 @@ for _ in tqdm(range(3)): pass
             }
         ),
     ),
-    Accident("answers in cells of its own", change=moved),
+    Accident("answers in cells of its own", change=move_answers),
     Accident(
         "helper cells",
         change=lambda nb: [

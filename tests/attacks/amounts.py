@@ -16,7 +16,7 @@ from tests.attacks.attack import (
     MACHINE,
     MALFORMED,
     Attack,
-    both,
+    answer_both,
 )
 
 _PICTURE = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(600_000)).decode()
@@ -53,7 +53,7 @@ AMOUNTS: list[Attack] = [
     Attack(MALFORMED, "a secret that is no text", files={
         "submission_secret.txt": b"\xff\xfe\x00" * 9, "timestamp.txt": b"\xff" * 30}),
     Attack(MALFORMED, "lines that end early",
-           answers=both("x = 5.0  # \rdef stable_softmax(x): return x\r"
+           answers=answer_both("x = 5.0  # \rdef stable_softmax(x): return x\r"
                         "def who_sees_whom(layer, x): return x\r"
                         "\r\n\x0b\x0c\x1c\x85\u2028"),
            change=lambda nb: nb.cells.append(new_markdown_cell(

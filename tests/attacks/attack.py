@@ -59,7 +59,7 @@ class Attack:
         write_submission(self, answered(release, self.answers), folder / NOTEBOOK)
 
 
-def both(code: str) -> dict[str, str]:
+def answer_both(code: str) -> dict[str, str]:
     """The same code as the answer to both judged exercises."""
     return {SOFTMAX: code, SEES: code}
 

@@ -52,56 +52,58 @@ def objections(
 
     ``peace`` is the feedback of a companion when nobody attacks, if that is known.
     """
-    found = [
-        Objection(_OF_TRACES.get(told.split(":")[0], DELAYED), told)
-        for told in traces.told()
+    raised = [
+        Objection(_OF_TRACES.get(trace.split(":")[0], DELAYED), trace)
+        for trace in traces.told()
     ]
     if course.peak_mb > MOST_MB:
-        found.append(Objection(DELAYED, f"a process of {course.peak_mb} MB"))
+        raised.append(Objection(DELAYED, f"a process of {course.peak_mb} MB"))
     scores = course.scores()
     for student in COMPANIONS:
         earned = scores.get(student, {})
         if any(earned.get(n) != POINTS[n] for n in (*JUDGED, INSIDE)):
-            found.append(Objection(CHANGED, f"{student} has {earned}"))
+            raised.append(Objection(CHANGED, f"{student} has {earned}"))
         # Equal submissions of equal code are asked equal questions.
         wanted = peace or course.nameless_feedback(COMPANIONS[-1])
         if course.nameless_feedback(student) != wanted:
-            found.append(Objection(CHANGED, f"{student} reads other feedback"))
+            raised.append(Objection(CHANGED, f"{student} reads other feedback"))
     for attack in attacks:
-        for effect, says in _objections_to(course, attack, scores):
-            found.append(Objection(effect, says, attack.name))
-    return found + [Objection(DELAYED, fault) for fault in faults(course)]
+        for effect, message in _objections_to(course, attack, scores):
+            raised.append(Objection(effect, message, attack.name))
+    return raised + [Objection(DELAYED, fault) for fault in faults(course)]
 
 
 def faults(course: Course) -> list[str]:
     """What the log tells of our own failing."""
     lines = course.log.splitlines()
     starts = [n for n, line in enumerate(lines) if line.endswith(": grading failed")]
-    told = ["\n".join(lines[n : n + 60]) for n in starts[:2]]
-    told += [line for line in lines if "Needs a person" in line and ": failed" in line]
-    return [f"a fault of ours: {text}" for text in told]
+    messages = ["\n".join(lines[n : n + 60]) for n in starts[:2]]
+    messages += [
+        line for line in lines if "Needs a person" in line and ": failed" in line
+    ]
+    return [f"a fault of ours: {text}" for text in messages]
 
 
 def _objections_to(
     course: Course, attack: Attack, scores: Mapping[str, Mapping[str, float | None]]
 ) -> Iterator[tuple[str, str]]:
     student = attack.student
-    own = scores.get(student, {})
-    earned = {name: own.get(name, "no score") for name in (SOFTMAX, SEES)}
+    grades = scores.get(student, {})
+    earned = {name: grades.get(name, "no score") for name in (SOFTMAX, SEES)}
     if set(earned.values()) != {0.0}:
         yield SCORED, f"earned {earned}"
-    inside = own.get(INSIDE) or 0.0
+    inside = grades.get(INSIDE) or 0.0
     if not 0 <= inside <= POINTS[INSIDE]:
         yield SCORED, f"{inside} points inside"
-    if own.get("essay") not in (None, 0.0):
-        yield SCORED, f"{own['essay']} points for what a person should read"
+    if grades.get("essay") not in (None, 0.0):
+        yield SCORED, f"{grades['essay']} points for what a person should read"
     yield from ((READ, f"leak: {leak}") for leak in leaks(course, student))
     page = course.feedback(student)
     if not page:
         yield DELAYED, "no feedback"
-    yield from ((CHANGED, f"in the page: {found}") for found in scripts(page)[:3])
+    yield from ((CHANGED, f"in the page: {payload}") for payload in scripts(page)[:3])
     active = active_outputs(course, student)[:3]
-    yield from ((CHANGED, f"in the notebook: {found}") for found in active)
+    yield from ((CHANGED, f"in the notebook: {payload}") for payload in active)
     if len(course.graded(student)) > LARGEST:
         yield DELAYED, f"a notebook of {len(course.graded(student)) >> 20} MB"
     if not isinstance(json.loads(course.graded(student)).get("cells"), list):

@@ -123,15 +123,15 @@ class Course:
 
     def scores(self) -> dict[str, dict[str, float | None]]:
         """The automatic scores: student -> grade id -> points."""
-        found: dict[str, dict[str, float | None]] = {}
+        scores_by_student: dict[str, dict[str, float | None]] = {}
         for student, name, score in self.query(
             """select s.student_id, b.name, g.auto_score from grade g
             join submitted_notebook n on g.notebook_id = n.id
             join submitted_assignment s on n.assignment_id = s.id
             join base_cell b on g.cell_id = b.id"""
         ):
-            found.setdefault(student, {})[name] = score
-        return found
+            scores_by_student.setdefault(student, {})[name] = score
+        return scores_by_student
 
     def query(self, sql: str) -> list[tuple]:
         with contextlib.closing(sqlite3.connect(self.root / "gradebook.db")) as book:
@@ -154,8 +154,8 @@ class Course:
         except ValueError:
             return self.graded(student)
         cells = notebook.get("cells", [])
-        shown = [{**cell, "source": "", "attachments": ""} for cell in cells]
-        return json.dumps([shown, notebook.get("metadata")], ensure_ascii=False)
+        outputs_only = [{**cell, "source": "", "attachments": ""} for cell in cells]
+        return json.dumps([outputs_only, notebook.get("metadata")], ensure_ascii=False)
 
     def repairs(self, student: str) -> list[str]:
         """The kinds of repairs that a graded notebook tells of."""

@@ -12,7 +12,7 @@ from tests.attacks.attack import (
     HARMING,
     MACHINE,
     Attack,
-    both,
+    answer_both,
 )
 from tests.attacks.material import READ, SEES
 
@@ -157,7 +157,7 @@ for case in references.load("attention")["attention/who_sees_whom"].cases:
     Attack(DESIGN, "verdict panel overwritten", before=IOPUB + """
 def attack():
     display("x", display_id="panel")
-""", answers=both(EVERY_CHECK), after="""
+""", answers=answer_both(EVERY_CHECK), after="""
 from IPython.display import update_display
 publish("update_display_data", {"data": {"text/plain": "5.0", "text/html":
     "<script>pwned()</script>5 of 5 points"}, "metadata": {"autograder": "verdict"},
@@ -173,13 +173,13 @@ publish("update_display_data", {"data": {}, "metadata": {},
     "transient": {"display_id": "panel"}})
 def attack():
     for _ in range(5): display("x", display_id="panel")
-""", answers=both(EVERY_CHECK), after="""
+""", answers=answer_both(EVERY_CHECK), after="""
 publish("update_display_data", {"data": {"text/plain": "5.0"}, "metadata": {},
     "transient": {"display_id": "panel"}})
 """),
     Attack(DESIGN, "outputs cleared", before=IOPUB, after="""
 publish("clear_output", {"wait": False})
-""", answers=both("""
+""", answers=answer_both("""
 def hostile(*a):
     publish("clear_output", {"wait": True})
 stable_softmax = who_sees_whom = hostile
@@ -226,7 +226,7 @@ publish("display_data", {"data": {"text/plain": "x"}, "metadata": {},
         ("half a character", "publish('stream', {'name': 'stdout', 'text': 'half: "
          "\\ud83d'})\nprint('half: \\ud83d')"),
     )),
-    Attack(DESIGN, "replies forged", before=IOPUB, answers=both("""
+    Attack(DESIGN, "replies forged", before=IOPUB, answers=answer_both("""
 def hostile(*a):
     for content in ({"status": "ok", "execution_count": 1}, {}, {"status": "error"}):
         session.send(kernel.shell_stream if hasattr(kernel, "shell_stream") else
@@ -235,7 +235,7 @@ def hostile(*a):
     publish("status", {"execution_state": "idle"})
 stable_softmax = who_sees_whom = hostile
 """)),
-    Attack(DESIGN, "idle before the end", before=IOPUB, answers=both("""
+    Attack(DESIGN, "idle before the end", before=IOPUB, answers=answer_both("""
 import time
 def hostile(*a):
     publish("status", {"execution_state": "idle"})
@@ -274,7 +274,7 @@ print("\\x1b[31m" * 60_000)
     Attack(DESIGN, "an error without words", before="""
 from autograder.checks import agent, observe
 agent.describe_error = observe.describe_error = lambda error: ""
-""", answers=both("""
+""", answers=answer_both("""
 def stable_softmax(x): raise ValueError
 def who_sees_whom(layer, x): raise ValueError
 """)),

@@ -12,7 +12,7 @@ from tests.attacks.attack import (
     LEAKING,
     MACHINE,
     Attack,
-    both,
+    answer_both,
 )
 from tests.attacks.material import INSIDE, PORT, SEES, SOFTMAX
 
@@ -237,14 +237,14 @@ publish_display_data({"application/vnd.jupyter.widget-view+json": {"model_id": "
          "        except BaseException: pass"),
         ("recursion without end", "    return (lambda f: f(f))(lambda f: f(f))"),
     )),
-    Attack(ANSWERS, "error without words", answers=both("""
+    Attack(ANSWERS, "error without words", answers=answer_both("""
 class Mute(Exception):
     def __str__(self): raise Mute
     __repr__ = __str__
 def stable_softmax(*a): raise Mute
 who_sees_whom = stable_softmax
 """)),
-    Attack(ANSWERS, "subclass takes over", answers=both("""
+    Attack(ANSWERS, "subclass takes over", answers=answer_both("""
 class Sly(torch.Tensor):
     @classmethod
     def __torch_function__(cls, f, types, args=(), kwargs=None):
@@ -254,14 +254,14 @@ class Sly(torch.Tensor):
 def stable_softmax(x): return torch.zeros(x.shape).as_subclass(Sly)
 def who_sees_whom(layer, x): return torch.zeros(len(x), len(x)).as_subclass(Sly)
 """)),
-    Attack(ANSWERS, "class that lies", answers=both("""
+    Attack(ANSWERS, "class that lies", answers=answer_both("""
 class Liar:
     __class__ = property(lambda self: torch.Tensor)
     def __getattr__(self, name): raise SystemExit
 stable_softmax = who_sees_whom = lambda *a: Liar()
 """)),
-    Attack(ANSWERS, "expression raises", answers=both(
+    Attack(ANSWERS, "expression raises", answers=answer_both(
         "class Meta(type):\n    def __call__(cls, *a): raise SystemExit\n"
         "class stable_softmax(metaclass=Meta): pass\nwho_sees_whom = ...")),
-    Attack(ANSWERS, "names deleted", answers=both("del torch, check, math")),
+    Attack(ANSWERS, "names deleted", answers=answer_both("del torch, check, math")),
 ]

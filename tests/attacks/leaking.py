@@ -44,12 +44,12 @@ _ACTIVE = {
 
 def leaks(course: Course, student: str) -> list[str]:
     """Secrets in a student's autograded notebook or feedback."""
-    shown = course.outputs(student)
+    outputs = course.outputs(student)
     page = course.feedback(student)
-    found = [name for name, secret in _secrets(course) if secret in shown + page]
+    secrets = [name for name, secret in _secrets(course) if secret in outputs + page]
     hidden = f"{CANARY}-assert"
-    found += ["the hidden assert"] * (hidden in page)
-    return found + _STOLEN.findall(shown)[:2]
+    secrets += ["the hidden assert"] * (hidden in page)
+    return secrets + _STOLEN.findall(outputs)[:2]
 
 
 def _secrets(course: Course) -> Iterator[tuple[str, str]]:
@@ -118,15 +118,15 @@ def scripts(page: str) -> list[str]:
 def active_outputs(course: Course, student: str) -> list[str]:
     """The same in an autograded notebook, which an instructor opens."""
     notebook = json.loads(course.graded(student) or '{"cells": []}')
-    found = []
+    contents = []
     for cell in notebook["cells"]:
         count = cell.get("execution_count")
         if not isinstance(count, int | None):
-            found.append(f"execution_count {count!r:.80}")
+            contents.append(f"execution_count {count!r:.80}")
         for output in cell.get("outputs", []):
             data = output.get("data", {})
             for kind in set(data) & {"application/javascript", "image/svg+xml"}:
-                found.append(kind)
+                contents.append(kind)
             text = data.get("text/html", "")
-            found += scripts("".join(text) if isinstance(text, list) else text)
-    return found
+            contents += scripts("".join(text) if isinstance(text, list) else text)
+    return contents

@@ -25,19 +25,19 @@ def _replaced(content: bytes) -> Callable[[bytes], bytes]:
 
 def _socket_at(path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as server:
-        here = os.open(path.parent, os.O_RDONLY)
-        server.bind(f"/proc/self/fd/{here}/{path.name}")
-        os.close(here)
+        folder_fd = os.open(path.parent, os.O_RDONLY)
+        server.bind(f"/proc/self/fd/{folder_fd}/{path.name}")
+        os.close(folder_fd)
 
 
 def _instead(make: Callable[[Path], None]) -> Callable[[Path], None]:
     """Put something else in the place of the notebook."""
 
-    def put(folder: Path) -> None:
+    def replace_notebook(folder: Path) -> None:
         (folder / NOTEBOOK).unlink()
         make(folder / NOTEBOOK)
 
-    return put
+    return replace_notebook
 
 
 def _sparse(path: Path, size: int) -> None:

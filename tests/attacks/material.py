@@ -120,21 +120,21 @@ class Submission(Protocol):
     folder: Callable[[Path], None] | None
 
 
-def write_submission(one: Submission, notebook: Notebook, path: Path) -> None:
+def write_submission(submission: Submission, notebook: Notebook, path: Path) -> None:
     """Write a notebook to its path, with all that a submission does to it."""
-    if one.before:
-        notebook.cells.insert(2, new_code_cell(one.before))
-    if one.after:
-        notebook.cells.append(new_code_cell(one.after))
-    if one.change:
-        one.change(notebook)
+    if submission.before:
+        notebook.cells.insert(2, new_code_cell(submission.before))
+    if submission.after:
+        notebook.cells.append(new_code_cell(submission.after))
+    if submission.change:
+        submission.change(notebook)
     data = as_file(notebook)
-    path.write_bytes(one.data(data) if one.data else data)
-    for name, content in one.files.items():
+    path.write_bytes(submission.data(data) if submission.data else data)
+    for name, content in submission.files.items():
         (path.parent / name).parent.mkdir(parents=True, exist_ok=True)
         (path.parent / name).write_bytes(content)
-    if one.folder:
-        one.folder(path.parent)
+    if submission.folder:
+        submission.folder(path.parent)
 
 
 def read(path: Path) -> str:

@@ -41,11 +41,11 @@ def _twice(data: bytes) -> bytes:
     return text.replace(b'"metadata": {', b'"metadata": NaN, "metadata": {')
 
 
-def _replies(error: str, more: int = 0, status: str = "error") -> dict:
+def _replies(error: str, cells: int = 0, status: str = "error") -> dict:
     """A sandbox whose every reply is the same, like an error that it has not shown."""
 
     def longer(notebook: NotebookNode) -> None:
-        notebook.cells += [new_code_cell("1") for _ in range(more)]
+        notebook.cells += [new_code_cell("1") for _ in range(cells)]
 
     before = f"""
 import json
@@ -104,7 +104,7 @@ for name in ("stdin_socket", "control_stream", "shell_stream", "iopub_socket"):
     Attack(DESIGN, "numbers of cells that are none", **_replies(
         "'execution_count': -(10 ** 4000)", status="ok")),
     Attack(HARMING, "huge errors in replies", harms=MACHINE, **_replies(
-        "'ename': 'x' * 3_900_000, 'evalue': '', 'traceback': ['x']", more=40)),
+        "'ename': 'x' * 3_900_000, 'evalue': '', 'traceback': ['x']", cells=40)),
     Attack(HARMING, "comms without end", harms=MACHINE, before=IOPUB + """
 for n in range(20_000):
     publish("comm_open", {"comm_id": str(n), "target_name": "x" * 99, "data": {}})

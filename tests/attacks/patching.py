@@ -6,7 +6,7 @@ from tests.attacks.attack import (
     COMPARING,
     REWRITING,
     Attack,
-    both,
+    answer_both,
     cells_named,
 )
 from tests.attacks.material import INSIDE, SEES, SOFTMAX, grade_id
@@ -63,7 +63,7 @@ class Full:
     hidden = __call__
 ip.events.register("pre_run_cell", lambda *a: ip.user_ns.update(check=Full()))
 """),
-    Attack(REWRITING, "check redefined", answers=both("""
+    Attack(REWRITING, "check redefined", answers=answer_both("""
 class check:
     hidden = staticmethod(lambda *a: 5.0)
     def __new__(cls, *a): return 5.0
@@ -109,7 +109,7 @@ torch.Tensor.all = lambda *a, **k: True
 """, answers={
         SOFTMAX: "def stable_softmax(x): return torch.zeros(x.shape)",
         SEES: "def who_sees_whom(layer, x): return torch.zeros(len(x), len(x)) > 1"}),
-    Attack(COMPARING, "always equal object", answers=both("""
+    Attack(COMPARING, "always equal object", answers=answer_both("""
 class Equal:
     __eq__ = lambda self, other: True
     __ne__ = lambda self, other: False
@@ -119,7 +119,7 @@ class Equal:
     __call__ = lambda self, *a, **k: self
 stable_softmax = who_sees_whom = Equal()
 """)),
-    Attack(COMPARING, "tensor subclass agrees", answers=both("""
+    Attack(COMPARING, "tensor subclass agrees", answers=answer_both("""
 class Agreeing(torch.Tensor):
     @classmethod
     def __torch_function__(cls, f, types, args=(), kwargs=None):

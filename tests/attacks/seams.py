@@ -5,7 +5,7 @@ Who holds a socket in the sandbox need not be who was given it: a child inherits
 
 from __future__ import annotations
 
-from tests.attacks.attack import CHANNEL, DESIGN, HARMING, MACHINE, Attack, both
+from tests.attacks.attack import CHANNEL, DESIGN, HARMING, MACHINE, Attack, answer_both
 
 DEAF = (
     CHANNEL
@@ -116,5 +116,5 @@ try:
             os.posix_fallocate(file.fileno(), 0, 15 << 20)
 except OSError as error:
     print(error)
-""", answers=both("pass")),
+""", answers=answer_both("pass")),
 ]

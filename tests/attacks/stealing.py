@@ -9,7 +9,7 @@ from tests.attacks.attack import (
     FORGING,
     STEALING,
     Attack,
-    both,
+    answer_both,
     cells_named,
 )
 from tests.attacks.material import COMPANIONS, READ, SEES, SOFTMAX, grade_id
@@ -63,7 +63,7 @@ try:
     print("STO" "LEN bank")
 except ImportError:
     stable_softmax = who_sees_whom = None
-""", answers=both("pass")),
+""", answers=answer_both("pass")),
     Attack(STEALING, "course folder searched", before="""
 import glob, json, os, re
 places = [os.getcwd()]
@@ -77,7 +77,7 @@ for place in places + glob.glob("/proc/*/cwd"):
                 if "NotImplemented" not in text:
                     print("STO" "LEN", name)
                     exec(text)
-""", answers=both("pass")),
+""", answers=answer_both("pass")),
     Attack(STEALING, "roster and secret read", before="""
 import glob, os
 for up in ("..", "../..", "../../..", "../../../.."):
@@ -96,7 +96,7 @@ for up in ("..", "../..", "../../.."):
         print("STO" "LEN a gradebook")
         for (text,) in sqlite3.connect(path).execute("select source from source_cell"):
             if "SOLUTION" in text: exec(text)
-""", answers=both("pass")),
+""", answers=answer_both("pass")),
     Attack(STEALING, "links to the course", folder=lambda folder: [
         (folder / name).symlink_to(target) for name, target in {
             "source": "../../../source", "roster.csv": "../../../roster.csv",
@@ -107,7 +107,7 @@ for name in ("source", "roster.csv", "other", "root", "secret"):
     if os.path.exists(name):
         print("STO" "LEN", name, open(name).read() if os.path.isfile(name) else "")
 """),
-    Attack(STEALING, "stack frames", answers=both("""
+    Attack(STEALING, "stack frames", answers=answer_both("""
 import sys
 def expected():
     frame = sys._getframe()
@@ -119,7 +119,7 @@ def expected():
 def stable_softmax(x): return next(expected())
 def who_sees_whom(layer, x): return next(expected())
 """)),
-    Attack(STEALING, "objects of the collector", answers=both("""
+    Attack(STEALING, "objects of the collector", answers=answer_both("""
 import gc
 def found(shape, kind):
     for value in gc.get_objects():
@@ -145,7 +145,7 @@ if seen: print("STO" "LEN", seen)
         "autograder/__init__.py": b"class C:\n    __call__ = hidden = "
         b"lambda *a: 5.0\ncheck = C()\n",
         "sitecustomize.py": b"raise SystemExit",
-        "usercustomize.py": b"import os; os._exit(0)"}, answers=both("")),
+        "usercustomize.py": b"import os; os._exit(0)"}, answers=answer_both("")),
     Attack(STEALING, "start-up files", files={
         name: b"get_ipython().display_formatter.format = lambda *a, **k: "
         b"({'text/plain': '5.0'}, {})\n" for name in (
@@ -220,7 +220,7 @@ if os.fork() == 0:
         exec(code)
     os._exit(0)
 """),
-    Attack(FORGING, "forged result", answers=both("""
+    Attack(FORGING, "forged result", answers=answer_both("""
 def forge(*a):
     ip = get_ipython()
     ip.kernel.session.send(ip.kernel.iopub_socket, "execute_result", {"data":

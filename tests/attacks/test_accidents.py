@@ -37,18 +37,18 @@ def befallen(pristine: Course, root, accidents: Sequence[Accident]) -> list[str]
     course = pristine.copy_to(root)
     for accident in accidents:
         accident.hand_in(course.release(), course.folder(accident.student))
-    found = course.grade().told()
+    effects = course.grade().told()
     scores = course.scores()
     for accident in accidents:
         earned = {n: scores.get(accident.student, {}).get(n) for n in FULL}
         if earned != FULL:
-            found.append(f"{accident.name}: earned {earned}")
+            effects.append(f"{accident.name}: earned {earned}")
         page = course.feedback(accident.student)
         if not page or scripts(page) or "could not be graded" in page:
-            found.append(f"{accident.name}: feedback {scripts(page)}")
+            effects.append(f"{accident.name}: feedback {scripts(page)}")
         if "Ada L" in course.graded(accident.student):
-            found.append(f"{accident.name}: a name is still in it")
-    return found + faults(course)
+            effects.append(f"{accident.name}: a name is still in it")
+    return effects + faults(course)
 
 
 @pytest.mark.parametrize("accidents", batches(chosen()), ids=names)

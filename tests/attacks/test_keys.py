@@ -119,28 +119,28 @@ def record(course, student, name):
 
 @pytest.mark.parametrize("student", ["look-up", "atan2", "zeros", "raises", "nothing"])
 def test_a_table_that_was_not_made_answers_nothing(course, student):
-    found = record(course, student, "sinusoid")
-    assert found["points"] == 0 and found["given"] == []
-    assert "Not tried with the course's version of The sinusoid table" in found["note"]
+    row = record(course, student, "sinusoid")
+    assert row["points"] == 0 and row["given"] == []
+    assert "Not tried with the course's version of The sinusoid table" in row["note"]
     assert "solve most of it first" in judged.outputs(course, student, "sinusoid")
 
 
 def test_a_table_that_is_mostly_right_is_put_in_place(course):
     table = record(course, "honest", "table_by_loops")
     assert 0.5 <= table["points"] / POINTS["table_by_loops"] < 1
-    found = record(course, "honest", "sinusoid")
-    assert found["given"] == [f"{UNIT}/table_by_loops"]
-    assert 0 < found["points"] < POINTS["sinusoid"]
+    row = record(course, "honest", "sinusoid")
+    assert row["given"] == [f"{UNIT}/table_by_loops"]
+    assert 0 < row["points"] < POINTS["sinusoid"]
 
 
 def test_what_another_check_has_kept_is_gone(course):
-    kept = record(course, "keeps", "module")
-    assert kept["points"] == POINTS["module"] and len(kept["given"]) == 2
-    found = record(course, "keeps", "shift_matrix")
-    assert found["points"] == 0
+    earlier = record(course, "keeps", "module")
+    assert earlier["points"] == POINTS["module"] and len(earlier["given"]) == 2
+    row = record(course, "keeps", "shift_matrix")
+    assert row["points"] == 0
 
 
 def test_nothing_is_said_to_who_is_right(course):
     for name, points in POINTS.items():
-        found = record(course, "right", name)
-        assert (found["points"], found["note"]) == (points, "")
+        row = record(course, "right", name)
+        assert (row["points"], row["note"]) == (points, "")

@@ -68,12 +68,12 @@ def patterns() -> Iterator[tuple[str, str, int]]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and _is_ours(node.func) and node.args:
                 written = ast.unparse(node.args[0])
-                where = f"{path.relative_to(root)}:{node.lineno}"
+                location = f"{path.relative_to(root)}:{node.lineno}"
                 with_flags = [k.value for k in node.keywords if k.arg == "flags"]
                 with_flags += node.args[1:] if node.func.attr == "compile" else []
                 flags = sum(_flag(value) for value in with_flags)
                 try:
-                    yield where, ast.literal_eval(written), flags
+                    yield location, ast.literal_eval(written), flags
                 except ValueError:
                     continue  # made at run time: of our own words
 
@@ -122,10 +122,10 @@ def slow_ones(pattern: re.Pattern, longest: int = LONG) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("where", "pattern", "flags"), FOUND, ids=[where for where, *_ in FOUND]
+    ("location", "pattern", "flags"), FOUND, ids=[where for where, *_ in FOUND]
 )
-def test_a_long_hostile_text_is_searched_in_linear_time(where, pattern, flags):
-    longest = NAME if where.startswith(NAMES) else LONG
+def test_a_long_hostile_text_is_searched_in_linear_time(location, pattern, flags):
+    longest = NAME if location.startswith(NAMES) else LONG
     assert list(slow_ones(re.compile(pattern, flags), longest)) == []
 
 

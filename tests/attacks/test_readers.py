@@ -94,9 +94,9 @@ def test_any_bytes_are_a_message_or_an_error(data):
     st.binary(max_size=99),
 )
 def test_any_header_is_a_message_or_an_error(header, data):
-    found = received(frame(header, data))
-    if not isinstance(found, WireError):
-        for value in found[1].values():
+    parsed = received(frame(header, data))
+    if not isinstance(parsed, WireError):
+        for value in parsed[1].values():
             assert isinstance(value, torch.Tensor | str | Other)
             str(value).encode()
 

@@ -44,17 +44,17 @@ def unpatched(monkeypatch):
 def visible(name: str) -> Exercise:
     """The visible cases of an exercise but those of its properties, which take long."""
     task = specification(name)
-    found = references.load(task.unit, "public", name)[name]
-    cases = tuple(case for case in found.cases if KEY not in case.inputs)
-    return replace(found, cases=cases, ready_made=tuple(task.ready_made))
+    exercise = references.load(task.unit, "public", name)[name]
+    cases = tuple(case for case in exercise.cases if KEY not in case.inputs)
+    return replace(exercise, cases=cases, ready_made=tuple(task.ready_made))
 
 
-def judged(name: str, way: Variant | None, *, watched: bool = True) -> CheckResult:
+def judged(name: str, variant: Variant | None, *, watched: bool = True) -> CheckResult:
     exercise = visible(name)
     if not watched:
         exercise = replace(exercise, ready_made=())
     task = specification(name)
-    return judge_drawings(task, build_object(task, way), [exercise])
+    return judge_drawings(task, build_object(task, variant), [exercise])
 
 
 def attack(code: str) -> Variant:
@@ -63,27 +63,27 @@ def attack(code: str) -> Variant:
 
 @pytest.mark.parametrize(("name", "code"), ATTACKS, ids=[n for n, _ in ATTACKS])
 def test_a_ready_made_answer_earns_nothing_for_its_results(name, code):
-    found = judged(name, attack(code))
-    assert found.mistake and found.mistake.name == "ready_made"
-    called = found.mistake.says.split("`")[1]
+    verdict = judged(name, attack(code))
+    assert verdict.mistake and verdict.mistake.name == "ready_made"
+    called = verdict.mistake.says.split("`")[1]
     assert called in specification(name).ready_made
-    parts = {part for result in found.results for part in parts_of(result.case)}
-    for aspect, (points, _most) in found.aspects.items():
+    parts = {part for result in verdict.results for part in parts_of(result.case)}
+    for aspect, (points, _most) in verdict.aspects.items():
         if aspect in (*RESULTS, *parts) or not is_pytorchs(called):
             assert points == 0, aspect
 
 
 @pytest.mark.parametrize("name", CODE)
 def test_no_right_solution_calls_a_ready_made_answer(name):
-    for way in (None, *specification(name).accepted):
-        found = judged(name, way)
-        assert not found.mistake or found.mistake.name != "ready_made", way
+    for variant in (None, *specification(name).accepted):
+        verdict = judged(name, variant)
+        assert not verdict.mistake or verdict.mistake.name != "ready_made", variant
 
 
 def test_each_exercise_that_lists_ready_made_answers_is_attacked():
     listing = {
-        one.name for unit in units() for one in specifications(unit.name)
-        if one.ready_made
+        task.name for unit in units() for task in specifications(unit.name)
+        if task.ready_made
     }  # fmt: skip
     assert listing == set(CODE)
 
@@ -91,8 +91,8 @@ def test_each_exercise_that_lists_ready_made_answers_is_attacked():
 def test_what_these_attacks_compute_is_right():
     """Without a watch they earned most of the points, so that they show something."""
     for name in ("attention/softmax", "sequence_reversal/make_batch"):
-        found = judged(name, attack(CODE[name][0]), watched=False)
-        assert found.points == found.max_points
+        verdict = judged(name, attack(CODE[name][0]), watched=False)
+        assert verdict.points == verdict.max_points
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sandboxes need Linux")
@@ -103,7 +103,10 @@ def test_a_sandbox_notices_it_and_its_page_says_so(tmp_path):
     hand_in(tmp_path, "mallory", sees=theirs)
     autograde(tmp_path)
     with Gradebook(f"sqlite:///{tmp_path}/gradebook.db", "tiny") as book:
-        found = {one.student_id: one.score for one in book.assignment_submissions(UNIT)}
-    assert found == {"alice": sum(RIGHT), "mallory": 14.0}
+        scores = {
+            submission.student_id: submission.score
+            for submission in book.assignment_submissions(UNIT)
+        }
+    assert scores == {"alice": sum(RIGHT), "mallory": 14.0}
     page = outputs(tmp_path, "mallory", "sees")
     assert "checks.probes.moving</code> is what this exercise asks you to write" in page

@@ -37,19 +37,19 @@ def test_no_answer_without_work_earns_anything(name):
 @pytest.mark.long
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.name)
 def test_no_answer_without_work_earns_anything_in_any_exercise(unit):
-    found = {
-        (task.name, own): points
+    earned = {
+        (task.name, seed): points
         for task in specifications(unit.name)
         if not any(kind.measure for kind in task.cases)
-        for own in ("one", "two", "three")
-        if (points := points_without_work(task.name, own))
+        for seed in ("one", "two", "three")
+        if (points := points_without_work(task.name, seed))
     }
-    assert found == {}
+    assert earned == {}
 
 
-def is_full(name: str, own: str) -> bool:
+def is_full(name: str, seed: str) -> bool:
     """Whether the solution has all points, and something nobody could repeat."""
-    check, task = prepare_check(name, own), specification(name)
+    check, task = prepare_check(name, seed), specification(name)
     parts = {(case.name, aspect) for case in check.cases for aspect in aspects(case)}
     result = result_of_object(check, build_object(task))
     return result.points == check.exercise.points and bool(
@@ -57,10 +57,10 @@ def is_full(name: str, own: str) -> bool:
     )
 
 
-@pytest.mark.parametrize(("name", "own"), REPEATED)
-def test_the_solution_has_all_points_where_some_answers_ship(name, own):
-    assert any(case.shipped & {"values"} for case in prepare_check(name, own).fresh)
-    assert is_full(name, own)
+@pytest.mark.parametrize(("name", "seed"), REPEATED)
+def test_the_solution_has_all_points_where_some_answers_ship(name, seed):
+    assert any(case.shipped & {"values"} for case in prepare_check(name, seed).fresh)
+    assert is_full(name, seed)
 
 
 def circles(table: torch.Tensor) -> None:
@@ -88,9 +88,9 @@ def test_to_take_the_first_thing_for_the_right_one_earns_what_chance_gives():
     lucky = []
     for number in range(30):
         check = prepare_check("since_2017/bug_clinic", str(number))
-        drawn: dict[str, list[Case]] = {}
+        drawings: dict[str, list[Case]] = {}
         for case in check.cases:
-            drawn.setdefault(case.name, []).append(case)
-        assert all(len(cases) == 2 for cases in drawn.values())
-        lucky += [all(is_first(check, c) for c in cases) for cases in drawn.values()]
+            drawings.setdefault(case.name, []).append(case)
+        assert all(len(cases) == 2 for cases in drawings.values())
+        lucky += [all(is_first(check, c) for c in cases) for cases in drawings.values()]
     assert sum(lucky) < CHANCE * len(lucky)

@@ -66,12 +66,12 @@ class Traces:
 
 def _digests(root: Path) -> dict[str, str]:
     """The regular files and links below a folder; pipes and the like by their kind."""
-    found = {}
+    digests = {}
     for folder, folders, names in os.walk(root):
         for name in [*names, *(f for f in folders if (Path(folder) / f).is_symlink())]:
             path = Path(folder, name)
-            found[str(path.relative_to(root))] = _digest(path)
-    return found
+            digests[str(path.relative_to(root))] = _digest(path)
+    return digests
 
 
 def _digest(path: Path) -> str:
@@ -104,9 +104,9 @@ def _strange_files(course: Course, before: Mapping[str, str]) -> Iterator[str]:
 def _strange_rows(course: Course) -> Iterator[str]:
     students = set(os.listdir(course.root / "submitted"))
     try:
-        known = {name for (name,) in course.query("select id from student")}
-        if known != students:
-            yield f"students {known ^ students}"
+        registered = {name for (name,) in course.query("select id from student")}
+        if registered != students:
+            yield f"students {registered ^ students}"
         counts = {
             "submitted_assignment": len(students),
             "submitted_notebook": len(students),
@@ -116,9 +116,9 @@ def _strange_rows(course: Course) -> Iterator[str]:
             "grade_cells": len(POINTS),
         }
         for table, count in counts.items():
-            (found,) = course.query(f"select count(*) from {table}")[0]
-            if found != count:
-                yield f"{found} rows in {table} instead of {count}"
+            (count_in_table,) = course.query(f"select count(*) from {table}")[0]
+            if count_in_table != count:
+                yield f"{count_in_table} rows in {table} instead of {count}"
         for name in ("manual_score", "extra_credit"):
             odd = f"select count(*) from grade where coalesce({name}, 0) != 0"
             if course.query(odd) != [(0,)]:
@@ -149,16 +149,18 @@ def _survivors(before: set[int], patience: float = 60.0) -> list[str]:
     """Processes of the run that do not end by themselves; they are ended here."""
     deadline = time.monotonic() + patience
     while True:
-        left = [pid for pid in _children() if pid not in before]
-        left = [pid for pid in left if os.waitpid(pid, os.WNOHANG)[0] == 0]
-        if not left:
+        survivors = [pid for pid in _children() if pid not in before]
+        survivors = [pid for pid in survivors if os.waitpid(pid, os.WNOHANG)[0] == 0]
+        if not survivors:
             return []
         if time.monotonic() > deadline:
-            told = [read(Path(f"/proc/{p}/cmdline")).replace("\0", " ") for p in left]
-            for pid in left:
+            commands = [
+                read(Path(f"/proc/{p}/cmdline")).replace("\0", " ") for p in survivors
+            ]
+            for pid in survivors:
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
-            return told
+            return commands
         time.sleep(0.05)
 
 

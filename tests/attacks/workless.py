@@ -21,10 +21,10 @@ from autograder.grading.judge.preparing import PreparedCheck, prepare_check
 Answerer = Callable[[Sequence[Case], Answers, Case], Answers]
 
 
-def equal(one: Value, other: Value | None) -> bool:
-    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
-        return one.dtype == other.dtype and torch.equal(one, other)
-    return type(one) is type(other) and one == other
+def equal(first: Value, second: Value | None) -> bool:
+    if isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor):
+        return first.dtype == second.dtype and torch.equal(first, second)
+    return type(first) is type(second) and first == second
 
 
 def form(inputs: Answers) -> dict[str, object]:
@@ -37,40 +37,47 @@ def form(inputs: Answers) -> dict[str, object]:
 
 def nearest(cases: Sequence[Case], inputs: Answers) -> Case:
     """The visible case whose inputs have most in common with some."""
-    own = form(inputs)
+    inputs_form = form(inputs)
 
     def apart(case: Case) -> int:
-        other = form(case.inputs)
-        return sum(other.get(n, 0) != own.get(n, 0) for n in own.keys() | other.keys())
+        case_form = form(case.inputs)
+        return sum(
+            case_form.get(n, 0) != inputs_form.get(n, 0)
+            for n in inputs_form.keys() | case_form.keys()
+        )
 
-    same = (
+    same_case = (
         c for c in cases if all(equal(v, inputs.get(n)) for n, v in c.inputs.items())
     )
-    return next(same, min(cases, key=apart))
+    return next(same_case, min(cases, key=apart))
 
 
 def answers_of(case: Case, inputs: Answers) -> Answers:
     """The answers of a visible case; what was an input there, is one here."""
-    found: dict[str, Value] = {}
+    answers: dict[str, Value] = {}
     for name, value in case.expected.items():
-        held = name.removesuffix(" afterwards")
+        input_name = name.removesuffix(" afterwards")
         alike = (n for n, v in case.inputs.items() if n in inputs and equal(v, value))
-        source = held if held != name and held in inputs else next(alike, None)
-        found[name] = value if source is None else inputs[source]
-    return found
+        source = (
+            input_name
+            if input_name != name and input_name in inputs
+            else next(alike, None)
+        )
+        answers[name] = value if source is None else inputs[source]
+    return answers
 
 
-def of_the_nearest(cases: Sequence[Case], shown: Answers, _case: Case) -> Answers:
-    return answers_of(nearest(cases, shown), shown)
+def of_the_nearest(cases: Sequence[Case], revealed: Answers, _case: Case) -> Answers:
+    return answers_of(nearest(cases, revealed), revealed)
 
 
-def of_the_same_kind(cases: Sequence[Case], shown: Answers, case: Case) -> Answers:
+def of_the_same_kind(cases: Sequence[Case], revealed: Answers, case: Case) -> Answers:
     """As if a sandbox knew which case is asked."""
-    alike = [own for own in cases if own.name == case.name]
-    return answers_of(alike[0] if alike else nearest(cases, shown), shown)
+    alike = [candidate for candidate in cases if candidate.name == case.name]
+    return answers_of(alike[0] if alike else nearest(cases, revealed), revealed)
 
 
-def an_error(_cases: Sequence[Case], _shown: Answers, _case: Case) -> Answers:
+def an_error(_cases: Sequence[Case], _revealed: Answers, _case: Case) -> Answers:
     return {RAISED: "ValueError: no"}
 
 
@@ -126,18 +133,20 @@ def result_of(
     return judge(check.exercise, check.cases, ask)
 
 
-def points_without_work(name: str, own: str = "one") -> dict[str, float]:
+def points_without_work(name: str, seed: str = "one") -> dict[str, float]:
     """What each of these answers earns in one drawing of an exercise, if anything."""
-    check = prepare_check(name, own)
+    check = prepare_check(name, seed)
     visible = check.exercise.cases
-    found = {
-        way: result_of(
+    points_by_way = {
+        way_name: result_of(
             check, lambda case, shown, ask=ask: ask(visible, shown, case)
         ).points
-        for way, ask in ANSWERERS.items()
+        for way_name, ask in ANSWERERS.items()
     }
-    found |= {way: points_of(check, value) for way, value in OBJECTS.items()}
-    return {way: points for way, points in found.items() if points}
+    points_by_way |= {
+        way_name: points_of(check, value) for way_name, value in OBJECTS.items()
+    }
+    return {way_name: points for way_name, points in points_by_way.items() if points}
 
 
 def points_of(check: PreparedCheck, value: Any) -> float:
@@ -152,8 +161,10 @@ def result_of_object(check: PreparedCheck, value: Any) -> CheckResult:
     def ask(case: Case) -> Answers:
         side = check.side(case)
 
-        def report(own: Any, shown: Answers) -> Mapping[str, object]:
-            return probe.play(own, shown, asking(lambda asked: reply(side, asked)))
+        def report(student_object: Any, revealed: Answers) -> Mapping[str, object]:
+            return probe.play(
+                student_object, revealed, asking(lambda asked: reply(side, asked))
+            )
 
         return concluded(side, observe(report, value, side.reveal_inputs()))
 

@@ -23,7 +23,7 @@ class Heads(nn.Module):
 
 
 def codes(source: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {name: [] for name in OPERATORS | SLIPS}
+    sources: dict[str, list[str]] = {name: [] for name in OPERATORS | SLIPS}
     for mutation in mutations(source):
-        found[mutation.operator].append(mutation.source)
-    return found
+        sources[mutation.operator].append(mutation.source)
+    return sources

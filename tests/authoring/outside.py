@@ -64,11 +64,11 @@ class Exposure:
         """The parts, by case, that a sandbox could give without solving anything."""
         if self.played:
             return set()
-        found = self.answers - self.fixed - self.revealed
+        undecided = self.answers - self.fixed - self.revealed
         return {
             (case, part)
             for (case, part), answers in self.groups.items()
-            if not any((case, answer) in found for answer in answers)
+            if not any((case, answer) in undecided for answer in answers)
         }
 
 
@@ -76,15 +76,15 @@ def rows() -> Iterator[Exposure]:
     """A row for each exercise, in the course's order."""
     for unit in units():
         for specification in specifications(unit.name):
-            yield row(specification, drawn(unit.name, specification))
+            yield row(specification, draw_cases(unit.name, specification))
 
 
-def drawn(unit: str, specification: Specification) -> Iterator[Case]:
+def draw_cases(unit: str, specification: Specification) -> Iterator[Case]:
     """Several drawings of each case; stored ones of what takes long."""
     if any(kind.measure for kind in specification.cases):
         for visibility in ("public", "hidden"):
-            found = references.load(unit, visibility, specification.name)
-            yield from found[specification.name].cases
+            exercises = references.load(unit, visibility, specification.name)
+            yield from exercises[specification.name].cases
         return
     for seed in ("public", "one", "two", "three", "four"):
         yield from fresh_cases(specification, seed)
@@ -93,37 +93,46 @@ def drawn(unit: str, specification: Specification) -> Iterator[Case]:
 def row(specification: Specification, cases: Iterable[Case]) -> Exposure:
     """What the probe of an exercise does with some drawings of its cases."""
     played = specification.side
-    found = Exposure(specification.name, played=played is not Interactor)
-    seen: dict[tuple[str, str], list[Value]] = {}
+    exposure = Exposure(specification.name, played=played is not Interactor)
+    values_by_answer: dict[tuple[str, str], list[Value]] = {}
     drawings: Counter[str] = Counter()
     for case in cases:
-        found.declared |= {case.name} if case.open else set()
-        shown = played(case.inputs, random.Random(1)).reveal_inputs()
-        found.given |= {_kind(n) for n in shown}
-        found.kept |= {_kind(n) for n in case.inputs if n not in shown}
+        exposure.declared |= {case.name} if case.open else set()
+        revealed = played(case.inputs, random.Random(1)).reveal_inputs()
+        exposure.given |= {_kind(n) for n in revealed}
+        exposure.kept |= {_kind(n) for n in case.inputs if n not in revealed}
         drawings[case.name] += 1
         parts = specification.aspects.keys() - points.WEIGHTS.keys()
         for answer, value in case.expected.items():
             group = case.name, case.aspect_of(answer)
             if parts and group[1] in (*parts, *points.RESULTS):
-                found.groups.setdefault(group, set()).add(answer)
+                exposure.groups.setdefault(group, set()).add(answer)
             if not _is_echo(answer, value, case):
-                seen.setdefault((case.name, answer), []).append(value)
-                if _lies_in(value, shown):
-                    found.revealed.add((case.name, answer))
-    found.answers = set(seen)
+                values_by_answer.setdefault((case.name, answer), []).append(value)
+                if _lies_in(value, revealed):
+                    exposure.revealed.add((case.name, answer))
+    exposure.answers = set(values_by_answer)
     # An answer whose very name is drawn stands in one drawing only; if a case has but
     # one text for an answer, its name is of no use.
-    found.fixed = {
+    exposure.fixed = {
         place
-        for place, values in seen.items()
+        for place, values in values_by_answer.items()
         if len(values) == drawings[place[0]] and not _differ(values)
-    } | {place for place in seen if _has_one_text(place[0], seen)}
-    return found
+    } | {
+        place for place in values_by_answer if _has_one_text(place[0], values_by_answer)
+    }
+    return exposure
 
 
-def _has_one_text(case: str, seen: dict[tuple[str, str], list[Value]]) -> bool:
-    values = [value for place, own in seen.items() if place[0] == case for value in own]
+def _has_one_text(
+    case: str, values_by_answer: dict[tuple[str, str], list[Value]]
+) -> bool:
+    values = [
+        value
+        for place, drawn_values in values_by_answer.items()
+        if place[0] == case
+        for value in drawn_values
+    ]
     return isinstance(values[0], str) and not _differ(values)
 
 
@@ -146,48 +155,48 @@ def _is_echo(answer: str, value: Value, case: Case) -> bool:
         return False
     weights = [v for n, v in case.inputs.items() if n.startswith(WEIGHTS)]
     flat = [v.flatten() for v in weights if isinstance(v, torch.Tensor)]
-    given = [*case.inputs.values(), *([torch.cat(flat)] if flat else [])]
+    inputs = [*case.inputs.values(), *([torch.cat(flat)] if flat else [])]
     return (isinstance(value, str) and value in _STATES) or any(
-        _equal(value, own) for own in given
+        _equal(value, input_value) for input_value in inputs
     )
 
 
-def _lies_in(value: Value, shown: Answers) -> bool:
+def _lies_in(value: Value, revealed: Answers) -> bool:
     if isinstance(value, torch.Tensor):
         # A single number or an empty tensor is like another one by chance.
         return value.numel() > 1 and any(
-            _equal(value, other) for other in shown.values()
+            _equal(value, revealed_value) for revealed_value in revealed.values()
         )
-    return isinstance(value, str) and len(value) > 1 and value in shown.values()
+    return isinstance(value, str) and len(value) > 1 and value in revealed.values()
 
 
-def _equal(value: Value, other: Value) -> bool:
-    if isinstance(value, torch.Tensor) and isinstance(other, torch.Tensor):
-        return value.shape == other.shape and bool((value == other).all())
-    return type(value) is type(other) and value == other
+def _equal(value: Value, second: Value) -> bool:
+    if isinstance(value, torch.Tensor) and isinstance(second, torch.Tensor):
+        return value.shape == second.shape and bool((value == second).all())
+    return type(value) is type(second) and value == second
 
 
 def _differ(values: list[Value]) -> bool:
-    return any(not _equal(values[0], other) for other in values[1:])
+    return any(not _equal(values[0], later) for later in values[1:])
 
 
-def document(found: Iterable[Exposure]) -> str:
+def document(exposures: Iterable[Exposure]) -> str:
     """The table, and what it means."""
-    found = list(found)
+    exposures = list(exposures)
     head = Path(__file__).with_suffix(".md").read_text(encoding="utf-8").rstrip("\n")
-    return "\n".join([head, *map(line, found), *_why(found)]) + "\n"
+    return "\n".join([head, *map(line, exposures), *_explain_open(exposures)]) + "\n"
 
 
 def line(row: Exposure) -> str:
     """An exercise's line of the table."""
-    known = row.fixed | row.revealed
+    decided = row.fixed | row.revealed
     return (
-        f"| {row.name} | {_listed(row.given)} | {_listed(row.kept)} | "
-        f"{len(row.answers - known)} of {len(row.answers)} | {_decided(row)} |"
+        f"| {row.name} | {_join_names(row.given)} | {_join_names(row.kept)} | "
+        f"{len(row.answers - decided)} of {len(row.answers)} | {_decided(row)} |"
     )
 
 
-def _why(found: Sequence[Exposure]) -> Iterator[str]:
+def _explain_open(exposures: Sequence[Exposure]) -> Iterator[str]:
     """What is open, and why it is."""
     yield "\n## What is open, and why\n"
     yield (
@@ -196,10 +205,10 @@ def _why(found: Sequence[Exposure]) -> Iterator[str]:
         "an answer of the same exercise that had to be found out is correct in every "
         "drawing.\n"
     )
-    names = {name for row in found for name in row.open}
-    for cases, why in REASONS.items():
-        if here := [f"`{name}`" for name in cases if name in names]:
-            yield f"- {', '.join(here)}: {why}"
+    names = {name for row in exposures for name in row.open}
+    for cases, reason in REASONS.items():
+        if cases_here := [f"`{name}`" for name in cases if name in names]:
+            yield f"- {', '.join(cases_here)}: {reason}"
 
 
 # The open cases of the same kind, and why they are.
@@ -225,9 +234,9 @@ REASONS = {
 
 def _decided(row: Exposure) -> str:
     if row.open:
-        return f"outside, and beside it what is **open**: {_listed(row.open)}"
+        return f"outside, and beside it what is **open**: {_join_names(row.open)}"
     return "outside; the judge plays along" if row.played else "outside"
 
 
-def _listed(names: set[str]) -> str:
+def _join_names(names: set[str]) -> str:
     return ", ".join(f"`{name}`" for name in sorted(names)) or "nothing"

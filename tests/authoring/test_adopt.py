@@ -23,15 +23,15 @@ def in_jupyterlab(unit, root, edit=lambda cells: None) -> str:
     if path != unit.text:
         shutil.copy(unit.text, path)
     manager = AsyncTextFileContentsManager(root_dir=str(path.parent))
-    where = path.name
-    model = asyncio.run(manager.get(where, type="notebook"))
+    filename = path.name
+    model = asyncio.run(manager.get(filename, type="notebook"))
     book = model["content"]
     book.metadata["kernelspec"] = notebook.KERNEL
     book.metadata["language_info"] = {"name": "python", "version": "3.12"}
     for cell in book.cells:
         cell.metadata["trusted"] = True
     edit(book.cells)
-    asyncio.run(manager.save({"type": "notebook", "content": book}, where))
+    asyncio.run(manager.save({"type": "notebook", "content": book}, filename))
     assert not list(path.parent.glob("*.ipynb")), "no notebook beside it"
     return path.read_text(encoding="utf-8")
 
@@ -54,14 +54,14 @@ def test_an_edit_in_jupyterlab_is_all_that_changes(tmp_path):
 
 
 @pytest.fixture
-def built(tmp_path):
+def recorded_unit(tmp_path):
     """A tiny unit whose source notebook was built, and the fingerprint recorded."""
     unit = as_text(tmp_path)
-    built_now(unit)
+    record_build(unit)
     return unit
 
 
-def built_now(unit) -> None:
+def record_build(unit) -> None:
     """What a build does to the source notebook."""
     source = notebook.to_source(unit, notebook.read(unit))
     adopt.refuse_edits(unit, source)
@@ -136,47 +136,49 @@ EDITS = {
 
 
 @pytest.mark.parametrize("name", EDITS)
-def test_an_edited_source_stops_the_build_and_is_adopted(built, name):
-    before = built.text.read_text()
+def test_an_edited_source_stops_the_build_and_is_adopted(recorded_unit, name):
+    before = recorded_unit.text.read_text()
     change, *differences = EDITS[name]
-    edit_source(built, change)
-    edited = built.source.read_bytes()
+    edit_source(recorded_unit, change)
+    edited = recorded_unit.source.read_bytes()
     with pytest.raises(
         CourseError, match=r"99_tiny.ipynb was edited .*: autograder ad"
     ):
-        built_now(built)
-    assert built.source.read_bytes() == edited
-    assert adopt.adopt(built)
+        record_build(recorded_unit)
+    assert recorded_unit.source.read_bytes() == edited
+    assert adopt.adopt(recorded_unit)
     expected = before
     for old, new in differences:
         assert old in expected
         expected = expected.replace(old, new)
-    assert built.text.read_text() == expected
-    built_now(built)
-    assert not adopt.adopt(built)
+    assert recorded_unit.text.read_text() == expected
+    record_build(recorded_unit)
+    assert not adopt.adopt(recorded_unit)
 
 
-def test_a_source_that_was_only_run_and_saved_is_not_an_edit(built):
-    edit_source(built, lambda cells: None)
-    assert not adopt.adopt(built)
-    built_now(built)
+def test_a_source_that_was_only_run_and_saved_is_not_an_edit(recorded_unit):
+    edit_source(recorded_unit, lambda cells: None)
+    assert not adopt.adopt(recorded_unit)
+    record_build(recorded_unit)
 
 
-def test_the_build_says_so_before_it_starts_to_work(built, monkeypatch):
-    edit_source(built, EDITS["text"][0])
+def test_the_build_says_so_before_it_starts_to_work(recorded_unit, monkeypatch):
+    edit_source(recorded_unit, EDITS["text"][0])
     monkeypatch.setattr(course, "products", lambda unit: pytest.fail("it went on"))
     with pytest.raises(CourseError, match="was edited since it was built"):
-        course.build(built)
+        course.build(recorded_unit)
 
 
-def test_edits_on_both_sides_are_refused(built):
-    edit_source(built, EDITS["text"][0])
-    built.text.write_text(built.text.read_text().replace("Twice x", "Two x"))
-    before = built.text.read_text()
-    for command in (adopt.adopt, built_now):
+def test_edits_on_both_sides_are_refused(recorded_unit):
+    edit_source(recorded_unit, EDITS["text"][0])
+    recorded_unit.text.write_text(
+        recorded_unit.text.read_text().replace("Twice x", "Two x")
+    )
+    before = recorded_unit.text.read_text()
+    for command in (adopt.adopt, record_build):
         with pytest.raises(CourseError, match=r"both .* have changed|was edited"):
-            command(built)
-    assert built.text.read_text() == before
+            command(recorded_unit)
+    assert recorded_unit.text.read_text() == before
 
 
 def tagged(cells):
@@ -207,7 +209,7 @@ def read_only(cells):
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "message"),
     [
         (tagged, "cannot hold: tags"),
         (with_a_picture, "attachment"),
@@ -217,14 +219,16 @@ def read_only(cells):
         (replaced(5, "END HIDDEN", "END"), "bring the edit over by hand"),
     ],
 )
-def test_what_the_text_cannot_hold_is_refused_and_nothing_written(built, change, says):
-    before = built.text.read_text()
-    edit_source(built, change)
-    with pytest.raises(CourseError, match=says):
-        adopt.adopt(built)
-    assert built.text.read_text() == before
+def test_what_the_text_cannot_hold_is_refused_and_nothing_written(
+    recorded_unit, change, message
+):
+    before = recorded_unit.text.read_text()
+    edit_source(recorded_unit, change)
+    with pytest.raises(CourseError, match=message):
+        adopt.adopt(recorded_unit)
+    assert recorded_unit.text.read_text() == before
     with pytest.raises(CourseError, match="was edited"):
-        built_now(built)
+        record_build(recorded_unit)
 
 
 def test_an_edit_of_a_real_unit_changes_one_line(tmp_path):
@@ -233,7 +237,7 @@ def test_an_edit_of_a_real_unit_changes_one_line(tmp_path):
     unit = type(unit)(real.number, real.name, tmp_path)
     shutil.copy(real.text, unit.text)
     (tmp_path / "assets").symlink_to(real.root / "assets")
-    built_now(unit)
+    record_build(unit)
     cells = nbformat.read(unit.source, as_version=4).cells
     number, old = next(
         (n, c.source) for n, c in enumerate(cells) if "kind librarian" in c.source

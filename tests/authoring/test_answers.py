@@ -27,19 +27,19 @@ def answered(specification, function):
 
 
 def test_right_answers_are_computed_in_float64_and_stored_on_a_grid(tiny_exercise):
-    seen = []
-    found = answered(tiny_exercise, lambda x: seen.append(x.dtype) or x.sqrt())
-    assert seen == [torch.float64] and found.dtype == torch.float32
-    assert torch.equal(found * GRID, (found * GRID).round())
+    dtypes = []
+    answer = answered(tiny_exercise, lambda x: dtypes.append(x.dtype) or x.sqrt())
+    assert dtypes == [torch.float64] and answer.dtype == torch.float32
+    assert torch.equal(answer * GRID, (answer * GRID).round())
     assert torch.get_default_dtype() == torch.float32
 
 
 def test_what_is_not_precise_is_computed_as_it_is(tiny_exercise):
-    seen = []
+    dtypes = []
     plain = replace(tiny_exercise, precise=False)
-    found = answered(plain, lambda x: seen.append(x.dtype) or x.sqrt())
-    assert seen == [torch.float32]
-    assert not torch.equal(found * GRID, (found * GRID).round())
+    answer = answered(plain, lambda x: dtypes.append(x.dtype) or x.sqrt())
+    assert dtypes == [torch.float32]
+    assert not torch.equal(answer * GRID, (answer * GRID).round())
 
 
 def test_a_mutant_answers_in_its_first_way_or_only_where_it_is_asked(tiny_exercise):
@@ -58,17 +58,17 @@ def test_of_a_mutants_error_its_line_of_the_solution_is_not_kept(tiny_exercise):
         raise ValueError("no")
 
     inputs, objects = {"x": torch.ones(1)}, {"a": fails, "b": refuses}
-    found = mistaken_answers(tiny_exercise, objects, inputs)
-    message = str(found["a"][RAISED])
+    answers = mistaken_answers(tiny_exercise, objects, inputs)
+    message = str(answers["a"][RAISED])
     assert message.startswith("RuntimeError: ") and "\n" not in message
-    assert found["b"] == {RAISED: "ValueError"}
+    assert answers["b"] == {RAISED: "ValueError"}
 
 
 def test_a_late_answer_is_computed_once_and_only_if_somebody_asks():
-    asked = []
-    late = Late({"x": "known"}, y=lambda: asked.append("y") or "computed")
+    computed = []
+    late = Late({"x": "known"}, y=lambda: computed.append("y") or "computed")
     assert set(late) == {"x", "y"} and len(late) == 2 and "y" in late
-    assert late["x"] == "known" and asked == []
-    assert late["y"] == late["y"] == "computed" and asked == ["y"]
+    assert late["x"] == "known" and computed == []
+    assert late["y"] == late["y"] == "computed" and computed == ["y"]
     with pytest.raises(KeyError):
         late["z"]

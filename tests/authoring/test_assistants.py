@@ -21,8 +21,13 @@ def test_one_setting_is_said_in_the_notebook_s_head_and_to_assistants(tmp_path, 
     chosen = assistants.POLICIES[name]
     assert f") {chosen.notice} [Details](" in head and code
     assert assistants.policy(tmp_path) is chosen
-    others = [one for one in assistants.POLICIES.values() if one is not chosen]
-    assert all(one.notice not in head and one.rules != chosen.rules for one in others)
+    alternatives = [
+        policy for policy in assistants.POLICIES.values() if policy is not chosen
+    ]
+    assert all(
+        policy.notice not in head and policy.rules != chosen.rules
+        for policy in alternatives
+    )
 
 
 def test_without_the_setting_assistants_are_tutors(tmp_path):

@@ -50,7 +50,7 @@ def test_nobody_is_asked_to_read_what_is_folded():
 
 
 @pytest.mark.parametrize(
-    ("head", "says"),
+    ("head", "message"),
     [
         ("*About 3 hours · short path about 1: exercises 9.1*", '"About 2½ hours · sh'),
         ("*About 2½ hours · short path about 2: exercises 9.1*", "short path about 1:"),
@@ -59,20 +59,20 @@ def test_nobody_is_asked_to_read_what_is_folded():
         ("*Some time*", "should say"),
     ],
 )
-def test_another_time_or_path_is_refused_with_what_is_true(head, says):
-    with pytest.raises(CourseError, match=says):
+def test_another_time_or_path_is_refused_with_what_is_true(head, message):
+    with pytest.raises(CourseError, match=message):
         refuse_wrong(notebook(head, 40, 60, 20), ["n/first"])
 
 
 @pytest.mark.parametrize(
-    ("path", "says"),
+    ("path", "message"),
     [
         (["n/second"], "take 80 minutes; a short path takes at most half of 140"),
         (["n/fourth"], "there is no exercise n/fourth"),
     ],
 )
-def test_a_short_path_that_is_none_is_refused(path, says):
-    with pytest.raises(CourseError, match=says):
+def test_a_short_path_that_is_none_is_refused(path, message):
+    with pytest.raises(CourseError, match=message):
         refuse_wrong(notebook("*About 2½ hours*", 40, 80, 20), path)
 
 
@@ -100,11 +100,11 @@ def test_an_exercise_without_a_time_is_named():
 
 
 def test_an_exercise_takes_reading_twice_thinking_by_difficulty_and_typing():
-    told = EXERCISE.format("9.1", 1) + "word " * 639  # 650 words: ten minutes
+    text = EXERCISE.format("9.1", 1) + "word " * 639  # 650 words: ten minutes
     code = "def f(x):\n    ### BEGIN SOLUTION\n" + "    x = 1\n\n" * 20
     cells = [
         Cell("markdown", "word " * 500, "n.py:1"),
-        Cell("markdown", told, "n.py:1"),
+        Cell("markdown", text, "n.py:1"),
         Cell("code", code + "    ### END SOLUTION\n", "n.py:2", "exercise", "n/first"),
     ]
     assert estimate(cells) == {"9.1": 30}  # 10 + 7 + 11 = 28, and steps are of five

@@ -12,11 +12,13 @@ from autograder.course.errors import CourseError
 
 
 def test_a_drawing_holds_the_answers_of_solution_and_mutants(tiny_exercise):
-    made = cases.exercise(tiny_exercise, 10.0, "public", hidden=False)
-    (case,) = made.cases
+    exercise = cases.exercise(tiny_exercise, 10.0, "public", hidden=False)
+    (case,) = exercise.cases
     assert case.expected["twice"].equal(2 * case.inputs["x"])
     assert case.mistakes["tripled"]["twice"].equal(3 * case.inputs["x"])
-    assert made.mistakes["tripled"].says == "You tripled." and made.points == 10.0
+    assert (
+        exercise.mistakes["tripled"].says == "You tripled." and exercise.points == 10.0
+    )
 
 
 def test_a_hidden_drawing_leaves_mistakes_to_the_visible_cases(tiny_exercise):
@@ -25,9 +27,11 @@ def test_a_hidden_drawing_leaves_mistakes_to_the_visible_cases(tiny_exercise):
 
 
 def test_fresh_cases_differ_by_seed(tiny_exercise):
-    first, again, other = (cases.fresh_cases(tiny_exercise, seed) for seed in "aab")
-    assert first[0].inputs["x"].equal(again[0].inputs["x"])
-    assert not first[0].inputs["x"].equal(other[0].inputs["x"])
+    first, repeated, different = (
+        cases.fresh_cases(tiny_exercise, seed) for seed in "aab"
+    )
+    assert first[0].inputs["x"].equal(repeated[0].inputs["x"])
+    assert not first[0].inputs["x"].equal(different[0].inputs["x"])
 
 
 def _flip_a_coin(exercise):
@@ -66,9 +70,9 @@ def test_an_exercise_builds_on_those_whose_objects_its_solution_uses(tiny_exerci
 def test_it_builds_on_them_through_code_that_the_notebook_gives():
     name = "since_2017/language_model"
     unit = specifications("since_2017")
-    found = cases.builds_on(specification(name), unit)
-    assert {"since_2017/attention_layer", "since_2017/swiglu"} <= set(found)
-    assert name not in found
+    foundations = cases.builds_on(specification(name), unit)
+    assert {"since_2017/attention_layer", "since_2017/swiglu"} <= set(foundations)
+    assert name not in foundations
 
 
 def _reporting(**declared):

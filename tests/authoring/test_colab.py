@@ -91,27 +91,27 @@ def test_it_accepts_checks_that_are_new_enough(student, place):
 
 def test_it_names_the_wheel_in_the_course_s_folder(student, place):
     newer = make(place.parent, NEEDED)
-    says = student.fails(cell(NEEDED), at=place)
-    assert says == (
+    message = student.fails(cell(NEEDED), at=place)
+    assert message == (
         f"ImportError: This notebook needs version {NEEDED} of the checks, but version "
         f"{OWN} is installed. Run `%pip install ../{newer.name}` in a new cell, then "
         "restart the kernel."
     )
-    student.told(says, at=place)
+    student.told(message, at=place)
     assert student.says(cell(NEEDED), at=place) == ""
 
 
 def test_a_notebook_alone_notices_old_checks_and_names_where_newer_are(student, place):
-    says = student.fails(cell(NEEDED), at=place)
-    assert f"Ask your teachers for the file {wheel_name(NEEDED)}" in says
+    message = student.fails(cell(NEEDED), at=place)
+    assert f"Ask your teachers for the file {wheel_name(NEEDED)}" in message
     student.install("--force-reinstall", make(student.folder, OWN, LATEST))
     assert f"`%pip install -r {LATEST}`" in student.fails(cell(NEEDED), at=place)
 
 
 def test_checks_of_an_earlier_unit_are_too_old_whatever_their_day(student, place):
     later = published().generated_cells(find_unit("encoder_decoder"))[FINDER]
-    says = student.fails(later, at=place)
-    assert "The installed checks go up to unit 3, and this is unit 4" in says
+    message = student.fails(later, at=place)
+    assert "The installed checks go up to unit 3, and this is unit 4" in message
 
 
 @pytest.mark.parametrize(
@@ -124,8 +124,8 @@ def test_where_none_are_installed_it_installs_them(tmp_path, owner, source):
     code = f"{SHELL}\ntry:\n" + "\n".join(
         f"    {line}" for line in cell(NEEDED, owner).splitlines()
     )
-    shown = student.says(f"{code}\nexcept ImportError as error:\n    print(error)")
-    assert shown.splitlines() == [
+    output = student.says(f"{code}\nexcept ImportError as error:\n    print(error)")
+    assert output.splitlines() == [
         f"pip install -q {source}", "No module named 'autograder'",
     ]  # fmt: skip
 

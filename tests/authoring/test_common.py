@@ -13,21 +13,23 @@ from autograder.course import units
 
 @pytest.mark.whole_course
 def test_every_row_is_used_in_several_exercises():
-    said = Counter(
+    uses = Counter(
         (mutant.name, mutant.says, mutant.asks)
         for unit in units()
         for exercise in specifications(unit.name)
         for mutant in exercise.mutants
     )
     rows = TABLE.items()
-    assert [n for n, row in rows if said[n, row["says"], row["asks"]] < 2] == []
+    assert [n for n, row in rows if uses[n, row["says"], row["asks"]] < 2] == []
 
 
 def test_a_mistake_is_made_by_its_own_change_and_in_other_ways():
-    made = common("double", edit("a", "b", name="other"), on="x + y")
-    assert [way.name for way in made.variants] == ["double", "other"]
-    assert made.variants[0].edits == [Edit("x + y", "x + y.double()")]
-    assert {"says": made.says, "asks": made.asks}.items() <= TABLE["double"].items()
+    mistake = common("double", edit("a", "b", name="other"), on="x + y")
+    assert [variant.name for variant in mistake.variants] == ["double", "other"]
+    assert mistake.variants[0].edits == [Edit("x + y", "x + y.double()")]
+    assert {"says": mistake.says, "asks": mistake.asks}.items() <= TABLE[
+        "double"
+    ].items()
 
 
 def test_what_is_not_in_the_table_is_not_common():

@@ -34,9 +34,10 @@ ENDS = "import os\ndef stable_softmax(x):\n    os._exit(0)\n"
 
 
 def with_mistake(program: str) -> Specification:
-    way = student_program(program, name="quarter")
+    program_variant = student_program(program, name="quarter")
     return replace(
-        SOFTMAX, mutants=[wrong("quarter", "Too much.", "By how much?", way)]
+        SOFTMAX,
+        mutants=[wrong("quarter", "Too much.", "By how much?", program_variant)],
     )
 
 
@@ -45,19 +46,21 @@ def test_it_answers_as_it_would_here():
     _, inputs = next(iter(cases.drawings(task, "seed", False)))
     objects = answers.mistaken_objects(task)
     objects["here"] = build_object(task, source(QUARTER, name="quarter"))
-    both = answers.mistaken_answers(task, objects, inputs)
-    assert both["quarter"].keys() == both["here"].keys()
-    for name, value in both["here"].items():
-        assert value.equal(both["quarter"][name])
+    mistaken = answers.mistaken_answers(task, objects, inputs)
+    assert mistaken["quarter"].keys() == mistaken["here"].keys()
+    for name, value in mistaken["here"].items():
+        assert value.equal(mistaken["quarter"][name])
 
 
 def test_a_build_and_validity_leave_it_in_its_sandbox(tmp_path: Path):
     trace = tmp_path / "trace"
     task = with_mistake(QUARTER + WRITES.format(path=str(trace)))
-    drawn = cases.exercise(task, 5.0, "seed", hidden=False)
-    known = [case for case in drawn.cases if case.mistakes]
-    assert not any(compare(case, case.mistakes["quarter"]).passed for case in known)
-    [row] = verify.measure([replace(task, accepted=())], [{task.name: drawn}])
+    drawing = cases.exercise(task, 5.0, "seed", hidden=False)
+    cases_with_mistakes = [case for case in drawing.cases if case.mistakes]
+    assert not any(
+        compare(case, case.mistakes["quarter"]).passed for case in cases_with_mistakes
+    )
+    [row] = verify.measure([replace(task, accepted=())], [{task.name: drawing}])
     assert (row.caught, row.named) == (1, 1), row.failures
     assert not stands_alone(task, task.mutants[0].variants[0])
     assert not trace.exists()

@@ -15,23 +15,25 @@ def kind(shape: str):
 
 
 def test_kinds_are_named_with_spaces_and_drawn():
-    (found,) = ONE(Draw("a")).items()
-    assert found[0] == "one row" and found[1]["x"].shape == (1, 2)
-    assert not found[1]["x"].equal(ONE(Draw("b"))["one row"]["x"])
+    (labelled,) = ONE(Draw("a")).items()
+    assert labelled[0] == "one row" and labelled[1]["x"].shape == (1, 2)
+    assert not labelled[1]["x"].equal(ONE(Draw("b"))["one row"]["x"])
 
 
 def test_a_mask_is_named_by_its_shape_and_tried_on_what_was_made_for_the_first():
-    found = masked(kind, "B 1 Lk", "L L", "1 Lk")(Draw("a"))
-    assert {label: inputs["m"].shape for label, inputs in found.items()} == {
+    masks = masked(kind, "B 1 Lk", "L L", "1 Lk")(Draw("a"))
+    assert {label: inputs["m"].shape for label, inputs in masks.items()} == {
         "a mask (B, 1, Lk)": (2, 1, 4),
         "a mask (L, L)": (3, 3),
         "a mask (1, Lk)": (1, 4),
     }
-    first, *others = found.values()
+    first, *repeats = masks.values()
     assert list(first) == ["x", "option", "m"] and not isinstance(first, Again)
-    assert all(isinstance(each, Again) and list(each) == ["m"] for each in others)
+    assert all(
+        isinstance(repeat, Again) and list(repeat) == ["m"] for repeat in repeats
+    )
 
 
 def test_both_holds_the_inputs_of_all_parts():
-    found = combine(ONE, masked(kind, "L L"))(Draw("a"))
-    assert list(found) == ["one row", "a mask (L, L)"]
+    combined = combine(ONE, masked(kind, "L L"))(Draw("a"))
+    assert list(combined) == ["one row", "a mask (L, L)"]

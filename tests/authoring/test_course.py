@@ -21,20 +21,22 @@ from tests.conftest import mostly_slow
 STUB = "def double(x):\n    raise NotImplementedError"
 
 
-def drawn(specification: Specification) -> list[Exercise]:
+def draw_exercise(specification: Specification) -> list[Exercise]:
     return [cases.exercise(specification, 10.0, "public", hidden=False)]
 
 
 def test_a_blank_release_that_scores_is_refused(tiny_exercise):
-    refuse_wrong_scores(tiny_exercise, drawn(tiny_exercise), STUB)
+    refuse_wrong_scores(tiny_exercise, draw_exercise(tiny_exercise), STUB)
     with pytest.raises(CourseError, match="blank release scores 10 points"):
         refuse_wrong_scores(
-            tiny_exercise, drawn(tiny_exercise), "def double(x):\n    return x+x"
+            tiny_exercise,
+            draw_exercise(tiny_exercise),
+            "def double(x):\n    return x+x",
         )
 
 
 def test_a_solution_that_misses_a_point_is_refused(tiny_exercise):
-    exercise = drawn(tiny_exercise)[0]
+    exercise = draw_exercise(tiny_exercise)[0]
     spoilt = replace(exercise.cases[0], expected={"twice": torch.ones(3)})
     with pytest.raises(CourseError, match="does not score all points"):
         refuse_wrong_scores(tiny_exercise, [replace(exercise, cases=(spoilt,))], STUB)
@@ -44,7 +46,7 @@ def test_a_contract_that_names_no_case_is_said_with_the_exercises_file(tiny_exer
     contract = Contract(arguments="x: B", results="twice: B", on=("heads",))
     broken = replace(tiny_exercise, contract=contract)
     with pytest.raises(CourseError) as refusal:
-        drawn(broken)
+        draw_exercise(broken)
     assert str(refusal.value).startswith(
         f"transformer_course/{broken.name.replace('/', '/exercises/')}.py: the "
         'contract names the case "heads", which is not there; add it, or name another '
@@ -68,7 +70,7 @@ def test_texts_and_right_answers_are_what_the_build_gives(unit):
     """All but what mutants answer, which takes long: the slow step builds it."""
     assert is_built(unit), "run `make build`"
     exercises = specifications(unit.name)
-    for kind, seed in (("public", "public"), ("hidden", hidden_seed(unit))):
+    for kind, seed in (("public", "public"), ("hidden", seed_of_hidden(unit))):
         stored = load(unit.name, kind)
         new = [right(e, stored[e.name], seed, kind == "hidden") for e in exercises]
         assert not difference(stored, new), f"{kind}; run `make build`"
@@ -76,31 +78,35 @@ def test_texts_and_right_answers_are_what_the_build_gives(unit):
         assert pack(new)[TEXT] == text, f"{kind}; run `make build`"
 
 
-def right(one: Specification, stored: Exercise, seed: str, hidden: bool) -> Exercise:
+def right(task: Specification, stored: Exercise, seed: str, hidden: bool) -> Exercise:
     """An exercise as a seed draws it, with the mutants' answers that are stored."""
     answers = {case.name: (case.mistakes, case.doubles) for case in stored.cases}
-    kinds = [k.name for k in cases.all_kinds(one) if hidden or not k.hidden_only]
-    drawn = [case for case in cases.fresh_cases(one, seed) if case.name in kinds]
-    found = []
-    for case in drawn:
+    kinds = [k.name for k in cases.all_kinds(task) if hidden or not k.hidden_only]
+    fresh = [case for case in cases.fresh_cases(task, seed) if case.name in kinds]
+    answered_cases = []
+    for case in fresh:
         mistakes, doubles = answers.get(case.name, ({}, {}))
-        found.append(replace(case, hidden=hidden, mistakes=mistakes, doubles=doubles))
+        answered_cases.append(
+            replace(case, hidden=hidden, mistakes=mistakes, doubles=doubles)
+        )
     mistakes = {
         m.name: Mistake(m.name, m.says, m.asks, tuple(v.name for v in m.variants))
-        for m in one.mutants
+        for m in task.mutants
     }
-    return replace(stored, cases=tuple(found), mistakes=mistakes, aspects=one.aspects)
+    return replace(
+        stored, cases=tuple(answered_cases), mistakes=mistakes, aspects=task.aspects
+    )
 
 
-def hidden_seed(unit: Unit) -> str:
+def seed_of_hidden(unit: Unit) -> str:
     return references.seeds().get(unit.name, "hidden")
 
 
 @pytest.mark.parametrize("unit", mostly_slow())
 def test_what_is_committed_is_what_the_build_gives(unit):
     assert is_built(unit), "run `make build`"
-    files, why = products(unit)
-    assert not why
+    files, reason = products(unit)
+    assert not reason
     for path, data in files.items():
         data = data.encode() if isinstance(data, str) else data
         # Compared first: pytest shows how megabytes differ for many minutes.
@@ -119,7 +125,9 @@ def test_a_unit_is_built_once_its_products_say_what_its_notebook_says(
     for folder in ("notebooks", "source", "release"):
         shutil.copytree(unit.root / folder, tmp_path / folder)
     shutil.copy(unit.root / "course.toml", tmp_path)
-    other = replace(unit, root=tmp_path)
-    assert is_built(other)
-    other.text.write_text(other.text.read_text() + "\n# %% [markdown]\n# More.\n")
-    assert not is_built(other)
+    copied_unit = replace(unit, root=tmp_path)
+    assert is_built(copied_unit)
+    copied_unit.text.write_text(
+        copied_unit.text.read_text() + "\n# %% [markdown]\n# More.\n"
+    )
+    assert not is_built(copied_unit)

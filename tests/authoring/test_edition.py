@@ -66,14 +66,17 @@ GIVEN = ("numbers/double",)
 def unit(tmp_path):
     """A unit of two exercises and a question, as its author writes it."""
     as_text(tmp_path)
-    made = Unit("01", "numbers", tmp_path)
-    write(made.text, TEXT)
-    write(made.folder / "unit.toml", 'path = ["double"]\n[keys]\nfourfold=["double"]\n')
-    return made
+    tiny_unit = Unit("01", "numbers", tmp_path)
+    write(tiny_unit.text, TEXT)
+    write(
+        tiny_unit.folder / "unit.toml",
+        'path = ["double"]\n[keys]\nfourfold=["double"]\n',
+    )
+    return tiny_unit
 
 
-def cells_of(unit, given=GIVEN):
-    return edition.apply(unit, notebook.read(unit), given)
+def cells_of(unit, giveaways=GIVEN):
+    return edition.apply(unit, notebook.read(unit), giveaways)
 
 
 def test_what_is_given_is_solved_says_so_and_has_no_check(unit):
@@ -109,7 +112,7 @@ def test_points_of_the_others_sum_to_what_questions_leave(unit):
 
 
 @pytest.mark.parametrize(
-    ("given", "total", "shares"),
+    ("points", "total", "shares"),
     [
         ([1, 1, 1], 100, [34, 33, 33]),
         ([6, 7, 7, 18, 14], 96, [11, 13, 13, 33, 26]),
@@ -118,9 +121,9 @@ def test_points_of_the_others_sum_to_what_questions_leave(unit):
         ([3], 94, [94]),
     ],
 )
-def test_points_are_scaled_to_whole_ones_that_sum_exactly(given, total, shares):
-    found = edition.scale_points(given, total)
-    assert found == shares and sum(map(Fraction, found)) == Fraction(total)
+def test_points_are_scaled_to_whole_ones_that_sum_exactly(points, total, shares):
+    scaled = edition.scale_points(points, total)
+    assert scaled == shares and sum(map(Fraction, scaled)) == Fraction(total)
 
 
 def test_a_source_remembers_its_edition(unit):
@@ -147,16 +150,16 @@ def test_short_gives_what_is_off_the_path_and_more_can_be_named(unit):
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "says"),
+    ("name", "names", "message"),
     [
         ("long", [], 'no edition "long"; there are full, short'),
         ("full", ["duble"], 'no exercise "duble" in 01_numbers; try numbers/double'),
     ],
 )
-def test_a_name_that_is_not_known_is_one_line(unit, name, given, says):
+def test_a_name_that_is_not_known_is_one_line(unit, name, names, message):
     with pytest.raises(CourseError) as error:
-        edition.select_given(unit, name, given)
-    assert says in str(error.value) and "\n" not in str(error.value)
+        edition.select_given(unit, name, names)
+    assert message in str(error.value) and "\n" not in str(error.value)
 
 
 def test_something_is_left_to_solve_and_a_short_edition_needs_a_path(unit):
@@ -201,16 +204,16 @@ def test_it_is_graded_by_the_points_in_its_cells(unit, tmp_path):
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_every_unit_has_a_short_edition_of_100_points(unit):
-    given = edition.select_given(unit, "short")
-    cells = edition.apply(unit, notebook.read(unit), given)
+    giveaways = edition.select_given(unit, "short")
+    cells = edition.apply(unit, notebook.read(unit), giveaways)
     assert sum(cell.points for cell in cells) == 100
-    asked = [c for c in cells if c.role == "check" and not c.is_given]
-    assert [cell.name for cell in asked] == list(manifest.path_of(unit))
-    assert all(cell.points == int(cell.points) > 0 for cell in asked)
+    checks = [c for c in cells if c.role == "check" and not c.is_given]
+    assert [cell.name for cell in checks] == list(manifest.path_of(unit))
+    assert all(cell.points == int(cell.points) > 0 for cell in checks)
     numbers.refuse_stale([cell for cell in cells if not cell.is_given])
     outline = cells[budget.outline(cells)]
     assert "short path" not in " ".join(outline.text.split())
-    assert not list(edition.find_giveaways(unit, given))
+    assert not list(edition.find_giveaways(unit, giveaways))
 
 
 def test_an_edition_stays_once_somebody_has_handed_in(tmp_path, monkeypatch):
@@ -218,10 +221,10 @@ def test_an_edition_stays_once_somebody_has_handed_in(tmp_path, monkeypatch):
 
     monkeypatch.setattr(course.adopt, "refuse_edits", lambda *_: None)
     monkeypatch.setattr(course, "products", pytest.fail)
-    there = find_unit("02")
-    copy = Unit(there.number, there.name, tmp_path)
-    write(copy.text, there.text.read_bytes())
-    write(copy.root / "course.toml", (there.root / "course.toml").read_bytes())
+    original = find_unit("02")
+    copy = Unit(original.number, original.name, tmp_path)
+    write(copy.text, original.text.read_bytes())
+    write(copy.root / "course.toml", (original.root / "course.toml").read_bytes())
     write(tmp_path / "submitted" / "ada" / copy.label / "x.ipynb", "{}")
     monkeypatch.setattr(course.edition, "read", lambda unit: [])
     monkeypatch.setattr(course.notebook, "to_source", lambda unit, cells: "")

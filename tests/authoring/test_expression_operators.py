@@ -4,13 +4,13 @@ from tests.authoring.mutated import FUNCTION, MODULE, codes
 
 
 def test_classic_mistakes_are_among_them():
-    found = codes(FUNCTION)
-    assert any("k.transpose(-2, -1) @ q" in c for c in found["exchange operands"])
-    assert any("/ math.sqrt" not in code for code in found["one operand"])
-    assert any("AssertionError" in code for code in found["errors"])
-    assert any("detach" in code for code in found["detach"])
-    assert any("bfloat16" in code for code in found["cast"])
-    assert any("_SEEN" in code for code in found["remember"])
+    variants = codes(FUNCTION)
+    assert any("k.transpose(-2, -1) @ q" in c for c in variants["exchange operands"])
+    assert any("/ math.sqrt" not in code for code in variants["one operand"])
+    assert any("AssertionError" in code for code in variants["errors"])
+    assert any("detach" in code for code in variants["detach"])
+    assert any("bfloat16" in code for code in variants["cast"])
+    assert any("_SEEN" in code for code in variants["remember"])
 
 
 def test_submodules_are_hidden_from_their_module():

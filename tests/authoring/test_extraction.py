@@ -68,8 +68,8 @@ def test_marks_and_what_probes_report_are_extracted(tmp_path):
         '"""Not this."""\n_("Next: {x}.")\nplural("a case", "{n} cases", n)\n'
         'template("in line {n}")\nother("not this one")\n'
     )
-    found = list(of_file(tmp_path / "panel.py", tmp_path))
-    assert [(m.text, m.many, m.raised) for m in found] == [
+    messages = list(of_file(tmp_path / "panel.py", tmp_path))
+    assert [(m.text, m.many, m.raised) for m in messages] == [
         ("Next: {x}.", "", False), ("a case", "{n} cases", False),
         ("in line {n}", "", True),
     ]  # fmt: skip
@@ -79,17 +79,17 @@ def test_marks_and_what_probes_report_are_extracted(tmp_path):
         'def e(x):\n    return {f"gradient of {x}": "no numbers"}\n'
         'def f(x):\n    return {"cpu": f"{x.y} of {x.z}"}\n'
     )
-    found = list(of_file(tmp_path / "probes" / "e.py", tmp_path))
-    assert sorted((m.text, m.raised) for m in found) == [
+    messages = list(of_file(tmp_path / "probes" / "e.py", tmp_path))
+    assert sorted((m.text, m.raised) for m in messages) == [
         ("gradient of {x}", True), ("no numbers", False),
         ("{value} of {value2}", True),
     ]  # fmt: skip
 
 
 def test_a_text_is_given_once_with_its_place():
-    found = of_engine()
-    assert len({(m.text, m.raised) for m in found}) == len(found)
-    assert next(m.location for m in found if m.text == "Perhaps: {says}") == (
+    messages = of_engine()
+    assert len({(m.text, m.raised) for m in messages}) == len(messages)
+    assert next(m.location for m in messages if m.text == "Perhaps: {says}") == (
         "checks/panel.py"
     )
-    assert all(Path(ROOT / "autograder" / m.location).is_file() for m in found)
+    assert all(Path(ROOT / "autograder" / m.location).is_file() for m in messages)

@@ -33,12 +33,16 @@ def test_no_generated_mutant_survives_without_a_reason(unit):
 def test_every_reason_belongs_to_a_mutant():
     for unit in units():
         for exercise in specifications(unit.name):
-            left = list(generated.read_reasons().get(exercise.name, {}))
-            made = mutations(solution_source(exercise))
-            while left and (mutation := next(made, None)):  # none that nobody needs
+            reasons = list(generated.read_reasons().get(exercise.name, {}))
+            mutants = mutations(solution_source(exercise))
+            while reasons and (
+                mutation := next(mutants, None)
+            ):  # none that nobody needs
                 name = generated.describe(mutation)
-                left = [known for known in left if not fnmatchcase(name, known)]
-            assert left == []
+                reasons = [
+                    pattern for pattern in reasons if not fnmatchcase(name, pattern)
+                ]
+            assert reasons == []
 
 
 def test_a_mutant_that_never_ends_is_caught(tiny_exercise):

@@ -5,9 +5,9 @@ from tests.authoring.mutated import FUNCTION, MODULE
 
 
 def test_each_variant_is_made_once_and_none_is_the_solution():
-    made = [mutation.source for mutation in mutations(FUNCTION)]
-    assert len(made) == len(set(made)) > 30
-    assert FUNCTION not in made
+    sources = [mutation.source for mutation in mutations(FUNCTION)]
+    assert len(sources) == len(set(sources)) > 30
+    assert FUNCTION not in sources
 
 
 def test_every_variant_is_code():

@@ -33,12 +33,12 @@ def test_a_course_of_three_units_holds_nothing_of_the_others(tmp_path):
     reasons = json.loads((folder / new_course._REASONS).read_text(encoding="utf-8"))
     assert {name.partition("/")[0] for name in reasons} <= {u.name for u in FIRST}
     assert "up to date" in run(folder, "autograder", "build", "03")
-    asked = (
+    paths = (
         "tests/test_readme.py",
         "tests/test_rooms.py",
         "tests/transformer_course/test_bank.py",
     )
-    run(folder, "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", *asked)
+    run(folder, "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", *paths)
 
 
 @pytest.mark.parametrize("folder", [".github", "assets", "deploy"])
@@ -55,10 +55,10 @@ def test_the_first_commit_says_where_the_course_comes_from(tmp_path, monkeypatch
     """Also where nobody has told Git who they are."""
 
     def git(folder, *words):
-        done = subprocess.run(
+        process = subprocess.run(
             ["git", *words], cwd=folder, capture_output=True, text=True, check=True
         )
-        return done.stdout.strip()
+        return process.stdout.strip()
 
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
     monkeypatch.setenv("GIT_CONFIG_SYSTEM", os.devnull)
@@ -121,5 +121,5 @@ def test_what_imports_a_left_out_example_is_left_out(tmp_path):
     for name, text in texts.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    found = new_course._find_affected(tmp_path, texts, ["since_2017"])
-    assert found == set(texts) - {"tests/test_three.py"}
+    affected = new_course._find_affected(tmp_path, texts, ["since_2017"])
+    assert affected == set(texts) - {"tests/test_three.py"}

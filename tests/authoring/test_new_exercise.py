@@ -61,7 +61,7 @@ def test_it_is_not_built_before_it_is_filled(unit):
 
 
 @pytest.mark.parametrize(
-    ("name", "says"),
+    ("name", "message"),
     [
         ("Half", "cannot be the name"),
         ("../half", "cannot be the name"),
@@ -70,9 +70,9 @@ def test_it_is_not_built_before_it_is_filled(unit):
         ("double", "exercises/double.py already exists"),
     ],
 )
-def test_a_name_that_cannot_be_or_is_taken_changes_nothing(unit, name, says):
+def test_a_name_that_cannot_be_or_is_taken_changes_nothing(unit, name, message):
     before = everything(unit)
-    with pytest.raises(CourseError, match=says):
+    with pytest.raises(CourseError, match=message):
         new_exercise.create(unit, name)
     assert everything(unit) == before
 

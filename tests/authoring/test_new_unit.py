@@ -58,7 +58,7 @@ def test_a_unit_is_made_built_handed_in_and_graded_and_nothing_else_is_touched(
         "limits = manifest.limits()[unit.label]\n"
         "print(unit in demo.usual(), *sample.beside(unit), limits)"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code],
         cwd=course,
         check=True,
@@ -66,4 +66,4 @@ def test_a_unit_is_made_built_handed_in_and_graded_and_nothing_else_is_touched(
         env=os.environ | {"PYTHONPATH": str(course)},
         text=True,
     )
-    assert done.stdout == "True notes.txt {'timeout': 45}\n"
+    assert process.stdout == "True notes.txt {'timeout': 45}\n"

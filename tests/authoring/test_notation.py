@@ -7,11 +7,15 @@ from autograder.authoring.specification import Edit, Variant
 
 
 def test_a_mistake_has_its_words_and_its_ways_of_which_the_first_has_its_name():
-    made = wrong(
+    mistake = wrong(
         "shifted", "You shifted.", "Where to?", edit("a", "b"), source("x", "y")
     )
-    assert (made.name, made.says, made.asks) == ("shifted", "You shifted.", "Where to?")
-    assert list(made.variants) == [
+    assert (mistake.name, mistake.says, mistake.asks) == (
+        "shifted",
+        "You shifted.",
+        "Where to?",
+    )
+    assert list(mistake.variants) == [
         Variant(name="shifted", edits=[Edit("a", "b")]),
         Variant(name="y", source="x"),
     ]

@@ -8,7 +8,7 @@ from autograder.course.errors import CourseError
 from tests.tiny_course import TEXT, as_text
 
 
-def refused(tmp_path, old: str, new: str) -> str:
+def read_refusal(tmp_path, old: str, new: str) -> str:
     assert TEXT.count(old) >= 1
     with pytest.raises(CourseError) as caught:
         notebook.read(as_text(tmp_path, TEXT.replace(old, new)))
@@ -57,11 +57,11 @@ def test_a_folded_cell_is_folded_in_every_kind_of_notebook(tmp_path):
     ],
 )
 def test_a_folded_cell_says_what_it_does_and_is_no_exercise(tmp_path, old, new):
-    assert "a folded cell begins with" in refused(tmp_path, old, new)
+    assert "a folded cell begins with" in read_refusal(tmp_path, old, new)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "says"),
+    ("old", "new", "message"),
     [
         ('exercise="tiny/double"', "exercise=tiny/double", ":9: cannot read"),
         ('exercise="tiny/double"', 'exercize="tiny/double"', ":9: cannot read"),
@@ -88,9 +88,9 @@ def test_a_folded_cell_says_what_it_does_and_is_no_exercise(tmp_path, old, new):
         ('check="tiny/double"', 'check="tiny/treble"', ":17: a check cell"),
     ],
 )
-def test_faults_are_refused_with_file_and_line(tmp_path, old, new, says):
-    text = refused(tmp_path, old, new)
-    assert text.startswith("99_tiny.py:") and says in text
+def test_faults_are_refused_with_file_and_line(tmp_path, old, new, message):
+    text = read_refusal(tmp_path, old, new)
+    assert text.startswith("99_tiny.py:") and message in text
 
 
 def test_an_exercise_without_check_is_refused(tmp_path):

@@ -40,7 +40,7 @@ def test_what_is_true_or_not_said_is_built(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ({"head": "nine exercises"}, r'n.py:4: .* "nine exercises"; it has 2'),
         ({"head": "2 questions in words"}, r'"2 questions in words"; it has 1'),
@@ -48,6 +48,6 @@ def test_what_is_true_or_not_said_is_built(text):
         ({"question": "(3 points)"}, "n.py:61: .* 3 points; n/why has 4"),
     ],
 )
-def test_what_is_stale_is_refused_with_its_line(text, says):
-    with pytest.raises(CourseError, match=says):
+def test_what_is_stale_is_refused_with_its_line(text, message):
+    with pytest.raises(CourseError, match=message):
         refuse_stale(notebook(**text))

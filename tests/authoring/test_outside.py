@@ -39,7 +39,7 @@ TOUCHED = [name for unit in units() for name in touched.names(unit)]
 @pytest.mark.parametrize("name", sorted({*EARLY, *TOUCHED}))
 def test_what_a_change_touches_can_be_answered_by_solving_it_only(name):
     task = specification(name)
-    see(outside.row(task, outside.drawn(task.unit, task)))
+    see(outside.row(task, outside.draw_cases(task.unit, task)))
 
 
 @pytest.mark.slow
@@ -47,21 +47,21 @@ def test_no_exercise_can_be_answered_without_solving_it():
     rows = list(outside.rows())
     for row in rows:
         see(row)
-    told = {name for names in outside.REASONS for name in names}
-    assert set().union(*(row.open for row in rows)) <= told
+    reasons = {name for names in outside.REASONS for name in names}
+    assert set().union(*(row.open for row in rows)) <= reasons
     assert outside.DOCUMENT.read_text(encoding="utf-8") == outside.document(rows)
 
 
-def exercise(other: type[Interactor] = Interactor) -> Specification:
-    return Specification(name="u/e", target="e", cases=(), interactor=other)
+def exercise(interactor: type[Interactor] = Interactor) -> Specification:
+    return Specification(name="u/e", target="e", cases=(), interactor=interactor)
 
 
-def cases(*drawn: tuple[dict, dict]) -> list[Case]:
-    return [Case("c", "c", "", inputs, expected) for inputs, expected in drawn]
+def cases(*drawings: tuple[dict, dict]) -> list[Case]:
+    return [Case("c", "c", "", inputs, expected) for inputs, expected in drawings]
 
 
 def test_a_probe_that_is_given_the_answer_is_found_out():
-    drawn = cases(
+    drawings = cases(
         *(
             (
                 {"x": torch.ones(2), "lines": torch.arange(3) + n},
@@ -70,38 +70,42 @@ def test_a_probe_that_is_given_the_answer_is_found_out():
             for n in range(3)
         )
     )
-    assert outside.row(exercise(), drawn).open == {"c"}
+    assert outside.row(exercise(), drawings).open == {"c"}
 
 
 def test_an_answer_that_everybody_knows_is_found_out():
-    drawn = cases(*(({"x": torch.ones(2) * n}, {"y": "rejected"}) for n in range(3)))
-    assert outside.row(exercise(), drawn).open == {"c"}
+    drawings = cases(*(({"x": torch.ones(2) * n}, {"y": "rejected"}) for n in range(3)))
+    assert outside.row(exercise(), drawings).open == {"c"}
 
 
 def test_a_part_that_everybody_knows_is_found_out():
-    drawn = [
+    drawings = [
         replace(case, aspects={"weights": "weights"})
         for case in cases(
             *(({}, {"y": torch.ones(2) * n, "weights": "1"}) for n in range(3))
         )
     ]
     task = replace(exercise(), aspects={"weights": 2.0})
-    found = outside.row(task, drawn)
-    assert found.open == set() and found.open_parts == {("c", "weights")}
-    assert outside.row(exercise(), drawn).open_parts == set()
+    exposure = outside.row(task, drawings)
+    assert exposure.open == set() and exposure.open_parts == {("c", "weights")}
+    assert outside.row(exercise(), drawings).open_parts == set()
 
 
 def test_an_answer_that_must_be_computed_is_outside():
-    given = [torch.ones(2) * n for n in range(3)]
-    drawn = cases(*(({"x": x}, {"y": x + 9, "x afterwards": x}) for x in given))
-    found = outside.row(exercise(), drawn)
-    assert found.open == set() and found.answers == {("c", "y")}
+    inputs = [torch.ones(2) * n for n in range(3)]
+    drawings = cases(*(({"x": x}, {"y": x + 9, "x afterwards": x}) for x in inputs))
+    exposure = outside.row(exercise(), drawings)
+    assert exposure.open == set() and exposure.answers == {("c", "y")}
 
 
 def test_what_the_judge_keeps_is_not_in_the_sandbox():
     class Keeps(Interactor):
         keeps = frozenset({"lines"})
 
-    drawn = cases(({"x": "a", "lines": json.dumps([1])}, {"y": json.dumps([1])}))
-    found = outside.row(exercise(Keeps), drawn)
-    assert (found.given, found.kept, found.revealed) == ({"x"}, {"lines"}, set())
+    drawings = cases(({"x": "a", "lines": json.dumps([1])}, {"y": json.dumps([1])}))
+    exposure = outside.row(exercise(Keeps), drawings)
+    assert (exposure.given, exposure.kept, exposure.revealed) == (
+        {"x"},
+        {"lines"},
+        set(),
+    )

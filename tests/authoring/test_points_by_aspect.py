@@ -59,14 +59,16 @@ def cases(name: str) -> tuple[Case, ...]:
     return tuple(fresh_cases(specification(name), "shares"))
 
 
-@pytest.mark.parametrize(("name", "way", "least", "most"), SHARES)
-def test_a_mistake_earns_what_it_should(name, way, least, most):
+@pytest.mark.parametrize(("name", "variant", "least", "most"), SHARES)
+def test_a_mistake_earns_what_it_should(name, variant, least, most):
     task = specification(name)
-    ways = {way.name: way for mutant in task.mutants for way in mutant.variants}
-    made, probe = build_object(task, ways[way]), find(name)
+    variants = {
+        variant.name: variant for mutant in task.mutants for variant in mutant.variants
+    }
+    answer, probe = build_object(task, variants[variant]), find(name)
     exercise = Exercise(name, "", 100.0, (), aspects=task.aspects)
     verdict = judge(
-        exercise, cases(name), lambda case: observe(probe, made, dict(case.inputs))
+        exercise, cases(name), lambda case: observe(probe, answer, dict(case.inputs))
     )
-    told = {a: f"{x:.0f}/{y:.0f}" for a, (x, y) in verdict.aspects.items()}
-    assert least <= verdict.points <= most, (verdict.points, told)
+    shares = {a: f"{x:.0f}/{y:.0f}" for a, (x, y) in verdict.aspects.items()}
+    assert least <= verdict.points <= most, (verdict.points, shares)

@@ -33,14 +33,14 @@ def test_a_case_takes_inputs_and_tolerance_from_the_exercises_own():
 
 
 def test_the_inputs_say_how_the_object_is_called():
-    asked = json.loads(kinds(CONTRACT, OWN)[0].inputs(Draw("a"))[KEY])
-    assert asked["call"]["arguments"] == {"x": [["B", "L"]]}
-    assert [part["way"] for part in asked["parts"]] == ["alone"]
+    call = json.loads(kinds(CONTRACT, OWN)[0].inputs(Draw("a"))[KEY])
+    assert call["call"]["arguments"] == {"x": [["B", "L"]]}
+    assert [part["way"] for part in call["parts"]] == ["alone"]
 
 
 def test_a_sequence_ends_with_what_it_began_with():
-    asked = json.loads(sequence(OWN)[0].inputs(Draw("a"))[KEY])
-    parts = [part["inputs"] for part in asked["parts"]]
+    call = json.loads(sequence(OWN)[0].inputs(Draw("a"))[KEY])
+    parts = [part["inputs"] for part in call["parts"]]
     assert parts[0] == parts[-1] and len(set(parts)) > 2
 
 
@@ -53,11 +53,11 @@ def test_sizes_are_drawn_like_everything_else():
 
 
 def test_a_sequence_ends_with_all_options_by_name_where_there_are_some():
-    made = sequence(OWN, forms(lambda x, rate=0.5: x))
-    asked = json.loads(made[0].inputs(Draw("a"))[KEY])
+    kinds_of_case = sequence(OWN, forms(lambda x, rate=0.5: x))
+    call = json.loads(kinds_of_case[0].inputs(Draw("a"))[KEY])
     called = {"names": ["x", "rate"], "defaults": {"rate": 0.5}}
-    assert asked["call"]["called"] == called
-    assert asked["parts"][-1]["label"].endswith("with all options by their names")
+    assert call["call"]["called"] == called
+    assert call["parts"][-1]["label"].endswith("with all options by their names")
 
 
 def test_what_cannot_be_said_in_json_is_no_option():

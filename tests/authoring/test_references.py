@@ -22,14 +22,14 @@ def test_an_exercise_without_cases_is_refused(tmp_path, monkeypatch):
 
 
 def test_a_build_that_rounds_otherwise_keeps_the_committed_file(tiny_exercise):
-    exercise = drawn(tiny_exercise)
-    kept = {exercise.name: exercise}
-    assert not references.difference(kept, [with_case(exercise, expected=1e-7)])
-    assert not references.difference(kept, [with_case(exercise, mistakes=5e-6)])
+    exercise = draw_exercise(tiny_exercise)
+    stored = {exercise.name: exercise}
+    assert not references.difference(stored, [with_case(exercise, expected=1e-7)])
+    assert not references.difference(stored, [with_case(exercise, mistakes=5e-6)])
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "message"),
     [
         (
             {"expected": 3e-4},
@@ -40,46 +40,50 @@ def test_a_build_that_rounds_otherwise_keeps_the_committed_file(tiny_exercise):
     ],
 )
 def test_a_value_that_changed_is_named_with_its_case_and_by_how_much(
-    tiny_exercise, change, says
+    tiny_exercise, change, message
 ):
-    exercise = drawn(tiny_exercise)
-    why = references.difference(
+    exercise = draw_exercise(tiny_exercise)
+    reason = references.difference(
         {exercise.name: exercise}, [with_case(exercise, **change)]
     )
-    assert re.match(f"tiny/double, case plain: {says}", why)
+    assert re.match(f"tiny/double, case plain: {message}", reason)
 
 
 def test_cases_or_exercises_that_changed_are_named(tiny_exercise):
-    exercise = drawn(tiny_exercise)
-    less = replace(exercise, cases=())
-    assert difference(exercise, less) == "tiny/double: other cases"
-    assert references.difference({"tiny/other": less}, [exercise]) == "other exercises"
+    exercise = draw_exercise(tiny_exercise)
+    emptied = replace(exercise, cases=())
+    assert difference(exercise, emptied) == "tiny/double: other cases"
+    assert (
+        references.difference({"tiny/other": emptied}, [exercise]) == "other exercises"
+    )
     assert "no file" in references.difference({}, [exercise])
 
 
 def test_integers_types_and_shapes_are_compared_exactly(tiny_exercise):
-    exercise = drawn(tiny_exercise)
-    whole = with_expected(exercise, torch.tensor([10_000_000, 2, 3]))
-    other = with_expected(exercise, torch.tensor([10_000_001, 2, 3]))
-    assert "in 1 of 3 entries, by at most 1" in difference(whole, other)
+    exercise = draw_exercise(tiny_exercise)
+    integers = with_expected(exercise, torch.tensor([10_000_000, 2, 3]))
+    changed = with_expected(exercise, torch.tensor([10_000_001, 2, 3]))
+    assert "in 1 of 3 entries, by at most 1" in difference(integers, changed)
     short = with_expected(exercise, torch.tensor([10_000_000, 2]))
-    assert "was int64 (3,) and is int64 (2,)" in difference(whole, short)
+    assert "was int64 (3,) and is int64 (2,)" in difference(integers, short)
     floats = with_expected(exercise, torch.tensor([1e7, 2, 3]))
-    assert "was int64 (3,) and is float32 (3,)" in difference(whole, floats)
+    assert "was int64 (3,) and is float32 (3,)" in difference(integers, floats)
 
 
 def test_of_a_mistake_that_rounding_decides_only_what_is_wrong_is_kept(tiny_exercise):
     (mutant,) = tiny_exercise.mutants
-    steady = drawn(tiny_exercise).cases[0].mistakes["tripled"]
+    steady = draw_exercise(tiny_exercise).cases[0].mistakes["tripled"]
     assert set(steady) == {"twice"}
     mutants = [replace(mutant, unsteady=["plain"])]
     unsteady = (
-        drawn(replace(tiny_exercise, mutants=mutants)).cases[0].mistakes["tripled"]
+        draw_exercise(replace(tiny_exercise, mutants=mutants))
+        .cases[0]
+        .mistakes["tripled"]
     )
     assert unsteady == {PATTERN: "x"}
 
 
-def drawn(specification: Specification) -> Exercise:
+def draw_exercise(specification: Specification) -> Exercise:
     return cases.exercise(specification, 10.0, "public", hidden=False)
 
 

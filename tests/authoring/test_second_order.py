@@ -23,25 +23,25 @@ def test_both_mistakes_are_made_and_found():
     exercise = references.load(SPLIT.unit, "public", SPLIT.name)[SPLIT.name]
     cases = with_doubles(SPLIT, exercise.cases)
     pairs = [
-        (one, other, code)
-        for one, other in combinations(SPLIT.mutants, 2)
-        if (code := combine_variants(SPLIT, one.variants[0], other.variants[0]))
+        (first, second, code)
+        for first, second in combinations(SPLIT.mutants, 2)
+        if (code := combine_variants(SPLIT, first.variants[0], second.variants[0]))
     ]
     named = 0
-    for one, other, code in pairs:
-        made = run_source(code, namespace(SPLIT), "<both>")[SPLIT.target]
-        answers = [observe(find(SPLIT.name), made, case.inputs) for case in cases]
-        found = judge(exercise, cases, dict(zip(cases, answers, strict=True)).get)
-        names = found.mistake.name.split(" + ") if found.mistake else []
-        named += {one.name, other.name} == set(names)
+    for first, second, code in pairs:
+        program = run_source(code, namespace(SPLIT), "<both>")[SPLIT.target]
+        answers = [observe(find(SPLIT.name), program, case.inputs) for case in cases]
+        verdict = judge(exercise, cases, dict(zip(cases, answers, strict=True)).get)
+        names = verdict.mistake.name.split(" + ") if verdict.mistake else []
+        named += {first.name, second.name} == set(names)
     assert len(pairs) > 50 and named > 20
 
 
 def test_code_with_both_mistakes_is_not_that_of_one():
-    one, other = (mutant.variants[0] for mutant in SPLIT.mutants[:2])
-    code = combine_variants(SPLIT, one, other) or "none"
+    first, second = (mutant.variants[0] for mutant in SPLIT.mutants[:2])
+    code = combine_variants(SPLIT, first, second) or "none"
     assert code == "none" or code not in (
-        combine_variants(SPLIT, one, one), combine_variants(SPLIT, other, other)
+        combine_variants(SPLIT, first, first), combine_variants(SPLIT, second, second)
     )  # fmt: skip
 
 
@@ -56,9 +56,9 @@ def test_a_student_s_program_is_combined_with_nothing():
     """Two mistakes together are executed here."""
     code = solution_source(SPLIT)
     for way, is_combined in ((source(code), True), (student_program(code), False)):
-        made = [
+        combinations_of_mistakes = [
             combine_variants(SPLIT, way, variant)
             for mutant in SPLIT.mutants
             for variant in mutant.variants
         ]
-        assert any(made) == is_combined
+        assert any(combinations_of_mistakes) == is_combined

@@ -16,7 +16,7 @@ def test_the_module_of_solutions_keeps_needed_imports_only(tmp_path):
 
 
 def test_the_module_has_what_solutions_use_of_plain_cells():
-    given = (
+    plain_code = (
         "def half(x):\n    return x / 2\n\n\n"
         "def quarter(x):\n    return half(half(x))\n\n\n"
         "def picture():\n    return None"
@@ -25,7 +25,7 @@ def test_the_module_has_what_solutions_use_of_plain_cells():
         "def eighth(x):\n    ### BEGIN SOLUTION\n    picture = quarter(x)\n"
         "    return picture / 2\n    ### END SOLUTION"
     )
-    plain = notebook.Cell("code", given, "here")
+    plain = notebook.Cell("code", plain_code, "here")
     exercise = notebook.Cell("code", answer, "there", "exercise", "tiny/eighth")
     code = solutions.module_text("99_tiny", [plain, exercise])
     assert run_source(code, {}, "<tiny>")["eighth"](16) == 2
@@ -33,10 +33,10 @@ def test_the_module_has_what_solutions_use_of_plain_cells():
 
 
 def test_the_module_has_what_later_units_use_of_plain_cells():
-    given = "class Twice(Once):\n    pass\n\n\ndef picture():\n    return None"
+    plain_code = "class Twice(Once):\n    pass\n\n\ndef picture():\n    return None"
     answer = "### BEGIN SOLUTION\nclass Once:\n    pass\n### END SOLUTION"
     exercise = notebook.Cell("code", answer, "here", "exercise", "tiny/once")
-    plain = notebook.Cell("code", given, "there")
+    plain = notebook.Cell("code", plain_code, "there")
     code = solutions.module_text("99_tiny", [exercise, plain], {"Once", "Twice"})
     assert run_source(code, {}, "<tiny>")["Twice"].__name__ == "Twice"
     assert "def picture" not in code

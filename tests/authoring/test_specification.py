@@ -8,12 +8,12 @@ from autograder.checks.probes import find
 
 
 def test_the_first_way_of_a_mutant_may_do_with_its_name():
-    ways = [Variant(source="x"), Variant(name="another", source="y")]
+    variants = [Variant(source="x"), Variant(name="another", source="y")]
     mutant = Mutant(
-        name="shifted", says="You shifted.", asks="Where to?", variants=ways
+        name="shifted", says="You shifted.", asks="Where to?", variants=variants
     )
-    assert [way.name for way in mutant.variants] == ["shifted", "another"]
-    assert [way.source for way in mutant.variants] == ["x", "y"]
+    assert [variant.name for variant in mutant.variants] == ["shifted", "another"]
+    assert [variant.source for variant in mutant.variants] == ["x", "y"]
 
 
 def test_the_unit_is_the_part_before_the_stroke(tiny_exercise):

@@ -21,8 +21,8 @@ class Stack(nn.Module):
 
 
 def test_each_slip_is_made():
-    found = codes(STACK)
-    made = {
+    variants = codes(STACK)
+    slips = {
         "another function": "self.first(x).relu().mean(-1)",
         "another attribute": "self.second(x).relu()",
         "in training or not": "if True and 0 < x.size(0)",
@@ -34,10 +34,10 @@ def test_each_slip_is_made():
         "leave out a loop": "in list(self.layers)[1:]",
         "one for all": "[nn.Linear(d, d)] * len(range(3))",
     }
-    for name, text in made.items():
-        assert any(text in code for code in found[name]), name
+    for name, text in slips.items():
+        assert any(text in code for code in variants[name]), name
 
 
 def test_what_has_a_name_is_returned_too_early():
-    found = codes("def f(x):\n    y = x + 1\n    return y.sum()")["return too early"]
-    assert found == ["def f(x):\n    y = x + 1\n    return y"]
+    variants = codes("def f(x):\n    y = x + 1\n    return y.sum()")["return too early"]
+    assert variants == ["def f(x):\n    y = x + 1\n    return y"]

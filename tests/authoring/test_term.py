@@ -29,24 +29,26 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def two_exercises(monkeypatch):
     """A unit of two: how it is drawn again and again, all of them would only repeat."""
-    few = specifications("attention")[:2]
-    names = {exercise.name for exercise in few}
+    exercises = specifications("attention")[:2]
+    names = {exercise.name for exercise in exercises}
 
     def cells(unit):
         return [c for c in read(unit) if c.role != "check" or c.name in names]
 
-    monkeypatch.setattr(references, "specifications", lambda unit: few)
+    monkeypatch.setattr(references, "specifications", lambda unit: exercises)
     monkeypatch.setattr(term, "read", cells)
 
 
 @pytest.fixture
 def verdicts(monkeypatch):
     """What is found of one drawing after the other, instead of running mutants."""
-    found: list[list[Validity]] = []
+    validities: list[list[Validity]] = []
     monkeypatch.setattr(
-        term, "measure", lambda exercises, drawings: found.pop(0) if found else []
+        term,
+        "measure",
+        lambda exercises, drawings: validities.pop(0) if validities else [],
     )
-    return found
+    return validities
 
 
 def test_new_seeds_change_the_hidden_inputs_and_nothing_else(
@@ -69,8 +71,8 @@ def test_new_seeds_change_the_hidden_inputs_and_nothing_else(
 
 def test_each_exercise_has_other_inputs_by_another_seed():
     for exercise in specifications("attention"):
-        one, again, other = (inputs_of(exercise, seed) for seed in "aab")
-        assert one == again != other, exercise.name
+        first, repeated, different = (inputs_of(exercise, seed) for seed in "aab")
+        assert first == repeated != different, exercise.name
 
 
 def inputs_of(exercise: Specification, seed: str) -> str:
@@ -108,9 +110,9 @@ def test_results_are_moved_never_over_others(tmp_path):
             term.put_away(tmp_path, TODAY) == tmp_path / "terms" / f"2027-04-01{turn}"
         )
         assert [p.name for p in tmp_path.iterdir()] == ["terms"]
-    kept = tmp_path / "terms" / "2027-04-01"
-    assert (kept / "gradebook.db").read_text() == "" and (
-        kept / "submitted/ada"
+    archive = tmp_path / "terms" / "2027-04-01"
+    assert (archive / "gradebook.db").read_text() == "" and (
+        archive / "submitted/ada"
     ).is_dir()
 
 

@@ -31,8 +31,8 @@ def test_a_changed_file_touches_the_exercises_that_it_belongs_to(
 ):
     unit = units()[-1]
     solutions = (ROOT / f"transformer_course/solutions/{unit.name}.py").read_text()
-    said = {"diff": f"{file}\0", "show": solutions}
-    monkeypatch.setattr(touched, "_git", lambda verb, *rest: said[verb])
+    replies = {"diff": f"{file}\0", "show": solutions}
+    monkeypatch.setattr(touched, "_git", lambda verb, *rest: replies[verb])
     assert set(touched.touched(unit, "HEAD")) == names
 
 
@@ -40,13 +40,13 @@ def test_what_exercises_share_and_a_changed_solution_touch_them(monkeypatch):
     unit = find_unit("sequence_reversal")
     everything = {exercise.name for exercise in specifications(unit.name)}
     shared = f"transformer_course/{unit.name}/exercises/_inputs.py\0"
-    said = {"diff": shared, "show": ""}
-    monkeypatch.setattr(touched, "_git", lambda verb, *rest: said[verb])
+    replies = {"diff": shared, "show": ""}
+    monkeypatch.setattr(touched, "_git", lambda verb, *rest: replies[verb])
     assert set(touched.touched(unit, "HEAD")) == everything
     solutions = (ROOT / f"transformer_course/solutions/{unit.name}.py").read_text()
-    said["show"] = solutions
-    some = set(touched.touched(unit, "HEAD"))
-    assert some and some < everything
+    replies["show"] = solutions
+    touched_exercises = set(touched.touched(unit, "HEAD"))
+    assert touched_exercises and touched_exercises < everything
 
 
 @pytest.fixture

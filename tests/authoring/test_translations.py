@@ -22,7 +22,7 @@ def file(folder, text: str):
 
 
 @pytest.mark.parametrize(
-    ("entry", "says"),
+    ("entry", "message"),
     [
         (POINTS + 'msgstr "{punkte} von {most:g}"\n', r"de\.po:5: .*has \{punkte\}"),
         (POINTS + 'msgstr "{points:g} Punkte"\n', r"de\.po:5: .*lacks \{most\}"),
@@ -43,8 +43,8 @@ def file(folder, text: str):
         ("msgid unquoted\n", r"de\.po:\d+: "),
     ],
 )
-def test_an_entry_that_checks_could_not_fill_in_is_one_line(tmp_path, entry, says):
-    with pytest.raises(CourseError, match=says) as refused:
+def test_an_entry_that_checks_could_not_fill_in_is_one_line(tmp_path, entry, message):
+    with pytest.raises(CourseError, match=message) as refused:
         translations.read(file(tmp_path, entry), "de")
     assert "\n" not in str(refused.value)
 
@@ -52,8 +52,8 @@ def test_an_entry_that_checks_could_not_fill_in_is_one_line(tmp_path, entry, say
 def test_fields_change_their_order_and_their_format(tmp_path):
     entry = POINTS + 'msgstr "von {most} Punkten {points:.1f}"\n'
     catalogue = translations.read(file(tmp_path, entry), "de")
-    made = translations.compile_catalogue(catalogue, "de").sentences
-    assert made["{points:g} of {most:g} points"].format(points=3, most=4) == (
+    sentences = translations.compile_catalogue(catalogue, "de").sentences
+    assert sentences["{points:g} of {most:g} points"].format(points=3, most=4) == (
         "von 4 Punkten 3.0"
     )
 
@@ -76,12 +76,12 @@ def test_nobody_speaks_klingon_here(tmp_path):
 
 def test_unit_1_is_german_to_its_last_sentence():
     for unit in (None, UNIT):
-        found = translations.read(translations.path_of("de", unit), "de")
-        known = {translations.forms(e.id)[0] for e in found if e.id and e.string}
+        entries = translations.read(translations.path_of("de", unit), "de")
+        translated = {translations.forms(e.id)[0] for e in entries if e.id and e.string}
         engine = extraction.of_engine()
         needed = extraction.of_unit(unit, engine) if unit else engine
         shared = {m.text for m in engine} if unit else set()
-        assert not {m.text for m in needed} - shared - known
+        assert not {m.text for m in needed} - shared - translated
 
 
 def test_what_a_unit_hides_stays_beside_its_hidden_references(tmp_path, monkeypatch):
@@ -95,14 +95,14 @@ def test_what_a_unit_hides_stays_beside_its_hidden_references(tmp_path, monkeypa
         "hidden/sentences/positional_encoding.json",
     }
     assert not translations.install()  # up to date
-    shown, hidden = (
+    visible, hidden = (
         language.read(tmp_path / kind / "sentences" / f"{UNIT.name}.json").sentences
         for kind in ("public", "hidden")
     )
     assert (
         hidden["powers of 1000 instead of 10000"] == "Potenzen von 1000 statt von 10000"
     )
-    assert "the vectors" in shown and not shown.keys() & hidden.keys()
+    assert "the vectors" in visible and not visible.keys() & hidden.keys()
     monkeypatch.setattr(translations, "language", lambda root: "en")
     assert not translations.install() and not list(tmp_path.rglob("*.json"))
 
@@ -116,5 +116,7 @@ def test_german_speaks_to_a_student_as_to_a_friend():
     text = "".join(
         translations.path_of("de", unit).read_text("utf-8") for unit in (None, UNIT)
     )
-    own = " ".join(re.findall(r'^(?:msgstr(?:\[\d\])? )?"(.*)"$', text, re.MULTILINE))
-    assert not re.findall(r"\b(?:Sie haben|Ihre[mnrs]? Code|Ihnen|bitte)\b", own)
+    german = " ".join(
+        re.findall(r'^(?:msgstr(?:\[\d\])? )?"(.*)"$', text, re.MULTILINE)
+    )
+    assert not re.findall(r"\b(?:Sie haben|Ihre[mnrs]? Code|Ihnen|bitte)\b", german)

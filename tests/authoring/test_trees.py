@@ -14,8 +14,8 @@ def double(x):
 
 def test_every_node_but_the_root_has_one_place():
     tree = ast.parse(CODE)
-    found = [get(*place) for place in places(tree)]
-    assert {id(node) for node in found} >= {
+    nodes = [get(*place) for place in places(tree)]
+    assert {id(node) for node in nodes} >= {
         id(node) for node in ast.walk(tree) if node is not tree
     }
 

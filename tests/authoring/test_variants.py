@@ -66,27 +66,29 @@ def test_an_edit_that_does_not_fit_once_is_refused(old, times):
 
 
 def test_a_stale_way_is_refused_by_its_name(tiny_exercise):
-    way = Variant(name="stale", edits=[Edit("no such text", "")])
+    variant = Variant(name="stale", edits=[Edit("no such text", "")])
     with pytest.raises(CourseError, match=r"tiny/double, variant stale: .* 0 times"):
-        build_object(tiny_exercise, way)
+        build_object(tiny_exercise, variant)
 
 
 def test_a_way_that_is_no_python_is_refused_by_its_name_and_line(tiny_exercise):
-    way = Variant(name="torn", source="def double(x):\nreturn x\n")
+    variant = Variant(name="torn", source="def double(x):\nreturn x\n")
     with pytest.raises(CourseError, match="tiny/double, variant torn, line 2: exp"):
-        build_object(tiny_exercise, way)
+        build_object(tiny_exercise, variant)
 
 
 def test_code_of_its_own_is_written_at_any_depth(tiny_exercise):
-    way = Variant(
+    variant = Variant(
         name="own",
         source="""
             def double(x):
                 return 3 * x
             """,
     )
-    assert variant_source(tiny_exercise, way) == "def double(x):\n    return 3 * x\n"
-    assert build_object(tiny_exercise, way)(2) == 6
+    assert (
+        variant_source(tiny_exercise, variant) == "def double(x):\n    return 3 * x\n"
+    )
+    assert build_object(tiny_exercise, variant)(2) == 6
 
 
 def test_text_of_one_line_is_left_as_it_is():
@@ -95,13 +97,13 @@ def test_text_of_one_line_is_left_as_it_is():
 
 def test_what_leans_on_the_bank_or_on_the_solution_does_not_stand_alone():
     layer = specification("encoder_decoder/encoder_layer")
-    alone = {one.name: stands_alone(layer, one) for one in layer.accepted}
+    alone = {variant.name: stands_alone(layer, variant) for variant in layer.accepted}
     leaning = {n for n, on_its_own in alone.items() if not on_its_own}
     assert leaning and all(
-        "(EncoderLayer)" in variant_source(layer, one)
-        for one in layer.accepted
-        if one.name in leaning
+        "(EncoderLayer)" in variant_source(layer, variant)
+        for variant in layer.accepted
+        if variant.name in leaning
     )
     assert len(leaning) < len(alone)
     model = specification("since_2017/trained_model")
-    assert not any(stands_alone(model, one) for one in model.accepted)
+    assert not any(stands_alone(model, variant) for variant in model.accepted)

@@ -45,33 +45,37 @@ def _uneven(
     What the visible drawing takes is lost anyway; shares of measured cases always
     differ.
     """
-    drawn = [fresh_cases(specification, f"draw {n}") for n in range(draws)]
-    for way in (way for mutant in specification.mutants for way in mutant.variants):
-        made = build_object(specification, way)
-        shown = _results(specification, made, visible.cases)
-        shares = list(credits(shown).values())
-        names = {name for own in shares for name in own}
-        lost = {name for name in names if not any(own.get(name) for own in shares)}
-        first, *others = (
-            credits([*shown, *_results(specification, made, fresh, lost)])
-            for fresh in drawn
+    drawings = [fresh_cases(specification, f"draw {n}") for n in range(draws)]
+    for variant in (
+        variant for mutant in specification.mutants for variant in mutant.variants
+    ):
+        program = build_object(specification, variant)
+        visible_results = _results(specification, program, visible.cases)
+        shares = list(credits(visible_results).values())
+        names = {name for credited in shares for name in credited}
+        lost = {
+            name for name in names if not any(credited.get(name) for credited in shares)
+        }
+        first, *later_shares = (
+            credits([*visible_results, *_results(specification, program, fresh, lost)])
+            for fresh in drawings
         )
         differing = {
             name
-            for aspect, own in first.items()
-            for name, share in own.items()
-            if any(other[aspect][name] != share for other in others)
+            for aspect, credited in first.items()
+            for name, share in credited.items()
+            if any(later[aspect][name] != share for later in later_shares)
         }
-        yield from (f"{specification.name}, {way.name}: {n}" for n in differing)
+        yield from (f"{specification.name}, {variant.name}: {n}" for n in differing)
 
 
 def _results(
-    specification: Specification, made: object, cases: Iterable[Case],
+    specification: Specification, program: object, cases: Iterable[Case],
     lost: set[str] = frozenset(),
 ) -> list[CaseResult]:  # fmt: skip
     probe = find(specification.name)
     return [
-        compare(case, observe(probe, made, dict(case.inputs)))
+        compare(case, observe(probe, program, dict(case.inputs)))
         for case in cases
         if not case.measure and case.name not in lost
     ]
@@ -86,15 +90,21 @@ def test_a_mistake_that_passes_a_played_case_does_so_in_each_drawing(unit):
         if exercise.side is Interactor:
             continue
         mistakes = mistaken_objects(exercise)
-        shown = {case.name: case for case in visible[exercise.name].cases}
+        visible_cases = {case.name: case for case in visible[exercise.name].cases}
         for case in fresh_cases(exercise, "draw 0"):
-            if case.measure or case.name not in shown:
+            if case.measure or case.name not in visible_cases:
                 continue
-            before = shown[case.name]
-            known = before.mistakes.items()
-            right = {n: mistakes[n] for n, own in known if compare(before, own).passed}
-            for name, given in mistaken_answers(exercise, right, case.inputs).items():
-                assert compare(case, given).passed, f"{case.name}, {name}"
+            before = visible_cases[case.name]
+            mistakes_before = before.mistakes.items()
+            right = {
+                n: mistakes[n]
+                for n, earlier_answers in mistakes_before
+                if compare(before, earlier_answers).passed
+            }
+            for name, drawn_answers in mistaken_answers(
+                exercise, right, case.inputs
+            ).items():
+                assert compare(case, drawn_answers).passed, f"{case.name}, {name}"
 
 
 def test_the_command_prints_a_row_an_exercise_and_a_total(capsys, monkeypatch):

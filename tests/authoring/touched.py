@@ -21,14 +21,14 @@ def touched(unit: Unit, base: str) -> Iterator[str]:
     These are its specification with what that shares with others of the unit, its
     probe, and its solution.
     """
-    changed = changed_files(base)
+    changed = list_changed_files(base)
     solutions = ROOT / "transformer_course" / "solutions" / f"{unit.name}.py"
     if not any(p == solutions or p.is_relative_to(unit.folder) for p in changed):
         return
     old = _git("show", f"{base}:transformer_course/solutions/{unit.name}.py")
     for exercise in specifications(unit.name):
-        own = {*_bank_files(unit, exercise), *_probe_files(unit, exercise)}
-        if own & changed or solution_source(exercise) not in old:
+        exercise_files = {*_bank_files(unit, exercise), *_probe_files(unit, exercise)}
+        if exercise_files & changed or solution_source(exercise) not in old:
             yield exercise.name
 
 
@@ -38,7 +38,7 @@ def names(unit: Unit) -> list[str]:
     return list(touched(unit, base()))
 
 
-def changed_files(base: str) -> set[Path]:
+def list_changed_files(base: str) -> set[Path]:
     """The files that have changed since a commit."""
     return {ROOT / name for name in _git("diff", "--name-only", "-z", base).split("\0")}
 
@@ -70,23 +70,23 @@ def _line(*arguments: str) -> str:
 @functools.cache
 def _git(*arguments: str) -> str:
     """What git prints; nothing where this is no clone."""
-    done = subprocess.run(
+    process = subprocess.run(
         ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    return done.stdout
+    return process.stdout
 
 
 def _bank_files(unit: Unit, exercise: Specification) -> set[Path]:
-    found, waiting = set(), [_exercises(unit) / f"{exercise.name.split('/')[1]}.py"]
+    files, waiting = set(), [_exercises(unit) / f"{exercise.name.split('/')[1]}.py"]
     while waiting:
         path = waiting.pop()
-        found.add(path)
+        files.add(path)
         names = re.findall(
             rf"transformer_course.{unit.name}\.exercises\.(\w+)", path.read_text()
         )
         for name in names:
-            waiting += {_exercises(unit) / f"{name}.py"} - found
-    return found
+            waiting += {_exercises(unit) / f"{name}.py"} - files
+    return files
 
 
 def _exercises(unit: Unit) -> Path:

@@ -10,8 +10,8 @@ VOCAB = [*SPECIALS, "a", "▁a", "▁A", "▁an", "▁man", "the", "▁the", "�
 
 
 def test_symbols_are_whole_words_after_a_space_whatever_their_case():
-    found = function_word_ids(VOCAB, {"a", "an", "the"})
-    assert [VOCAB[i] for i in found] == ["▁a", "▁A", "▁an", "▁the"]
+    ids = function_word_ids(VOCAB, {"a", "an", "the"})
+    assert [VOCAB[i] for i in ids] == ["▁a", "▁A", "▁an", "▁the"]
 
 
 def test_special_symbols_are_no_words():

@@ -39,10 +39,10 @@ def test_each_call_drops_others_and_a_seed_repeats_them():
     first, second = drop(x), drop(x)
     torch.manual_seed(3)
     drop.pools.clear()
-    again = drop(x)
+    repeated = drop(x)
 
     assert not torch.equal(first, second)
-    assert torch.equal(first, again)
+    assert torch.equal(first, repeated)
 
 
 def test_what_is_dropped_learns_nothing():

@@ -83,16 +83,16 @@ def picture():
 
 
 @contextmanager
-def jupyter(folder: Path, environment: dict[str, str], own: Path) -> Iterator[str]:
-    """A Jupyter server in ``folder``, with its settings below ``own``.
+def jupyter(folder: Path, environment: dict[str, str], home: Path) -> Iterator[str]:
+    """A Jupyter server in ``folder``, with its settings below ``home``.
 
     Yields the address of a page of it as a template: ``{}`` stands for the path.
     """
-    own.mkdir(parents=True, exist_ok=True)
+    home.mkdir(parents=True, exist_ok=True)
     kinds = ("CONFIG", "DATA", "RUNTIME")
-    mine = {f"JUPYTER_{kind}_DIR": str(own / kind.lower()) for kind in kinds}
+    mine = {f"JUPYTER_{kind}_DIR": str(home / kind.lower()) for kind in kinds}
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
-    with (own / "log").open("w") as log:
+    with (home / "log").open("w") as log:
         server = subprocess.Popen(
             [*command, "--ServerApp.port=0"],
             cwd=folder,
@@ -101,41 +101,43 @@ def jupyter(folder: Path, environment: dict[str, str], own: Path) -> Iterator[st
             stderr=log,
         )
         try:
-            found = _when_ready(server, own)
-            yield f"{found['url']}{{}}?token={found['token']}"
+            info_file = _when_ready(server, home)
+            yield f"{info_file['url']}{{}}?token={info_file['token']}"
         finally:
             server.terminate()
             server.wait(30)
 
 
-def _when_ready(server: subprocess.Popen, own: Path) -> dict:
+def _when_ready(server: subprocess.Popen, home: Path) -> dict:
     stop = time.monotonic() + SECONDS
     while time.monotonic() < stop and server.poll() is None:
-        for path in (own / "runtime").glob("jpserver-*.json"):
+        for path in (home / "runtime").glob("jpserver-*.json"):
             with suppress(OSError, ValueError):  # not yet listening; half written
-                found = json.loads(path.read_text())
-                urllib.request.urlopen(f"{found['url']}api", timeout=SECONDS).close()
-                return found
+                server_info = json.loads(path.read_text())
+                urllib.request.urlopen(
+                    f"{server_info['url']}api", timeout=SECONDS
+                ).close()
+                return server_info
         time.sleep(0.1)
-    raise AssertionError(f"Jupyter does not start:\n{(own / 'log').read_text()}")
+    raise AssertionError(f"Jupyter does not start:\n{(home / 'log').read_text()}")
 
 
 @pytest.fixture(scope="session")
 def graded_class(tmp_path_factory) -> Path:
     """A course folder with two graded submissions, of which Ada's has words, too."""
-    made = sample.submissions(UNIT)
-    notebook = nbformat.reads(made["ada"].decode(), as_version=4)
+    notebooks = sample.submissions(UNIT)
+    notebook = nbformat.reads(notebooks["ada"].decode(), as_version=4)
     (question,) = (
         cell
         for cell in notebook.cells
         if cell.metadata.get("nbgrader", {}).get("grade_id") == QUESTION
     )
     question.source = WORDS
-    made["ada"] = nbformat.writes(notebook).encode()
+    notebooks["ada"] = nbformat.writes(notebook).encode()
     root = tmp_path_factory.mktemp("graded") / "course"
     for student in CLASS:
         folder = root / "submitted" / student / UNIT.label
-        write(folder / UNIT.release.name, made[student])
+        write(folder / UNIT.release.name, notebooks[student])
     write(root / "source" / UNIT.label / UNIT.source.name, UNIT.source.read_bytes())
     settings = (ROOT / "nbgrader_config.py").read_text()
     exchange = f"c.Exchange.root = {str(root.parent / 'exchange')!r}\n"
@@ -150,10 +152,10 @@ def graded_class(tmp_path_factory) -> Path:
 
 
 def nbgrader(root, command: str) -> None:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "nbgrader", command, UNIT.label],
         cwd=root,
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr

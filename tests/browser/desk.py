@@ -49,8 +49,10 @@ def open_text_as_notebook(page, name: str) -> None:
 
 
 def _entry(page, text: str):
-    whole = re.compile(f"^{re.escape(text)}$")  # the label's letters are marked up
-    return page.locator(".lm-Menu-itemLabel").filter(has_text=whole)
+    label_pattern = re.compile(
+        f"^{re.escape(text)}$"
+    )  # the label's letters are marked up
+    return page.locator(".lm-Menu-itemLabel").filter(has_text=label_pattern)
 
 
 def save(page) -> None:
@@ -88,8 +90,8 @@ def go_to(page, heading: str) -> None:
 
 def cell(page, kind: str, text: str):
     """The notebook's "Code" or "Markdown" cell with a text; one far off shows none."""
-    found = page.locator(f".jp-NotebookPanel:visible .jp-Notebook .jp-{kind}Cell")
-    return found.filter(has_text=text).first
+    cells = page.locator(f".jp-NotebookPanel:visible .jp-Notebook .jp-{kind}Cell")
+    return cells.filter(has_text=text).first
 
 
 def answer(page, start: str, code: str) -> None:
@@ -141,7 +143,7 @@ def run_at(page, position: int, code: str = "") -> None:
     when_done(page)
 
 
-def said(page, position: int) -> str:
+def read_output(page, position: int) -> str:
     """The text of the outputs of the cell at a position, also far off."""
     outputs = _at(page, position).locator(".jp-OutputArea-output")
     return "\n".join(outputs.all_text_contents())

@@ -29,10 +29,10 @@ def answer() -> str:
 @pytest.fixture
 def folder(tmp_path):
     """The student's folder of one unit, with its notebook."""
-    made = tmp_path / "student" / UNIT.label
-    made.mkdir(parents=True)
-    shutil.copy(UNIT.release, made)
-    return made
+    student_folder = tmp_path / "student" / UNIT.label
+    student_folder.mkdir(parents=True)
+    shutil.copy(UNIT.release, student_folder)
+    return student_folder
 
 
 @pytest.mark.long
@@ -78,8 +78,8 @@ def test_a_check_behaves_like_a_teaching_assistant(
         summary.get_by_role("link", name="2.1", exact=True).click()
         desk.cell(page, "Code", STUB).wait_for()
 
-    kept = json.loads((folder / PROGRESS).read_text())["exercises"]
-    assert kept["attention/by_hand"]["passed"] is True
+    stored = json.loads((folder / PROGRESS).read_text())["exercises"]
+    assert stored["attention/by_hand"]["passed"] is True
 
 
 def endless(answer: str) -> str:

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 SAID = ["All alike.", "One leads.", "One has it all."]
 
 
-def drawn(word: str) -> Drawn:
+def draw_word(word: str) -> Drawn:
     svg = (
         f'<svg role="img" aria-label="{word}" width="80" height="20" '
         f'xmlns="http://www.w3.org/2000/svg"><text y="15">{word}</text></svg>'
@@ -21,7 +21,9 @@ def drawn(word: str) -> Drawn:
     return Drawn(svg, word)
 
 
-STEPS = html.steps([drawn("even"), drawn("soft"), drawn("hard")], SAID, "2.4", "Rise.")
+STEPS = html.steps(
+    [draw_word("even"), draw_word("soft"), draw_word("hard")], SAID, "2.4", "Rise."
+)
 
 
 @pytest.fixture
@@ -30,35 +32,35 @@ def steps(page):
     return page
 
 
-def seen(page) -> list[bool]:
+def visible_frames(page) -> list[bool]:
     return [frame.is_visible() for frame in page.locator(".frame").all()]
 
 
 def test_one_step_is_seen_and_a_click_shows_another(steps):
-    assert seen(steps) == [True, False, False]
+    assert visible_frames(steps) == [True, False, False]
     steps.locator("label").nth(2).click()
-    assert seen(steps) == [False, False, True]
+    assert visible_frames(steps) == [False, False, True]
     assert not any(image.is_visible() for image in steps.locator("img").all())
 
 
 def test_arrow_keys_move_through_the_steps(steps):
     steps.keyboard.press("Tab")
     steps.keyboard.press("ArrowRight")
-    assert seen(steps) == [False, True, False]
+    assert visible_frames(steps) == [False, True, False]
     steps.keyboard.press("ArrowLeft")
-    assert seen(steps) == [True, False, False]
+    assert visible_frames(steps) == [True, False, False]
 
 
 def test_a_screen_reader_is_told_the_steps_and_the_drawing_that_is_shown(steps):
-    told = steps.locator("body").aria_snapshot()
-    assert 'radio "Step 1 of 3: All alike." [checked]' in told
-    assert 'img "even"' in told and 'img "soft"' not in told
-    assert "Figure 2.4. Rise." in told
+    snapshot = steps.locator("body").aria_snapshot()
+    assert 'radio "Step 1 of 3: All alike." [checked]' in snapshot
+    assert 'img "even"' in snapshot and 'img "soft"' not in snapshot
+    assert "Figure 2.4. Rise." in snapshot
 
 
 def test_all_steps_are_printed_and_no_button_is(steps):
     steps.emulate_media(media="print")
-    assert seen(steps) == [True, True, True]
+    assert visible_frames(steps) == [True, True, True]
     assert not steps.locator(".bar").is_visible()
 
 
@@ -70,10 +72,10 @@ def test_a_page_without_style_sheets_shows_each_step_once_as_a_picture(page):
 
 
 def test_two_figures_on_a_page_move_on_their_own(page):
-    other = html.steps([drawn("a"), drawn("b"), drawn("c")], SAID)
-    page.set_content(f"<body>{STEPS}{other}</body>")
+    second_figure = html.steps([draw_word("a"), draw_word("b"), draw_word("c")], SAID)
+    page.set_content(f"<body>{STEPS}{second_figure}</body>")
     page.locator("label").nth(1).click()
-    assert seen(page) == [False, True, False, True, False, False]
+    assert visible_frames(page) == [False, True, False, True, False, False]
 
 
 def test_nbconvert_shows_the_title_of_a_folded_cell_alone(page):

@@ -13,7 +13,7 @@ from tests.browser.conftest import QUESTION, UNIT, jupyter
 PRAISE = "Both results are right; I miss the remedy."
 
 
-def put(path: str):
+def is_put_to(path: str):
     """Whether a response is that to a change of what lies at a path."""
     return lambda r: path in r.url and r.request.method == "PUT" and r.ok
 
@@ -50,10 +50,10 @@ def test_scores_are_seen_and_a_written_answer_is_graded(course, page, picture):
         assert "share equally" in text
         equation = page.locator("math", has_text="0/0")
         assert equation.bounding_box()["width"] > 10, "drawn, with no network"
-        with page.expect_response(put("/api/grade/")):
+        with page.expect_response(is_put_to("/api/grade/")):
             score.fill("3")
             score.press("Tab")  # leaves the field, which saves it
-        with page.expect_response(put("/api/comment/")):
+        with page.expect_response(is_put_to("/api/comment/")):
             comment.fill(PRAISE)
             comment.press("Tab")
         comment.evaluate("field => field.scrollIntoView({block: 'center'})")
@@ -63,7 +63,7 @@ def test_scores_are_seen_and_a_written_answer_is_graded(course, page, picture):
         page.locator("tr", has_text="Lovelace").get_by_text("99 / 100").wait_for()
 
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
-        where = (UNIT.label, UNIT.label, "ada")
-        grade = gradebook.find_grade(QUESTION, *where)
+        submission_key = (UNIT.label, UNIT.label, "ada")
+        grade = gradebook.find_grade(QUESTION, *submission_key)
         assert (grade.manual_score, grade.needs_manual_grade) == (3, False)
-        assert gradebook.find_comment(QUESTION, *where).comment == PRAISE
+        assert gradebook.find_comment(QUESTION, *submission_key).comment == PRAISE

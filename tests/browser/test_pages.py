@@ -41,10 +41,10 @@ def summary() -> str:
     check("attention/softmax", attention.stable_softmax)
     check("attention/by_hand", lambda *lists: lists[:2])
     themes = "body { background: Canvas; color: CanvasText }"
-    shown = check.summary()
-    assert shown is not None
+    summary_shown = check.summary()
+    assert summary_shown is not None
     return f"<style>:root {{ color-scheme: light dark }} {themes}</style>" + (
-        shown._repr_html_()
+        summary_shown._repr_html_()
     )
 
 
@@ -52,7 +52,7 @@ def book(unit: str = "02_attention") -> Classbook:
     exercises = [
         (name.replace("/", "-"), e.points) for name, e in load("attention").items()
     ]
-    taken = []
+    submissions = []
     for place, name in enumerate(NAMES):
         first, last = name.split()
         points = {
@@ -72,14 +72,18 @@ def book(unit: str = "02_attention") -> Classbook:
             )
             for e, most in exercises
         }
-        who = Student(first.lower(), first, last)
-        taken.append(Submission(who, points, records=records, late=40_000.0 * place))
-    return Classbook(unit, tuple(Item(*e) for e in exercises), tuple(taken))
+        student = Student(first.lower(), first, last)
+        submissions.append(
+            Submission(student, points, records=records, late=40_000.0 * place)
+        )
+    return Classbook(unit, tuple(Item(*e) for e in exercises), tuple(submissions))
 
 
 def course() -> str:
-    told = progress.progress([book(), book("03_multi_head_attention")], {}, drop=1)
-    return pages.render("progress.html.j2", "course", course=told)
+    progress_rows = progress.progress(
+        [book(), book("03_multi_head_attention")], {}, drop=1
+    )
+    return pages.render("progress.html.j2", "course", course=progress_rows)
 
 
 def work_list(root: Path) -> str:

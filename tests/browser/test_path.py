@@ -52,10 +52,10 @@ def test_the_short_path_leads_from_the_first_cell_to_the_last(tmp_path, answers,
                 desk.run_at(page, position)
                 if name == PATH[HALF]:
                     restart_before(page, position + 1)
-        panels = {name: desk.said(page, at) for name, at in positions.items()}
-        shown = [desk.said(page, position) for position in range(len(CELLS))]
+        panels = {name: desk.read_output(page, at) for name, at in positions.items()}
+        outputs = [desk.read_output(page, position) for position in range(len(CELLS))]
 
-    assert not [text for text in shown if "Traceback" in text]
+    assert not [text for text in outputs if "Traceback" in text]
     places = contents_of(UNIT.name).places
     assert set(panels) == set(places), "all checks ran"
     for name, panel in panels.items():
@@ -63,15 +63,15 @@ def test_the_short_path_leads_from_the_first_cell_to_the_last(tmp_path, answers,
         assert (SKIPPED in panel) == (name not in PATH), name
     assert f"Next: {places[PATH[-1]].label}." in panels[PATH[-2]]
     beyond = next(places[name].label for name in places if name not in PATH)
-    done = f"The short path is done. Beyond it: {beyond}."
-    assert done in panels[PATH[-1]] and done in shown[-1]
+    last_message = f"The short path is done. Beyond it: {beyond}."
+    assert last_message in panels[PATH[-1]] and last_message in outputs[-1]
     points = references.points(UNIT.name)
     earned = sum(points[name] for name in PATH)
-    assert f"{earned:g} of {sum(points.values()):g} points by checks" in shown[-1]
+    assert f"{earned:g} of {sum(points.values()):g} points by checks" in outputs[-1]
 
     waiting = {
         name.replace("_", " "): text
-        for cell, text in zip(CELLS, shown, strict=True)
+        for cell, text in zip(CELLS, outputs, strict=True)
         for name in re.findall(r"^@demo\ndef (\w+)", cell.source, re.MULTILINE)
         if " waits: " in text
     }
@@ -86,7 +86,7 @@ def restart_before(page, position: int) -> None:
     desk.run_setup(page, "import math")
     last = len(CELLS) - 1
     desk.run_at(page, last)
-    assert desk.said(page, last).count("passed earlier") == HALF + 1
+    assert desk.read_output(page, last).count("passed earlier") == HALF + 1
     desk.select(page, position)
     desk.run_all_above(page)
     desk.when_done(page)

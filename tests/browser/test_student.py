@@ -64,8 +64,8 @@ def test_a_mistake_is_named_mended_and_the_work_handed_in(root, answers, page, p
         assert "0 of 28 points" in check.inner_text()
         desk.show(desk.cell(page, "Code", STUB))
         picture(page, "student_mistake")
-        said = desk.validate(page)
-        assert EXERCISE in said and "You did not provide a response" in said
+        message = desk.validate(page)
+        assert EXERCISE in message and "You did not provide a response" in message
         desk.close_dialog(page)
 
         desk.answer(page, STUB, right)

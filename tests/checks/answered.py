@@ -29,7 +29,7 @@ def case(name: str, turn: int) -> Case:
 CASES = [case("a", 0), case("b", 1)]
 
 
-def said(change: Callable[[dict], dict]) -> str:
+def describe_mistake(change: Callable[[dict], dict]) -> str:
     verdict = judge(EXERCISE, CASES, lambda case: change(dict(case.expected)))
     if verdict.mistake is None:
         return ""
@@ -37,5 +37,5 @@ def said(change: Callable[[dict], dict]) -> str:
     return verdict.mistake.says
 
 
-def changed(*names: str, by: Callable) -> Callable[[dict], dict]:
+def change_answers(*names: str, by: Callable) -> Callable[[dict], dict]:
     return lambda right: right | {name: by(right[name]) for name in names}

@@ -12,7 +12,7 @@ def luminance(colour: Iterable[float]) -> float:
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
 
 
-def contrast(one: Iterable[float], other: Iterable[float]) -> float:
+def contrast(first: Iterable[float], second: Iterable[float]) -> float:
     """From 1, of equal colours, to 21."""
-    dark, light = sorted((luminance(one), luminance(other)))
+    dark, light = sorted((luminance(first), luminance(second)))
     return (light + 0.05) / (dark + 0.05)

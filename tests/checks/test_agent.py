@@ -42,9 +42,9 @@ def asking(tiny_exercise, monkeypatch) -> Iterator:
 
 def answer(channel: socket.socket, number: int = 0) -> dict:
     send(channel, f"ask {TICKET} {number}", INPUTS)
-    kind, found = receive(channel, wait=within(60))
+    kind, answers = receive(channel, wait=within(60))
     assert kind == f"answer {TICKET} {number}"
-    return dict(found)
+    return dict(answers)
 
 
 def test_what_the_probe_reports_of_the_object_is_the_answer(asking):

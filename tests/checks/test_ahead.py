@@ -29,15 +29,15 @@ class Layer:
         self.asked += 1
         if values["x"].size(0) == self.refuses:
             raise WrongAnswerError("not this batch")
-        found = {"output": values["x"] + values["memory"].sum()}
+        outputs = {"output": values["x"] + values["memory"].sum()}
         for name, stack in values.items():
             if name.startswith("x."):
                 if stack.size(1) == self.refuses:
                     break
                 ending = name.removeprefix("x")
                 sums = values[f"memory{ending}"].sum(dim=(1, 2, 3), keepdim=True)
-                found[f"output{ending}"] = stack + sums
-        return found
+                outputs[f"output{ending}"] = stack + sums
+        return outputs
 
 
 def questions(seed: int = 0) -> list[tuple[torch.Tensor, torch.Tensor]]:
@@ -48,9 +48,9 @@ def questions(seed: int = 0) -> list[tuple[torch.Tensor, torch.Tensor]]:
     ]
 
 
-def outputs(layer: Layer, follows: Follows, asked) -> list[torch.Tensor]:
+def outputs(layer: Layer, follows: Follows, pairs) -> list[torch.Tensor]:
     ahead = Ahead(follows, layer)
-    return [ahead(*pair) for pair in asked]
+    return [ahead(*pair) for pair in pairs]
 
 
 def test_a_second_layer_is_asked_a_few_times_and_answers_the_same():
@@ -68,27 +68,27 @@ def test_a_second_layer_is_asked_a_few_times_and_answers_the_same():
 def test_what_nobody_expected_is_asked_for_when_it_is_wanted():
     first, second, follows = Layer(), Layer(), Follows()
     outputs(first, follows, questions())
-    other = [*questions()[:2], *questions(1), questions()[-1]]
-    found = outputs(second, follows, other)
-    expected = [x + memory.sum() for x, memory in other]
-    assert all(map(torch.allclose, found, expected))
+    unexpected = [*questions()[:2], *questions(1), questions()[-1]]
+    actual = outputs(second, follows, unexpected)
+    expected = [x + memory.sum() for x, memory in unexpected]
+    assert all(map(torch.allclose, actual, expected))
 
 
 def test_a_question_that_comes_again_is_answered_from_memory_by_a_copy():
     layer = Layer()
     ahead, pair = Ahead(Follows(), layer), questions()[0]
     before = ahead(*pair)
-    kept = before.clone()
+    input_before = before.clone()
     before.add_(1)
-    assert torch.equal(ahead(*pair), kept) and layer.asked == 1
+    assert torch.equal(ahead(*pair), input_before) and layer.asked == 1
 
 
 def test_questions_in_turn_with_the_same_one_are_expected_too():
-    start, *others = questions()[6:]
-    asked = [pair for other in others for pair in (start, other)]
+    start, *later = questions()[6:]
+    pairs = [pair for later_question in later for pair in (start, later_question)]
     first, second, follows = Layer(), Layer(), Follows()
-    outputs(first, follows, asked)
-    outputs(second, follows, asked)
+    outputs(first, follows, pairs)
+    outputs(second, follows, pairs)
     assert first.asked == 4 and second.asked == 1
 
 
@@ -106,15 +106,15 @@ def test_a_layer_that_refuses_a_batch_does_so_when_it_gets_it():
 
 @pytest.mark.parametrize("odd", [None, "text", torch.zeros(1, 2, 3).long()])
 def test_what_is_no_sequence_is_passed_on_as_it_is(odd):
-    told = []
+    inputs_asked = []
 
     def call(**values):
-        told.append(values["x"])
+        inputs_asked.append(values["x"])
         raise WrongAnswerError("no")
 
     with pytest.raises(WrongAnswerError):
         Ahead(Follows(), call)(odd, torch.zeros(1, 2, 3))
-    assert told[0] is odd
+    assert inputs_asked[0] is odd
 
 
 def kinds() -> list[str]:
@@ -140,9 +140,11 @@ def test_several_batches_go_through_each_layer_as_one_does():
                     layer.together([*x], [*memory])
                 continue
             together = layer.together([*x], [*memory])
-            for one, other in zip(alone, together, strict=True):
-                assert one.shape == other.shape, kind
-                assert layer.rounding or torch.allclose(one, other, atol=1e-12), kind
+            for single, batched in zip(alone, together, strict=True):
+                assert single.shape == batched.shape, kind
+                assert layer.rounding or torch.allclose(single, batched, atol=1e-12), (
+                    kind
+                )
 
 
 def side():
@@ -161,33 +163,33 @@ def brought_to(name: str, judge) -> torch.Tensor:
 def stacked(*groups) -> dict[str, torch.Tensor]:
     """Groups of pairs, as they are asked for early."""
     return {
-        f"{name}.{place}": torch.stack(list(each))
+        f"{name}.{place}": torch.stack(list(tensors))
         for place, pairs in enumerate(groups)
-        for name, each in zip(("x", "memory"), zip(*pairs, strict=True), strict=True)
+        for name, tensors in zip(("x", "memory"), zip(*pairs, strict=True), strict=True)
     }
 
 
 def test_what_is_asked_for_early_is_the_same_output_to_the_last_digit():
     for first in (1, 2):  # of another form than the first group, or of its form
-        one, other = side(), side()
-        number = brought_to("a right decoder layer", one)
-        brought_to("a right decoder layer", other)
-        width = int(one.inputs["sizes"][0])
+        first_side, second_side = side(), side()
+        number = brought_to("a right decoder layer", first_side)
+        brought_to("a right decoder layer", second_side)
+        width = int(first_side.inputs["sizes"][0])
         torch.manual_seed(5)
         groups = [
             [(torch.randn(b, 3, width), torch.randn(b, 4, width)) for _ in range(3)]
             for b in (first, 2, 1)
         ]
         (pair, *groups[0]) = groups[0]
-        asked = {"thing": number, "x": pair[0], "memory": pair[1]}
-        found = reply(one, asked | stacked(*groups))
+        question = {"thing": number, "x": pair[0], "memory": pair[1]}
+        early_answers = reply(first_side, question | stacked(*groups))
         outputs = [
-            found.pop("output"),
-            *(out for each in found.values() for out in each),
+            early_answers.pop("output"),
+            *(out for batch in early_answers.values() for out in batch),
         ]
         pairs = [pair, *(pair for group in groups for pair in group)]
         for output, (x, memory) in zip(outputs, pairs, strict=True):
-            alone = reply(other, {"thing": number, "x": x, "memory": memory})
+            alone = reply(second_side, {"thing": number, "x": x, "memory": memory})
             assert torch.equal(output, alone["output"])
 
 
@@ -196,11 +198,13 @@ def test_a_form_that_a_layer_refuses_leaves_the_question_itself_answered():
     judge = find(LAYERS).interactor(case.inputs, random.Random(1))
     width = int(case.inputs["sizes"][0])
     unpacks = brought_to("the other one", judge)
-    refused, taken = torch.zeros(3, 2, width), torch.zeros(2, 2, width)
-    asked = {"thing": unpacks, "x": taken, "memory": taken}
-    early = stacked([(taken + 1, taken)], [(refused, refused)], [(taken, taken + 1)])
-    assert set(reply(judge, asked | early)) == {"output", "output.0"}
-    assert RAISED in reply(judge, asked | {"x": refused, "memory": refused} | early)
+    refused, accepted = torch.zeros(3, 2, width), torch.zeros(2, 2, width)
+    question = {"thing": unpacks, "x": accepted, "memory": accepted}
+    early = stacked(
+        [(accepted + 1, accepted)], [(refused, refused)], [(accepted, accepted + 1)]
+    )
+    assert set(reply(judge, question | early)) == {"output", "output.0"}
+    assert RAISED in reply(judge, question | {"x": refused, "memory": refused} | early)
 
 
 def test_early_questions_are_answered_up_to_the_first_that_is_nonsense():
@@ -208,19 +212,23 @@ def test_early_questions_are_answered_up_to_the_first_that_is_nonsense():
     width = int(judge.inputs["sizes"][0])
     number = brought_to("a right decoder layer", judge)
     fit = torch.zeros(1, 2, width)
-    asked = {"thing": number, "x": fit, "memory": fit}
-    asked |= stacked([(fit + 1, fit)], [(fit + 2, fit)])
-    assert set(reply(judge, asked)) == {"output", "output.0", "output.1"}
+    question = {"thing": number, "x": fit, "memory": fit}
+    question |= stacked([(fit + 1, fit)], [(fit + 2, fit)])
+    assert set(reply(judge, question)) == {"output", "output.0", "output.1"}
     long = torch.zeros(1, 600 // width, width)  # computed beside 31 others, it adds up
     for nonsense in (
         "no", fit, torch.zeros(1, 1, 2, width + 1), torch.zeros(2, 1, 2, width),
         torch.zeros(0, 1, 2, width), torch.zeros(33, 1, 2, width), long[None],
         torch.zeros(1, 1 << 20, 0, width),
     ):  # fmt: skip
-        found = reply(judge, asked | {"x.1": nonsense})
-        assert set(found) == {"output", "output.0"}, nonsense
-    assert set(reply(judge, asked | {"x": long})) == {"output", "output.0", "output.1"}
-    assert RAISED in reply(judge, asked | {"x": fit.double()})
+        answers = reply(judge, question | {"x.1": nonsense})
+        assert set(answers) == {"output", "output.0"}, nonsense
+    assert set(reply(judge, question | {"x": long})) == {
+        "output",
+        "output.0",
+        "output.1",
+    }
+    assert RAISED in reply(judge, question | {"x": fit.double()})
 
 
 def test_early_questions_have_an_end():
@@ -232,8 +240,11 @@ def test_early_questions_have_an_end():
         groups = [
             [(fit + turn + (g * 8 + n) / 64, fit) for n in range(8)] for g in range(5)
         ]
-        asked = {"thing": number, "x": fit, "memory": fit} | stacked(*groups)
-        found = reply(judge, asked)
-        assert sum(len(found[name]) for name in found if name != "output") <= MOST_AHEAD
-        answered += sum(len(found[name]) for name in found if name != "output")
+        question = {"thing": number, "x": fit, "memory": fit} | stacked(*groups)
+        answers = reply(judge, question)
+        assert (
+            sum(len(answers[name]) for name in answers if name != "output")
+            <= MOST_AHEAD
+        )
+        answered += sum(len(answers[name]) for name in answers if name != "output")
     assert answered == judge.MOST_EARLY

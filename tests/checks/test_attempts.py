@@ -61,17 +61,25 @@ def test_a_full_file_takes_no_more(tmp_path):
 
 @pytest.mark.parametrize("recorded", [True, False])
 def test_a_check_adds_one_and_the_summary_carries_them(tmp_path, monkeypatch, recorded):
-    here = replace(contents.contents_of("attention"), attempts=recorded)
-    monkeypatch.setattr(contents, "contents_of", lambda unit: here)
-    monkeypatch.setattr("autograder.checks.summary.contents_of", lambda unit: here)
+    unit_contents = replace(contents.contents_of("attention"), attempts=recorded)
+    monkeypatch.setattr(contents, "contents_of", lambda unit: unit_contents)
+    monkeypatch.setattr(
+        "autograder.checks.summary.contents_of", lambda unit: unit_contents
+    )
     monkeypatch.setattr(progress, "find_folder", lambda: tmp_path)
     check = Check()
     check("attention/softmax", lambda x: (x - x.amax(-1, keepdim=True)).exp())
     assert (tmp_path / ATTEMPTS).exists() == recorded
-    told = check.summary()._repr_mimebundle_()
+    bundle = check.summary()._repr_mimebundle_()
     if not recorded:
-        assert told == {}
+        assert bundle == {}
         return
-    [one] = told[ATTEMPTS_DATA]
-    assert (one["exercise"], one["mistake"]) == ("attention/softmax", "not_divided")
-    assert set(one) == {"time", "exercise", "share", "mistake"} and one["share"] < 1
+    [attempt] = bundle[ATTEMPTS_DATA]
+    assert (attempt["exercise"], attempt["mistake"]) == (
+        "attention/softmax",
+        "not_divided",
+    )
+    assert (
+        set(attempt) == {"time", "exercise", "share", "mistake"}
+        and attempt["share"] < 1
+    )

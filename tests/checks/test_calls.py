@@ -23,12 +23,12 @@ class Thing:
 
 
 def test_a_function_that_is_called_by_another_one_is_seen():
-    with running() as seen:
+    with running() as codes:
         Thing().grown()
-    assert code_of(inner) <= seen and code_of(Thing) <= seen
-    with running() as seen:
+    assert code_of(inner) <= codes and code_of(Thing) <= codes
+    with running() as codes:
         Thing()
-    assert not code_of(inner) & seen and not code_of(Thing) & seen
+    assert not code_of(inner) & codes and not code_of(Thing) & codes
 
 
 def test_code_is_that_of_functions_and_methods_and_of_what_is_wrapped():
@@ -38,13 +38,13 @@ def test_code_is_that_of_functions_and_methods_and_of_what_is_wrapped():
 
 
 def test_a_profiler_of_somebody_else_is_put_back():
-    def other(*_: object) -> None: ...
+    def ignore_event(*_: object) -> None: ...
 
     before = sys.getprofile()
-    sys.setprofile(other)
+    sys.setprofile(ignore_event)
     try:
         with running():
             inner(1)
-        assert sys.getprofile() is other
+        assert sys.getprofile() is ignore_event
     finally:
         sys.setprofile(before)

@@ -143,8 +143,10 @@ def test_importing_the_students_part_loads_nothing_of_the_instructors():
         "print([m for m in sys.modules if m.startswith('autograder.')"
         " and not m.startswith(ships)])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.strip() == "[]", done.stdout + done.stderr
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True
+    )
+    assert process.stdout.strip() == "[]", process.stdout + process.stderr
 
 
 def test_an_earlier_failure_is_blamed_only_if_its_code_runs():
@@ -185,13 +187,13 @@ def test_an_interrupted_check_says_where_it_was():
 def test_an_answer_whose_cell_did_not_run_is_one_line(monkeypatch):
     notebook, check = Notebook(monkeypatch), Check()
     notebook.shell.user_ns["check"] = check
-    shown = notebook.run(f'check("{NAME}", scaled_dot_product_attention)')
-    assert shown.note == (
+    verdict = notebook.run(f'check("{NAME}", scaled_dot_product_attention)')
+    assert verdict.note == (
         "Run the cell above first: `scaled_dot_product_attention` is not defined yet."
     )
     notebook.run("def scaled_dot_product_attention(q, k:\n    pass")
-    shown = notebook.run(f'check("{NAME}", scaled_dot_product_attention)')
-    assert "its cell ended with a syntax error in line 1" in shown.note
+    verdict = notebook.run(f'check("{NAME}", scaled_dot_product_attention)')
+    assert "its cell ended with a syntax error in line 1" in verdict.note
 
 
 def test_an_earlier_version_is_said_to_be_one(monkeypatch, tmp_path):
@@ -206,12 +208,12 @@ def test_an_earlier_version_is_said_to_be_one(monkeypatch, tmp_path):
     notebook.run(text)
     assert notebook.run(f'check("{name}", stable_softmax)').notice == ""
     notebook.run(f"{text} +")
-    shown = notebook.run(f'check("{name}", stable_softmax)')
-    assert shown.passed and "a syntax error in line 3" in shown.notice
-    assert shown.notice in str(shown) and "What your earlier version gives" in str(
-        shown
+    verdict = notebook.run(f'check("{name}", stable_softmax)')
+    assert verdict.passed and "a syntax error in line 3" in verdict.notice
+    assert verdict.notice in str(verdict) and "What your earlier version gives" in str(
+        verdict
     )
-    html = shown._repr_html_()
+    html = verdict._repr_html_()
     notice, result = html.split("<details", 1)
     assert "did not run" in notice and "All" not in notice
     assert result.index("What your earlier version gives") < result.index("cases pass")
@@ -231,8 +233,8 @@ def test_one_of_several_functions_that_is_a_stub_costs_its_own_cases():
     def stub(*_):
         raise NotImplementedError
 
-    some = check("attention/masks", MASKS[0], stub, MASKS[2])
-    assert 0 < some.points < some.max_points and not some.unsolved
+    verdict = check("attention/masks", MASKS[0], stub, MASKS[2])
+    assert 0 < verdict.points < verdict.max_points and not verdict.unsolved
     assert check("attention/masks", stub, stub, stub).unsolved
 
 
@@ -261,9 +263,11 @@ def test_a_stub_that_an_answer_calls_is_named_though_its_check_did_not_run(
         def forward(self, x, memory, mask=None):
             return stub(self.w_q(x), self.w_k(memory), self.w_v(memory), mask)
 
-    says = check("attention/cross_attention", Using).mistake.says
-    assert "builds on Exercise 2.4 (*Scaled dot-product attention*)" in says
-    assert "which is not solved yet. Grading tries" in says, "it is on the short path"
+    message = check("attention/cross_attention", Using).mistake.says
+    assert "builds on Exercise 2.4 (*Scaled dot-product attention*)" in message
+    assert "which is not solved yet. Grading tries" in message, (
+        "it is on the short path"
+    )
 
 
 def test_more_memory_than_there_is_is_a_plain_line():

@@ -47,16 +47,20 @@ def test_half_of_the_cases_earn_half_of_the_points(doubling):
 
 def test_drawings_of_one_case_count_once_and_only_together(doubling):
     case = doubling.cases[0]
-    again = Case(case.name, case.title, "", {"x": row(7.0)}, {"twice": row(14.0)})
+    second_drawing = Case(
+        case.name, case.title, "", {"x": row(7.0)}, {"twice": row(14.0)}
+    )
     learnt = {"twice": case.expected["twice"]}
-    verdict = judge(doubling, [case, again], lambda _: learnt)
+    verdict = judge(doubling, [case, second_drawing], lambda _: learnt)
     assert verdict.points == 0
-    assert judge(doubling, [case, again], answering(lambda x: 2 * x)).points == 10
+    assert (
+        judge(doubling, [case, second_drawing], answering(lambda x: 2 * x)).points == 10
+    )
 
 
 def test_what_should_be_an_integer_is_told_as_a_number():
-    told = message(torch.tensor(76), torch.tensor(76.0))
-    assert told == "expected 76, yours 76.0"
+    description = message(torch.tensor(76), torch.tensor(76.0))
+    assert description == "expected 76, yours 76.0"
     assert message(row(1).long(), row(1)) == "expected int64, yours float32"
 
 
@@ -118,27 +122,31 @@ def test_long_texts_of_students_are_cut():
 
 
 def test_of_two_lists_the_first_items_that_differ_are_told():
-    def told(expected: str, actual: str) -> str:
+    def first_message(expected: str, actual: str) -> str:
         case = Case("c", "c", "", {}, {"words": expected})
         return compare(case, {"words": actual}).findings[0].message
 
     words = json.dumps(["a", "b c", "d"])
-    assert told(words, json.dumps(["a", "bc", "d"])) == (
+    assert first_message(words, json.dumps(["a", "bc", "d"])) == (
         "1 of 3 items differ, first at [1]: expected 'b c', yours 'bc'"
     )
-    assert told(words, json.dumps(["a", "b c"])).endswith("expected 'd', yours none")
-    assert told("4 5", "5 4") == "expected '4 5', yours '5 4'"
-    assert told(words, "[" * 100_000).startswith("expected '[")  # no list at all
+    assert first_message(words, json.dumps(["a", "b c"])).endswith(
+        "expected 'd', yours none"
+    )
+    assert first_message("4 5", "5 4") == "expected '4 5', yours '5 4'"
+    assert first_message(words, "[" * 100_000).startswith(
+        "expected '["
+    )  # no list at all
 
 
 def test_values_are_printed_until_their_difference_shows():
-    def told(expected, actual) -> str:
+    def first_message(expected, actual) -> str:
         case = Case("c", "c", "", {}, {"a": expected}, atol=1e-8, rtol=0.0)
         return compare(case, {"a": actual}).findings[0].message
 
-    near = told(torch.tensor([-1.303, 0.0]), torch.tensor([-1.30301, 0.0]))
+    near = first_message(torch.tensor([-1.303, 0.0]), torch.tensor([-1.30301, 0.0]))
     assert near.endswith("most at [0]: expected -1.303, yours -1.30301")
-    assert told(torch.tensor(2.0), torch.tensor(3.0)) == "expected 2, yours 3"
+    assert first_message(torch.tensor(2.0), torch.tensor(3.0)) == "expected 2, yours 3"
 
 
 def test_booleans_are_entries_and_no_numbers():

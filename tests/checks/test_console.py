@@ -16,7 +16,7 @@ def console():
     return contextlib.redirect_stdout(stream)
 
 
-def printed(stream):
+def read_stream(stream):
     stream.flush()
     return stream.buffer.getvalue().decode("cp1252")
 
@@ -38,7 +38,7 @@ def test_verdicts_and_the_summary_are_told_on_a_windows_console():
         check(NAME, attention.stable_softmax)
         check(NAME, lambda n: None)
         print(check.summary())
-    lines = printed(stream).splitlines()
+    lines = read_stream(stream).splitlines()
     assert any(line.startswith("  + ") for line in lines)
     assert any(line.startswith("  x ") for line in lines)
     assert lines[-1].startswith("Grading also uses")
@@ -51,7 +51,7 @@ def test_what_the_students_code_prints_makes_no_right_answer_wrong():
 
     with console() as stream:
         assert Check()(NAME, loud).passed
-    assert "x ->" in printed(stream)
+    assert "x ->" in read_stream(stream)
 
 
 def test_whoever_prints_on_a_windows_console_does_not_stop():
@@ -59,4 +59,4 @@ def test_whoever_prints_on_a_windows_console_does_not_stop():
     with console() as stream:
         forgive()
         print("✓ 3 × 4")
-    assert printed(stream) == "? 3 × 4\n"
+    assert read_stream(stream) == "? 3 × 4\n"

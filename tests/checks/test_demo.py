@@ -105,20 +105,20 @@ def test_only_an_answer_s_line_is_the_student_s(cell, capsys):
     cell("def draw(mask):\n    return mask.sahpe")
     cell("@demo\ndef heat_map():\n    causal_mask(3)")
     cell("@demo\ndef plots():\n    draw(3)")
-    first, where, last = capsys.readouterr().out.splitlines()
+    first, line, last = capsys.readouterr().out.splitlines()
     assert first.endswith("no attribute 'tril'; needs Exercise 2.3 (short path)")
-    assert where == "in your line 2: return n.tril())"
+    assert line == "in your line 2: return n.tril())"
     assert "plots waits: AttributeError" in last and "your line" not in last
 
 
 def test_in_a_notebook_it_links_to_the_exercise(cell, monkeypatch, capsys):
-    shown = []
+    pages = []
     monkeypatch.setattr("autograder.checks.demo.is_attended", lambda: True)
-    monkeypatch.setattr("IPython.display.display", lambda html: shown.append(html.data))
+    monkeypatch.setattr("IPython.display.display", lambda html: pages.append(html.data))
     monkeypatch.setenv("JPY_SESSION_NAME", "/home/ada/02 mine.ipynb")
     cell("def causal_mask(n):\n    return {}['a*b*c']")
     cell("@demo\ndef heat_map():\n    causal_mask([])")
-    (html,) = shown
+    (html,) = pages
     cell_id = contents.contents_of("attention").places["attention/masks"].cell
     assert f'<a href="02%20mine.ipynb#cell-id={cell_id}"' in html
     assert "short path" in html

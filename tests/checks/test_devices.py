@@ -28,9 +28,10 @@ from transformer_course.solutions import encoder_decoder
 
 ACCELERATORS = [
     pytest.param(
-        name, marks=pytest.mark.skipif(not there, reason=f"there is no {what}")
+        name,
+        marks=pytest.mark.skipif(not is_available, reason=f"there is no {device_name}"),
     )
-    for name, there, what in (
+    for name, is_available, device_name in (
         ("cuda", torch.cuda.is_available(), "CUDA device"),
         ("mps", torch.backends.mps.is_available(), "Apple GPU"),
     )
@@ -46,7 +47,7 @@ def cases(exercise: Specification) -> Iterator[Case]:
         yield from (case for case in stored.cases if not case.measure)
 
 
-def used_up(case: Case, answers: Answers) -> float:
+def tolerance_share(case: Case, answers: Answers) -> float:
     """The largest share of the tolerance that an answer's difference takes."""
     worst = 0.0
     for name, expected in case.expected.items():
@@ -60,19 +61,19 @@ def used_up(case: Case, answers: Answers) -> float:
 def elsewhere(answer: object, device: str) -> object:
     """An answer that does its work on a device, and leaves its results there."""
 
-    def moved(value: object) -> object:
+    def to_device(value: object) -> object:
         is_movable = isinstance(value, torch.Tensor | nn.Module)
         return value.to(device) if is_movable else value
 
     if isinstance(answer, tuple):
-        return tuple(elsewhere(one, device) for one in answer)
+        return tuple(elsewhere(part, device) for part in answer)
     if inspect.isclass(answer) and issubclass(answer, nn.Module):
 
         class Elsewhere(answer):
             def forward(self, *arguments, **options):
                 self.to(device)
-                options = {name: moved(value) for name, value in options.items()}
-                return super().forward(*map(moved, arguments), **options)
+                options = {name: to_device(value) for name, value in options.items()}
+                return super().forward(*map(to_device, arguments), **options)
 
         return Elsewhere
     if isinstance(answer, nn.Module):
@@ -80,8 +81,8 @@ def elsewhere(answer: object, device: str) -> object:
 
     @functools.wraps(answer)
     def function(*arguments, **options):
-        options = {name: moved(value) for name, value in options.items()}
-        return answer(*map(moved, arguments), **options)
+        options = {name: to_device(value) for name, value in options.items()}
+        return answer(*map(to_device, arguments), **options)
 
     return function
 
@@ -99,7 +100,7 @@ def test_rounding_uses_up_a_small_part_of_every_tolerance(unit):
     for exercise in specifications(unit.name):
         solution, probe = build_object(exercise), find(exercise.name)
         for case in cases(exercise):
-            share = used_up(case, observe(probe, solution, case.inputs))
+            share = tolerance_share(case, observe(probe, solution, case.inputs))
             assert share <= MOST, f"{exercise.name}, {case.name}: {share:.2f}"
 
 
@@ -145,13 +146,13 @@ def test_a_wrong_answer_is_told_and_drawn_as_ever(other_default):
 )
 def test_a_whole_model_works_where_it_is_moved_to(kind, options, sequences):
     model = kind(**options, d_model=8, num_heads=2, num_layers=2, d_ff=16)
-    given = [torch.ones(2, 5, dtype=torch.int64)] * sequences
-    expected = model(*given).shape
+    token_ids = [torch.ones(2, 5, dtype=torch.int64)] * sequences
+    expected = model(*token_ids).shape
     # "meta" refuses, as a GPU does, what was left on the CPU.
-    logits = model.to("meta")(*(ids.to("meta") for ids in given))
+    logits = model.to("meta")(*(ids.to("meta") for ids in token_ids))
     assert logits.shape == expected and logits.is_meta
     with pytest.raises(RuntimeError, match="device"):
-        model(*given)
+        model(*token_ids)
 
 
 @pytest.mark.parametrize(

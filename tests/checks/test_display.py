@@ -9,9 +9,11 @@ from autograder.figures import page
 
 @pytest.fixture
 def displayed(monkeypatch):
-    found: list[dict] = []
-    monkeypatch.setattr("IPython.display.display", lambda data, raw: found.append(data))
-    return found
+    bundles: list[dict] = []
+    monkeypatch.setattr(
+        "IPython.display.display", lambda data, raw: bundles.append(data)
+    )
+    return bundles
 
 
 @pytest.fixture

@@ -28,9 +28,9 @@ def notebook(**answers: str) -> str:
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A student's folder of unit 3, where the notebook runs."""
-    here = tmp_path / "03_multi_head_attention"
-    here.mkdir()
-    monkeypatch.chdir(here)
+    student_folder = tmp_path / "03_multi_head_attention"
+    student_folder.mkdir()
+    monkeypatch.chdir(student_folder)
     return tmp_path
 
 

@@ -27,14 +27,14 @@ def test_of_what_is_neither_tensor_nor_text_only_the_kind_is_kept(value, kind):
 
 
 def test_a_plain_tensor_is_contiguous_and_without_a_graph():
-    found = plain(torch.ones(2, 3, requires_grad=True).t())
-    assert found.is_contiguous() and not found.requires_grad
+    tensor = plain(torch.ones(2, 3, requires_grad=True).t())
+    assert tensor.is_contiguous() and not tensor.requires_grad
 
 
 def test_a_plain_tensor_shares_no_memory_with_what_it_was():
-    given = torch.ones(2, 3)
-    plain(given).zero_()
-    assert given.sum() == 6
+    original = torch.ones(2, 3)
+    plain(original).zero_()
+    assert original.sum() == 6
 
 
 def test_a_bonus_is_in_the_points_and_not_in_what_nbgrader_reads():

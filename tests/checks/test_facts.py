@@ -12,10 +12,10 @@ ROWS = torch.tensor([[0.25, 0.75], [0.5, 0.5]])
 
 
 def test_a_tensor_is_told_by_its_shape_and_what_holds_of_it():
-    told = summary(ROWS)
-    assert (told["shape"], told["dtype"]) == ([2, 2], "float32")
-    assert {"rows sum to one"} <= {*told["facts"]}
-    assert not {"columns sum to one", "negative", "nan"} & {*told["facts"]}
+    facts_of_rows = summary(ROWS)
+    assert (facts_of_rows["shape"], facts_of_rows["dtype"]) == ([2, 2], "float32")
+    assert {"rows sum to one"} <= {*facts_of_rows["facts"]}
+    assert not {"columns sum to one", "negative", "nan"} & {*facts_of_rows["facts"]}
 
 
 @pytest.mark.parametrize(
@@ -33,10 +33,10 @@ def test_a_tensor_is_told_by_its_shape_and_what_holds_of_it():
 )
 def test_each_fact_holds_of_an_example_and_not_of_its_opposite(value, holds):
     assert holds in facts(value)
-    other = torch.tensor([[0.5, 2.0], [0.0, 7.0]])
+    counterexample = torch.tensor([[0.5, 2.0], [0.0, 7.0]])
     if value.dtype == torch.bool:
-        other = torch.tensor([[True, False], [False, True]])
-    assert holds not in facts(other)
+        counterexample = torch.tensor([[True, False], [False, True]])
+    assert holds not in facts(counterexample)
 
 
 def test_anything_can_be_told_as_json():

@@ -102,10 +102,10 @@ HARMLESS = {
 
 def test_all_that_torch_lets_one_set_is_known():
     """A newer version may bring another switch: is it one that a check should see?"""
-    found = [n for n in dir(torch) if n.startswith(("set_", "use_"))]
-    found += [n for n in dir(torch.autograd) if n.startswith("set_")]
-    found += [n for n in dir(modules) if n.startswith("register_module_")]
-    assert not set(found) - KNOWN - HARMLESS.keys()
+    setters = [n for n in dir(torch) if n.startswith(("set_", "use_"))]
+    setters += [n for n in dir(torch.autograd) if n.startswith("set_")]
+    setters += [n for n in dir(modules) if n.startswith("register_module_")]
+    assert not set(setters) - KNOWN - HARMLESS.keys()
 
 
 @pytest.fixture(autouse=True)
@@ -132,11 +132,11 @@ def _restored():
 def test_a_switch_is_as_new_in_a_check_and_as_it_was_afterwards(name):
     leave, read, new = LEFT[name]
     leave()
-    left = read()
-    assert left != new
+    settings = read()
+    assert settings != new
     with pristine():
         assert read() == new
-    assert read() == left
+    assert read() == settings
 
 
 @pytest.mark.parametrize("name", LEFT)
@@ -211,7 +211,7 @@ def test_what_an_answer_leaves_set_costs_as_little_here_as_in_grading(name):
         return mask
 
     before = LEFT[name][1]()
-    others = attention.causal_mask, attention.combine_masks
-    verdict = check("attention/masks", padding_mask, *others)
+    other_masks = attention.causal_mask, attention.combine_masks
+    verdict = check("attention/masks", padding_mask, *other_masks)
     assert verdict.points == verdict.max_points, str(verdict)
     assert LEFT[name][1]() == before

@@ -13,7 +13,7 @@ def test_in_the_course_s_own_folder_nothing_is_compared():
 
 
 @pytest.mark.parametrize(
-    ("unit", "needed", "says"),
+    ("unit", "needed", "message"),
     [
         (3, "", ""),
         (3, "3.261128.930", ""),
@@ -30,11 +30,11 @@ def test_in_the_course_s_own_folder_nothing_is_compared():
     ],
 )
 def test_of_a_kit_it_is_the_unit_that_counts_and_then_the_day_and_the_minute(
-    monkeypatch, unit, needed, says
+    monkeypatch, unit, needed, message
 ):
     monkeypatch.setattr(installed, "VERSION", "3.261128.930")
     problem = installed.needs(unit, needed)
-    assert says in problem and bool(problem) == bool(says)
+    assert message in problem and bool(problem) == bool(message)
 
 
 def test_in_colab_it_says_how_a_session_is_restarted(monkeypatch):
@@ -46,10 +46,10 @@ def test_in_colab_it_says_how_a_session_is_restarted(monkeypatch):
 
 
 def test_a_page_gets_its_rules_only_where_a_person_reads_it(monkeypatch):
-    shown = []
-    monkeypatch.setattr("IPython.display.display", lambda html: shown.append(html.data))
+    pages = []
+    monkeypatch.setattr("IPython.display.display", lambda html: pages.append(html.data))
     installed.require_checks(3)
     monkeypatch.setattr(installed, "is_attended", lambda: True)
     installed.require_checks(3)
-    (style,) = shown
+    (style,) = pages
     assert style.startswith("<style>") and "max-width" in style

@@ -21,9 +21,9 @@ UNIT = find_unit("positional_encoding")
 def spoken(monkeypatch, *files) -> Catalogue:
     """Have checks speak German as some files for translators have it."""
     entries = chain.from_iterable(translations.read(file, "de") for file in files)
-    made = translations.compile_catalogue(entries, "de")
-    monkeypatch.setattr(language, "catalogue", lambda: made)
-    return made
+    catalogue = translations.compile_catalogue(entries, "de")
+    monkeypatch.setattr(language, "catalogue", lambda: catalogue)
+    return catalogue
 
 
 @pytest.fixture
@@ -54,8 +54,8 @@ N von N Zahlen weichen ab, am stärksten bei [N, N, N]: erwartet: N, bei dir: N
 
 
 def test_a_panel_is_german_from_its_first_word_to_its_last(german):
-    said = str(check(NAME, pads_by_default))
-    assert re.sub(r"-?\d+(\.\d+)?", "N", said) + "\n" == PANEL
+    panel = str(check(NAME, pads_by_default))
+    assert re.sub(r"-?\d+(\.\d+)?", "N", panel) + "\n" == PANEL
 
 
 def test_so_are_pictures_hints_and_long_lists(german):
@@ -81,10 +81,10 @@ def test_what_a_sandbox_says_is_reworded_and_code_is_not(german):
     def nothing(ids, table, padding_idx=None):
         table[ids]
 
-    told = str(check(NAME, nothing))
+    panel = str(check(NAME, nothing))
     assert (
         "erwartet wurde ein Tensor: die Vektoren; da war None (fehlt ein return?)"
-        in (told)
+        in (panel)
     )
     assert language.translate("in your line 3") == "in deiner Zeile 3"
     assert language.translate("ValueError: the vectors") == "ValueError: the vectors"
@@ -109,8 +109,8 @@ def test_a_damaged_catalogue_is_one_line(tmp_path):
 
 def test_several_catalogues_are_one(tmp_path):
     for name, sentences in (("a", {"one": "eins"}), ("b", {"two": "zwei"})):
-        made = {"language": "de", "sentences": sentences}
-        (tmp_path / f"{name}.json").write_text(json.dumps(made))
-    whole = language.merge_catalogues(sorted(tmp_path.iterdir()))
-    assert whole.sentences == {"one": "eins", "two": "zwei"}
+        catalogue = {"language": "de", "sentences": sentences}
+        (tmp_path / f"{name}.json").write_text(json.dumps(catalogue))
+    merged = language.merge_catalogues(sorted(tmp_path.iterdir()))
+    assert merged.sentences == {"one": "eins", "two": "zwei"}
     assert language.merge_catalogues([]) == Catalogue()

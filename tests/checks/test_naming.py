@@ -53,38 +53,38 @@ TRIPLED = {"y": 3 * X, "z": X.abs()}
 
 
 def test_a_mistake_that_predicts_all_is_sure():
-    found = verdict(TRIPLED, in_property(3, 3))
-    assert found.mistake.name == "tripled" and found.sure
+    judgement = verdict(TRIPLED, in_property(3, 3))
+    assert judgement.mistake.name == "tripled" and judgement.sure
 
 
 def test_one_whose_property_fails_in_other_details_is_likely():
-    found = verdict(TRIPLED, in_property(3, 2))
-    assert found.mistake.name == "tripled" and not found.sure
+    judgement = verdict(TRIPLED, in_property(3, 2))
+    assert judgement.mistake.name == "tripled" and not judgement.sure
 
 
 def test_one_that_a_property_contradicts_is_only_likely():
-    found = verdict(TRIPLED, in_property(2, 2))
-    assert found.mistake.name == "tripled" and not found.sure
+    judgement = verdict(TRIPLED, in_property(2, 2))
+    assert judgement.mistake.name == "tripled" and not judgement.sure
     signed = {"y": 2 * X, "z": X}
-    found = verdict(signed, in_property(2, 3))
-    assert found.mistake.name == "signed" and not found.sure
-    found = verdict(signed, in_property(2, 2))
-    assert found.mistake.name == "signed" and found.sure
+    judgement = verdict(signed, in_property(2, 3))
+    assert judgement.mistake.name == "signed" and not judgement.sure
+    judgement = verdict(signed, in_property(2, 2))
+    assert judgement.mistake.name == "signed" and judgement.sure
 
 
 def test_in_grading_an_answer_has_the_name_that_it_has_in_a_notebook():
     """Fresh drawings may look otherwise: they tell what is hidden, and only that."""
-    seen = [compare(PLAIN, TRIPLED), compare(BOTH[1], in_property(3, 3))]
+    results = [compare(PLAIN, TRIPLED), compare(BOTH[1], in_property(3, 3))]
     fresh = replace(PLAIN, mistakes={}, hidden=True)
-    other = compare(fresh, {"y": X / 0, "z": X})
-    assert diagnose(EXERCISE, [*seen, other]) == diagnose(EXERCISE, seen)
+    nonsense = compare(fresh, {"y": X / 0, "z": X})
+    assert diagnose(EXERCISE, [*results, nonsense]) == diagnose(EXERCISE, results)
     unknown = compare(PLAIN, {"y": 7 * X, "z": X.abs()})
-    assert diagnose(EXERCISE, [unknown, other]) == diagnose(EXERCISE, [unknown])
+    assert diagnose(EXERCISE, [unknown, nonsense]) == diagnose(EXERCISE, [unknown])
 
 
 def test_one_that_explains_only_some_answers_is_not_named():
-    found = verdict({"y": 3 * X, "z": X * 7}, in_property(3, 3))
-    assert found.mistake is None or found.mistake.name not in MISTAKES
+    judgement = verdict({"y": 3 * X, "z": X * 7}, in_property(3, 3))
+    assert judgement.mistake is None or judgement.mistake.name not in MISTAKES
 
 
 SHAPES = "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"
@@ -92,7 +92,7 @@ NO_MEAN = "mean(): could not infer output dtype. Got: Long"
 
 
 @pytest.mark.parametrize(
-    ("predicted", "raised", "same"),
+    ("predicted", "raised", "is_same"),
     [
         (f"RuntimeError: {SHAPES}", f"RuntimeError: mm: {SHAPES}", True),
         (f"RuntimeError: {NO_MEAN}", f"NotImplementedError: {NO_MEAN}", True),
@@ -102,13 +102,13 @@ NO_MEAN = "mean(): could not infer output dtype. Got: Long"
     ],
 )
 def test_an_error_is_known_by_the_words_of_any_version_of_pytorch(
-    predicted, raised, same
+    predicted, raised, is_same
 ):
     case = replace(PLAIN, mistakes={"tripled": {RAISED: predicted}})
     exercise = replace(EXERCISE, cases=(case,))
     answer = {RAISED: f"{raised}\nin your line 2: return q @ k"}
-    found = judge(exercise, [case], lambda _: answer).mistake
-    assert (found is not None and found.name == "tripled") == same
+    mistake = judge(exercise, [case], lambda _: answer).mistake
+    assert (mistake is not None and mistake.name == "tripled") == is_same
 
 
 def test_two_that_give_the_same_answers_are_both_only_likely():
@@ -122,11 +122,11 @@ def test_two_that_give_the_same_answers_are_both_only_likely():
 
 
 def test_a_fresh_drawing_can_refute_a_name():
-    other = replace(PLAIN, mistakes={"tripled": {"y": 3 * X + 1, "z": X.abs()}})
-    seen = [compare(PLAIN, TRIPLED), compare(BOTH[1], in_property(3, 3))]
+    redrawn = replace(PLAIN, mistakes={"tripled": {"y": 3 * X + 1, "z": X.abs()}})
+    results = [compare(PLAIN, TRIPLED), compare(BOTH[1], in_property(3, 3))]
     tripled = EXERCISE.mistakes["tripled"]
-    assert fits(seen, tripled, exact=True)
-    assert not fits([*seen, compare(other, TRIPLED)], tripled, exact=False)
+    assert fits(results, tripled, exact=True)
+    assert not fits([*results, compare(redrawn, TRIPLED)], tripled, exact=False)
 
 
 def test_only_what_no_case_contradicts_is_possible():

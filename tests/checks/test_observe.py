@@ -45,7 +45,7 @@ def reported(answer):
     return observe(lambda own, inputs: {"x": own()}, answer, {})
 
 
-def dropped_by_hand(x, p):
+def drop_by_hand(x, p):
     torch.manual_seed(3)
     return x * ((torch.rand(x.shape) >= p).to(x.dtype) / (1 - p))
 
@@ -54,51 +54,51 @@ def dropped_by_hand(x, p):
 def test_dropout_draws_from_rand_which_is_the_same_in_each_pytorch(dtype):
     x = torch.arange(1, 61, dtype=dtype).reshape(3, 4, 5)
 
-    def tried(drop):
+    def drop_seeded(drop):
         torch.manual_seed(3)
         return drop(x.clone())
 
-    def written_over(x):
+    def drop_in_place(x):
         dropped = F.dropout(x, 0.25, inplace=True)
         assert dropped is x
         return x
 
-    ways = {
+    drops = {
         "module": torch.nn.Dropout(0.25),
         "function": lambda x: F.dropout(x, 0.25),
-        "in place": written_over,
+        "in place": drop_in_place,
         "direct": lambda x: torch.dropout(x, 0.25, train=True),
     }
 
-    def probe(own, _):
-        return {name: tried(drop) for name, drop in own.items()}
+    def probe(functions, _):
+        return {name: drop_seeded(drop) for name, drop in functions.items()}
 
-    own = (torch.dropout, F.dropout)
-    found = observe(probe, ways, {})
-    expected = dropped_by_hand(x, 0.25)
+    library_functions = (torch.dropout, F.dropout)
+    outputs = observe(probe, drops, {})
+    expected = drop_by_hand(x, 0.25)
     assert 0 < (expected == 0).sum() < 60
-    for name in ways:
-        assert torch.equal(found[name], expected), name
-    assert (torch.dropout, F.dropout) == own, "and is itself again"
+    for name in drops:
+        assert torch.equal(outputs[name], expected), name
+    assert (torch.dropout, F.dropout) == library_functions, "and is itself again"
 
 
 def test_dropout_that_leaves_nothing_to_chance_draws_nothing():
     x = torch.arange(1.0, 8)
-    ways = {
+    drops = {
         "p=0": torch.nn.Dropout(0.0),
         "p=1": torch.nn.Dropout(1.0),
         "eval": torch.nn.Dropout(0.5).eval(),
     }
 
-    def probe(own, inputs):
+    def probe(functions, inputs):
         before = torch.get_rng_state()
-        found = {name: drop(x) for name, drop in own.items()}
+        dropped = {name: drop(x) for name, drop in functions.items()}
         assert torch.equal(torch.get_rng_state(), before)
-        return found
+        return dropped
 
-    found = observe(probe, ways, {})
-    assert torch.equal(found["p=0"], x) and torch.equal(found["eval"], x)
-    assert torch.equal(found["p=1"], torch.zeros(7))
+    outputs = observe(probe, drops, {})
+    assert torch.equal(outputs["p=0"], x) and torch.equal(outputs["eval"], x)
+    assert torch.equal(outputs["p=1"], torch.zeros(7))
 
 
 def test_a_wrong_call_of_dropout_is_told_in_pytorchs_words():
@@ -116,14 +116,14 @@ def test_what_a_probe_reports_is_plain():
 def test_a_stub_is_told_from_a_library_that_lacks_something():
     assert reported(raising(NotImplementedError())) == OWN_STUB
     module = torch.nn.Module()
-    found = reported(lambda: module(torch.ones(1)))  # torch's own NotImplementedError
-    assert found[RAISED].startswith("NotImplementedError: Module [Module] is missing")
+    answers = reported(lambda: module(torch.ones(1)))  # torch's own NotImplementedError
+    assert answers[RAISED].startswith("NotImplementedError: Module [Module] is missing")
 
 
 def test_an_operation_that_torch_has_for_other_types_only_is_no_stub():
-    found = reported(lambda: torch.ones(2, dtype=torch.bool).softmax(0))
-    assert found[RAISED].startswith("NotImplementedError: ")
-    assert "in your line" in found[RAISED]
+    answers = reported(lambda: torch.ones(2, dtype=torch.bool).softmax(0))
+    assert answers[RAISED].startswith("NotImplementedError: ")
+    assert "in your line" in answers[RAISED]
 
 
 def test_the_stub_of_another_cell_is_called_by_its_name():
@@ -145,9 +145,9 @@ def test_the_stub_of_another_cell_is_called_by_its_name():
 def test_an_error_is_told_in_its_first_line_with_its_notes_and_ones_own_line():
     error = ValueError("no\nsecond line")
     error.add_note("after a call with a mask")
-    said, where = reported(raising(error))[RAISED].splitlines()
-    assert said == "ValueError: no (after a call with a mask)"
-    assert where.startswith("in your line ") and where.endswith("raise error")
+    message, line = reported(raising(error))[RAISED].splitlines()
+    assert message == "ValueError: no (after a call with a mask)"
+    assert line.startswith("in your line ") and line.endswith("raise error")
 
 
 def test_an_error_in_another_cell_is_told_with_who_called_it():
@@ -160,18 +160,18 @@ def test_an_error_in_another_cell_is_told_with_who_called_it():
         linecache.cache[file] = (len(code), None, code.splitlines(True), file)
         exec(compile(code, file, "exec"), names)
 
-    def told(name: str) -> list[str]:
+    def describe_call(name: str) -> list[str]:
         try:
             names[name]()
         except TypeError as error:
             return describe_error(error, is_own=in_a_cell).splitlines()[1:]
 
-    assert told("whole") == [
+    assert describe_call("whole") == [
         "in your line 3: return part.half()",
         "and there line 3 of `Part.half`: return self / 2",
     ]
     # Where the course's own code stops, the line that called it is the student's.
-    assert told("masks") == ["in your line 2: return relu(1, [])"]
+    assert describe_call("masks") == ["in your line 2: return relu(1, [])"]
 
 
 def test_an_end_of_the_program_and_a_wrong_answer_are_reports_too():
@@ -212,8 +212,8 @@ def raised_by(code, file):
 def test_an_error_inside_of_pythons_own_modules_is_told_with_the_students_line(call):
     """Some of them are frozen; on Windows, none lies in `lib/python`."""
     error = raised_by(f"import json, os\n{call}", "<a cell>")
-    told = describe_error(error, is_own=in_a_cell)
-    assert told.splitlines()[1:] == [f"in your line 2: {call}"]
+    description = describe_error(error, is_own=in_a_cell)
+    assert description.splitlines()[1:] == [f"in your line 2: {call}"]
 
 
 @pytest.mark.parametrize(

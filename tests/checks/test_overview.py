@@ -13,8 +13,8 @@ def test_each_unit_has_a_row_with_a_field_for_each_exercise(capsys):
     check = Check()
     check("attention/by_hand", attention.attend)
     check("attention/softmax", lambda scores, dim=-1: scores)
-    shown = check.overview()
-    lines = repr(shown).splitlines()
+    overview = check.overview()
+    lines = repr(overview).splitlines()
     assert len(lines) == len(units()) == 9
     assert lines[1].split() == [
         "2",
@@ -23,8 +23,8 @@ def test_each_unit_has_a_row_with_a_field_for_each_exercise(capsys):
         "✓✗····",
         *["10", "of", "96", "points"],
     ]
-    html = shown._repr_html_()
-    assert html.count("title=") == sum(len(unit.rows) for unit in shown.units)
+    html = overview._repr_html_()
+    assert html.count("title=") == sum(len(unit.rows) for unit in overview.units)
     assert 'title="2.1 One attention by hand: 10 of 10 points"' in html
 
 

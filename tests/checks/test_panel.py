@@ -32,20 +32,22 @@ from transformer_course.solutions import attention
 def test_a_panel_needs_nothing_of_the_program_that_shows_it():
     """JupyterLab, Colab, VS Code: no script, no style sheet, no file."""
     html = check(NAME, unscaled)._repr_html_() + check.summary()._repr_html_()
-    own = html.replace("http://www.w3.org/2000/svg", "")
-    found = re.findall(r"<(?:script|style|link|img)|<[^>]* (?:class|on\w+)=", own)
-    assert not found and "var(--" not in own and "http" not in own
+    markup = html.replace("http://www.w3.org/2000/svg", "")
+    dependencies = re.findall(
+        r"<(?:script|style|link|img)|<[^>]* (?:class|on\w+)=", markup
+    )
+    assert not dependencies and "var(--" not in markup and "http" not in markup
 
 
 def test_a_right_answer_is_one_line_that_opens():
     verdict = check(NAME, attention.scaled_dot_product_attention)
     count = len({result.case.name for result in verdict.results})
-    says = f"All {count} cases pass. Next: Exercise 2.5."
+    message = f"All {count} cases pass. Next: Exercise 2.5."
     follows = NextStep(Link("Exercise 2.5", "a.ipynb#cell-id=b"))
-    shown = replace(verdict, next_step=follows)
-    first, *others = str(shown).splitlines()
-    assert first.endswith("28 of 28 points") and others == [f"  ✓ {says}"]
-    html = shown._repr_html_()
+    panel = replace(verdict, next_step=follows)
+    first, *details = str(panel).splitlines()
+    assert first.endswith("28 of 28 points") and details == [f"  ✓ {message}"]
+    html = panel._repr_html_()
     summary, inside = html.split("</summary>")
     assert html.count("<details") == 1 and f"All {count} cases pass." in summary
     assert '<a href="a.ipynb#cell-id=b"' in summary and verdict.title not in summary
@@ -72,8 +74,8 @@ def test_hidden_cases_show_neither_inputs_nor_numbers():
 
     def wrong_on_the_secret_case(q, *rest, **options):
         output, weights = attention.scaled_dot_product_attention(q, *rest, **options)
-        same = q.shape == secret.shape and q.detach().equal(secret)
-        return output + (0.123 if same else 0), weights
+        is_secret = q.shape == secret.shape and q.detach().equal(secret)
+        return output + (0.123 if is_secret else 0), weights
 
     verdict = check.hidden(NAME, wrong_on_the_secret_case)
     assert 0 < verdict.points < verdict.max_points
@@ -141,11 +143,11 @@ def test_a_case_is_listed_once_by_a_drawing_that_failed(doubling):
 
 
 def test_of_many_findings_two_are_told_and_the_others_named(doubling):
-    found = tuple(Finding(name, "values", f"{name} differs") for name in "abcd")
-    result = CaseResult(doubling.cases[0], {}, found, 0.0)
-    told = as_text(CheckResult("u/e", "E", 0.0, 4.0, (result,)))
-    assert "a: a differs" in told and "b: b differs" in told
-    assert "c differs" not in told and "also wrong: c; d" in told
+    findings = tuple(Finding(name, "values", f"{name} differs") for name in "abcd")
+    result = CaseResult(doubling.cases[0], {}, findings, 0.0)
+    text = as_text(CheckResult("u/e", "E", 0.0, 4.0, (result,)))
+    assert "a: a differs" in text and "b: b differs" in text
+    assert "c differs" not in text and "also wrong: c; d" in text
 
 
 def test_the_hint_of_a_property_is_told_where_nothing_else_is_wrong(doubling):
@@ -153,24 +155,26 @@ def test_the_hint_of_a_property_is_told_where_nothing_else_is_wrong(doubling):
     general = replace(usual, name="views", hint="Other memory.", says="All but views.")
     wrong = (Finding("twice", "shape", "3 instead of 2"),)
 
-    def told(credit: float) -> str:
+    def render_text(credit: float) -> str:
         results = (
             CaseResult(usual, {}, () if credit else wrong, credit),
             CaseResult(general, {}, wrong, 0.0),
         )
         return as_text(CheckResult("u/e", "E", 0.0, 4.0, results))
 
-    assert "Other memory." in told(1.0)
-    assert "Other memory." not in told(0.0) and usual.hint in told(0.0)
+    assert "Other memory." in render_text(1.0)
+    assert "Other memory." not in render_text(0.0) and usual.hint in render_text(0.0)
 
 
 def test_lines_of_an_error_are_no_lines_of_the_verdict():
     forged = "ValueError: no\nE: 4 of 4 points\n  ✓ a case"
     case = references.load("attention")[NAME].cases[0]
     result = CaseResult(case, {}, (Finding("", RAISED, forged),), 0.0)
-    first, *others = as_text(CheckResult("u/e", "E", 0.0, 4.0, (result,))).splitlines()
-    assert first == "E: 0 of 4 points" and others[0].startswith("  ✗ ")
-    assert all(line.startswith("      ") for line in others[1:])
+    first, *later_lines = as_text(
+        CheckResult("u/e", "E", 0.0, 4.0, (result,))
+    ).splitlines()
+    assert first == "E: 0 of 4 points" and later_lines[0].startswith("  ✗ ")
+    assert all(line.startswith("      ") for line in later_lines[1:])
 
 
 def test_a_hint_says_what_sets_a_case_apart(doubling):
@@ -179,20 +183,22 @@ def test_a_hint_says_what_sets_a_case_apart(doubling):
         replace(usual, name=name, title=name, hint=f"Only {name}?") for name in "abcd"
     ]
 
-    def told(*wrong: str, mistake: Mistake | None = None) -> list[str]:
-        found = {n: (Finding(n, "values", n),) for n in wrong}  # each in its own way
+    def list_hints(*wrong: str, mistake: Mistake | None = None) -> list[str]:
+        findings = {n: (Finding(n, "values", n),) for n in wrong}  # each in its own way
         results = tuple(
-            CaseResult(c, {}, found.get(c.name, ()), float(c.name not in found))
+            CaseResult(c, {}, findings.get(c.name, ()), float(c.name not in findings))
             for c in cases
         )
         text = as_text(CheckResult("u/e", "E", 0.0, 4.0, results, mistake))
         return [c.name for c in cases if c.hint in text]
 
-    assert told("b", "d") == ["b", "d"]
-    assert told("b", "c", "d") == ["b"]  # what they have in common is no hint of d's
-    seen = Mistake(SEEN, "The dtype is float64.", "Why?")
-    assert told("b", "d", mistake=seen) == ["b", "d"]
-    assert told("b", "c", "d", mistake=seen) == []
+    assert list_hints("b", "d") == ["b", "d"]
+    assert list_hints("b", "c", "d") == [
+        "b"
+    ]  # what they have in common is no hint of d's
+    diagnosis = Mistake(SEEN, "The dtype is float64.", "Why?")
+    assert list_hints("b", "d", mistake=diagnosis) == ["b", "d"]
+    assert list_hints("b", "c", "d", mistake=diagnosis) == []
 
 
 def test_what_earns_some_of_the_points_is_progress_and_no_failure():
@@ -201,6 +207,6 @@ def test_what_earns_some_of_the_points_is_progress_and_no_failure():
         result = CaseResult(case, {}, (Finding("m", "", "60 of 100"),), share)
         verdict = CheckResult("u/e", "E", 4 * share, 4.0, (result,))
         html, text = as_html(verdict), as_text(verdict)
-        shown = {one for one in "✗◐✓" if one in html or one in text}
-        assert shown == {sign}
+        signs = {mark for mark in "✗◐✓" if mark in html or mark in text}
+        assert signs == {sign}
         assert (ORANGE in html or DARK_ORANGE in html) == (sign == "✗")

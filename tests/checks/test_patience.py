@@ -17,10 +17,10 @@ def notebook(monkeypatch):
 
 
 def test_it_is_said_where_a_check_is_and_how_to_stop_it(capsys):
-    now = Running(14)
-    with report_status(now, first=0.01, interval=60):
+    progress = Running(14)
+    with report_status(progress, first=0.01, interval=60):
         for title in ("a vector", "a batch"):
-            now.begin(title)
+            progress.begin(title)
         wait_for_words()
     assert capsys.readouterr().out == (
         "(still running: case 2 of 14 (a batch); interrupt the kernel to stop)\n"
@@ -44,11 +44,11 @@ def test_what_is_fast_is_said_nothing_of_and_leaves_no_thread(capsys):
 
 def test_a_windows_console_can_show_it():
     stream = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
-    now = Running(1)
-    now.begin("a → b")
+    progress = Running(1)
+    progress.begin("a → b")
     with (
         contextlib.redirect_stdout(stream),
-        report_status(now, first=0.01, interval=60),
+        report_status(progress, first=0.01, interval=60),
     ):
         wait_for_words()
     assert "(a -> b)" in stream.buffer.getvalue().decode("cp1252")

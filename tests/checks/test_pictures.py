@@ -11,7 +11,7 @@ from autograder.checks.pictures import BLUE, LIMIT, ORANGE, STRONG, picture
 from tests.checks.contrast import contrast
 
 
-def drawn(expected, actual, kind="auto") -> str:
+def draw_picture(expected, actual, kind="auto") -> str:
     case = Case("a", "A", "", {}, {}, picture=kind)
     return picture(Finding("out", "values", "", expected, actual), case)
 
@@ -20,7 +20,7 @@ def drawn(expected, actual, kind="auto") -> str:
 @pytest.mark.parametrize("kind", ["auto", "curves"])
 def test_every_rank_from_one_on_has_a_picture(shape, kind):
     expected = torch.randn(shape, generator=torch.Generator().manual_seed(1))
-    html = drawn(expected, expected + 1, kind)
+    html = draw_picture(expected, expected + 1, kind)
     assert "<svg" in html and html.count("<svg") == html.count("</svg>")
 
 
@@ -28,30 +28,30 @@ def test_every_rank_from_one_on_has_a_picture(shape, kind):
     "expected", [torch.tensor(3.0), torch.ones(2), "text", torch.ones(0, 3)]
 )
 def test_what_a_line_tells_as_well_has_none(expected):
-    assert drawn(expected, expected) == ""
+    assert draw_picture(expected, expected) == ""
 
 
 def test_who_sees_whom_outlines_what_differs():
     expected = torch.ones(3, 4, dtype=torch.bool).tril()
     actual = expected.clone()
     actual[0, 1] = True
-    assert drawn(expected, actual).count('stroke-width="3.0"') == 1
+    assert draw_picture(expected, actual).count('stroke-width="3.0"') == 1
 
 
 def test_the_matrix_with_the_largest_difference_is_drawn_and_says_which_it_is():
     expected = torch.zeros(2, 3, 4, 5)
     actual = expected.clone()
     actual[0, 0, 0, 0], actual[1, 2, 3, 4] = 0.5, 7.25
-    html = drawn(expected, actual)
+    html = draw_picture(expected, actual)
     assert "7.25" in html and "0.50" not in html
     assert ">your out [1, 2, :, :]<" in html
     actual[0, 1, 2, 3] = math.nan  # no number is worse than any
-    assert ">your out [0, 1, :, :]<" in drawn(expected, actual)
+    assert ">your out [0, 1, :, :]<" in draw_picture(expected, actual)
 
 
 def test_a_difference_has_a_scale_of_its_own_and_shows_only_what_is_wrong():
     expected = torch.tensor([[100.0, -50.0], [30.0, 20.0]])
-    html = drawn(expected, expected + torch.tensor([[0.0, 0.03], [0.0, 1e-7]]))
+    html = draw_picture(expected, expected + torch.tensor([[0.0, 0.03], [0.0, 1e-7]]))
     *_, difference, _ = html.split("<svg")[3].split("</svg>")
     assert difference.count(f'"rgba({BLUE},{STRONG:.2f})"') == 1
     assert ">0.03<" in difference and difference.count(">0<") == 3
@@ -61,7 +61,7 @@ def test_a_difference_has_a_scale_of_its_own_and_shows_only_what_is_wrong():
 @pytest.mark.parametrize("shape", [(5,), (1, 5), (1, 1, 5)])
 def test_one_row_of_weights_is_bars(shape):
     expected = torch.tensor([0.5, 0.2, 0.1, 0.1, 0.1]).reshape(shape)
-    html = drawn(expected, expected.flip(-1))
+    html = draw_picture(expected, expected.flip(-1))
     heights = [float(h) for h in re.findall(r"v(\d+\.\d)h", html)]
     halves = [100, 40, 20, 20, 20]
     assert heights == halves + halves[::-1]
@@ -70,36 +70,38 @@ def test_one_row_of_weights_is_bars(shape):
 
 def test_a_small_difference_is_not_written_as_zero():
     expected = torch.tensor([[1.5, -1.303]])
-    html = drawn(expected.expand(3, 2), (expected - 0.0002).expand(3, 2))
+    html = draw_picture(expected.expand(3, 2), (expected - 0.0002).expand(3, 2))
     assert html.count(">-2e-04<") == 6 and ">-1.30<" in html
 
 
 def test_a_large_matrix_is_cut():
     expected = torch.zeros(100, 90)
-    html = drawn(expected, expected + 1)
+    html = draw_picture(expected, expected + 1)
     cells = re.findall(r"M(\d+) (\d+)h", html)
     assert len(cells) == 3 * LIMIT * LIMIT and len(set(cells)) == LIMIT * LIMIT
     actual = expected.clone()
     actual[60, 3] = 1.0
-    assert ">your out [37:61, 0:24]<" in drawn(expected, actual), "around what is wrong"
+    assert ">your out [37:61, 0:24]<" in draw_picture(expected, actual), (
+        "around what is wrong"
+    )
 
 
 def test_ids_have_their_numbers_in_wide_rows_too():
     ids = torch.arange(60).reshape(5, 12)
-    html = drawn(ids, ids.roll(1))
+    html = draw_picture(ids, ids.roll(1))
     assert ">59<" in html and "59.00" not in html
 
 
 def test_every_drawing_has_a_name():
-    html = drawn(torch.ones(3, 4), torch.zeros(3, 4))
+    html = draw_picture(torch.ones(3, 4), torch.zeros(3, 4))
     assert re.findall('aria-label="(.*?)"', html) == re.findall(">([^<]+)</fig", html)
 
 
 def test_the_largest_picture_leaves_room_for_a_panel_of_sixty_kilobytes():
     numbers = torch.randn(2, 100, 100, generator=torch.Generator().manual_seed(1))
-    assert len(drawn(*numbers)) < 54 * 1024
+    assert len(draw_picture(*numbers)) < 54 * 1024
     narrow = numbers[..., :6]
-    assert len(drawn(*narrow)) < 54 * 1024
+    assert len(draw_picture(*narrow)) < 54 * 1024
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
@@ -107,7 +109,7 @@ def test_the_largest_picture_leaves_room_for_a_panel_of_sixty_kilobytes():
 def test_numbers_that_are_none_do_not_break_it(value, kind):
     expected = torch.ones(3, 4)
     for pair in ((expected, expected * value), (expected * value, expected)):
-        html = drawn(*pair, kind)
+        html = draw_picture(*pair, kind)
         assert "<svg" in html and "nan," not in html
 
 
@@ -137,7 +139,9 @@ def test_lines_and_bars_are_seen_on_light_and_dark_pages(page):
 @pytest.mark.parametrize(("page", "ink"), THEMES)
 def test_numbers_can_be_read_on_every_cell_in_any_theme(page, ink):
     expected = torch.tensor([[0.0, 1.0], [-1.0, 0.5], [2.0, 3.0]])
-    html = drawn(expected, torch.tensor([[math.nan, 5.0], [-9.0, 0.0], [2.0, 3.0]]))
+    html = draw_picture(
+        expected, torch.tensor([[math.nan, 5.0], [-9.0, 0.0], [2.0, 3.0]])
+    )
     fills = {
         tuple(map(float, f.split(","))) for f in re.findall(r'"rgba\((.+?)\)"', html)
     }

@@ -20,8 +20,8 @@ def declared(tiny_exercise):
 
 def test_names_are_declared_in_full_or_by_patterns(declared):
     names = ["twice", "row 12", "x afterwards", "gradient of x", "half of x"]
-    found = [declared.aspect(name) for name in names]
-    assert found == [OWN, OWN, "calls", "learning", "halves"]
+    aspects = [declared.aspect(name) for name in names]
+    assert aspects == [OWN, OWN, "calls", "learning", "halves"]
 
 
 def test_a_full_name_goes_before_a_pattern(declared):
@@ -29,13 +29,13 @@ def test_a_full_name_goes_before_a_pattern(declared):
 
 
 @pytest.mark.parametrize(
-    ("name", "why"),
+    ("name", "reason"),
     [
         ("gradients are recorded", "for no aspect"),
         ("twice again", "for no aspect"),
         ("gradient of x afterwards", "as calls and as learning"),
     ],
 )
-def test_what_is_not_declared_once_is_an_error(declared, name, why):
-    with pytest.raises(LookupError, match=f"{name}.* is declared {why}"):
+def test_what_is_not_declared_once_is_an_error(declared, name, reason):
+    with pytest.raises(LookupError, match=f"{name}.* is declared {reason}"):
         declared.aspect(name)

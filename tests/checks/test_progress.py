@@ -89,5 +89,5 @@ def test_in_colab_it_lies_in_drive_or_says_that_it_does_not_last(monkeypatch, tm
     Notebook(monkeypatch)
     assert progress.find_folder() == tmp_path and not progress.lasts(tmp_path)
     (drive / "Colab Notebooks").mkdir(parents=True)
-    where = progress.find_folder()
-    assert where == drive / "Colab Notebooks" and progress.lasts(where)
+    folder = progress.find_folder()
+    assert folder == drive / "Colab Notebooks" and progress.lasts(folder)

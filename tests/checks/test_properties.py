@@ -50,20 +50,27 @@ def probe(module_class: Callable, inputs: dict) -> dict:
     }
 
 
-def drawn(batch: int, length: int, d: int, mask: tuple[int, ...] = ()) -> Callable:
+def draw_inputs_of(
+    batch: int, length: int, d: int, mask: tuple[int, ...] = ()
+) -> Callable:
     def inputs(draw: Draw) -> dict:
-        made = {"x": draw.tensor(batch, length, d)}
-        made |= draw.weights(**{"map.weight": (d, d), "map.bias": (d,)})
+        inputs_drawn = {"x": draw.tensor(batch, length, d)}
+        inputs_drawn |= draw.weights(**{"map.weight": (d, d), "map.bias": (d,)})
         if mask:
-            made["mask"] = torch.ones(mask, dtype=torch.bool).tril()
-        return made
+            inputs_drawn["mask"] = torch.ones(mask, dtype=torch.bool).tril()
+        return inputs_drawn
 
     return inputs
 
 
 OWN = [
-    CaseKind(name="plain", title="no mask", inputs=drawn(3, 4, 5), hint=""),
-    CaseKind(name="masked", title="a mask", inputs=drawn(2, 3, 4, (2, 3, 3)), hint=""),
+    CaseKind(name="plain", title="no mask", inputs=draw_inputs_of(3, 4, 5), hint=""),
+    CaseKind(
+        name="masked",
+        title="a mask",
+        inputs=draw_inputs_of(2, 3, 4, (2, 3, 3)),
+        hint="",
+    ),
 ]
 PROMISE = Contract(
     arguments="x: B L d; mask?: L L | B L L",
@@ -72,12 +79,12 @@ PROMISE = Contract(
     ways=OF_MODULES,
     module=True,
     dropout=(("plain",), {"rate": 0.375}),
-    sizes=special(one_sentence=drawn(1, 2, 3)),
+    sizes=special(one_sentence=draw_inputs_of(1, 2, 3)),
 )
 EXERCISE = Exercise("tiny/mixer", "A mixer", 10.0, ())
 
 
-def drawn_case(kind: CaseKind, right: Callable = Mixer, probe: Callable = probe):
+def draw_case(kind: CaseKind, right: Callable = Mixer, probe: Callable = probe):
     """A drawing of a kind, with what a right object answers."""
     inputs = dict(kind.inputs(Draw(kind.name)))
     expected = observe(probe, right, inputs)
@@ -87,10 +94,10 @@ def drawn_case(kind: CaseKind, right: Callable = Mixer, probe: Callable = probe)
 
 
 def cases() -> list[Case]:
-    return [drawn_case(kind) for kind in (*OWN, *kinds(PROMISE, OWN))]
+    return [draw_case(kind) for kind in (*OWN, *kinds(PROMISE, OWN))]
 
 
-def said(module_class: Callable) -> str:
+def name_symptom(module_class: Callable) -> str:
     """What the check says of a module that is right in the ordinary cases."""
     verdict = judge(
         EXERCISE, cases(), lambda case: observe(probe, module_class, case.inputs)
@@ -102,8 +109,8 @@ def said(module_class: Callable) -> str:
 
 def test_a_right_module_passes_in_all_ways():
     for case in cases():
-        found = compare(case, observe(probe, Mixer, case.inputs))
-        assert found.passed, (case.name, found.findings)
+        verdict = compare(case, observe(probe, Mixer, case.inputs))
+        assert verdict.passed, (case.name, verdict.findings)
 
 
 class WithoutBias(Mixer):
@@ -114,8 +121,8 @@ class WithoutBias(Mixer):
 
 def test_a_bias_that_was_left_out_costs_nothing_here():
     for case in cases():
-        found = compare(case, observe(probe, WithoutBias, case.inputs))
-        assert found.passed, (case.name, found.findings)
+        verdict = compare(case, observe(probe, WithoutBias, case.inputs))
+        assert verdict.passed, (case.name, verdict.findings)
 
 
 class Remembers(Mixer):
@@ -136,10 +143,10 @@ class Noisy(Mixer):
 
 class DropsInputs(Mixer):
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        kept, self.dropout = self.dropout, nn.Identity()
-        found = super().forward(kept(x), mask)
-        self.dropout = kept
-        return found
+        dropout, self.dropout = self.dropout, nn.Identity()
+        output = super().forward(dropout(x), mask)
+        self.dropout = dropout
+        return output
 
 
 class Detached(Mixer):
@@ -158,7 +165,7 @@ class Squeezing(Mixer):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "says"),
+    ("wrong", "message"),
     [
         (Remembers, "Right in one call, but not in another: with one sentence"),
         (Noisy, "Right in eval mode, wrong in training mode"),
@@ -168,8 +175,8 @@ class Squeezing(Mixer):
         (Squeezing, "Right in one call, but not in another: with one sentence"),
     ],
 )
-def test_what_was_seen_is_said(wrong, says):
-    assert says in said(wrong)
+def test_what_was_seen_is_said(wrong, message):
+    assert message in name_symptom(wrong)
 
 
 def test_dropout_by_hand_is_not_judged_by_its_place():
@@ -185,8 +192,8 @@ def test_dropout_by_hand_is_not_judged_by_its_place():
     (case,) = [c for c in cases() if c.name == "property_dropout"]
     result = compare(case, observe(probe, ByHandError, case.inputs))
     assert result.passed
-    shown = as_text(CheckResult("a/b", "A title", 1.0, 1.0, (result,)))
-    assert "dropout: made by hand, so its place was not looked at" in shown
+    text = as_text(CheckResult("a/b", "A title", 1.0, 1.0, (result,)))
+    assert "dropout: made by hand, so its place was not looked at" in text
     plain = next(c for c in cases() if c.name == "plain")
     assert not compare(plain, {"chance": "by hand"}).passed, "no way round other cases"
 
@@ -209,7 +216,7 @@ def test_dropping_whole_rows_is_seen():
             super().__init__(d)
             self.dropout = nn.Dropout1d(dropout)
 
-    assert "dropout is applied to the wrong entries" in said(WholeRows)
+    assert "dropout is applied to the wrong entries" in name_symptom(WholeRows)
 
 
 def test_a_module_that_is_wrong_at_first_gets_no_such_sentence():
@@ -230,39 +237,41 @@ def test_pytorchs_dropout_is_itself_again_after_a_case():
 
 def test_masks_of_several_shapes_have_their_shape_in_their_name():
     def kind(shape: str) -> Maker:
-        return drawn(2, 3, 4, sizes_of(shape, L=3))
+        return draw_inputs_of(2, 3, 4, sizes_of(shape, L=3))
 
-    made = masked(kind, "1 L L")(Draw("a"))
-    assert list(made) == ["a mask (1, L, L)"]
-    assert made["a mask (1, L, L)"]["mask"].shape == (1, 3, 3)
+    masks = masked(kind, "1 L L")(Draw("a"))
+    assert list(masks) == ["a mask (1, L, L)"]
+    assert masks["a mask (1, L, L)"]["mask"].shape == (1, 3, 3)
 
 
 def test_masks_of_several_shapes_are_tried_on_one_module():
     def kind(shape: str) -> Maker:
-        return drawn(2, 3, 4, sizes_of(shape, B=2, L=3))
+        return draw_inputs_of(2, 3, 4, sizes_of(shape, B=2, L=3))
 
-    made: list[nn.Module] = []
+    instances: list[nn.Module] = []
 
     class Counted(Mixer):
         def __init__(self, d: int, dropout: float = 0.0):
             super().__init__(d, dropout)
-            made.append(self)
+            instances.append(self)
 
     promise = replace(
         PROMISE, ways=(), dropout=None, sizes=masked(kind, "L L", "B L L")
     )
     (sizes,) = kinds(promise, OWN)
     inputs = dict(sizes.inputs(Draw("a")))
-    found = observe(probe, Counted, inputs)
-    assert len(made) == 1
-    assert list(found) == [
+    answers = observe(probe, Counted, inputs)
+    assert len(instances) == 1
+    assert list(answers) == [
         "output · for a mask (L, L)",
         "output · for a mask (B, L, L)",
     ]
     shorter = inputs | {"1/mask": torch.eye(3, dtype=torch.bool).expand(2, 3, 3)}
     first, second = observe(probe, Counted, shorter).values()
     assert isinstance(first, Tensor) and isinstance(second, Tensor)
-    assert first.equal(found["output · for a mask (L, L)"]) and not first.equal(second)
+    assert first.equal(answers["output · for a mask (L, L)"]) and not first.equal(
+        second
+    )
 
 
 def test_how_a_module_starts_is_not_looked_at_where_its_call_alone_is_awaited():
@@ -298,7 +307,7 @@ class OtherMask(Mixer):
 def failed(module_class: Callable, promise: Contract = PROMISE) -> set[str]:
     """The properties that a module lacks, if the text's is `Mixer`."""
     lacking = set()
-    for case in map(drawn_case, kinds(promise, OWN, forms(Mixer))):
+    for case in map(draw_case, kinds(promise, OWN, forms(Mixer))):
         if not compare(case, observe(probe, module_class, case.inputs)).passed:
             lacking.add(case.name.removeprefix("property_"))
     return lacking
@@ -339,19 +348,21 @@ def lacking(function: Callable) -> list[str]:
         arguments="q: B Lq d; k: B Lk d; factor: _", results="scores: B Lq Lk",
         on=("plain",), ways=("steady",),
     )  # fmt: skip
-    own = [CaseKind("plain", "plain", inputs, "")]
-    kind, *_ = kinds(promise, own, forms(product))
-    case = drawn_case(kind, product, products)
+    kinds_of_case = [CaseKind("plain", "plain", inputs, "")]
+    kind, *_ = kinds(promise, kinds_of_case, forms(product))
+    case = draw_case(kind, product, products)
     result = compare(case, observe(products, function, case.inputs))
     return [finding.name for finding in result.findings if finding.problem]
 
 
 def test_one_tensor_may_be_several_arguments():
-    def same(q: Tensor, k: Tensor, factor: float = 1.0) -> Tensor:
+    def confuse_same_tensors(q: Tensor, k: Tensor, factor: float = 1.0) -> Tensor:
         return 0 * q @ k.mT if q is k else product(q, k, factor)
 
     assert lacking(product) == []
-    assert lacking(same) == ["scores · with one tensor for several arguments"]
+    assert lacking(confuse_same_tensors) == [
+        "scores · with one tensor for several arguments"
+    ]
 
 
 def test_an_option_that_is_left_out_has_the_texts_default():
@@ -362,10 +373,10 @@ def test_an_option_that_is_left_out_has_the_texts_default():
 
 
 def test_what_a_function_has_returned_is_not_changed_by_a_later_call():
-    kept: dict[torch.Size, Tensor] = {}
+    buffers: dict[torch.Size, Tensor] = {}
 
     def refilled(q: Tensor, k: Tensor, factor: float = 1.0) -> Tensor:
-        found = product(q, k, factor)
-        return kept.setdefault(found.shape, found).copy_(found)
+        scores = product(q, k, factor)
+        return buffers.setdefault(scores.shape, scores).copy_(scores)
 
     assert "results that later calls have changed" in lacking(refilled)

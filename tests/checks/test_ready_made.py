@@ -31,7 +31,7 @@ def softmax(x):
     return powers / powers.sum(-1, keepdim=True)
 
 
-def called(function, *names: str) -> set[str]:
+def note_calls(function, *names: str) -> set[str]:
     with noting_calls(names) as notes:
         function()
     return notes
@@ -51,27 +51,27 @@ def called(function, *names: str) -> set[str]:
     ],
 )
 def test_a_function_is_noticed_by_whatever_way_it_runs(function):
-    assert called(function, "torch.softmax", "F.rms_norm") == {"torch.softmax"}
+    assert note_calls(function, "torch.softmax", "F.rms_norm") == {"torch.softmax"}
 
 
 def test_a_fused_operator_is_noticed_by_its_words():
     name = "F.scaled_dot_product_attention"
     fused = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
-    assert called(lambda: fused(Q, Q, Q), name) == {name}
+    assert note_calls(lambda: fused(Q, Q, Q), name) == {name}
 
 
 def test_a_class_of_pytorch_s_is_noticed_and_not_its_neighbour():
     layer = nn.TransformerEncoderLayer(4, 2).eval()
     names = "nn.TransformerEncoderLayer", "nn.TransformerEncoder", "nn.Transformer"
-    assert called(lambda: layer(Q[0]), *names) == {"nn.TransformerEncoderLayer"}
+    assert note_calls(lambda: layer(Q[0]), *names) == {"nn.TransformerEncoderLayer"}
 
 
 def test_the_course_s_code_is_noticed_whatever_it_is_called():
     theirs = decoding.make_batch
-    assert called(lambda: theirs([[4]], [[4]]), MAKE_BATCH) == {MAKE_BATCH}
-    assert called(lambda: decoding.padded([[4]]), MAKE_BATCH) == set()
+    assert note_calls(lambda: theirs([[4]], [[4]]), MAKE_BATCH) == {MAKE_BATCH}
+    assert note_calls(lambda: decoding.padded([[4]]), MAKE_BATCH) == set()
     package = "transformer_course.library.decoding"
-    assert called(lambda: decoding.padded([[4]]), package) == {package}
+    assert note_calls(lambda: decoding.padded([[4]]), package) == {package}
 
 
 def test_a_thread_hides_nothing():
@@ -80,7 +80,7 @@ def test_a_thread_hides_nothing():
         thread.start()
         thread.join()
 
-    assert called(in_a_thread, "torch.softmax") == {"torch.softmax"}
+    assert note_calls(in_a_thread, "torch.softmax") == {"torch.softmax"}
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_a_thread_hides_nothing():
 )
 def test_who_ends_the_watch_has_called_all_there_is(end):
     names = {"torch.softmax", MAKE_BATCH}
-    assert called(end, *names) == names
-    assert not called(lambda: softmax(X), *names)
+    assert note_calls(end, *names) == names
+    assert not note_calls(lambda: softmax(X), *names)
 
 
 def test_gradients_and_own_functions_are_no_calls():
@@ -102,10 +102,10 @@ def test_gradients_and_own_functions_are_no_calls():
         x = X.clone().requires_grad_()
         softmax(x).sum().backward()
 
-    assert called(learn, "torch.softmax") == set()
+    assert note_calls(learn, "torch.softmax") == set()
     x = X.clone().requires_grad_()
     before = x.softmax(-1).sum()
-    assert called(before.backward, "torch.softmax") == set()
+    assert note_calls(before.backward, "torch.softmax") == set()
 
 
 def test_a_watch_leaves_nothing_behind_and_changes_no_result():
@@ -140,8 +140,8 @@ def test_a_case_reports_calls_beside_its_results_only_where_it_is_asked_to():
     watched = inputs | listing(["torch.softmax"])
     assert split(watched) == (inputs, ("torch.softmax",))
     assert set(observe(probe, lambda x: x.softmax(-1), inputs)) == {"y"}
-    found = observe(probe, lambda x: x.softmax(-1), watched)
-    assert found[CALLED] == "torch.softmax" and found["y"].equal(X.softmax(-1))
+    answers = observe(probe, lambda x: x.softmax(-1), watched)
+    assert answers[CALLED] == "torch.softmax" and answers["y"].equal(X.softmax(-1))
     assert set(observe(probe, softmax, watched)) == {"y"}
 
 
@@ -149,8 +149,8 @@ def test_calls_are_reported_beside_an_error():
     def raising(x):
         raise ValueError(x.softmax(-1).sum())
 
-    found = observe(probe, raising, {"x": X} | listing(["torch.softmax"]))
-    assert found[CALLED] == "torch.softmax" and RAISED in found
+    answers = observe(probe, raising, {"x": X} | listing(["torch.softmax"]))
+    assert answers[CALLED] == "torch.softmax" and RAISED in answers
 
 
 def test_what_the_judge_concludes_keeps_the_calls():
@@ -166,8 +166,8 @@ def test_what_the_judge_concludes_keeps_the_calls():
     assert concluded(side, noted) == {RAISED: "nothing came"} | noted
 
 
-def case(name: str, x: torch.Tensor, **more) -> Case:
-    return Case(name, name, "", {"x": x}, {"y": x.softmax(-1)}, **more)
+def case(name: str, x: torch.Tensor, **fields) -> Case:
+    return Case(name, name, "", {"x": x}, {"y": x.softmax(-1)}, **fields)
 
 
 CASES = (
@@ -181,16 +181,16 @@ EXERCISE = Exercise("u/e", "E", 7.5, CASES, ready_made=("torch.softmax",))
 
 def watched_cases(function) -> list[str]:
     """The names of the cases that are watched, in the order in which they are asked."""
-    seen = []
+    names = []
 
     def ask(case):
         if split(case.inputs)[1]:
-            seen.append(case.name)
+            names.append(case.name)
         return observe(probe, function, case.inputs)
 
     answers = collect_answers(EXERCISE, CASES, ask)
     assert list(answers) == list(CASES)
-    return seen
+    return names
 
 
 def test_one_small_case_is_watched():
@@ -208,14 +208,14 @@ def test_code_that_is_wrong_while_it_is_watched_is_watched_again():
 
 def points(function, *names: str) -> dict[str, float]:
     exercise = replace(EXERCISE, ready_made=names)
-    found = judge(exercise, CASES, lambda c: observe(probe, function, c.inputs))
-    return {aspect: points for aspect, (points, _) in found.aspects.items()}
+    verdict = judge(exercise, CASES, lambda c: observe(probe, function, c.inputs))
+    return {aspect: points for aspect, (points, _) in verdict.aspects.items()}
 
 
 def test_of_pytorch_s_answer_the_results_count_for_nothing():
     assert points(softmax, "torch.softmax") == {"values": 6.0, "calls": 1.5}
-    found = points(lambda x: x.softmax(-1), "torch.softmax")
-    assert found == {"values": 0.0, "calls": 1.5}
+    tally = points(lambda x: x.softmax(-1), "torch.softmax")
+    assert tally == {"values": 0.0, "calls": 1.5}
 
 
 def test_of_the_course_s_answer_nothing_counts():
@@ -231,17 +231,17 @@ def test_a_sandbox_cannot_name_what_is_not_listed():
     def ask(case):
         return {"y": case.expected["y"], CALLED: "<script>; F.rms_norm"}
 
-    found = judge(EXERCISE, CASES, ask)
-    assert found.passed and not any(r.answers.get(CALLED) for r in found.results)
-    assert earned(EXERCISE, found.results)["values"] == (6.0, 6.0)
+    verdict = judge(EXERCISE, CASES, ask)
+    assert verdict.passed and not any(r.answers.get(CALLED) for r in verdict.results)
+    assert earned(EXERCISE, verdict.results)["values"] == (6.0, 6.0)
 
 
 def test_the_page_says_it_in_a_sentence():
-    found = judge(
+    verdict = judge(
         EXERCISE, CASES, lambda c: observe(probe, lambda x: x.softmax(-1), c.inputs)
     )
-    assert not found.passed and found.mistake and found.sure
-    assert found.mistake.says == (
+    assert not verdict.passed and verdict.mistake and verdict.sure
+    assert verdict.mistake.says == (
         "`torch.softmax` is what this exercise asks you to write: "
         "what it computes does not count."
     )

@@ -92,8 +92,8 @@ def test_files_that_cannot_be_read_are_named_with_the_command_that_rebuilds_them
 
 def test_what_is_said_changes_no_tensors(tiny_exercise):
     exercise = cases.exercise(tiny_exercise, 10.0, "public", hidden=False)
-    other = replace(exercise, title="Twice", points=4.0)
-    first, second = references.pack([exercise]), references.pack([other])
+    retitled = replace(exercise, title="Twice", points=4.0)
+    first, second = references.pack([exercise]), references.pack([retitled])
     assert first[references.TENSORS] == second[references.TENSORS]
     lines = [packed[references.TEXT].splitlines() for packed in (first, second)]
     changed = [new for old, new in zip(*lines, strict=True) if old != new]

@@ -33,8 +33,8 @@ def notebook(monkeypatch, tmp_path):
 
 def row(check: Check, name: str = SOLVED):
     number = {SOLVED: "2.3", OTHER: "2.2"}[name]
-    (found,) = (row for row in check.summary().rows if row.number == number)
-    return found
+    (matching,) = (row for row in check.summary().rows if row.number == number)
+    return matching
 
 
 def masks(notebook) -> list[object]:
@@ -43,7 +43,7 @@ def masks(notebook) -> list[object]:
     ]
 
 
-def solved(notebook) -> Check:
+def solve_masks(notebook) -> Check:
     notebook.run(MASKS)
     check = Check()
     assert check(SOLVED, *masks(notebook)).passed
@@ -56,30 +56,34 @@ def after_restart(monkeypatch) -> tuple[Notebook, Check]:
 
 
 def test_a_passed_check_is_remembered_over_a_restart(notebook, monkeypatch):
-    before = row(solved(notebook))
-    again, check = after_restart(monkeypatch)
-    now = row(check)
-    assert (now.passed, now.points, now.cases) == (True, 16.0, before.cases)
-    assert now.remark == "passed earlier" and before.remark == ""
-    again.run(MASKS)
+    before = row(solve_masks(notebook))
+    restarted, check = after_restart(monkeypatch)
+    row_after = row(check)
+    assert (row_after.passed, row_after.points, row_after.cases) == (
+        True,
+        16.0,
+        before.cases,
+    )
+    assert row_after.remark == "passed earlier" and before.remark == ""
+    restarted.run(MASKS)
     assert row(check).remark == "passed earlier", "the same cell as it was then"
-    assert check(SOLVED, *masks(again)).passed and row(check).remark == ""
+    assert check(SOLVED, *masks(restarted)).passed and row(check).remark == ""
 
 
 def test_a_cell_that_was_changed_since_its_check_is_said_to_be(notebook, monkeypatch):
-    check = solved(notebook)
+    check = solve_masks(notebook)
     notebook.run(MASKS.replace("tril", "triu"))
     assert row(check).remark == "changed since: run its check again"
-    again, check = after_restart(monkeypatch)
-    again.run(MASKS.replace("tril", "triu"))
+    restarted, check = after_restart(monkeypatch)
+    restarted.run(MASKS.replace("tril", "triu"))
     assert row(check).remark.startswith("passed earlier, changed since")
     assert row(check).passed is None
-    check(SOLVED, *masks(again))
+    check(SOLVED, *masks(restarted))
     assert row(check).passed is False
 
 
 def test_a_stub_takes_nothing_away(notebook, monkeypatch):
-    solved(notebook)
+    solve_masks(notebook)
     _, check = after_restart(monkeypatch)
 
     def stub(*_):
@@ -90,9 +94,9 @@ def test_a_stub_takes_nothing_away(notebook, monkeypatch):
 
 
 def test_what_comes_next_is_open_and_on_the_short_path(notebook):
-    shown = solved(notebook)(SOLVED, *masks(notebook))
-    assert shown.next_step.place.text == "Exercise 2.4"
-    assert "Next: Exercise 2.4." in str(shown)
+    verdict = solve_masks(notebook)(SOLVED, *masks(notebook))
+    assert verdict.next_step.place.text == "Exercise 2.4"
+    assert "Next: Exercise 2.4." in str(verdict)
     check = Check()
     assert check.summary().rows == ()
     last = check("attention/who_sees_whom", attention.who_sees_whom)
@@ -103,8 +107,8 @@ def test_after_its_last_exercise_the_short_path_is_said_to_be_done():
     path = ExerciseScore("a", 1.0, 1.0, True, on_path=True)
     beyond = ExerciseScore("b", 0.0, 1.0, place=Link("Exercise 2.9"))
     rows = {"u/a": path, "u/b": beyond}
-    said = "The short path is done. Beyond it: Exercise 2.9."
-    assert str(next_step(rows)) == str(next_step(rows, "u/a")) == said
+    message = "The short path is done. Beyond it: Exercise 2.9."
+    assert str(next_step(rows)) == str(next_step(rows, "u/a")) == message
     assert str(next_step(rows, "u/b")) == "Next: Exercise 2.9.", "said often enough"
     open_path = {**rows, "u/a": replace(path, passed=None, place=Link("Exercise 2.1"))}
     assert str(next_step(open_path)) == "Next: Exercise 2.1."
@@ -118,8 +122,8 @@ def test_beyond_the_short_path_the_next_exercise_and_the_path_are_both_named():
         return ExerciseScore("a", 0.0, 1.0, passed, place=place, on_path=on_path)
 
     rows = {"u/a": row(1, True), "u/b": row(2), "u/c": row(3, on_path=True)}
-    said = "Next: Exercise 2.2; on the short path: Exercise 2.3."
-    assert str(next_step(rows, "u/a")) == said
+    message = "Next: Exercise 2.2; on the short path: Exercise 2.3."
+    assert str(next_step(rows, "u/a")) == message
     assert str(next_step(rows | {"u/b": row(2, True)}, "u/b")) == "Next: Exercise 2.3."
     without = {name: replace(row, on_path=False) for name, row in rows.items()}
     assert str(next_step(without, "u/a")) == "Next: Exercise 2.2.", "there is no path"
@@ -127,20 +131,22 @@ def test_beyond_the_short_path_the_next_exercise_and_the_path_are_both_named():
 
 def test_a_broken_file_is_one_line_and_the_check_goes_on(notebook, tmp_path, capsys):
     (tmp_path / PROGRESS).write_text("{")
-    check = solved(notebook)
+    check = solve_masks(notebook)
     check(OTHER, attention.stable_softmax)
     assert capsys.readouterr().out.count("does not hold your progress") == 1
     assert (tmp_path / PROGRESS).read_text() == "{" and row(check).passed
     assert "check.reset()" in check.summary()._repr_html_()
 
 
-@pytest.mark.parametrize(("answer", "left"), [("yes", 0), ("no", 1), ("", 1)])
-def test_reset_asks_first(notebook, tmp_path, monkeypatch, capsys, answer, left):
-    check, asked = solved(notebook), []
-    monkeypatch.setattr(builtins, "input", lambda text: asked.append(text) or answer)
+@pytest.mark.parametrize(("answer", "remaining"), [("yes", 0), ("no", 1), ("", 1)])
+def test_reset_asks_first(notebook, tmp_path, monkeypatch, capsys, answer, remaining):
+    check, questions = solve_masks(notebook), []
+    monkeypatch.setattr(
+        builtins, "input", lambda text: questions.append(text) or answer
+    )
     check.reset()
-    assert str(tmp_path / PROGRESS) in asked[0]
-    assert len(json.loads((tmp_path / PROGRESS).read_text())["exercises"]) == left
+    assert str(tmp_path / PROGRESS) in questions[0]
+    assert len(json.loads((tmp_path / PROGRESS).read_text())["exercises"]) == remaining
 
 
 def test_where_nobody_sits_nothing_is_written(monkeypatch, tmp_path):
@@ -153,7 +159,7 @@ def test_where_nobody_sits_nothing_is_written(monkeypatch, tmp_path):
 def test_what_an_edition_gives_is_neither_listed_nor_next(notebook, monkeypatch):
     points = references.points("attention") | {"attention/scaled_dot_product": 0.0}
     monkeypatch.setattr(references, "points", lambda unit: points)
-    check = solved(notebook)
-    shown = check(SOLVED, *masks(notebook))
-    assert shown.next_step.place.text == "Exercise 2.5"
+    check = solve_masks(notebook)
+    verdict = check(SOLVED, *masks(notebook))
+    assert verdict.next_step.place.text == "Exercise 2.5"
     assert "2.4" not in [row.number for row in check.summary().rows]

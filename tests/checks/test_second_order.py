@@ -16,23 +16,25 @@ ANSWERS = {"y": X, "kind": "a float"}
 
 def case(**doubles: dict) -> Case:
     """A case whose pairs are (0, 1), (0, 2), (1, 2), and what each of them answers."""
-    sketches = torch.stack([sketch(given, ("y",)) for given in doubles.values()])
-    which = torch.tensor([(0, 1), (0, 2), (1, 2)], dtype=torch.int16)
-    kept = {WHICH: which, SKETCH: sketches}
-    return Case("c", "c", "", {}, {"y": X.abs()}, doubles=kept)
+    sketches = torch.stack([sketch(answers, ("y",)) for answers in doubles.values()])
+    pairs = torch.tensor([(0, 1), (0, 2), (1, 2)], dtype=torch.int16)
+    stored = {WHICH: pairs, SKETCH: sketches}
+    return Case("c", "c", "", {}, {"y": X.abs()}, doubles=stored)
 
 
 PAIRS = {"a": {"y": 3 * X}, "b": {"y": X + 1}, "c": {RAISED: "ValueError: no"}}
 
 
 def test_a_sketch_tells_values_places_shapes_dtypes_and_words_apart():
-    own = sketch(ANSWERS, ANSWERS)
-    assert torch.equal(own, sketch(dict(ANSWERS), ANSWERS))
-    others = [X.flip(0), X[None], X.double(), 2 * X, X / 0, None]
-    given = [{**ANSWERS, "y": value} for value in others]
-    given += [{**ANSWERS, "kind": "an int"}, {"y": X}]
-    for other in given:
-        assert not torch.allclose(sketch(other, ANSWERS), own), other
+    reference_sketch = sketch(ANSWERS, ANSWERS)
+    assert torch.equal(reference_sketch, sketch(dict(ANSWERS), ANSWERS))
+    changed_tensors = [X.flip(0), X[None], X.double(), 2 * X, X / 0, None]
+    answers = [{**ANSWERS, "y": value} for value in changed_tensors]
+    answers += [{**ANSWERS, "kind": "an int"}, {"y": X}]
+    for changed_answers in answers:
+        assert not torch.allclose(sketch(changed_answers, ANSWERS), reference_sketch), (
+            changed_answers
+        )
     assert sketch({RAISED: "ValueError"}, ANSWERS).isnan().all()
 
 

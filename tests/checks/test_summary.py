@@ -36,18 +36,18 @@ def test_before_any_check_it_says_what_to_run(check):
 def test_it_lists_all_exercises_in_their_order_with_points_and_the_next_step(check):
     check("attention/softmax", attention.stable_softmax)
     check("attention/by_hand", stub)
-    told = check.summary()
+    summary = check.summary()
     exercises = list(load("attention").values())
-    assert [row.title for row in told.rows] == [e.title for e in exercises]
-    assert told.max_points == sum(e.points for e in exercises)
-    by_title = {row.title: row for row in told.rows}
+    assert [row.title for row in summary.rows] == [e.title for e in exercises]
+    assert summary.max_points == sum(e.points for e in exercises)
+    by_title = {row.title: row for row in summary.rows}
     solved = by_title[load("attention")["attention/softmax"].title]
-    assert solved.passed and told.points == solved.points > 0
+    assert solved.passed and summary.points == solved.points > 0
     assert by_title[load("attention")["attention/by_hand"].title].remark == (
         "not solved yet"
     )
-    assert told.next_step == "Next: Exercise 2.3.", "the first one of the short path"
-    assert "not checked yet" in repr(told)
+    assert summary.next_step == "Next: Exercise 2.3.", "the first one of the short path"
+    assert "not checked yet" in repr(summary)
 
 
 def test_a_named_mistake_stands_beside_its_exercise(check):
@@ -63,16 +63,17 @@ def test_where_points_were_lost_stands_beside_the_exercise(check):
         return scores / scores.sum(dim, keepdim=True)
 
     verdict = check("attention/softmax", in_place)
-    told = check.summary()
-    (row,) = (row for row in told.rows if row.aspects)
+    summary = check.summary()
+    (row,) = (row for row in summary.rows if row.aspects)
     assert row.title == verdict.title and row.aspects in panel.as_text(verdict)
-    assert row.aspects in repr(told) and row.aspects in told._repr_html_()
+    assert row.aspects in repr(summary) and row.aspects in summary._repr_html_()
 
 
 def test_when_all_is_right_it_says_hand_in():
-    done = Summary((ExerciseScore("Doubling", 10, 10, True, "2 of 2", ""),))
+    summary = Summary((ExerciseScore("Doubling", 10, 10, True, "2 of 2", ""),))
     assert (
-        "Hand it in" in repr(done) and "10 of 10 points by checks" in done._repr_html_()
+        "Hand it in" in repr(summary)
+        and "10 of 10 points by checks" in summary._repr_html_()
     )
 
 
@@ -120,7 +121,7 @@ def test_nbgrader_validates_with_our_words(tmp_path):
 
 @pytest.mark.parametrize("passed", [True, False])
 def test_ticks_and_crosses_can_be_read_in_any_theme(passed):
-    drawn = boxes.mark(passed)
-    ground = re.search(r"background-color:#(\w{6})", drawn)[1]
-    assert "color:#fff" in drawn
+    mark = boxes.mark(passed)
+    ground = re.search(r"background-color:#(\w{6})", mark)[1]
+    assert "color:#fff" in mark
     assert contrast(bytes.fromhex(ground), (255, 255, 255)) >= 4.5

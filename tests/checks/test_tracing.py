@@ -44,7 +44,7 @@ def test_an_edit_that_never_ends_is_not_waited_for():
 
 
 @pytest.mark.parametrize(
-    "code, why",
+    "code, reason",
     [
         ("stable_softmax = 3", "not a plain function"),
         ("raise ValueError('no')", "on its own it raises ValueError"),
@@ -52,8 +52,8 @@ def test_an_edit_that_never_ends_is_not_waited_for():
         (CODE.format("None"), "nothing to ask about"),
     ],
 )
-def test_what_cannot_be_observed_is_said_in_a_line(code, why, capsys):
-    with pytest.raises(CannotTraceError, match=why):
+def test_what_cannot_be_observed_is_said_in_a_line(code, reason, capsys):
+    with pytest.raises(CannotTraceError, match=reason):
         report(ANSWER, code, [])
     show(ANSWER, code, [])
     last = capsys.readouterr().out.splitlines()[-1]

@@ -30,9 +30,9 @@ def test_whole_numbers_agree_exactly():
 def test_what_is_no_number_agrees_with_itself_alone():
     a = torch.tensor([torch.inf, 1.0, torch.nan])
     assert same_values(a, a.clone(), 1e-5, 0.0)
-    for other in (-a, a.nan_to_num(), a.flip(0)):
-        assert not same_values(a, other, 1e-5, 0.0)
-        assert not same_values(other, a, 1e-5, 0.0)
+    for different in (-a, a.nan_to_num(), a.flip(0)):
+        assert not same_values(a, different, 1e-5, 0.0)
+        assert not same_values(different, a, 1e-5, 0.0)
     assert same_values(a[:0], a[:0], 1e-5, 0.0)
 
 
@@ -50,8 +50,8 @@ GAPS = (0.0, 0.5, 0.985, 0.995, 0.9999, 1.0001, 1.005, 1.02, 2.0, 1e9, math.inf)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("rtol", [0.0, 1e-4])
 def test_the_short_way_says_what_the_long_one_does(dtype, rtol):
-    for number, other, gap in itertools.product(NUMBERS, NUMBERS, GAPS):
-        expected = torch.tensor([other, number, 3.0], dtype=dtype)
+    for number, second_number, gap in itertools.product(NUMBERS, NUMBERS, GAPS):
+        expected = torch.tensor([second_number, number, 3.0], dtype=dtype)
         actual = expected.clone()
         actual[1] += gap * (1e-5 + rtol * abs(number))
         wrong = differing(expected, actual, 1e-5, rtol)

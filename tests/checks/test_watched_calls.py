@@ -41,11 +41,11 @@ def test_earlier_calls_run_the_usual_code():
     def usual(x):
         return 2 * x
 
-    def changed(x):
+    def triple(x):
         return 3 * x
 
     watch = CallWatch("", 2, False, 1.0, usual)
-    *_, call = watch.of(probe_of(twice), changed, {"x": X})
+    *_, call = watch.of(probe_of(twice), triple, {"x": X})
     assert torch.equal(call.arguments["x"], 2 * X) and torch.equal(call.result, 6 * X)
 
 
@@ -64,7 +64,7 @@ def test_a_module_says_how_it_was_made():
     )
 
 
-def moved(function) -> dict[str, bool]:
+def watch_moves(function) -> dict[str, bool]:
     (call,) = CallWatch("", 1, True, 1.0).of(
         probe_of(lambda f, x: f(x)), function, {"x": X}
     )
@@ -72,11 +72,13 @@ def moved(function) -> dict[str, bool]:
 
 
 def test_it_is_seen_whether_the_last_row_reaches_row_0():
-    assert moved(lambda x: x.softmax(-1)) == {"x": False}
-    assert moved(lambda x: x.softmax(-2)) == {"x": True}
-    assert moved(lambda x: x.cumsum(-2)) == {"x": False}
+    assert watch_moves(lambda x: x.softmax(-1)) == {"x": False}
+    assert watch_moves(lambda x: x.softmax(-2)) == {"x": True}
+    assert watch_moves(lambda x: x.cumsum(-2)) == {"x": False}
     # a change that is the same for all entries of the row would not be seen here
-    assert moved(lambda x: x.softmax(-1) / x.softmax(-1).sum(-2, True)) == {"x": True}
+    assert watch_moves(lambda x: x.softmax(-1) / x.softmax(-1).sum(-2, True)) == {
+        "x": True
+    }
 
 
 def test_an_error_and_an_endless_call_are_told():

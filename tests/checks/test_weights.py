@@ -28,7 +28,7 @@ class Two(nn.Module):
         return self.norm(self.second(self.first(x).tanh()))
 
 
-def drawn(*without: str) -> dict[str, torch.Tensor]:
+def draw_weights(*without: str) -> dict[str, torch.Tensor]:
     torch.manual_seed(3)
     model = Two()
     for parameter in model.parameters():
@@ -41,37 +41,42 @@ X = torch.arange(10.0).reshape(5, 2).sin()
 
 @pytest.mark.parametrize("left_out", [["second"], ["first", "second"], ["norm"]])
 def test_a_bias_that_was_left_out_is_said_and_put_in_its_place(left_out):
-    made = Two(**dict.fromkeys(left_out, False))
-    said = beginning(made, drawn())["parameters that are missing"]
-    assert said == ", ".join(f"`{name}.bias`" for name in left_out)
-    assert torch.equal(load_weights(made, drawn())(X), load_weights(Two(), drawn())(X))
+    module = Two(**dict.fromkeys(left_out, False))
+    missing = beginning(module, draw_weights())["parameters that are missing"]
+    assert missing == ", ".join(f"`{name}.bias`" for name in left_out)
+    assert torch.equal(
+        load_weights(module, draw_weights())(X), load_weights(Two(), draw_weights())(X)
+    )
 
 
 def test_of_a_module_that_lacks_nothing_that_is_said():
-    assert beginning(Two(), drawn())["parameters that are missing"] == "none"
+    assert beginning(Two(), draw_weights())["parameters that are missing"] == "none"
 
 
 def test_a_bias_that_nobody_asked_for_does_nothing():
-    asked, lean = drawn("first.bias", "norm.bias"), Two(first=False, norm=False)
-    assert torch.equal(load_weights(Two(), asked)(X), load_weights(lean, asked)(X))
+    weights, lean = (
+        draw_weights("first.bias", "norm.bias"),
+        Two(first=False, norm=False),
+    )
+    assert torch.equal(load_weights(Two(), weights)(X), load_weights(lean, weights)(X))
 
 
 def test_where_more_is_missing_than_a_bias_nothing_is_put_in_place():
-    made = Two(second=False)
-    del made.first
+    module = Two(second=False)
+    del module.first
     with pytest.raises(
         WrongAnswerError, match=r"`first\.weight`, `first\.bias`, `second\.bias`"
     ):
-        load_weights(made, drawn())
-    assert made.second.bias is None
+        load_weights(module, draw_weights())
+    assert module.second.bias is None
 
 
 def test_of_a_modules_parameters_the_one_with_the_nearest_name_comes_first():
-    made = Two()
-    made.second_map = made.second
-    del made.second
+    module = Two()
+    module.second_map = module.second
+    del module.second
     with pytest.raises(WrongAnswerError, match=r"found `second_map\.weight`"):
-        load_weights(made, drawn())
+        load_weights(module, draw_weights())
 
 
 class Ignores(nn.Linear):
@@ -82,10 +87,10 @@ class Ignores(nn.Linear):
 
 
 def test_a_module_that_would_not_use_its_bias_has_other_values():
-    made = Two(second=False)
-    made.second = Ignores(3, 4, bias=False)
-    found = load_weights(made, drawn())(X)
-    assert not torch.allclose(found, load_weights(Two(), drawn())(X))
+    module = Two(second=False)
+    module.second = Ignores(3, 4, bias=False)
+    output = load_weights(module, draw_weights())(X)
+    assert not torch.allclose(output, load_weights(Two(), draw_weights())(X))
 
 
 def test_a_model_without_a_bias_is_one_whose_bias_is_zero():
@@ -93,12 +98,12 @@ def test_a_model_without_a_bias_is_one_whose_bias_is_zero():
     rebuilt = with_weights(Two(), weights_of(lean), "another model")
     assert torch.equal(rebuilt(X), lean(X))
     with pytest.raises(WrongAnswerError, match="another model"):
-        with_weights(Two(), drawn("second.weight"), "another model")
+        with_weights(Two(), draw_weights("second.weight"), "another model")
 
 
 def test_numbers_of_the_given_weights_stay_as_they_are():
-    given = drawn()
-    before = copy.deepcopy(given)
+    weights = draw_weights()
+    before = copy.deepcopy(weights)
     with torch.no_grad():
-        load_weights(Two(second=False), given).second.bias.add_(1)
-    assert all(torch.equal(given[name], before[name]) for name in given)
+        load_weights(Two(second=False), weights).second.bias.add_(1)
+    assert all(torch.equal(weights[name], before[name]) for name in weights)

@@ -14,7 +14,7 @@ from autograder.checks.wire import Limits, WireError, packed, receive, send, wit
 
 
 @pytest.fixture
-def ends():
+def pair():
     a, b = socket.socketpair()
     with a, b:
         yield a, b
@@ -43,27 +43,27 @@ def read(raw: bytes):
      ("bool", "uint8", "int64", "float16", "bfloat16", "float64")],
 )  # fmt: skip
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (2, 3, 4)])
-def test_tensors_arrive_as_they_were(ends, dtype, shape):
+def test_tensors_arrive_as_they_were(pair, dtype, shape):
     sent = (torch.rand(shape) * 3).to(dtype)
-    send(ends[0], "answer", {"x": sent})
-    kind, values = receive(ends[1], wait=within(10))
+    send(pair[0], "answer", {"x": sent})
+    kind, values = receive(pair[1], wait=within(10))
     assert kind == "answer" and values["x"].dtype == dtype
     assert torch.equal(values["x"], sent)
 
 
-def test_texts_and_other_things_arrive(ends):
+def test_texts_and_other_things_arrive(pair):
     sent = {"a": "zwölf ✓", "b": Other("float"), "c": torch.ones(2).cfloat()}
-    send(ends[0], "k", sent)
-    values = receive(ends[1], wait=within(10))[1]
+    send(pair[0], "k", sent)
+    values = receive(pair[1], wait=within(10))[1]
     assert values == sent | {"c": Other("complex64 tensor")}
 
 
-def test_what_is_put_together_once_can_be_sent_again(ends):
+def test_what_is_put_together_once_can_be_sent_again(pair):
     sent = {"a": torch.rand(3, 2), "b": 'in "two" words', "c": Other("float")}
     message = packed(sent)
     for number in range(2):
-        send(ends[0], f"ask {number}", message)
-        kind, values = receive(ends[1], wait=within(10))
+        send(pair[0], f"ask {number}", message)
+        kind, values = receive(pair[1], wait=within(10))
         assert kind == f"ask {number}" and list(values) == list(sent)
         assert torch.equal(values["a"], sent["a"])
         assert (values["b"], values["c"]) == (sent["b"], sent["c"])
@@ -115,37 +115,37 @@ def test_lying_tensors_are_refused(dtype, shape, data):
         read(of_values([entry], data))
 
 
-def test_silence_is_not_waited_for_longer_than_allowed(ends):
+def test_silence_is_not_waited_for_longer_than_allowed(pair):
     with pytest.raises(WireError, match="slow"):
-        receive(ends[1], wait=within(0.05))
+        receive(pair[1], wait=within(0.05))
 
 
-def test_each_message_is_waited_for_also_of_who_never_stops(ends):
+def test_each_message_is_waited_for_also_of_who_never_stops(pair):
     waits = []
     for number in range(3):
-        send(ends[0], f"question {number}", {"x": torch.ones(4)})
+        send(pair[0], f"question {number}", {"x": torch.ones(4)})
     for number in range(3):
-        receive(ends[1], wait=lambda channel, event: waits.append(event))
+        receive(pair[1], wait=lambda channel, event: waits.append(event))
         assert len(waits) == number + 1
 
 
-def test_a_message_that_trickles_in_is_not_waited_for_either(ends):
+def test_a_message_that_trickles_in_is_not_waited_for_either(pair):
     for byte in b"\0\0\0\x20":
-        ends[0].send(bytes([byte]))
+        pair[0].send(bytes([byte]))
     with pytest.raises(WireError, match="slow"):
-        receive(ends[1], wait=within(0.05))
+        receive(pair[1], wait=within(0.05))
 
 
-def test_who_does_not_read_is_not_waited_for(ends):
+def test_who_does_not_read_is_not_waited_for(pair):
     with pytest.raises(WireError, match="slow"):
-        send(ends[0], "a", {"x": torch.zeros(1 << 20)}, within(0.05))
+        send(pair[0], "a", {"x": torch.zeros(1 << 20)}, within(0.05))
 
 
-def test_a_large_message_passes_in_parts(ends):
+def test_a_large_message_passes_in_parts(pair):
     sent = torch.arange(1 << 20)
-    sender = threading.Thread(target=send, args=(ends[0], "a", {"x": sent}))
+    sender = threading.Thread(target=send, args=(pair[0], "a", {"x": sent}))
     sender.start()
-    assert torch.equal(receive(ends[1], wait=within(30))[1]["x"], sent)
+    assert torch.equal(receive(pair[1], wait=within(30))[1]["x"], sent)
     sender.join()
 
 

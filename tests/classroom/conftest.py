@@ -45,9 +45,9 @@ def graded_once(tmp_path_factory) -> Path:
     tiny.make_course(root)
     release = tiny.read(root, "release")
     wrong = "def double(x):\n    return x"
-    hand_in(root, WHOLE, tiny.data(tiny.solved(release)))
-    hand_in(root, "bob", tiny.data(tiny.solved(release, double=wrong)))
-    hand_in(root, "cut", tiny.data(tiny.solved(release))[:100])
+    hand_in(root, WHOLE, tiny.data(tiny.solve_release(release)))
+    hand_in(root, "bob", tiny.data(tiny.solve_release(release, double=wrong)))
+    hand_in(root, "cut", tiny.data(tiny.solve_release(release))[:100])
     hand_in(root, "silent", tiny.data(release))
     with Gradebook(f"sqlite:///{root}/gradebook.db", "tiny") as book:
         names = {"first_name": "Ada", "last_name": "Lovelace"}

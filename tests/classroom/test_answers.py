@@ -9,9 +9,9 @@ from tests.tiny_course import UNIT
 
 
 def test_each_answer_is_found_by_student_and_exercise(graded):
-    found = answers.read(UNIT, graded)
-    assert found["bob"]["numbers-double"] == "def double(x):\n    return x"
-    assert found[WHOLE].keys() == found["bob"].keys() and "never" not in found
+    codes = answers.read(UNIT, graded)
+    assert codes["bob"]["numbers-double"] == "def double(x):\n    return x"
+    assert codes[WHOLE].keys() == codes["bob"].keys() and "never" not in codes
 
 
 def test_a_class_of_which_nothing_is_graded_is_said_to_be_so(tmp_path):

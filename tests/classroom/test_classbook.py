@@ -17,9 +17,9 @@ def test_who_has_no_name_is_called_by_the_id():
 
 
 def test_points_count_as_far_as_they_are_known():
-    taken = Submission(ADA, {"a": 4.0, "essay": None, "b": 2.5}, penalty=1.0)
-    assert taken.waiting == ("essay",)
-    assert taken.graded_points == 6.5 and taken.score is None
+    submission = Submission(ADA, {"a": 4.0, "essay": None, "b": 2.5}, penalty=1.0)
+    assert submission.waiting == ("essay",)
+    assert submission.graded_points == 6.5 and submission.score is None
 
 
 @pytest.mark.parametrize(("penalty", "score"), [(0.0, 6.5), (1.5, 5.0), (9.0, 0.0)])

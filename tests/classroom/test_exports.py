@@ -18,11 +18,11 @@ from tests.classroom.conftest import WHOLE
 EXERCISES = (Item("code", 6.0), Item("essay", 4.0, True))
 
 
-def submission(student: Student, code=6.0, essay=3.0, **more) -> Submission:
-    says = "You forgot the scaling."
-    records = {"code": Verdict("u/code", code, 6.0, "unscaled" * (code < 6), says)}
+def submission(student: Student, code=6.0, essay=3.0, **fields) -> Submission:
+    message = "You forgot the scaling."
+    records = {"code": Verdict("u/code", code, 6.0, "unscaled" * (code < 6), message)}
     points = {"code": code, "essay": essay}
-    return Submission(student, points, records=records, **more)
+    return Submission(student, points, records=records, **fields)
 
 
 ADA = Student("ada", "Ada", "Lovelace", "ada@uni.example", "501")
@@ -62,22 +62,22 @@ def rows(text: str, comma=","):
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
 def test_canvas_s_own_export_is_filled_in(table, encoding):
-    made = exports.canvas(BOOK, table(CANVAS, encoding))
-    points, ada, bob, eve, nobody = rows(made.text)
+    export = exports.canvas(BOOK, table(CANVAS, encoding))
+    points, ada, bob, eve, nobody = rows(export.text)
     assert "Quiz (77)" not in points and "Final Score" not in points
     assert points["Attention (78)"] == "10"
     assert ada["Attention (78)"] == "7.5", "9 points, 1.5 off for lateness"
     assert bob["Attention (78)"] == "", "an essay waits: empty, not 6 and not 0"
     assert eve["Attention (78)"] == "EX" and nobody["Attention (78)"] == "7"
     assert ada["Student"] == "Lovelace, Ada" and ada["Section"] == "Tuesday"
-    assert made.missing == () and "1 of 3 have no score yet" in made.remarks[0]
+    assert export.missing == () and "1 of 3 have no score yet" in export.remarks[0]
 
 
 def test_semicolons_stay_semicolons(table):
     text = "Student;ID;Section;Attention (78)\nEve Mallory;503;;\n"
-    made = exports.canvas(BOOK, table(text))
-    assert rows(made.text, ";")[0]["Attention (78)"] == "5"
-    assert made.missing == ("ada", "bob")
+    export = exports.canvas(BOOK, table(text))
+    assert rows(export.text, ";")[0]["Attention (78)"] == "5"
+    assert export.missing == ("ada", "bob")
 
 
 def test_a_known_canvas_id_outdoes_a_name(table):
@@ -87,9 +87,9 @@ def test_a_known_canvas_id_outdoes_a_name(table):
 
 def test_two_rows_of_one_name_get_nothing(table):
     text = 'Student,ID,Section,Attention (78)\n"Mallory, Eve",1,,\n"Mallory, Eve",2,,\n'
-    made = exports.canvas(BOOK, table(text))
-    assert [row["Attention (78)"] for row in rows(made.text)] == ["", ""]
-    assert "eve" in made.missing
+    export = exports.canvas(BOOK, table(text))
+    assert [row["Attention (78)"] for row in rows(export.text)] == ["", ""]
+    assert "eve" in export.missing
 
 
 def test_the_column_is_found_or_asked_for(table):
@@ -103,24 +103,24 @@ def test_the_column_is_found_or_asked_for(table):
 
 
 def test_other_points_in_the_lms_are_told(table):
-    made = exports.canvas(BOOK, table(CANVAS.replace(",5,10,", ",5,100,")))
-    assert any("Canvas has 100 points" in remark for remark in made.remarks)
+    export = exports.canvas(BOOK, table(CANVAS.replace(",5,10,", ",5,100,")))
+    assert any("Canvas has 100 points" in remark for remark in export.remarks)
 
 
-@pytest.mark.parametrize(("most", "told"), [("10,00", False), ("20,00", True)])
-def test_a_comma_is_a_decimal_point_in_moodle_s_worksheet(table, most, told):
+@pytest.mark.parametrize(("most", "is_reported"), [("10,00", False), ("20,00", True)])
+def test_a_comma_is_a_decimal_point_in_moodle_s_worksheet(table, most, is_reported):
     titles = "Identifier,Full name,Email address,Grade,Maximum Grade"
     row = f'Participant 1,Ada Lovelace,ADA@uni.example,,"{most}"'
-    made = exports.moodle(BOOK, table(f"{titles}\n{row}\n"))
-    assert any("Moodle has" in remark for remark in made.remarks) == told
+    export = exports.moodle(BOOK, table(f"{titles}\n{row}\n"))
+    assert any("Moodle has" in remark for remark in export.remarks) == is_reported
 
 
 # --- Moodle --------------------------------------------------------------------------
 
 
 def test_moodle_s_import_has_an_address_and_a_score(table):
-    made = rows(exports.moodle(BOOK).text)
-    assert [(row["email"], row["02_attention"]) for row in made] == [
+    table_rows = rows(exports.moodle(BOOK).text)
+    assert [(row["email"], row["02_attention"]) for row in table_rows] == [
         ("ada@uni.example", "7.5"),
         ("bob@uni.example", ""),
         ("eve@uni.example", "5"),
@@ -128,7 +128,7 @@ def test_moodle_s_import_has_an_address_and_a_score(table):
 
 
 def test_moodle_s_worksheet_is_filled_in(table):
-    made = exports.moodle(
+    export = exports.moodle(
         BOOK,
         table(
             "Identifier,Full name,Email address,Grade,Maximum Grade,"
@@ -138,9 +138,9 @@ def test_moodle_s_worksheet_is_filled_in(table):
             "Participant 3,Ny Nobody,ny@uni.example,1.00,10.00,yesterday\n"
         ),
     )
-    assert [row["Grade"] for row in rows(made.text)] == ["7.5", "", "1.00"]
-    assert rows(made.text)[2]["Last modified (grade)"] == "yesterday"
-    assert made.missing == ("eve",)
+    assert [row["Grade"] for row in rows(export.text)] == ["7.5", "", "1.00"]
+    assert rows(export.text)[2]["Last modified (grade)"] == "yesterday"
+    assert export.missing == ("eve",)
     with pytest.raises(CourseError, match="not Moodle's grading worksheet"):
         exports.moodle(BOOK, table(CANVAS))
 
@@ -153,11 +153,11 @@ def test_the_command_writes_each_format(graded, tmp_path, capsys):
         status = cli.main(["grades", "01", "--course", str(graded), *options])
         return status, capsys.readouterr()
 
-    status, said = run("--format", "moodle")
+    status, output = run("--format", "moodle")
     path = graded / "reports" / "01_numbers-moodle.csv"
     assert status == 1 and "cut" not in path.read_text()
-    assert "no grade for cut: the notebook cannot be read" in said.out
-    assert "1 refused: look at them, or write zeros with --zero-refused" in said.out
+    assert "no grade for cut: the notebook cannot be read" in output.out
+    assert "1 refused: look at them, or write zeros with --zero-refused" in output.out
     assert run("--format", "moodle", "--zero-refused")[0] == 0
     text = (graded / "reports" / "01_numbers-moodle.csv").read_text()
     assert {row["id"]: row["01_numbers"] for row in rows(text)} == {
@@ -166,13 +166,13 @@ def test_the_command_writes_each_format(graded, tmp_path, capsys):
         "cut": "0",
         "silent": "0",
     }, "refused and blank ones are zero, what waits is empty"
-    status, said = run("--format", "canvas")
-    assert status == 2 and "export its gradebook" in said.err
+    status, output = run("--format", "canvas")
+    assert status == 2 and "export its gradebook" in output.err
     (tmp_path / "canvas.csv").write_text(
         "Student,ID,Section,Numbers (1)\nSomebody,501,,\n"
     )
-    status, said = run("--format", "canvas", "--into", str(tmp_path / "canvas.csv"))
-    assert status == 1 and "graded, but not in" in said.out and "bob" in said.out
+    status, output = run("--format", "canvas", "--into", str(tmp_path / "canvas.csv"))
+    assert status == 1 and "graded, but not in" in output.out and "bob" in output.out
 
 
 def test_letters_with_their_accents_apart_are_the_same_letters(table):

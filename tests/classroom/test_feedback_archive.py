@@ -44,8 +44,8 @@ def test_each_page_goes_where_its_submission_came_from(graded, capsys):
     assert cli.main(["feedback", "01", "--course", str(graded)]) == 0
     paths = [graded / "reports" / n for n in os.listdir(graded / "reports")]
     assert set(map(str, paths)) == set(capsys.readouterr().out.split())
-    made = {re.search(r"feedback-(\w+)", path.name)[1]: packed(path) for path in paths}
-    assert made == {
+    pages = {re.search(r"feedback-(\w+)", path.name)[1]: packed(path) for path in paths}
+    assert pages == {
         "canvas": {"lovelaceada_LATE_501_678901_01_numbers.html": f"<p>{WHOLE}"},
         "moodle": {"Bob Ross_1234567_assignsubmission_file_01_numbers.html": "<p>bob"},
         "pages": {
@@ -58,8 +58,10 @@ def test_each_page_goes_where_its_submission_came_from(graded, capsys):
 def test_who_is_graded_and_has_no_page_is_named(graded, capsys):
     page(graded, "bob")
     assert cli.main(["feedback", "01", "--course", str(graded)]) == 1
-    says = f"graded, and without a page: cut, {WHOLE}, silent; run: nbgrader generate_f"
-    assert says in capsys.readouterr().out
+    message = (
+        f"graded, and without a page: cut, {WHOLE}, silent; run: nbgrader generate_f"
+    )
+    assert message in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -68,18 +70,18 @@ def test_who_is_graded_and_has_no_page_is_named(graded, capsys):
 def test_canvas_finds_student_and_file_in_the_name(name):
     """Its rule: the first two parts between underscores that are numbers."""
     note = Note(lms="Canvas", origin=name.replace("html", "ipynb"))
-    _, made = feedback_archive.name_for(note, feedback_archive.Student("ada"), PAGE)
-    numbers = [part for part in made.split("_") if part.isdigit()]
+    _, filename = feedback_archive.name_for(note, feedback_archive.Student("ada"), PAGE)
+    numbers = [part for part in filename.split("_") if part.isdigit()]
     assert numbers[:2] == ["12", "34"]
 
 
 def test_no_two_ids_share_a_page():
     ids = ("a+b", "a_b", "a@b", "a.b", "a-b")
-    made = {
-        feedback_archive.name_for(Note(), feedback_archive.Student(one), PAGE)
-        for one in ids
+    names = {
+        feedback_archive.name_for(Note(), feedback_archive.Student(student_id), PAGE)
+        for student_id in ids
     }
-    assert len(made) == len(ids)
+    assert len(names) == len(ids)
 
 
 @pytest.mark.parametrize(
@@ -94,8 +96,8 @@ def test_no_two_ids_share_a_page():
 def test_moodle_finds_the_participant_in_the_name(origin):
     """Its rule: at most five parts between underscores, of which it knows four."""
     note = Note(lms="Moodle", origin=origin)
-    _, made = feedback_archive.name_for(note, feedback_archive.Student("ada"), PAGE)
-    assert made.split("_", 4) == [
+    _, filename = feedback_archive.name_for(note, feedback_archive.Student("ada"), PAGE)
+    assert filename.split("_", 4) == [
         "Ada Lovelace",
         "7",
         "assignsubmission",

@@ -17,14 +17,14 @@ def test_points_reasons_and_people_are_read(graded):
     book = gradebook.read(UNIT, graded)
     assert [e.name for e in book.exercises if e.written] == ["numbers-why"]
     assert book.max_points == 10
-    taken = by_student(book)
-    assert set(taken) == {WHOLE, "bob", "cut", "silent"}
+    submissions = by_student(book)
+    assert set(submissions) == {WHOLE, "bob", "cut", "silent"}
     assert [student.id for student in book.absent] == ["never"]
-    ada = taken[WHOLE]
+    ada = submissions[WHOLE]
     assert (ada.student.name, ada.student.lms_id) == ("Ada Lovelace", "501")
     assert ada.level == "namespaces" and ada.seconds > 0
     assert ada.records["numbers-double"].decided == "inside"
-    assert "cannot be read" in taken["cut"].refused
+    assert "cannot be read" in submissions["cut"].refused
 
 
 def test_a_written_answer_waits_and_is_no_zero(graded):
@@ -67,14 +67,14 @@ def test_what_is_missing_is_said(graded, tmp_path):
 @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 def test_a_run_that_enters_students_meanwhile_disturbs_nothing(graded, monkeypatch):
     """Whoever has a submission is known by the time that students are asked for."""
-    known = Gradebook.students.fget
+    read_students = Gradebook.students.fget
 
     def entered(book):
-        with Gradebook(f"sqlite:///{graded}/gradebook.db", "tiny") as other:
-            if not other.db.query(Student).filter_by(id="new").count():
-                other.add_student("new")
-                other.add_submission(UNIT, "new")
-        return known(book)
+        with Gradebook(f"sqlite:///{graded}/gradebook.db", "tiny") as gradebook:
+            if not gradebook.db.query(Student).filter_by(id="new").count():
+                gradebook.add_student("new")
+                gradebook.add_submission(UNIT, "new")
+        return read_students(book)
 
     monkeypatch.setattr(Gradebook, "students", property(entered))
     assert "new" not in by_student(gradebook.read(UNIT, graded))

@@ -45,7 +45,7 @@ def test_a_students_work_stays_and_nothing_is_released_twice(root, monkeypatch):
 def test_in_a_terminal_there_nbgrader_knows_the_course(root):
     """``nbgrader submit``, as docs/ta.md says, without naming course or exchange."""
     program = Path(sys.executable).with_name("nbgrader")
-    done = subprocess.run(
+    process = subprocess.run(
         [program, "submit", UNIT.label],
         cwd=root / "student",
         check=False,
@@ -53,13 +53,13 @@ def test_in_a_terminal_there_nbgrader_knows_the_course(root):
         capture_output=True,
         env={"HOME": str(root), "PATH": ""},
     )
-    assert done.returncode == 0, done.stderr
-    assert "transformer" in done.stderr
+    assert process.returncode == 0, process.stderr
+    assert "transformer" in process.stderr
     assert list((root / "exchange" / "transformer" / "inbound").iterdir())
 
 
-@pytest.mark.parametrize(("account", "more"), [(0, ["--allow-root"]), (1000, [])])
-def test_jupyter_starts_in_containers_too(root, monkeypatch, account, more):
+@pytest.mark.parametrize(("account", "options"), [(0, ["--allow-root"]), (1000, [])])
+def test_jupyter_starts_in_containers_too(root, monkeypatch, account, options):
     started = []
 
     def run(command, **_):
@@ -68,7 +68,7 @@ def test_jupyter_starts_in_containers_too(root, monkeypatch, account, more):
 
     monkeypatch.setattr(lab.subprocess, "run", run)
     monkeypatch.setattr(lab.os, "geteuid", lambda: account)
-    assert lab.run(root) == 0 and started == [["jupyter", "lab", *more]]
+    assert lab.run(root) == 0 and started == [["jupyter", "lab", *options]]
 
 
 def test_the_tools_of_instructors_are_off(root, monkeypatch):

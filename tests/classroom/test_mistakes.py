@@ -27,14 +27,14 @@ def plain(text: str) -> str:
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_every_mistake_and_every_hint_is_there_in_the_order_of_the_notebook(unit):
-    said = plain(words(mistakes.as_html(unit)))
+    text = plain(words(mistakes.as_html(unit)))
     place = 0
     for exercise in specifications(unit.name):
         for mutant in exercise.mutants:
-            place = said.index(plain(mutant.says), place)
-            place = said.index(plain(mutant.asks), place)
+            place = text.index(plain(mutant.says), place)
+            place = text.index(plain(mutant.asks), place)
         for kind in exercise.cases:
-            assert plain(kind.hint) in said
+            assert plain(kind.hint) in text
 
 
 def test_exercises_have_their_headings_and_a_way_to_them():
@@ -60,8 +60,8 @@ def test_what_a_sentence_holds_is_shown_not_run(monkeypatch):
 
     def spoilt(name: str) -> Specification:
         unit = name.split("/")[0]
-        found = next(s for s in specifications(unit) if s.name == name)
-        return dataclasses.replace(found, mutants=[evil])
+        exercise = next(s for s in specifications(unit) if s.name == name)
+        return dataclasses.replace(exercise, mutants=[evil])
 
     monkeypatch.setattr(mistakes, "specification", spoilt)
     page = mistakes.as_html(UNIT)
@@ -71,8 +71,8 @@ def test_what_a_sentence_holds_is_shown_not_run(monkeypatch):
 
 def test_the_command_writes_a_page_a_unit(tmp_path, capsys):
     assert cli.main(["mistakes", "02", "03", "--output", str(tmp_path)]) == 0
-    told = capsys.readouterr().out.splitlines()
-    assert [line.rpartition("/")[2] for line in told] == [
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.rpartition("/")[2] for line in lines] == [
         "02_attention.html",
         "03_multi_head_attention.html",
     ]

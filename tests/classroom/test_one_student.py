@@ -15,16 +15,16 @@ from tests.classroom.conftest import WHOLE
 from tests.tiny_course import UNIT, hand_in
 
 
-def show(root, capsys, *asked: str) -> tuple[int, str]:
-    status = cli.main(["show", *asked, "--course", str(root)])
-    said = capsys.readouterr()
-    return status, said.out + said.err
+def show(root, capsys, *arguments: str) -> tuple[int, str]:
+    status = cli.main(["show", *arguments, "--course", str(root)])
+    output = capsys.readouterr()
+    return status, output.out + output.err
 
 
 def test_each_exercise_has_a_line_with_its_points(graded, capsys):
-    status, said = show(graded, capsys, "01", "bob")
-    assert status == 0 and "Bob Ross (bob): 4 of 10 points" in said
-    lines = [" ".join(line.split()) for line in said.splitlines()]
+    status, output = show(graded, capsys, "01", "bob")
+    assert status == 0 and "Bob Ross (bob): 4 of 10 points" in output
+    lines = [" ".join(line.split()) for line in output.splitlines()]
     assert "numbers-double 0 of 2" in lines and "numbers-triple 4 of 4" in lines
     assert "numbers-why - of 4" in lines
     assert "waiting for a person: 1 written answer" in lines
@@ -38,16 +38,16 @@ def test_a_name_is_enough_where_only_one_has_it(graded, capsys):
 def test_namesakes_are_all_listed_graded_or_not(graded, capsys):
     twins = [Student(name, "Wei", "Li") for name in ("bob", "never", "new")]
     gradebook.enter_students(graded, twins)
-    status, said = show(graded, capsys, "01", "Wei Li")
-    assert status == 1 and said == (
+    status, output = show(graded, capsys, "01", "Wei Li")
+    assert status == 1 and output == (
         'autograder: several are called "Wei Li"; give the id: Wei Li (bob); '
         "Wei Li (never), not graded; Wei Li (new), not graded\n"
     )
 
 
 def test_somebody_whose_work_is_not_graded_is_known_by_name(graded, capsys):
-    said = show(graded, capsys, "01", "nie mand")[1]
-    assert said == (
+    output = show(graded, capsys, "01", "nie mand")[1]
+    assert output == (
         "autograder: Nie Mand (never) has no graded submission of 01_numbers\n"
     )
 
@@ -56,28 +56,28 @@ def test_a_refused_and_a_newer_hand_in_are_said(graded, capsys):
     refused = show(graded, capsys, "01", "cut")[1].splitlines()
     assert refused[1].startswith("could not be graded: the notebook")
     assert len(refused) == 2  # no row of zeros
-    hand_in(graded, "bob", tiny.data(tiny.solved(tiny.read(graded, "release"))))
-    said = show(graded, capsys, "01", "bob")[1]
-    assert "handed in, but not graded: bob; run: nbgrader autograde" in said
+    hand_in(graded, "bob", tiny.data(tiny.solve_release(tiny.read(graded, "release"))))
+    output = show(graded, capsys, "01", "bob")[1]
+    assert "handed in, but not graded: bob; run: nbgrader autograde" in output
 
 
 @pytest.mark.parametrize(
-    ("asked", "says"),
+    ("arguments", "message"),
     [
         (["01", "xavier"], 'nobody is called "xavier" in the gradebook'),
         (["01", "never"], "Nie Mand (never) has no graded submission of 01_numbers"),
         (["07", "bob"], 'no assignment "07"; there are 01_numbers'),
     ],
 )
-def test_whoever_is_not_there_is_said_in_a_line(graded, capsys, asked, says):
-    status, said = show(graded, capsys, *asked)
-    assert status in (1, 2) and said.splitlines() == [f"autograder: {says}"]
+def test_whoever_is_not_there_is_said_in_a_line(graded, capsys, arguments, message):
+    status, output = show(graded, capsys, *arguments)
+    assert status in (1, 2) and output.splitlines() == [f"autograder: {message}"]
 
 
 def test_whose_hand_in_was_put_away_has_nothing_that_waits(graded, capsys):
     shutil.rmtree(graded / "submitted" / "bob")
-    status, said = show(graded, capsys, "01", "bob")
-    assert status == 0 and "not graded" not in said
+    status, output = show(graded, capsys, "01", "bob")
+    assert status == 0 and "not graded" not in output
 
 
 def give_by_hand(root, **values) -> None:

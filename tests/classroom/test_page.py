@@ -18,15 +18,15 @@ def test_what_checks_say_keeps_its_code_and_its_emphasis():
 
 
 def test_what_is_put_into_a_template_stays_text():
-    made = page.render(
+    html = page.render(
         "leaderboard.html.j2",
         "06_<unit>",
         folder=TEMPLATES,
         boards=[("<b>", [Entry("<script>x</script>", 12.5, {"case": 0.25})])],
         abilities=["case"],
     )
-    assert "<script" not in made and "&lt;script&gt;x" in made
-    assert "06_&lt;unit&gt;" in made and "12.5" in made and "25%" in made
+    assert "<script" not in html and "&lt;script&gt;x" in html
+    assert "06_&lt;unit&gt;" in html and "12.5" in html and "25%" in html
 
 
 def test_a_value_that_is_missing_is_no_empty_page():

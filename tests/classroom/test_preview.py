@@ -32,10 +32,10 @@ def test_a_preview_lists_what_would_change_and_writes_nothing(graded, capfd):
         book.db.commit()
     before = stamps(graded)
     status = cli.main(["regrade", "01", "--preview", "--course", str(graded)])
-    said = capfd.readouterr()
-    assert status == 1 and "Needs a person: cut: refused" in said.err
-    assert "bob      numbers-double     0.5      0  mended check" in said.out
-    assert "nothing has been written; to apply this: nbgrader autograde" in said.out
+    output = capfd.readouterr()
+    assert status == 1 and "Needs a person: cut: refused" in output.err
+    assert "bob      numbers-double     0.5      0  mended check" in output.out
+    assert "nothing has been written; to apply this: nbgrader autograde" in output.out
     assert stamps(graded) == before
 
 
@@ -48,7 +48,7 @@ def test_a_unit_that_was_never_graded_has_no_preview(tmp_path, graded_once, caps
     assert "there is no gradebook" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("asked", [[], ["bob"], ["bob", "double", "--preview"]])
-def test_a_regrade_is_of_one_answer_or_a_preview_of_all(graded, capsys, asked):
-    assert cli.main(["regrade", "01", *asked, "--course", str(graded)]) == 2
+@pytest.mark.parametrize("arguments", [[], ["bob"], ["bob", "double", "--preview"]])
+def test_a_regrade_is_of_one_answer_or_a_preview_of_all(graded, capsys, arguments):
+    assert cli.main(["regrade", "01", *arguments, "--course", str(graded)]) == 2
     assert "give STUDENT and EXERCISE, or only --preview" in capsys.readouterr().err

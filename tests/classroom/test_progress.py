@@ -18,16 +18,18 @@ ADA, BOB = Student("ada", "Ada", "King"), Student("bob")
 
 def book(unit: str, ada: float | None, bob: float | None, late: float = 0.0):
     """A unit of 10 points; None: nothing was handed in."""
-    taken = {ADA: ada, BOB: bob}
+    points_by_student = {ADA: ada, BOB: bob}
     return Classbook(
         unit,
         (Item("a", 10.0),),
         tuple(
-            Submission(who, {"a": points}, late=late)
-            for who, points in taken.items()
+            Submission(student, {"a": points}, late=late)
+            for student, points in points_by_student.items()
             if points is not None
         ),
-        tuple(who for who, points in taken.items() if points is None),
+        tuple(
+            student for student, points in points_by_student.items() if points is None
+        ),
     )
 
 
@@ -35,8 +37,8 @@ BOOKS = (book("01_a", 10, 5), book("02_b", 4, None), book("03_c", 8, 10, late=90
 
 
 def shares(**settings) -> dict[str, float]:
-    told = progress.progress(BOOKS, **{"weights": {}, **settings})
-    return {line.student.id: round(line.share, 3) for line in told.lines}
+    progress_table = progress.progress(BOOKS, **{"weights": {}, **settings})
+    return {line.student.id: round(line.share, 3) for line in progress_table.lines}
 
 
 def test_units_count_equally_unless_they_have_weights():
@@ -53,11 +55,11 @@ def test_the_worst_units_of_each_student_are_dropped():
 
 
 def test_late_days_and_extensions_stand_beside():
-    told = progress.progress(BOOKS, {}, granted={"01_a": {"ada": 2.0}})
-    ada, bob = told.lines
+    progress_table = progress.progress(BOOKS, {}, granted={"01_a": {"ada": 2.0}})
+    ada, bob = progress_table.lines
     assert (ada.late, bob.late) == (2, 2), "a day and an hour: two days begun"
     assert [mark.extended for mark in ada.marks] == [2, 0, 0]
-    rows = list(csv.DictReader(io.StringIO(progress.as_csv(told))))
+    rows = list(csv.DictReader(io.StringIO(progress.as_csv(progress_table))))
     assert rows[1]["02_b %"] == "" and rows[0]["course %"] == "73.3333"
 
 
@@ -68,10 +70,10 @@ def test_a_weight_that_cannot_be_read_is_said(text):
 
 
 def test_a_page_and_a_table_are_made_of_a_graded_course(graded, capsys):
-    where = ["--course", str(graded)]
-    assert cli.main(["report", "--all", "--weight", "numbers=2", *where]) == 0
+    option = ["--course", str(graded)]
+    assert cli.main(["report", "--all", "--weight", "numbers=2", *option]) == 0
     page = (graded / "reports" / "course.html").read_text()
     assert f"Ada Lovelace ({WHOLE})" in page and "×" in page
     assert (graded / "reports" / "course.csv").read_text().count("\n") > 3
-    assert cli.main(["report", *where]) == 2
+    assert cli.main(["report", *option]) == 2
     assert "give a unit, or --all" in capsys.readouterr().err

@@ -25,26 +25,28 @@ from tests.tiny_course import UNIT
 EXERCISES = (Item("a", 4.0), Item("b", 6.0), Item("essay", 5.0, True))
 
 
-def submission(name, a, b, essay=None, mistake="", says="", **more) -> Submission:
+def submission(name, a, b, essay=None, mistake="", message="", **fields) -> Submission:
     records = {
-        "a": Verdict("u/a", a, 4.0, mistake if a < 4 else "", says),
+        "a": Verdict("u/a", a, 4.0, mistake if a < 4 else "", message),
         "b": Verdict("u/b", b, 6.0),
     }
     points = {"a": a, "b": b, "essay": essay}
-    return Submission(Student(name), points, records=records, **more)
+    return Submission(Student(name), points, records=records, **fields)
 
 
 def class_of(*submissions) -> Classbook:
     return Classbook("01_unit", EXERCISES, submissions, (Student("absentee"),))
 
 
-def thirteen(**more) -> Classbook:
+def thirteen(**fields) -> Classbook:
     """Ten made the same mistake, one another one, two none."""
     common = [
-        submission(f"id-{n}", 1, n / 2, mistake="shifted", says="You `shifted` it.")
+        submission(f"id-{n}", 1, n / 2, mistake="shifted", message="You `shifted` it.")
         for n in range(10)
     ]
-    rare = submission("id-rare", 0, 6, mistake="odd", says="A mistake like no other.")
+    rare = submission(
+        "id-rare", 0, 6, mistake="odd", message="A mistake like no other."
+    )
     return class_of(*common, rare, submission("id-top", 4, 6), submission("ok", 4, 5.5))
 
 
@@ -119,9 +121,9 @@ def test_who_needs_help_is_listed_with_reasons():
 
 def test_whoever_has_two_exercises_at_zero_is_listed_however_many_points_are_left():
     stuck = Submission(Student("stuck"), {"a": 0.0, "b": 0.0, "c": 90.0})
-    once = Submission(Student("once"), {"a": 0.0, "b": 6.0, "c": 90.0})
+    stuck_once = Submission(Student("once"), {"a": 0.0, "b": 6.0, "c": 90.0})
     items = (*EXERCISES, Item("c", 90.0))
-    view = report.overview(Classbook("01_unit", items, (stuck, once)))
+    view = report.overview(Classbook("01_unit", items, (stuck, stuck_once)))
     (row,) = view.help
     assert row.student == "stuck" and row.reasons == ("no points in 2 exercises: a, b",)
     assert view.exercises[0].stuck == ("stuck", "once")
@@ -183,7 +185,7 @@ def test_the_page_is_self_contained_and_its_links_lead_somewhere():
 def test_what_students_wrote_stays_text():
     evil = "<script>pwned()</script>"
     book = class_of(
-        submission(evil, 0, 0, says=evil, repairs=((evil, evil),)),
+        submission(evil, 0, 0, message=evil, repairs=((evil, evil),)),
         submission("x", 0, 0, refused=evil),
     )
     page = report.as_html(report.overview(book))
@@ -228,7 +230,7 @@ def test_a_class_of_four_has_no_shareable_report():
 
 
 @pytest.mark.parametrize(
-    ("level", "is_grouped", "says"),
+    ("level", "is_grouped", "level_sentence"),
     [
         ("namespaces", True, ""),
         ("landlock", True, ""),
@@ -236,13 +238,15 @@ def test_a_class_of_four_has_no_shareable_report():
         ("none", True, "this machine gave none"),
     ],
 )
-def test_the_report_says_what_a_level_does_not_promise(level, is_grouped, says):
+def test_the_report_says_what_a_level_does_not_promise(
+    level, is_grouped, level_sentence
+):
     ran = {"level": level, "is_grouped": is_grouped}
     book = class_of(*(submission(f"s{n}", 4, 6, **ran) for n in range(3)))
     page = report.as_html(report.overview(book))
     assert f"isolation: {level}" in page
     for sentence in ("What is not promised then", "this machine gave none"):
-        assert (sentence in page) == (sentence == says)
+        assert (sentence in page) == (sentence == level_sentence)
 
 
 # --- the command ---------------------------------------------------------------------
@@ -276,13 +280,13 @@ def test_a_browser_lays_the_page_out_and_prints_it(tmp_path):
     path = tmp_path / "report.html"
     path.write_text(report.as_html(view), encoding="utf-8")
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu"]
-    done = subprocess.run(
+    process = subprocess.run(
         [*command, "--dump-dom", path.as_uri()],
         capture_output=True,
         text=True,
         timeout=120,
     )
-    assert re.search(r"<td[^>]*>10</td>", done.stdout), done.stderr
+    assert re.search(r"<td[^>]*>10</td>", process.stdout), process.stderr
     printed = tmp_path / "report.pdf"
     subprocess.run(
         [*command, f"--print-to-pdf={printed}", path.as_uri()],
@@ -301,28 +305,32 @@ def record(
         for n, problem in enumerate(problems)
     )
     points = 2.0 * (bool(problems) and not any(problems))
-    made = Verdict("numbers/double", points, 2.0, note=note, cases=cases, ended=ended)
-    who = Student(student, first_name=student.title(), last_name="King")
-    return Submission(who, {"numbers-double": points}, records={"numbers-double": made})
+    verdict = Verdict(
+        "numbers/double", points, 2.0, note=note, cases=cases, ended=ended
+    )
+    person = Student(student, first_name=student.title(), last_name="King")
+    return Submission(
+        person, {"numbers-double": points}, records={"numbers-double": verdict}
+    )
 
 
 def test_it_says_which_case_failed_how_many_and_who_left_it_blank():
-    taken = (
+    submissions = (
         record("ada", "", ""),
         record("bob", "", "values"),
         record("cut", "shape", "values"),
         record("eve", note="Replace the stub.", ended=EndReason.STUB),
         record("fay", note="Not solved yet: said by the code itself."),
     )
-    book = Classbook("01_numbers", (Item("numbers-double", 2.0),), taken)
-    told = report.overview(book)
-    (row,) = told.exercises
+    book = Classbook("01_numbers", (Item("numbers-double", 2.0),), submissions)
+    overview = report.overview(book)
+    (row,) = overview.exercises
     assert (row.full, row.none, row.blank) == (1, 4, 1)
     assert [(case.title, case.count) for case in row.failed] == [
         ("inputs 0", 1),
         ("inputs 1", 2),
     ]
-    page = report.as_html(told)
+    page = report.as_html(overview)
     assert "inputs 1 <span" in page and "Bob King (bob)" in page
     assert "left blank" in page
 
@@ -330,21 +338,23 @@ def test_it_says_which_case_failed_how_many_and_who_left_it_blank():
 def test_what_was_left_blank_is_none_of_the_mistakes():
     blank = record("eve", note="Not solved yet.", ended=EndReason.STUB)
     items = (Item("numbers-double", 2.0),)
-    told = report.overview(
+    overview = report.overview(
         Classbook("01_numbers", items, (blank, record("bob", "values")))
     )
-    assert [row.students for row in told.mistakes] == [("bob",)]
-    told = report.overview(Classbook("01_numbers", items, (blank, blank)))
-    assert not told.mistakes and told.exercises[0].blank == 2
-    assert "Nobody lost a point at a check of what was tried" in report.as_html(told)
+    assert [row.students for row in overview.mistakes] == [("bob",)]
+    overview = report.overview(Classbook("01_numbers", items, (blank, blank)))
+    assert not overview.mistakes and overview.exercises[0].blank == 2
+    assert "Nobody lost a point at a check of what was tried" in report.as_html(
+        overview
+    )
 
 
 def test_exercises_are_called_by_their_titles():
-    (given,) = record("ada", "values").records.values()
-    softmax = replace(given, exercise="attention/softmax")
+    (verdict,) = record("ada", "values").records.values()
+    softmax = replace(verdict, exercise="attention/softmax")
     name = "attention-softmax"
-    taken = Submission(Student("ada"), {name: 0.0}, records={name: softmax})
-    book = Classbook("02_attention", (Item(name, 2.0),), (taken,))
+    submission = Submission(Student("ada"), {name: 0.0}, records={name: softmax})
+    book = Classbook("02_attention", (Item(name, 2.0),), (submission,))
     page = report.as_html(report.overview(book))
     title = titles("attention")["attention/softmax"]
     assert f'<th scope="row">{title}</th>' in page
@@ -355,14 +365,14 @@ def test_exercises_stand_beside_those_of_an_earlier_term(tmp_path):
     book = class_of(submission("ada", 4, 3), submission("bob", 2, 6))
     table = tmp_path / "before.csv"
     table.write_text("exercise,mean_share,discrimination\na,0.875,0.41\nessay,,\n")
-    told = report.with_before(report.overview(book), table)
-    assert [row.before for row in told.exercises] == [0.875, None, None]
-    assert [row.index_before for row in told.exercises] == [0.41, None, None]
-    page = report.as_html(told)
+    overview = report.with_before(report.overview(book), table)
+    assert [row.before for row in overview.exercises] == [0.875, None, None]
+    assert [row.index_before for row in overview.exercises] == [0.41, None, None]
+    page = report.as_html(overview)
     assert '<td class="n">88%</td>' in page and '<td class="n">0.41</td>' in page
     table.write_text("exercise,mean_share\nelsewhere,1\n")
     with pytest.raises(CourseError, match="not a shareable report"):
-        report.with_before(told, table)
+        report.with_before(overview, table)
 
 
 def test_a_term_is_compared_with_what_the_last_one_wrote(tmp_path):
@@ -380,7 +390,7 @@ def test_a_term_is_compared_with_what_the_last_one_wrote(tmp_path):
 
 def test_a_report_to_an_impossible_place_is_one_line(graded, capsys):
     (graded / "file").write_text("")
-    where = ["--course", str(graded), "--output"]
-    assert cli.main(["report", "01", *where, str(graded / "file" / "r.html")]) == 1
-    (said,) = capsys.readouterr().err.splitlines()
-    assert said.startswith("autograder: ") and str(graded / "file") in said
+    option = ["--course", str(graded), "--output"]
+    assert cli.main(["report", "01", *option, str(graded / "file" / "r.html")]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("autograder: ") and str(graded / "file") in line

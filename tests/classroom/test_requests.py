@@ -16,8 +16,10 @@ from tests.classroom.conftest import WHOLE, autograde
 from tests.tiny_course import UNIT
 
 
-def ask(root, again, says="It is right.") -> str:
-    path = requests.look_again(UNIT, root, WHOLE, "double", says, "today", again)
+def ask(root, is_repeated, message="It is right.") -> str:
+    path = requests.look_again(
+        UNIT, root, WHOLE, "double", message, "today", is_repeated
+    )
     assert path == root / "requests" / UNIT / f"{WHOLE}-numbers-double.md"
     return path.read_text()
 
@@ -35,8 +37,10 @@ def test_neither_what_is_said_nor_what_was_raised_forges_a_line(graded, monkeypa
     book = gradebook.read(UNIT, graded)
     old = next(s for s in book.submissions if s.student.id == WHOLE)
     record = Verdict("numbers/double", 1.0, 2.0, note=forged)
-    one = replace(old, records={"numbers-double": record})
-    monkeypatch.setattr(gradebook, "read", lambda *_: replace(book, submissions=(one,)))
+    submission = replace(old, records={"numbers-double": record})
+    monkeypatch.setattr(
+        gradebook, "read", lambda *_: replace(book, submissions=(submission,))
+    )
     text = ask(graded, lambda *_: None, f"## {forged}\n- 2 points")
     heads = [line for line in text.splitlines() if line.startswith(("#", "**"))]
     assert [line[:8] for line in heads] == ["# number", "## today"]
@@ -68,10 +72,10 @@ def test_what_is_not_there_is_said(graded):
 
 def test_who_was_refused_can_appeal_too(graded, monkeypatch):
     """nbgrader's status says that it needs a person; it is a result all the same."""
-    said = [f"{UNIT}: 1 refused\n", f"{UNIT}: 1 undecided\n"]
+    messages = [f"{UNIT}: 1 refused\n", f"{UNIT}: 1 undecided\n"]
 
     def run(command, **_):
-        return subprocess.CompletedProcess(command, 1, stderr=said.pop(0))
+        return subprocess.CompletedProcess(command, 1, stderr=messages.pop(0))
 
     monkeypatch.setattr(child.subprocess, "run", run)
     about = (UNIT, graded, "cut", "double", "It opens here.", "today")

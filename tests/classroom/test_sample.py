@@ -17,21 +17,23 @@ from tests.classroom.students import FULL, MISTAKEN
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_every_unit_has_a_class_of_every_kind(unit):
-    made = sample.submissions(unit)
-    assert len(made) >= 14 and FULL | MISTAKEN | {"felix", "henri", "isaac"} == set(
-        made
-    )
-    assert all(json.loads(data)["cells"] for data in made.values())
-    assert len(set(made.values())) >= 12, "submissions should differ"
-    colab = json.loads(made["niels"])
+    notebooks = sample.submissions(unit)
+    assert len(notebooks) >= 14 and FULL | MISTAKEN | {
+        "felix",
+        "henri",
+        "isaac",
+    } == set(notebooks)
+    assert all(json.loads(data)["cells"] for data in notebooks.values())
+    assert len(set(notebooks.values())) >= 12, "submissions should differ"
+    colab = json.loads(notebooks["niels"])
     assert colab["nbformat_minor"] == 0 and "colab" in colab["metadata"]
 
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_nobody_hands_in_what_no_student_has(unit):
     solutions = rb"transformer_course.\w+\.exercises"
-    made = sample.submissions(unit).items()
-    assert not [who for who, data in made if re.search(solutions, data)]
+    notebooks = sample.submissions(unit).items()
+    assert not [student for student, data in notebooks if re.search(solutions, data)]
 
 
 @pytest.mark.slow
@@ -39,7 +41,7 @@ def test_nobody_hands_in_what_no_student_has(unit):
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_whoever_has_solved_all_gets_all_points(unit, tmp_path):
     """In whole notebooks, where each answer works with the others of its student."""
-    class_ = {who: sample.submissions(unit)[who] for who in FULL}
+    class_ = {student: sample.submissions(unit)[student] for student in FULL}
     assert lost(unit, class_, tmp_path / "course") == {}
 
 
@@ -48,23 +50,29 @@ def test_whoever_has_solved_all_gets_all_points(unit, tmp_path):
 @pytest.mark.parametrize("name", ["attention", "encoder_decoder"])
 def test_an_exercise_that_is_skipped_costs_nothing_else(name, tmp_path):
     unit = find_unit(name)
-    made = sample.submissions(unit)
-    known = references.load(unit.name)
-    below = {other for exercise in known.values() for other in exercise.builds_on}
-    class_ = {
-        other.split("/")[1]: with_answer(made["ada"], other, made["felix"])
-        for other in sorted(below)
+    notebooks = sample.submissions(unit)
+    exercises = references.load(unit.name)
+    below = {
+        foundation
+        for exercise in exercises.values()
+        for foundation in exercise.builds_on
     }
-    found = lost(unit, class_, tmp_path / "course")
-    assert set(found) == {f"{who}, {unit.name}/{who}" for who in class_}
+    class_ = {
+        foundation.split("/")[1]: with_answer(
+            notebooks["ada"], foundation, notebooks["felix"]
+        )
+        for foundation in sorted(below)
+    }
+    losses = lost(unit, class_, tmp_path / "course")
+    assert set(losses) == {f"{student}, {unit.name}/{student}" for student in class_}
 
 
-def with_answer(notebook: bytes, exercise: str, other: bytes) -> bytes:
+def with_answer(notebook: bytes, exercise: str, solved_notebook: bytes) -> bytes:
     """A notebook with another one's answer to an exercise."""
-    made, cell_id = json.loads(notebook), f"{exercise.replace('/', '-')}-answer"
-    (cell,) = [cell for cell in made["cells"] if cell["id"] == cell_id]
-    cell["source"] = answers(other)[cell_id]
-    return json.dumps(made).encode()
+    document, cell_id = json.loads(notebook), f"{exercise.replace('/', '-')}-answer"
+    (cell,) = [cell for cell in document["cells"] if cell["id"] == cell_id]
+    cell["source"] = answers(solved_notebook)[cell_id]
+    return json.dumps(document).encode()
 
 
 def lost(unit: Unit, class_: dict[str, bytes], root: Path) -> dict[str, str]:
@@ -77,14 +85,14 @@ def lost(unit: Unit, class_: dict[str, bytes], root: Path) -> dict[str, str]:
         subprocess.run(words, cwd=root, check=True, capture_output=True)
     graded = graded_notebooks(unit.label, root)
     assert len(graded) == len(class_)
-    found = {}
-    for who, path in graded.items():
+    losses = {}
+    for student, path in graded.items():
         about = json.loads(path.read_bytes())["metadata"]["autograder"]
         assert about["checks"]
         for check in about["checks"].values():
             if check["points"] < check["max_points"]:
-                found[f"{who}, {check['exercise']}"] = check["panel"]
-    return found
+                losses[f"{student}, {check['exercise']}"] = check["panel"]
+    return losses
 
 
 def answers(notebook: bytes) -> dict[str, str]:
@@ -97,11 +105,11 @@ def answers(notebook: bytes) -> dict[str, str]:
 
 
 def test_mistaken_students_have_several_exercises_wrong_and_others_right():
-    made = sample.submissions(find_unit("attention"))
-    solved = answers(made["ada"])
+    notebooks = sample.submissions(find_unit("attention"))
+    solved = answers(notebooks["ada"])
     for student in MISTAKEN:
-        given = answers(made[student])
-        wrong = [cell for cell, code in solved.items() if given[cell] != code]
+        student_answers = answers(notebooks[student])
+        wrong = [cell for cell, code in solved.items() if student_answers[cell] != code]
         assert 3 <= len(wrong) < len(solved), student
 
 

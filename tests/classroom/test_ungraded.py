@@ -22,7 +22,7 @@ def students(root) -> tuple[str, ...]:
 @pytest.fixture
 def two_new(graded):
     """One whose grade is of an older notebook, and one who has none."""
-    better = tiny.solved(tiny.read(graded, "release"))
+    better = tiny.solve_release(tiny.read(graded, "release"))
     hand_in(graded, "cut", tiny.data(better))
     hand_in(graded, "never", tiny.data(better))
     return graded
@@ -60,8 +60,10 @@ def test_a_result_counts_for_what_was_handed_in_last(two_new):
 )
 def test_commands_name_them_and_say_what_to_do(two_new, capsys, command, status):
     assert cli.main([*command, "--course", str(two_new)]) == status
-    said = "handed in, but not graded: cut, never; run: nbgrader autograde 01_numbers"
-    assert said in capsys.readouterr().out.splitlines()
+    message = (
+        "handed in, but not graded: cut, never; run: nbgrader autograde 01_numbers"
+    )
+    assert message in capsys.readouterr().out.splitlines()
 
 
 def test_the_report_does_not_call_them_absent(two_new):

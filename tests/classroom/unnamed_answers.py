@@ -30,11 +30,11 @@ def failed(answer: str, mistake: str = "", points: float = 0.0) -> Verdict:
     )
 
 
-def answers(root: Path, **given: tuple[str, Verdict]) -> None:
+def answers(root: Path, **submitted: tuple[str, Verdict]) -> None:
     """Have students' graded notebooks hold these answers and verdicts."""
     pattern = root / "autograded" / "bob" / UNIT / f"{UNIT}.ipynb"
     book = json.loads(pattern.read_text())
-    for student, (code, verdict) in given.items():
+    for student, (code, verdict) in submitted.items():
         checks = {"numbers-double": verdict.to_json()}
         book["metadata"]["autograder"]["checks"] = checks
         for cell in book["cells"]:

@@ -20,9 +20,9 @@ def parser():
         assert (unit, root) == ("06_text_recovery", options.course)
         return options.most
 
-    made = argparse.ArgumentParser()
-    counting.add(made.add_subparsers())
-    return made
+    root_parser = argparse.ArgumentParser()
+    counting.add(root_parser.add_subparsers())
+    return root_parser
 
 
 def test_a_command_has_a_unit_and_a_course_and_what_it_adds(parser, course):
@@ -31,18 +31,18 @@ def test_a_command_has_a_unit_and_a_course_and_what_it_adds(parser, course):
     assert options.run(options) == 5
 
 
-@pytest.mark.parametrize("where", ["course", "elsewhere"])
+@pytest.mark.parametrize("location", ["course", "elsewhere"])
 def test_the_course_is_here_or_the_one_that_nbgrader_knows(
-    course, tmp_path, monkeypatch, capsys, where
+    course, tmp_path, monkeypatch, capsys, location
 ):
-    settings, folder = tmp_path / "etc", tmp_path / where
+    settings, folder = tmp_path / "etc", tmp_path / location
     settings.mkdir()
     folder.mkdir(exist_ok=True)
     (settings / "nbgrader_config.py").write_text(
         f"c = get_config()\nc.CourseDirectory.root = {str(course)!r}\n"
     )
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(settings))
-    monkeypatch.chdir(course if where == "course" else folder)
+    monkeypatch.chdir(course if location == "course" else folder)
     assert cli.main(["extend", "06", "ada", "--days", "1"]) == 1  # who is that?
     assert "ada: 1 day after the deadline" in capsys.readouterr().out
     assert (course / ".autograder" / "extensions.json").is_file()

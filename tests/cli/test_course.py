@@ -44,31 +44,31 @@ def test_checks_are_sound_if_nearly_all_mistakes_are_named(monkeypatch, capsys):
     ],
 )  # fmt: skip
 def test_validity_tries_those_exercises_that_are_named(monkeypatch, words, tried):
-    seen: list[str] = []
+    names: list[str] = []
 
     def measure(exercises, drawings):
-        seen.extend(one.name for one in exercises)
-        assert all(set(seen) & set(each) for each in drawings)
+        names.extend(exercise.name for exercise in exercises)
+        assert all(set(names) & set(drawing) for drawing in drawings)
         return iter([SOUND])
 
     monkeypatch.setattr("autograder.authoring.verify.measure", measure)
     assert cli.main(["validity", *words]) == 0
-    assert set(seen) == tried
+    assert set(names) == tried
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "message"),
     [
         (["--exercise", "attention/softmx"], "attention/softmax"),
         (["03", "--exercise", "attention/softmax"], "multi_head_attention/split_heads"),
     ],
 )
 def test_a_name_that_no_exercise_has_is_told_with_those_that_there_are(
-    capsys, words, says
+    capsys, words, message
 ):
     assert cli.main(["validity", *words]) == 2
     error = capsys.readouterr().err
-    assert error.count("\n") == 1 and "no exercise" in error and says in error
+    assert error.count("\n") == 1 and "no exercise" in error and message in error
 
 
 @pytest.mark.parametrize("bad", BAD)
@@ -77,26 +77,26 @@ def test_what_is_missed_or_refused_or_hardly_named_is_a_failure(monkeypatch, bad
 
 
 def test_what_failed_stands_below_its_row(monkeypatch, capsys):
-    one = Validity("u/a", 1, 1, 1, failures=["mutant x is named y"])
-    assert validity(monkeypatch, one) == 0
+    row = Validity("u/a", 1, 1, 1, failures=["mutant x is named y"])
+    assert validity(monkeypatch, row) == 0
     assert capsys.readouterr().out.splitlines()[1] == "    mutant x is named y"
 
 
-@pytest.mark.parametrize(("left", "status"), [([], 0), (["a -> b"], 1)])
+@pytest.mark.parametrize(("survivors", "status"), [([], 0), (["a -> b"], 1)])
 def test_a_generated_mutant_that_survives_is_a_failure(
-    monkeypatch, capsys, left, status
+    monkeypatch, capsys, survivors, status
 ):
-    made = Count("u/a", generated=2, caught=1, survivors=left)
-    monkeypatch.setattr("autograder.authoring.generated.count", lambda exercise: made)
+    count = Count("u/a", generated=2, caught=1, survivors=survivors)
+    monkeypatch.setattr("autograder.authoring.generated.count", lambda exercise: count)
     assert cli.main(["validity", "attention", "--generated"]) == status
-    assert capsys.readouterr().out.count("    a -> b\n") == len(left) * len(
+    assert capsys.readouterr().out.count("    a -> b\n") == len(survivors) * len(
         specifications("attention")
     )
 
 
 def test_a_build_says_which_files_it_has_changed_and_why(monkeypatch, capsys):
-    why = "public: attention/softmax: title changed"
-    changed = {"attention": ([find_unit("attention").source], why)}
+    reason = "public: attention/softmax: title changed"
+    changed = {"attention": ([find_unit("attention").source], reason)}
     monkeypatch.setattr(
         "autograder.authoring.course.build",
         lambda unit, given: changed.get(unit.name, ([], "")),
@@ -104,7 +104,7 @@ def test_a_build_says_which_files_it_has_changed_and_why(monkeypatch, capsys):
     assert cli.main(["build", "02", "positional_encoding"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "02_attention: source/02_attention/02_attention.ipynb",
-        f"    {why}",
+        f"    {reason}",
         "01_positional_encoding: up to date",
     ]
 
@@ -120,15 +120,15 @@ def test_an_edition_is_built_with_the_exercises_that_it_gives(monkeypatch, capsy
         lambda unit, given: [("attention/by_hand", "attention/scaled_dot_product")],
     )
     assert cli.main(["build", "02", "--given", "softmax, 2.1"]) == 0
-    told = capsys.readouterr()
-    assert "its solution also solves attention/scaled_dot_product" in told.err
+    output = capsys.readouterr()
+    assert "its solution also solves attention/scaled_dot_product" in output.err
     assert cli.main(["build", "02", "--edition", "full"]) == 0
     assert cli.main(["build", "02"]) == 0
     assert built == [("attention/by_hand", "attention/softmax"), (), None]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (["build", "02", "--edition", "shrt"], 'no edition "shrt"; there are full, s'),
         (["build", "02", "--given", "sofmax"], 'no exercise "sofmax" in 02_attention'),
@@ -138,12 +138,12 @@ def test_an_edition_is_built_with_the_exercises_that_it_gives(monkeypatch, capsy
     ],
 )
 def test_a_bad_name_of_an_edition_is_one_clear_line(
-    arguments, says, monkeypatch, capsys
+    arguments, message, monkeypatch, capsys
 ):
     monkeypatch.setattr("autograder.authoring.course.products", pytest.fail)
     assert cli.main(arguments) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert says in line
+    assert message in line
 
 
 def test_a_unit_that_is_not_known_ends_the_command_in_a_line(capsys):
@@ -169,22 +169,25 @@ def test_the_environment_of_another_course_changes_nothing(
 def test_a_kit_without_a_unit_says_what_it_holds_and_why(monkeypatch, capsys):
     monkeypatch.setattr("autograder.classroom.publishing.kit.build", lambda *a: None)
     assert cli.main(["kit"]) == 0
-    said = capsys.readouterr().out
-    assert "notebooks: 01_positional_encoding, 02_attention\n" in said
-    assert "up to 02_attention, since 03_multi_head_attention and later" in said
-    assert "once those are due: make kit UNIT=03" in said
+    output = capsys.readouterr().out
+    assert "notebooks: 01_positional_encoding, 02_attention\n" in output
+    assert "up to 02_attention, since 03_multi_head_attention and later" in output
+    assert "once those are due: make kit UNIT=03" in output
 
 
 def test_a_kit_of_nobody_s_says_what_to_say(monkeypatch, capsys):
-    made = []
+    kits = []
     monkeypatch.setattr(
-        "autograder.classroom.publishing.kit.build", lambda *a: made.append(a)
+        "autograder.classroom.publishing.kit.build", lambda *a: kits.append(a)
     )
     assert cli.main(["kit", "02"]) == 0
     assert capsys.readouterr().err.endswith("make kit UNIT=02 OWNER=ada-l\n")
     assert cli.main(["kit", "02", "--owner", "ada-l"]) == 0
     assert capsys.readouterr().err == ""
-    assert [where.owner for _, _, where in made] == ["transformer-course", "ada-l"]
+    assert [kit_arguments.owner for _, _, kit_arguments in kits] == [
+        "transformer-course",
+        "ada-l",
+    ]
     assert cli.main(["kit", "02", "--owner", "ada l"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert '"ada l" is not a GitHub account' in line and len(made) == 2
+    assert '"ada l" is not a GitHub account' in line and len(kits) == 2

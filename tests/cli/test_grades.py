@@ -8,23 +8,23 @@ from autograder import cli
 
 
 @pytest.mark.parametrize(
-    "asked", [["report"], ["report", "06", "--all"], ["report", "--shareable"]]
+    "arguments", [["report"], ["report", "06", "--all"], ["report", "--shareable"]]
 )
-def test_a_report_is_of_a_unit_or_of_all(course, capsys, asked):
-    assert cli.main([*asked, "--course", str(course)]) == 2
+def test_a_report_is_of_a_unit_or_of_all(course, capsys, arguments):
+    assert cli.main([*arguments, "--course", str(course)]) == 2
     assert capsys.readouterr().err == "autograder: give a unit, or --all\n"
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "arguments",
     [
         ["--all", "--shareable"], ["--all", "--before", "old.csv"],
         ["06", "--weight", "06=3"], ["06", "--drop", "1"],
     ],
 )  # fmt: skip
-def test_what_a_report_would_not_heed_is_refused(course, capsys, asked):
+def test_what_a_report_would_not_heed_is_refused(course, capsys, arguments):
     """Or a page that was meant to name nobody names everybody."""
-    assert cli.main(["report", *asked, "--course", str(course)]) == 2
+    assert cli.main(["report", *arguments, "--course", str(course)]) == 2
     assert capsys.readouterr().err.startswith("autograder: --")
     assert not (course / "reports").exists()
 
@@ -32,13 +32,13 @@ def test_what_a_report_would_not_heed_is_refused(course, capsys, asked):
 def test_a_unit_that_nobody_has_graded_ends_in_a_line(course, capsys):
     for command in (["report", "06"], ["grades", "06", "--format", "moodle"]):
         assert cli.main([*command, "--course", str(course)]) == 1
-        (said,) = capsys.readouterr().err.splitlines()
-        assert said.startswith("autograder: there is no ")
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith("autograder: there is no ")
     assert not (course / "reports").exists()
 
 
 def test_a_format_that_no_lms_has_is_refused(course, capsys):
     with pytest.raises(SystemExit):
         cli.main(["grades", "06", "--format", "webct", "--course", str(course)])
-    (said,) = capsys.readouterr().err.splitlines()
-    assert "invalid choice: 'webct'" in said and "grades --help" in said
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "invalid choice: 'webct'" in line and "grades --help" in line

@@ -17,7 +17,7 @@ from autograder.course.errors import CourseError, UsageError
 
 
 @pytest.fixture
-def ends(monkeypatch, capsys):
+def end_with(monkeypatch, capsys):
     """Runs a command that raises something; its status, and what it printed."""
 
     def run(error: BaseException) -> tuple[int, str]:
@@ -32,14 +32,14 @@ def ends(monkeypatch, capsys):
     return run
 
 
-def test_who_stops_a_command_reads_a_line_and_no_traceback(ends):
-    status, said = ends(KeyboardInterrupt())
-    assert status == 128 + signal.SIGINT and said.count("\n") == 1
+def test_who_stops_a_command_reads_a_line_and_no_traceback(end_with):
+    status, output = end_with(KeyboardInterrupt())
+    assert status == 128 + signal.SIGINT and output.count("\n") == 1
 
 
-def test_a_file_that_is_closed_is_named(ends):
-    said = ends(PermissionError(13, "Permission denied", "reports/a.html"))
-    assert said == (1, "autograder: reports/a.html: Permission denied\n")
+def test_a_file_that_is_closed_is_named(end_with):
+    ending = end_with(PermissionError(13, "Permission denied", "reports/a.html"))
+    assert ending == (1, "autograder: reports/a.html: Permission denied\n")
 
 
 def test_a_shell_without_a_path_is_no_reason_to_fail(course, monkeypatch):
@@ -47,8 +47,8 @@ def test_a_shell_without_a_path_is_no_reason_to_fail(course, monkeypatch):
     assert cli.main(["extend", "06", f"--course={course}"]) == 0
 
 
-@pytest.mark.parametrize(("mode", "made"), [(0o2770, 0o660), (0o700, 0o600)])
-def test_what_is_made_in_a_group_s_folder_is_the_group_s(course, mode, made):
+@pytest.mark.parametrize(("mode", "file_mode"), [(0o2770, 0o660), (0o700, 0o600)])
+def test_what_is_made_in_a_group_s_folder_is_the_group_s(course, mode, file_mode):
     (course / "submitted" / "ada").mkdir(parents=True)
     course.chmod(mode)
     before = os.umask(0o077)
@@ -57,7 +57,7 @@ def test_what_is_made_in_a_group_s_folder_is_the_group_s(course, mode, made):
     finally:
         os.umask(before)
     path = course / ".autograder" / "extensions.json"
-    assert path.stat().st_mode & 0o777 == made
+    assert path.stat().st_mode & 0o777 == file_mode
     assert path.parent.stat().st_mode & 0o070 == mode & 0o070
 
 
@@ -76,12 +76,12 @@ sys.exit(cli.main([]))
 """
 
 
-def printing(text: str, times: int = 1, **more) -> subprocess.Popen:
+def printing(text: str, times: int = 1, **options) -> subprocess.Popen:
     return subprocess.Popen(
         [sys.executable, "-c", PRINTS.format(text=text, times=times)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        **more,
+        **options,
     )
 
 
@@ -95,18 +95,18 @@ def test_who_has_read_enough_of_it_hears_nothing_more(size):
 
 
 def test_a_terminal_that_knows_ascii_only_is_no_reason_to_fail():
-    known = {**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
-    out, said = printing("Bob Óðinsson ✓", env=known).communicate(timeout=60)
-    assert (out, said) == (b"Bob \\xd3\\xf0insson \\u2713\n", b"")
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+    out, errors = printing("Bob Óðinsson ✓", env=environment).communicate(timeout=60)
+    assert (out, errors) == (b"Bob \\xd3\\xf0insson \\u2713\n", b"")
 
 
 def commands() -> dict[str, argparse.ArgumentParser]:
-    (found,) = (
+    (subparsers,) = (
         action
         for action in cli._parser()._actions
         if isinstance(action, argparse._SubParsersAction)
     )
-    return dict(found.choices)
+    return dict(subparsers.choices)
 
 
 def test_the_help_has_each_command_once_below_its_role():
@@ -134,8 +134,8 @@ def test_an_option_that_no_command_has_is_wrong_usage(name, capsys):
 @pytest.mark.parametrize(
     ("error", "status"), [(UsageError("x"), 2), (CourseError("x"), 1)]
 )
-def test_a_wrong_command_line_is_told_from_what_needs_a_look(ends, error, status):
-    assert ends(error) == (status, "autograder: x\n")
+def test_a_wrong_command_line_is_told_from_what_needs_a_look(end_with, error, status):
+    assert end_with(error) == (status, "autograder: x\n")
 
 
 @pytest.mark.parametrize(
@@ -180,6 +180,6 @@ def test_debug_lines_show_if_a_command_is_verbose(line, monkeypatch, capsys):
     assert cli.main(["count"]) == 0
     assert capsys.readouterr().err == ""
     assert cli.main(line) == 0
-    said = capsys.readouterr().err
-    assert said.startswith("[autograder ") and said.endswith("DEBUG from one to ten\n")
+    log = capsys.readouterr().err
+    assert log.startswith("[autograder ") and log.endswith("DEBUG from one to ten\n")
     logger.setLevel(logging.NOTSET)

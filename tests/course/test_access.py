@@ -10,7 +10,7 @@ from autograder.course.errors import CourseError
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "says"),
+    ("place", "value", "message"),
     [
         ("f_bavail", 1, "has 0 MB left; make room"),
         ("f_favail", 3, "has room for 3 more files"),
@@ -18,7 +18,7 @@ from autograder.course.errors import CourseError
     ],
 )
 def test_a_full_disk_is_told_before_anything_is_begun(
-    tmp_path, monkeypatch, place, value, says
+    tmp_path, monkeypatch, place, value, message
 ):
     refuse_full(tmp_path)
     names = [name for name in dir(os.statvfs_result) if name.startswith("f_")]
@@ -26,7 +26,7 @@ def test_a_full_disk_is_told_before_anything_is_begun(
     disk |= {"f_blocks": 9, "f_files": 9, "f_bavail": 1 << 30, "f_favail": 1 << 30}
     disk |= {"f_flag": 0, place: value}
     monkeypatch.setattr(os, "statvfs", lambda folder: SimpleNamespace(**disk))
-    with pytest.raises(CourseError, match=says):
+    with pytest.raises(CourseError, match=message):
         refuse_full(tmp_path)
     if place != "f_flag":  # a file system that tells nothing
         disk |= {"f_blocks": 0, "f_files": 0}
@@ -50,6 +50,6 @@ def by_somebody_else(tmp_path, monkeypatch):
 
 
 def test_whose_a_closed_file_is_and_what_to_do_is_told_in_a_line(by_somebody_else):
-    with pytest.raises(CourseError, match="belongs to account 987654321") as told:
+    with pytest.raises(CourseError, match="belongs to account 987654321") as error:
         refuse_closed(by_somebody_else)
-    assert "docs/ta.md" in str(told.value) and "\n" not in str(told.value)
+    assert "docs/ta.md" in str(error.value) and "\n" not in str(error.value)

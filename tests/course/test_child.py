@@ -29,8 +29,8 @@ def test_it_has_our_path_its_own_variables_and_the_other_end(monkeypatch):
 
 def test_where_the_folder_at_hand_is_imported_from_it_still_is(monkeypatch):
     monkeypatch.setattr(sys, "path", ["", "/a/folder"])
-    found = child.environment()["PYTHONPATH"]
-    assert found == os.pathsep.join([os.getcwd(), "/a/folder"])
+    search_path = child.environment()["PYTHONPATH"]
+    assert search_path == os.pathsep.join([os.getcwd(), "/a/folder"])
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends it")
@@ -41,11 +41,11 @@ def test_the_memory_that_it_may_use_is_limited():
         "try:\n    bytearray(1 << 30)\n"
         "except MemoryError:\n    print('limited')\n"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", script], env=child.environment(),
         capture_output=True, timeout=60, check=False,
     )  # fmt: skip
-    assert done.stdout == b"limited\n", done.stderr
+    assert process.stdout == b"limited\n", process.stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends it")

@@ -29,7 +29,7 @@ def course(tmp_path) -> Path:
 
 
 def nbgrader(course: Path, *command: str) -> tuple[int, list[str]]:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "nbgrader", *command],
         cwd=course,
         env=os.environ | {"JUPYTER_CONFIG_PATH": str(HOOK)},
@@ -37,7 +37,7 @@ def nbgrader(course: Path, *command: str) -> tuple[int, list[str]]:
         text=True,
         check=False,
     )
-    return done.returncode, done.stderr.splitlines()
+    return process.returncode, process.stderr.splitlines()
 
 
 def append(course: Path, line: str) -> None:
@@ -46,33 +46,37 @@ def append(course: Path, line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "says"),
+    ("line", "message"),
     [
         ("c.JudgedExecute.timeout = (", "SyntaxError: '(' was never closed."),
         ("d.JudgedExecute.timeout = 5", "NameError: name 'd' is not defined."),
     ],
 )
-def test_the_command_ends_with_the_line_that_is_broken(course, line, says):
+def test_the_command_ends_with_the_line_that_is_broken(course, line, message):
     number = (course / "nbgrader_config.py").read_text().count("\n") + 1
     append(course, line)
     for step in ("autograde", "generate_feedback"):
-        status, (told,) = nbgrader(course, step, "02_attention")
-        assert status == 1 and says in told and f".py, line {number}: " in told
+        status, (printed_line,) = nbgrader(course, step, "02_attention")
+        assert (
+            status == 1
+            and message in printed_line
+            and f".py, line {number}: " in printed_line
+        )
     assert sorted(os.listdir(course)) == ["nbgrader_config.py", "submitted"]
 
 
 def test_settings_that_can_be_read_are_taken(course):
     append(course, "c.CourseDirectory.db_url = 'sqlite:///elsewhere.db'")
-    status, told = nbgrader(course, "db", "student", "list")
-    assert status == 0 and (course / "elsewhere.db").is_file(), told
-    assert not any("plain nbgrader" in line for line in told)
+    status, lines = nbgrader(course, "db", "student", "list")
+    assert status == 0 and (course / "elsewhere.db").is_file(), lines
+    assert not any("plain nbgrader" in line for line in lines)
 
 
 def test_a_folder_without_settings_is_told_once(course):
     (course / "elsewhere").mkdir()
-    _, told = nbgrader(course / "elsewhere", "db", "student", "list")
+    _, lines = nbgrader(course / "elsewhere", "db", "student", "list")
     assert (
-        sum("this is plain nbgrader, which has no sandboxes" in line for line in told)
+        sum("this is plain nbgrader, which has no sandboxes" in line for line in lines)
         == 1
     )
 

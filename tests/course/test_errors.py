@@ -14,9 +14,9 @@ from autograder.root import ENGINE
 def raised(path: Path, code: str) -> Exception:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(code)
-    with pytest.raises(Exception) as found:
+    with pytest.raises(Exception) as caught:
         exec(compile(code, str(path), "exec"), {})
-    return found.value
+    return caught.value
 
 
 def test_the_innermost_line_of_the_course_is_named(tmp_path):
@@ -30,10 +30,10 @@ def test_the_innermost_line_of_the_course_is_named(tmp_path):
 def test_a_syntax_error_is_where_it_is_written(tmp_path):
     path = tmp_path / "e.py"
     path.write_text("x = (\n")
-    with pytest.raises(SyntaxError) as found:
+    with pytest.raises(SyntaxError) as caught:
         compile(path.read_text(), str(path), "exec")
-    said = describe_fault(found.value, tmp_path)
-    assert said == "e.py:1: SyntaxError: '(' was never closed"
+    message = describe_fault(caught.value, tmp_path)
+    assert message == "e.py:1: SyntaxError: '(' was never closed"
 
 
 def test_words_of_several_lines_become_one_and_plain_words_stay(tmp_path):
@@ -57,12 +57,12 @@ def test_the_tree_of_exceptions_is_drawn_as_it_is():
     drawing = re.findall(
         r"^( +)(\w+Error)( +\S+\.py)?", errors.__doc__ or "", re.MULTILINE
     )
-    parent, drawn = "", {}
+    parent, drawn_tree = "", {}
     for indent, name, place in drawing:
         parent = name if len(indent) == 4 else parent
         base = parent if len(indent) > 4 else ""
-        drawn[name] = (base, place.strip())
-    assert drawn == {
+        drawn_tree[name] = (base, place.strip())
+    assert drawn_tree == {
         name: (base if base in exceptions() else "", place)
         for name, (base, place) in exceptions().items()
     }

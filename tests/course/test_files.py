@@ -42,14 +42,14 @@ def test_what_cannot_be_written_is_told_in_a_line_and_changes_nothing(
 
 
 @pytest.mark.parametrize(
-    ("error", "says"),
+    ("error", "message"),
     [
         (PermissionError(13, "Permission denied"), "belongs to"),
         (OSError(5, "Input/output error"), "cannot be read: Input/output error"),
     ],
 )
 def test_notes_that_cannot_be_read_are_not_taken_for_none(
-    tmp_path, monkeypatch, error, says
+    tmp_path, monkeypatch, error, message
 ):
     path = tmp_path / "notes.json"
     assert read_json_state(path) == {}
@@ -62,7 +62,7 @@ def test_notes_that_cannot_be_read_are_not_taken_for_none(
 
     monkeypatch.setattr(type(path), "read_text", fail)
     monkeypatch.setattr(os, "geteuid", lambda: 987_654_321)
-    with pytest.raises(CourseError, match=says):
+    with pytest.raises(CourseError, match=message):
         read_json_state(path)
 
 
@@ -100,8 +100,8 @@ def note(root: Path, students: list[str]) -> None:
 def test_what_two_commands_note_at_once_is_all_there(tmp_path, command):
     halves = STUDENTS[:20], STUDENTS[20:]
     at_once(*(partial(command, tmp_path, half) for half in halves))
-    kept = extensions.granted(tmp_path, "01") or collection_log.read(tmp_path, "01")
-    assert sorted(kept) == sorted(STUDENTS)
+    notes = extensions.granted(tmp_path, "01") or collection_log.read(tmp_path, "01")
+    assert sorted(notes) == sorted(STUDENTS)
 
 
 def write_often(path: Path, text: str) -> None:
@@ -113,7 +113,7 @@ def test_two_who_write_a_file_at_once_leave_it_whole(tmp_path):
     path = tmp_path / "file.txt"
     at_once(partial(write_often, path, "a"), partial(write_often, path, "b"))
     assert path.read_text() in {f"{letter}99" * 1000 for letter in "ab"}
-    assert [found.name for found in tmp_path.iterdir()] == ["file.txt"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file.txt"]
 
 
 def test_a_folder_takes_the_place_of_another_or_of_what_was_left_aside(tmp_path):

@@ -11,9 +11,9 @@ def unit(tmp_path):
     """A unit of a course that holds nothing else, with a place for its manifest."""
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks" / "08_tiny.py").touch()
-    made = Unit("08", "tiny", tmp_path)
-    made.folder.mkdir(parents=True)
-    return made
+    tiny_unit = Unit("08", "tiny", tmp_path)
+    tiny_unit.folder.mkdir(parents=True)
+    return tiny_unit
 
 
 def test_a_unit_without_one_needs_nothing_of_its_own(unit):
@@ -28,11 +28,11 @@ def test_it_says_limits_what_is_handed_in_and_what_ships(unit):
         '[handed_in]\n"my.bin" = "model.bin"\n[ships]\nfiles = ["model.bin"]\n'
     )
     model = unit.root / "model.bin"
-    own = {"timeout": 180, "answer_seconds": 60.5}
+    limits = {"timeout": 180, "answer_seconds": 60.5}
     assert manifest.read(unit) == manifest.Manifest(
-        demo=True, limits=own, handed_in={"my.bin": model}, ships=(model,)
+        demo=True, limits=limits, handed_in={"my.bin": model}, ships=(model,)
     )
-    assert manifest.limits(unit.root) == {"08_tiny": own}
+    assert manifest.limits(unit.root) == {"08_tiny": limits}
 
 
 def test_it_says_the_short_path_and_which_demonstrations_are_beyond_it(unit):
@@ -49,7 +49,7 @@ def test_it_says_which_solutions_give_a_later_answer_away(unit):
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("demos = true", "nothing is called demos; there are demo, path"),
         ("demo = 3", "demo cannot be 3"),
@@ -63,11 +63,11 @@ def test_it_says_which_solutions_give_a_later_answer_away(unit):
         ("[limits", "unit.toml"),
     ],
 )
-def test_a_slip_of_the_pen_is_one_plain_line(unit, text, says):
+def test_a_slip_of_the_pen_is_one_plain_line(unit, text, message):
     (unit.folder / "unit.toml").write_text(text)
     with pytest.raises(CourseError) as error:
         manifest.read(unit)
-    assert says in str(error.value) and "\n" not in str(error.value)
+    assert message in str(error.value) and "\n" not in str(error.value)
     assert "transformer_course/tiny/unit.toml" in str(error.value)
 
 

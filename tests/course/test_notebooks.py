@@ -42,8 +42,8 @@ def test_a_damaged_notebook_is_one_line_with_its_remedy(tmp_path, data, folder, 
     path.write_bytes(data)
     with pytest.raises(CourseError) as caught:
         notebooks.read(path)
-    (said,) = str(caught.value).splitlines()
-    assert said.startswith(f"{path} is ") and said.endswith(remedy)
+    (line,) = str(caught.value).splitlines()
+    assert line.startswith(f"{path} is ") and line.endswith(remedy)
 
 
 def test_a_folder_in_its_place_and_none_at_all_are_said(tmp_path):
@@ -83,7 +83,11 @@ COMMANDS = {
 
 @pytest.mark.parametrize(
     ("folder", "command"),
-    [(folder, command) for folder, some in COMMANDS.items() for command in some],
+    [
+        (folder, command)
+        for folder, commands in COMMANDS.items()
+        for command in commands
+    ],
 )
 def test_each_command_ends_in_that_line(graded, capsys, folder, command):
     config = 'c = get_config()\nc.CourseDirectory.course_id = "tiny"\n'
@@ -95,8 +99,8 @@ def test_each_command_ends_in_that_line(graded, capsys, folder, command):
     for data in (b"", b"[1]"):
         path.write_bytes(data)
         assert cli.main([*command, "--course", str(graded)]) == 1
-        (said,) = capsys.readouterr().err.splitlines()
-        assert str(path) in said and not (graded / "reports").exists()
+        (line,) = capsys.readouterr().err.splitlines()
+        assert str(path) in line and not (graded / "reports").exists()
 
 
 @pytest.mark.parametrize("folder", ["source", "release"])
@@ -120,8 +124,8 @@ def test_a_release_stays_when_a_notebook_is_damaged(graded, folder):
     course_release.install()
     result = run_nbgrader(graded, "generate_assignment", UNIT, force=False)
     assert not result["success"] and release.read_bytes() == before
-    said = [line for line in result["log"].splitlines() if "ERROR" in line]
-    assert len(said) == 1 and f"{path} is empty; " in said[0]
+    errors = [line for line in result["log"].splitlines() if "ERROR" in line]
+    assert len(errors) == 1 and f"{path} is empty; " in errors[0]
 
 
 def test_a_regrade_that_failed_is_no_evidence(graded):
@@ -131,10 +135,10 @@ def test_a_regrade_that_failed_is_no_evidence(graded):
 
 def test_the_way_back_is_told_by_the_folder_and_not_by_where_the_course_lies():
     course = Path("/srv/release/autograded")
-    there = {
+    remedies = {
         course / "source" / UNIT: f"git checkout source/{UNIT}",
         course / "release" / UNIT: f"nbgrader generate_assignment {UNIT} --force",
         course / "autograded" / "ada" / UNIT: f"autograde {UNIT} --student=ada --force",
     }
-    for folder, way in there.items():
-        assert notebooks.remedy(folder / f"{UNIT}.ipynb").endswith(way)
+    for folder, remedy in remedies.items():
+        assert notebooks.remedy(folder / f"{UNIT}.ipynb").endswith(remedy)

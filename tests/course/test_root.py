@@ -16,12 +16,14 @@ ASK = "from autograder import root; print(root.ROOT, root.PACKAGE, root.CONTENT)
 
 def ask(code: str, folder: Path, **variables: str) -> list[str]:
     """What a fresh interpreter prints in a folder, word by word."""
-    kept = {name: value for name, value in os.environ.items() if name != VARIABLE}
-    done = subprocess.run(
+    environment = {
+        name: value for name, value in os.environ.items() if name != VARIABLE
+    }
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True,
-        env={**kept, "PYTHONPATH": str(ENGINE.parent), **variables}, check=True,
+        env={**environment, "PYTHONPATH": str(ENGINE.parent), **variables}, check=True,
     )  # fmt: skip
-    return done.stdout.split()
+    return process.stdout.split()
 
 
 @pytest.fixture
@@ -35,8 +37,8 @@ def course(tmp_path: Path) -> Path:
 
 def test_the_nearest_course_upward_is_the_one(course):
     (course / "notebooks" / "deep").mkdir(parents=True)
-    told = [str(course), "numbers_course", str(course / "numbers_course")]
-    assert ask(ASK, course / "notebooks" / "deep") == told
+    paths = [str(course), "numbers_course", str(course / "numbers_course")]
+    assert ask(ASK, course / "notebooks" / "deep") == paths
 
 
 def test_the_environment_names_another_one(course, tmp_path_factory):
@@ -78,12 +80,12 @@ def test_a_course_toml_may_say_as_little_as_the_package(course):
 
 def test_a_damaged_course_toml_is_one_line_that_names_it(course):
     (course / "course.toml").write_text('title = "half\n')
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", "import autograder"], cwd=course, text=True,
         stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ENGINE.parent)},
     )  # fmt: skip
-    assert done.returncode == 1 and done.stderr.count("\n") == 1
-    assert done.stderr.startswith(f"autograder: {course / 'course.toml'}: Illegal")
+    assert process.returncode == 1 and process.stderr.count("\n") == 1
+    assert process.stderr.startswith(f"autograder: {course / 'course.toml'}: Illegal")
 
 
 def test_what_no_alias_names_is_still_missing(tmp_path):

@@ -33,7 +33,7 @@ def test_a_column_is_found_whatever_its_case():
 
 
 @pytest.mark.parametrize(
-    ("data", "says"),
+    ("data", "message"),
     [
         (b"", "is empty"),
         (b"id\n\xff\n", "is not in UTF-8"),
@@ -41,10 +41,10 @@ def test_a_column_is_found_whatever_its_case():
         (None, "No such file"),
     ],
 )
-def test_a_table_that_cannot_be_read_is_one_line(path, data, says):
+def test_a_table_that_cannot_be_read_is_one_line(path, data, message):
     if data is not None:
         path.write_bytes(data)
-    with pytest.raises(CourseError, match=says) as error:
+    with pytest.raises(CourseError, match=message) as error:
         sheet.read(path)
     assert str(path) in str(error.value)
 

@@ -69,9 +69,9 @@ def run(code: str, *closed: int) -> subprocess.CompletedProcess[str]:
     ],
 )
 def test_a_command_stopped_while_it_imports_says_so_in_a_line(main, module, command):
-    found = run(STOPS.format(module=module, command=command) + main)
-    assert found.returncode == 130, found.stderr
-    assert found.stderr.count("\n") == 1 and "topped" in found.stderr
+    process = run(STOPS.format(module=module, command=command) + main)
+    assert process.returncode == 130, process.stderr
+    assert process.stderr.count("\n") == 1 and "topped" in process.stderr
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
@@ -85,12 +85,12 @@ def test_a_batch_system_and_a_terminal_that_closes_stop_it_alike(name):
 
 
 def test_another_error_is_told_as_ever():
-    found = run("from autograder.course import terminal\nterminal.settle()\n1 / 0")
-    assert found.returncode == 1 and "ZeroDivisionError" in found.stderr
+    process = run("from autograder.course import terminal\nterminal.settle()\n1 / 0")
+    assert process.returncode == 1 and "ZeroDivisionError" in process.stderr
 
 
 def test_a_setting_that_cannot_be_is_told_in_a_line():
-    found = run("""
+    process = run("""
 from traitlets import Int
 from traitlets.config import Application
 from autograder.course import terminal
@@ -101,8 +101,8 @@ class App(Application):
 terminal.settle()
 App().seconds = "sixty"
 """)
-    assert found.returncode == 1 and found.stderr.count("\n") == 1
-    assert found.stderr.startswith("nbgrader: The 'seconds' trait")
+    assert process.returncode == 1 and process.stderr.count("\n") == 1
+    assert process.stderr.startswith("nbgrader: The 'seconds' trait")
 
 
 @pytest.mark.parametrize(
@@ -116,8 +116,8 @@ App().seconds = "sixty"
     ],
 )
 def test_what_stderr_cannot_say_stdout_does(closed, stdout, stderr):
-    found = run(SAYS, *closed)
-    assert (found.returncode, found.stdout, found.stderr) == (0, stdout, stderr)
+    process = run(SAYS, *closed)
+    assert (process.returncode, process.stdout, process.stderr) == (0, stdout, stderr)
 
 
 def test_an_application_s_log_that_was_begun_before_is_heard_too():
@@ -128,8 +128,10 @@ from autograder.course import terminal
 terminal.settle()
 Application.instance().log.warning("heard")
 """
-    found = run(code, 2)
-    assert found.returncode == 0 and found.stdout == "[Application] WARNING | heard\n"
+    process = run(code, 2)
+    assert (
+        process.returncode == 0 and process.stdout == "[Application] WARNING | heard\n"
+    )
 
 
 def test_names_of_files_are_read_alike_in_any_locale(tmp_path):
@@ -139,13 +141,13 @@ def test_names_of_files_are_read_alike_in_any_locale(tmp_path):
         "print(ascii(os.listdir()), *sys.argv[1:])\n"
     )
     odd = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(tmp_path / "nbgrader"), "autograde"],
         cwd=tmp_path,
         env=os.environ | odd | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
     )
-    assert done.stdout.split() == ["['j\\xfcrgen',", "'nbgrader']", "autograde"] or (
-        done.stdout.split() == ["['nbgrader',", "'j\\xfcrgen']", "autograde"]
-    ), done
+    assert process.stdout.split() == ["['j\\xfcrgen',", "'nbgrader']", "autograde"] or (
+        process.stdout.split() == ["['nbgrader',", "'j\\xfcrgen']", "autograde"]
+    ), process

@@ -28,8 +28,8 @@ IGNORED = (ROOT / ".dockerignore").read_text().split()
 
 
 def test_what_is_copied_is_there_and_goes_into_the_build():
-    for word, rest in STEPS:
-        sources = rest.split()[:-1]
+    for word, arguments in STEPS:
+        sources = arguments.split()[:-1]
         if word == "COPY" and not sources[0].startswith("--from"):
             for source in sources:
                 assert (ROOT / source).exists(), source
@@ -43,7 +43,7 @@ def test_nothing_of_a_class_goes_into_the_build():
 
 def test_the_image_that_students_get_holds_the_kit_only():
     last = max(n for n, (word, _) in enumerate(STEPS) if word == "FROM")
-    copied = [rest for word, rest in STEPS[last:] if word == "COPY"]
+    copied = [arguments for word, arguments in STEPS[last:] if word == "COPY"]
     assert copied[0].split()[1:] == [
         "/course/constraints.txt",
         "/course/dist/student",
@@ -53,9 +53,9 @@ def test_the_image_that_students_get_holds_the_kit_only():
     assert "USER" in [word for word, _ in STEPS[last:]], "not root"
 
 
-@pytest.mark.parametrize("rest", [rest for word, rest in STEPS if word == "RUN"])
-def test_its_commands_are_ones_that_a_shell_can_read(rest):
-    subprocess.run(["sh", "-n", "-c", rest], check=True)
+@pytest.mark.parametrize("arguments", [rest for word, rest in STEPS if word == "RUN"])
+def test_its_commands_are_ones_that_a_shell_can_read(arguments):
+    subprocess.run(["sh", "-n", "-c", arguments], check=True)
 
 
 def test_the_devcontainer_sets_up_what_the_makefile_has():
@@ -71,8 +71,8 @@ def test_the_image_s_command_starts_lab_with_the_kit_s_notebooks(tmp_path):
     kit.build(units()[1], tmp_path / "opt")
     home = tmp_path / "home"
     home.mkdir()
-    (rest,) = (rest for word, rest in STEPS if word == "CMD")
-    shell, flag, script = json.loads(rest)
+    (arguments,) = (arguments for word, arguments in STEPS if word == "CMD")
+    shell, flag, script = json.loads(arguments)
     script = script.replace("/opt/transformer", str(tmp_path / "opt"))
     script = script.replace("--ip=0.0.0.0", "--ip=127.0.0.1 --port=0 --allow-root")
     server = subprocess.Popen(
@@ -88,8 +88,8 @@ def test_the_image_s_command_starts_lab_with_the_kit_s_notebooks(tmp_path):
         lines = iter(server.stdout.readline, "")
         url = next(m[0] for m in (re.search(r"http://127\S+", s) for s in lines) if m)
         place, _, token = url.partition("?")
-        asked = f"{place.removesuffix('lab')}api/contents/notebooks?{token}"
-        listed = json.load(_answer(asked))
+        address = f"{place.removesuffix('lab')}api/contents/notebooks?{token}"
+        listed = json.load(_answer(address))
     finally:
         server.terminate()
         server.wait(30)

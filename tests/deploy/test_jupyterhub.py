@@ -52,9 +52,9 @@ def proxy(tmp_path_factory) -> Path:
     """The hub's proxy, from the npm registry."""
     folder = tmp_path_factory.mktemp("proxy")
     command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", folder, PROXY]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        pytest.skip(f"the npm registry does not answer: {done.stderr[-200:]}")
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    if process.returncode:
+        pytest.skip(f"the npm registry does not answer: {process.stderr[-200:]}")
     return folder / "node_modules" / ".bin" / "configurable-http-proxy"
 
 
@@ -113,16 +113,16 @@ class Hub:
     def log(self) -> str:
         return (self.folder / "hub.log").read_text()[-6000:]
 
-    def start_server(self, who: str) -> None:
-        self.must("POST", f"/hub/api/users/{self.people[who]}/server")
-        self.wait(f"/user/{self.people[who]}/api/status")
+    def start_server(self, person: str) -> None:
+        self.must("POST", f"/hub/api/users/{self.people[person]}/server")
+        self.wait(f"/user/{self.people[person]}/api/status")
 
-    def student(self, who: str, action: str) -> object:
+    def student(self, person: str, action: str) -> object:
         """What the Assignment List does for a student."""
-        asked = urllib.parse.urlencode(
+        query = urllib.parse.urlencode(
             {"assignment_id": UNIT.label, "course_id": "transformer"}
         )
-        path = f"/user/{self.people[who]}/assignments/{action}?{asked}"
+        path = f"/user/{self.people[person]}/assignments/{action}?{query}"
         answer = self.must("POST", path)
         assert answer["success"], answer
         return answer["value"]
@@ -131,9 +131,9 @@ class Hub:
         """What the shared formgrader does for a grader."""
         return self.must(method, f"/services/transformer/formgrader/api/{action}")
 
-    def api_token(self, who: str) -> str:
+    def api_token(self, person: str) -> str:
         """A token with which somebody can do what they can do in the browser."""
-        path = f"/hub/api/users/{self.people[who]}/tokens"
+        path = f"/hub/api/users/{self.people[person]}/tokens"
         return self.must("POST", path, {})["token"]
 
 
@@ -152,7 +152,7 @@ def _configuration(hub: Hub, proxy: Path) -> str:
     }.items():
         (line,) = [n for n in text.splitlines() if n.startswith(f"{name} = ")]
         text = text.replace(line, f"{name} = {value!r}")
-    more = {
+    variables = {
         "JUPYTER_CONFIG_PATH": str(hub.folder / "etc"),
         "PYTHONPATH": str(hub.folder / "checkout"),
     }
@@ -165,8 +165,8 @@ def _configuration(hub: Hub, proxy: Path) -> str:
     ]
     return f"""{text}
 # --- of this test
-c.Spawner.environment = {more!r}
-c.JupyterHub.services[0]["environment"].update({more!r})
+c.Spawner.environment = {variables!r}
+c.JupyterHub.services[0]["environment"].update({variables!r})
 c.JupyterHub.services.append({{"name": "test", "api_token": {hub.token!r}}})
 c.JupyterHub.load_roles.append(
     {{"name": "test", "services": ["test"], "scopes": {scopes!r}}}
@@ -186,7 +186,7 @@ def hub(proxy) -> Iterator[Hub]:
         folder.chmod(0o755)
         checkout(folder / "checkout")
         with accounts(NAMES, folder / "home") as people:
-            made = Hub(folder, people)
+            running_hub = Hub(folder, people)
             graders = [people["prof"], people["formgrader"]]
             subprocess.run(
                 as_root(
@@ -211,7 +211,7 @@ def hub(proxy) -> Iterator[Hub]:
             )
             (folder / "hub").mkdir()
             config = folder / "hub" / "jupyterhub_config.py"
-            config.write_text(_configuration(made, proxy))
+            config.write_text(_configuration(running_hub, proxy))
             with (folder / "hub.log").open("w") as log:
                 running = subprocess.Popen(
                     as_root([sys.executable, "-m", "jupyterhub", "-f", config]),
@@ -221,8 +221,8 @@ def hub(proxy) -> Iterator[Hub]:
                     start_new_session=True,
                 )
             try:
-                made.wait("/hub/api/")
-                yield made
+                running_hub.wait("/hub/api/")
+                yield running_hub
             finally:
                 os.killpg(running.pid, signal.SIGTERM)
                 try:
@@ -244,8 +244,8 @@ def _end_all(people: Accounts) -> None:
 
 def test_a_unit_from_release_to_feedback_through_the_hub(hub):
     unit, people = UNIT.label, hub.people
-    for who in ("ada", "alan"):  # who logs in is known from then on
-        hub.must("POST", f"/hub/api/users/{people[who]}")
+    for person in ("ada", "alan"):  # who logs in is known from then on
+        hub.must("POST", f"/hub/api/users/{people[person]}")
     hub.wait("/services/transformer/formgrader/api/status")
 
     assert hub.grader(f"assignment/{unit}/assign")["success"]
@@ -254,13 +254,13 @@ def test_a_unit_from_release_to_feedback_through_the_hub(hub):
 
     # Students: fetch, work, submit. They cannot open the formgrader.
     work = sample.submissions(UNIT)
-    for who, like in (("ada", "ada"), ("alan", "alan")):
-        hub.start_server(who)
-        hub.student(who, "fetch")
-        home = f"/user/{people[who]}/api/contents/{unit}/{UNIT.release.name}"
+    for person, like in (("ada", "ada"), ("alan", "alan")):
+        hub.start_server(person)
+        hub.student(person, "fetch")
+        home = f"/user/{people[person]}/api/contents/{unit}/{UNIT.release.name}"
         answer = {"type": "notebook", "content": json.loads(work[like])}
         hub.must("PUT", home, answer)
-        hub.student(who, "submit")
+        hub.student(person, "submit")
     address = "/services/transformer/formgrader/api/assignments"
     assert hub.ask("GET", address, token=hub.api_token("ada"))[0] == 403
 
@@ -268,21 +268,21 @@ def test_a_unit_from_release_to_feedback_through_the_hub(hub):
     hub.start_server("prof")
     collected = hub.grader(f"assignment/{unit}/collect")
     assert collected["success"], collected
-    for who in ("ada", "alan"):
-        graded = hub.grader(f"submission/{unit}/{people[who]}/autograde")
+    for person in ("ada", "alan"):
+        graded = hub.grader(f"submission/{unit}/{people[person]}/autograde")
         assert graded["success"], graded
-    found = hub.grader(f"submissions/{unit}", "GET")
-    points = {row["student"]: row["score"] for row in found}
+    submissions = hub.grader(f"submissions/{unit}", "GET")
+    points = {row["student"]: row["score"] for row in submissions}
     assert points[people["ada"]] > points[people["alan"]] > 0
     for step in ("generate_feedback", "release_feedback"):
-        done = hub.grader(f"assignment/{unit}/{step}")
-        assert done["success"], done
+        reply = hub.grader(f"assignment/{unit}/{step}")
+        assert reply["success"], reply
     # The instructor's own server stands in the same course, by group.
-    own = f"/user/{people['prof']}/formgrader/api/submissions/{unit}"
-    assert {row["student"] for row in hub.must("GET", own)} == set(points)
+    formgrader_path = f"/user/{people['prof']}/formgrader/api/submissions/{unit}"
+    assert {row["student"] for row in hub.must("GET", formgrader_path)} == set(points)
 
-    for who in ("ada", "alan"):
-        hub.student(who, "fetch_feedback")
-        pages = hub.people.home / people[who] / unit / "feedback"
+    for person in ("ada", "alan"):
+        hub.student(person, "fetch_feedback")
+        pages = hub.people.home / people[person] / unit / "feedback"
         (page,) = pages.glob("*/*.html")
         assert page.stat().st_size > 10_000

@@ -29,8 +29,8 @@ def lay_out(folder: Path, last: str) -> Path:
         (site / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, site / name)
     (folder / "notebooks").mkdir()
-    for shown in kit.notebook_units(unit):
-        shutil.copy(shown.release, folder / "notebooks")
+    for notebook_unit in kit.notebook_units(unit):
+        shutil.copy(notebook_unit.release, folder / "notebooks")
     for name, trained in manifest.read(unit).handed_in.items():
         shutil.copy(trained, folder / "notebooks" / name)
     return folder
@@ -38,10 +38,10 @@ def lay_out(folder: Path, last: str) -> Path:
 
 def as_on_windows(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     """Run Python in the student's folder, with the kit of that folder only."""
-    there = os.pathsep.join([str(WINDOWS), str(folder / "site")])
+    search_path = os.pathsep.join([str(WINDOWS), str(folder / "site")])
     environment = {
         "PATH": os.environ["PATH"], "HOME": str(folder), "MPLBACKEND": "Agg",
-        "PYTHONPATH": there, "PYTHONUTF8": "0", "PYTHONIOENCODING": "cp1252",
+        "PYTHONPATH": search_path, "PYTHONUTF8": "0", "PYTHONIOENCODING": "cp1252",
         "OMP_NUM_THREADS": "1",
     }  # fmt: skip
     return subprocess.run(
@@ -63,18 +63,22 @@ def test_every_module_that_ships_can_be_imported(student):
     ]
     assert len(names) > 50
     imports = "".join(f"import {name.removesuffix('.__init__')}\n" for name in names)
-    done = as_on_windows(student, "-c", f"{imports}print(autograder.__file__)")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == str(student / "site" / "autograder" / "__init__.py")
+    process = as_on_windows(student, "-c", f"{imports}print(autograder.__file__)")
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.strip() == str(
+        student / "site" / "autograder" / "__init__.py"
+    )
 
 
 def test_a_unit_runs_from_top_to_bottom_and_its_checks_tell_right_from_wrong(student):
-    done = as_on_windows(student, str(TRY_KIT), "02_attention.ipynb")
-    assert done.returncode == 0, done.stderr[-2000:]
-    last = done.stdout.splitlines()[-1]
-    found = re.fullmatch(r"02_attention: (\d+) exercises, (\d+) solved", last)
-    assert found and found[1] == found[2] and int(found[1]) > 5, last
-    assert "\n  + " in done.stdout and "\n  x " in done.stdout  # for ticks and crosses
+    process = as_on_windows(student, str(TRY_KIT), "02_attention.ipynb")
+    assert process.returncode == 0, process.stderr[-2000:]
+    last = process.stdout.splitlines()[-1]
+    counts = re.fullmatch(r"02_attention: (\d+) exercises, (\d+) solved", last)
+    assert counts and counts[1] == counts[2] and int(counts[1]) > 5, last
+    assert (
+        "\n  + " in process.stdout and "\n  x " in process.stdout
+    )  # for ticks and crosses
 
 
 @pytest.mark.slow
@@ -83,11 +87,11 @@ def test_a_unit_runs_from_top_to_bottom_and_its_checks_tell_right_from_wrong(stu
 def test_every_unit_runs_from_top_to_bottom_with_its_kit(unit, tmp_path):
     folder = tmp_path / "Übung 1"
     folder.mkdir()
-    done = as_on_windows(
+    process = as_on_windows(
         lay_out(folder, unit.name), str(TRY_KIT), f"{unit.label}.ipynb"
     )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.splitlines()[-1].startswith(f"{unit.label}: ")
+    assert process.returncode == 0, process.stderr[-2000:]
+    assert process.stdout.splitlines()[-1].startswith(f"{unit.label}: ")
 
 
 UNTRAINED = [unit for unit in units() if not manifest.read(unit).handed_in]
@@ -107,8 +111,8 @@ assert not waits, ascii(waits)
 def test_demonstrations_of_a_solved_notebook_reach_their_end(unit, tmp_path):
     folder = lay_out(tmp_path, unit.name)
     shutil.copy(unit.source, folder / "notebooks" / "solved.ipynb")
-    done = as_on_windows(folder, "-c", SOLVED, "solved.ipynb")
-    assert done.returncode == 0, done.stderr[-2000:]
+    process = as_on_windows(folder, "-c", SOLVED, "solved.ipynb")
+    assert process.returncode == 0, process.stderr[-2000:]
 
 
 HIDDEN = {
@@ -141,8 +145,8 @@ HIDDEN = {
 
 @pytest.mark.parametrize(("code", "error"), HIDDEN.values(), ids=HIDDEN)
 def test_what_windows_lacks_is_lacking(code, error, student):
-    done = as_on_windows(student, "-c", code)
-    assert done.returncode == 1 and error in done.stderr.splitlines()[-1]
+    process = as_on_windows(student, "-c", code)
+    assert process.returncode == 1 and error in process.stderr.splitlines()[-1]
 
 
 def test_the_workflow_tries_the_systems_and_versions_that_the_readme_promises():

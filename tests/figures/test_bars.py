@@ -17,8 +17,8 @@ def test_each_bar_has_its_name_and_its_value():
 
 
 def test_two_rows_of_bars_can_have_one_scale():
-    figure, (left, right) = style.subplots(1, 2)
-    for axes, value in ((left, 1), (right, 3)):
+    figure, (left_axes, right) = style.subplots(1, 2)
+    for axes, value in ((left_axes, 1), (right, 3)):
         bars(axes, {"a": value}, "d", most=4)
-    assert left.get_xlim() == right.get_xlim() == (0.0, 4.0)
+    assert left_axes.get_xlim() == right.get_xlim() == (0.0, 4.0)
     plt.close(figure)

@@ -63,8 +63,8 @@ class Recorder:
     def _at(self, point):
         inside = (
             words
-            for words, (left, right, top, bottom) in self.boxes.items()
-            if left <= point[0] <= right and top <= point[1] <= bottom
+            for words, (left_edge, right, top, bottom) in self.boxes.items()
+            if left_edge <= point[0] <= right and top <= point[1] <= bottom
         )
         return next(inside, "")
 
@@ -75,14 +75,14 @@ def test_a_training_step_goes_from_the_loss_to_gradients_to_clipping(monkeypatch
     monkeypatch.setattr(training, "Sheet", Recorder)
     sheet, _ = training.training_step()
     # Some arrows are drawn before the box that they lead to: all boxes are known now.
-    again = Recorder()
-    again.boxes = sheet.boxes
-    monkeypatch.setattr(training, "Sheet", lambda *_: again)
+    second_recorder = Recorder()
+    second_recorder.boxes = sheet.boxes
+    monkeypatch.setattr(training, "Sheet", lambda *_: second_recorder)
     training.training_step()
-    assert (again.arrows[-3:]) == [
+    assert (second_recorder.arrows[-3:]) == [
         ("loss", "gradients"),
         ("gradients", "clip"),
         ("clip", "step"),
     ]
-    entered = {end for _, end in again.arrows}
-    assert set(again.boxes) - entered == {"source", "target"}
+    entered = {end for _, end in second_recorder.arrows}
+    assert set(second_recorder.boxes) - entered == {"source", "target"}

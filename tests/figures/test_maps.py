@@ -15,8 +15,8 @@ WEIGHTS = torch.tensor([[0.861, 0.139, 0.0], [0.0004, 0.5, 0.4996]])
 def axes():
     import matplotlib.pyplot as plt
 
-    figure, made = style.subplots()
-    yield made
+    figure, empty_axes = style.subplots()
+    yield empty_axes
     plt.close(figure)
 
 

@@ -10,7 +10,7 @@ from autograder.figures.page import Drawn
 from autograder.grading.rendering.sanitise import clean_html
 
 
-def drawn(word: str) -> Drawn:
+def draw_word(word: str) -> Drawn:
     svg = f'<svg role="img" aria-label="{word}"><text>{word}</text></svg>'
     return Drawn(svg, f'"{word}" <b>')
 
@@ -20,16 +20,18 @@ SAID = ["All alike.", "One leads & wins."]
 
 @pytest.fixture
 def steps() -> str:
-    return page.steps([drawn("even"), drawn("hard")], SAID, "2.4", "Rising scores.")
+    return page.steps(
+        [draw_word("even"), draw_word("hard")], SAID, "2.4", "Rising scores."
+    )
 
 
 def test_a_caption_has_a_number_and_no_markup_of_its_own():
-    html = page.figure(drawn("x"), "2.3", "a < b")
+    html = page.figure(draw_word("x"), "2.3", "a < b")
     assert "<figcaption><b>Figure 2.3.</b> a &lt; b</figcaption>" in html
 
 
 def test_a_figure_without_number_and_caption_has_no_caption():
-    assert "figcaption>" not in page.figure(drawn("x"))
+    assert "figcaption>" not in page.figure(draw_word("x"))
 
 
 def test_each_step_is_a_radio_button_of_one_group_that_says_its_sentence(steps):
@@ -54,22 +56,26 @@ def test_there_is_no_script(steps):
 
 
 def test_a_sanitiser_leaves_all_steps_as_pictures_with_their_words(steps):
-    shown = clean_html(steps)
-    assert not re.search("<(style|input|svg|label)", shown)
-    assert shown.count("<img") == 2 and 'alt="&quot;even&quot; &lt;b&gt;"' in shown
-    assert shown.count("All alike.") == 2  # in what is hidden, too
-    assert 'hidden="hidden"' in shown
-    assert "<b>Figure 2.4.</b> Rising scores." in shown
+    cleaned = clean_html(steps)
+    assert not re.search("<(style|input|svg|label)", cleaned)
+    assert cleaned.count("<img") == 2 and 'alt="&quot;even&quot; &lt;b&gt;"' in cleaned
+    assert cleaned.count("All alike.") == 2  # in what is hidden, too
+    assert 'hidden="hidden"' in cleaned
+    assert "<b>Figure 2.4.</b> Rising scores." in cleaned
 
 
 def test_a_picture_brings_paper_and_ink_of_its_own():
-    html = page.figure(drawn("x"))
+    html = page.figure(draw_word("x"))
     data = re.search(r"base64,([^\"]+)", html)[1]
     assert "prefers-color-scheme:dark" in base64.b64decode(data).decode()
 
 
 def test_equal_steps_are_equal_bytes_and_others_have_rules_of_their_own(steps):
-    again = page.steps([drawn("even"), drawn("hard")], SAID, "2.4", "Rising scores.")
-    other = page.steps([drawn("even"), drawn("soft")], SAID, "2.4", "Rising scores.")
+    repeated = page.steps(
+        [draw_word("even"), draw_word("hard")], SAID, "2.4", "Rising scores."
+    )
+    different = page.steps(
+        [draw_word("even"), draw_word("soft")], SAID, "2.4", "Rising scores."
+    )
     name = re.compile(r'<figure id="([\w-]+)"')
-    assert again == steps and name.search(other)[1] != name.search(steps)[1]
+    assert repeated == steps and name.search(different)[1] != name.search(steps)[1]

@@ -45,10 +45,10 @@ def lab(rgb: np.ndarray) -> np.ndarray:
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(first: str, second: str) -> float:
     """Of WCAG 2.2."""
     light = sorted(
-        float(np.array([0.2126, 0.7152, 0.0722]) @ linear(c)) for c in (one, other)
+        float(np.array([0.2126, 0.7152, 0.0722]) @ linear(c)) for c in (first, second)
     )
     return (light[1] + 0.05) / (light[0] + 0.05)
 
@@ -81,11 +81,11 @@ def test_values_are_read_on_the_fullest_cell(paper, ink, colour):
 def test_a_figure_has_no_frame_and_the_pages_ink():
     figure, axes = style.subplots()
     axes.plot([1, 2], [1, 3])
-    drawn = as_svg(figure, "A line rises.")
+    svg = as_svg(figure, "A line rises.")
     plt.close(figure)
     assert not any(axes.spines[side].get_visible() for side in ("top", "right", "left"))
-    assert "currentColor" in drawn and "010203" not in drawn and "#000000" not in drawn
-    assert "font-family: '" not in drawn  # type of the page
+    assert "currentColor" in svg and "010203" not in svg and "#000000" not in svg
+    assert "font-family: '" not in svg  # type of the page
 
 
 def test_numbers_in_a_figure_are_not_shortened_with_its_coordinates():

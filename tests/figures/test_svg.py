@@ -18,8 +18,8 @@ from autograder.figures.svg import as_svg
 @pytest.fixture
 def axes():
     with matplotlib.rc_context(matplotlib.rcParamsDefault):  # a student's own figure
-        figure, made = plt.subplots()
-        yield made
+        figure, empty_axes = plt.subplots()
+        yield empty_axes
         plt.close(figure)
 
 
@@ -27,9 +27,9 @@ def test_what_stands_around_the_data_has_the_colour_of_the_pages_text(axes):
     axes.plot([1, 2], [1, 3], color="#0072B2", label="blue")
     axes.set(title="A title", xlabel="steps")
     axes.legend()
-    drawn = as_svg(axes.figure, "A line rises.")
-    assert "currentColor" in drawn and "#0072b2" in drawn
-    assert "#000000" not in drawn and "#010203" not in drawn
+    svg = as_svg(axes.figure, "A line rises.")
+    assert "currentColor" in svg and "#0072b2" in svg
+    assert "#000000" not in svg and "#010203" not in svg
 
 
 def test_black_among_curves_is_the_pages_colour(axes):
@@ -65,18 +65,14 @@ def test_black_in_an_empty_circle_is_the_pages_colour(axes):
 def test_its_ground_is_the_pages(axes):
     axes.plot([1, 2], [1, 3], label="one")
     axes.legend()
-    drawn = as_svg(axes.figure, "A line.")
-    assert "fill: #ffffff" not in drawn.replace("fill: #ffffff; opacity: 0", "")
+    svg = as_svg(axes.figure, "A line.")
+    assert "fill: #ffffff" not in svg.replace("fill: #ffffff; opacity: 0", "")
 
 
 def test_it_has_alt_text_and_neither_script_nor_style_sheet(axes):
-    drawn = as_svg(axes.figure, 'An "empty" <b>picture</b>.')
-    assert drawn.startswith(
-        '<svg role="img" aria-label="An &quot;empty&quot; &lt;b&gt;'
-    )
-    assert not any(
-        f"<{tag}" in drawn for tag in ("style", "script", "metadata", "?xml")
-    )
+    svg = as_svg(axes.figure, 'An "empty" <b>picture</b>.')
+    assert svg.startswith('<svg role="img" aria-label="An &quot;empty&quot; &lt;b&gt;')
+    assert not any(f"<{tag}" in svg for tag in ("style", "script", "metadata", "?xml"))
 
 
 def test_it_is_the_same_each_time(axes):
@@ -87,8 +83,8 @@ def test_it_is_the_same_each_time(axes):
 def test_exponents_are_no_paler_than_other_ticks():
     figure, axes = style.subplots()
     axes.loglog([1, 1000], [1, 1000])
-    drawn = as_svg(figure, "A line.")
+    svg = as_svg(figure, "A line.")
     plt.close(figure)
-    parts = re.findall("<tspan[^>]*>", drawn)
+    parts = re.findall("<tspan[^>]*>", svg)
     assert parts and not any("opacity" in part for part in parts)
-    assert "opacity: 0.65" in drawn
+    assert "opacity: 0.65" in svg

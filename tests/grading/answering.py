@@ -23,11 +23,11 @@ def run(examples: int) -> settings:
     )
 
 
-def kept(check: PreparedCheck, ask: Callable[[Case], Answers]) -> Verdict:
+def keep_verdict(check: PreparedCheck, ask: Callable[[Case], Answers]) -> Verdict:
     """What is kept of a check with these answers, once our side has made them."""
-    found = judge(check.exercise, check.exercise.cases, ask)
-    diagnose(check.exercise, found.results)
-    final = hide_stub(found)
+    verdict = judge(check.exercise, check.exercise.cases, ask)
+    diagnose(check.exercise, verdict.results)
+    final = hide_stub(verdict)
     as_html(final).encode()
     record = verdict_of(final)
     json.dumps(record.to_json(), allow_nan=False).encode()
@@ -55,17 +55,21 @@ def tensors(draw) -> torch.Tensor:
     shape = draw(st.lists(st.integers(0, 5), max_size=5))
     dtype = draw(st.sampled_from(DTYPES))
     fill = draw(st.sampled_from((0, 1, -1, 2**62, float("nan"), float("inf"), 1e300)))
-    made = torch.full(shape, 0, dtype=dtype)
+    tensor = torch.full(shape, 0, dtype=dtype)
     if dtype.is_floating_point:
-        return made + fill
-    return made if fill != fill or abs(fill) == float("inf") else _whole(made, fill)
+        return tensor + fill
+    return (
+        tensor
+        if fill != fill or abs(fill) == float("inf")
+        else _fill_integers(tensor, fill)
+    )
 
 
-def _whole(made: torch.Tensor, fill: float) -> torch.Tensor:
+def _fill_integers(tensor: torch.Tensor, fill: float) -> torch.Tensor:
     try:
-        return made.fill_(int(fill))
+        return tensor.fill_(int(fill))
     except (RuntimeError, OverflowError):
-        return made
+        return tensor
 
 
 texts = st.one_of(

@@ -40,20 +40,20 @@ def clone(course):
 
 
 @pytest.fixture
-def ends():
+def pair():
     ours, theirs = socket.socketpair()
     with ours, theirs:
         yield ours, theirs
 
 
 @pytest.fixture
-def sandbox(ends, monkeypatch):
+def sandbox(pair, monkeypatch):
     """Starts a sandbox that serves the given object; returns the judge's end.
 
-    The first one has the channel `ends`, each later one a channel of its own: two that
+    The first one has the channel `pair`, each later one a channel of its own: two that
     read from one would take each other's messages.
     """
-    channels = [ends]
+    channels = [pair]
     sandboxes: list[threading.Thread] = []
 
     def start(get, ticket=TICKET):
@@ -71,9 +71,11 @@ def sandbox(ends, monkeypatch):
     yield start
     for ours, _ in channels:
         ours.close()
-    for one in sandboxes:  # each puts this process's switches back when it ends
-        one.join(60)
-        assert not one.is_alive()
+    for (
+        sandbox_client
+    ) in sandboxes:  # each puts this process's switches back when it ends
+        sandbox_client.join(60)
+        assert not sandbox_client.is_alive()
     for _, theirs in channels:
         theirs.close()
 

@@ -66,20 +66,20 @@ def stop_at_random(
     Returns:
         What was stopped, and for how long.
     """
-    draw, done = random.Random(seed), []
+    draw, stops = random.Random(seed), []
     while not over.wait(draw.uniform(0.0, pause)):
         role = draw.choice(ROLES)
-        found = processes(command, role)
-        if not found:
+        candidates = processes(command, role)
+        if not candidates:
             continue
-        one, seconds = draw.choice(found), draw.uniform(0.0, longest)
+        process, seconds = draw.choice(candidates), draw.uniform(0.0, longest)
         with contextlib.suppress(*_GONE):
-            one.suspend()
-            done.append(f"{role} {seconds:.0f} s")
+            process.suspend()
+            stops.append(f"{role} {seconds:.0f} s")
         over.wait(seconds)
         with contextlib.suppress(*_GONE):
-            one.resume()
-    return done
+            process.resume()
+    return stops
 
 
 def kill_each(
@@ -90,7 +90,7 @@ def kill_each(
     Args:
         within: seconds after which, at most, one of a role is killed.
     """
-    draw, done = random.Random(seed), []
+    draw, kills = random.Random(seed), []
     for role in draw.sample(roles or ROLES, len(roles or ROLES)):
         while not over.is_set() and not processes(command, role):
             time.sleep(0.01)
@@ -98,27 +98,28 @@ def kill_each(
         for _ in range(200):
             if over.is_set():
                 break
-            if found := processes(command, role):
+            if candidates := processes(command, role):
                 with contextlib.suppress(*_GONE):
-                    draw.choice(found).kill()
-                    done.append(role)
+                    draw.choice(candidates).kill()
+                    kills.append(role)
                 break
             time.sleep(0.01)
-    return done
+    return kills
 
 
 @contextlib.contextmanager
 def disturbed(
-    command: int, how: Callable[..., list[str]], *arguments: object
+    command: int, disturbance: Callable[..., list[str]], *arguments: object
 ) -> Iterator[list[str]]:
     """Disturb a command until the block ends; the list says then what was done."""
-    over, done = threading.Event(), []
+    over, disturbances = threading.Event(), []
     thread = threading.Thread(
-        target=lambda: done.extend(how(command, over, *arguments)), daemon=True
+        target=lambda: disturbances.extend(disturbance(command, over, *arguments)),
+        daemon=True,
     )
     thread.start()
     try:
-        yield done
+        yield disturbances
     finally:
         over.set()
         thread.join()

@@ -25,8 +25,8 @@ class Eventful(RunHere, Stage):
     """Runs notebooks here, and whatever else the student's folder asks for."""
 
     def preprocess(self, nb, resources):
-        here = Path(resources["metadata"]["path"])
-        wishes = {p.name: p.read_text() for p in here.iterdir()}
+        folder = Path(resources["metadata"]["path"])
+        wishes = {p.name: p.read_text() for p in folder.iterdir()}
         if "early" in wishes:
             Path(wishes["early"]).touch()
         if "late" in wishes:
@@ -101,7 +101,7 @@ def published(root: Path, student: str) -> dict:
 
 def task(**changes) -> Task:
     text = json.dumps(tiny.source_notebook())
-    given = {
+    fields = {
         "student": "ada",
         "assignment": UNIT,
         "notebook": UNIT,
@@ -115,4 +115,4 @@ def task(**changes) -> Task:
         "limits": SizeLimits(file=7),
         "secret": b"\xff",
     }
-    return Task(**given | changes)
+    return Task(**fields | changes)

@@ -17,5 +17,5 @@ def release_text(root) -> str:
     return (root / "release" / UNIT / f"{UNIT}.ipynb").read_text()
 
 
-def left_over(root) -> list[Path]:
+def find_leftovers(root) -> list[Path]:
     return [path for path in root.rglob("*") if path.suffix in (".part", ".old")]

@@ -16,17 +16,17 @@ OTHER = "attention/scaled_dot_product"
 TICKET = "t1"
 
 
-def asked(channel, seconds=30.0, stop=None, most=60.0):
+def ask_sandbox(channel, seconds=30.0, stop=None, most=60.0):
     """The sandbox at the other end of a channel, and whether it has begun to answer."""
-    found = SandboxClient(channel, TICKET, Meter(None), Seconds(seconds, most), stop)
-    found.await_ready()
-    return found
+    client = SandboxClient(channel, TICKET, Meter(None), Seconds(seconds, most), stop)
+    client.await_ready()
+    return client
 
 
 def judged(channel, seed="abc", seconds=30.0):
     """The verdict as it is shown, on what answers there."""
     check = prepare_check(NAME, seed)
-    verdict = decide(check, asked(channel, seconds))
+    verdict = decide(check, ask_sandbox(channel, seconds))
     if not verdict.passed and verdict.results:
         verdict = name_mistake(check.exercise, check.task, verdict)
     return hide_stub(verdict)

@@ -27,24 +27,26 @@ def word_on(number: int, word: str = "accepted"):
 
 def looks(name: str, side, number: int):
     """What the other side of a clinic answers to a look at one of its things."""
-    asked = {"thing": torch.tensor(number)}
+    question = {"thing": torch.tensor(number)}
     if name == DECODERS:
         none = torch.zeros(0, dtype=torch.int64)
-        asked |= {"do": "full", "before": none, "ids": torch.arange(6)[None]}
+        question |= {"do": "full", "before": none, "ids": torch.arange(6)[None]}
     if name == LAYERS:
         width = int(side.inputs["sizes"][0])
-        asked |= {
+        question |= {
             "x": torch.ones(2, 3, width).cumsum(1),
             "memory": torch.ones(2, 2, width),
         }
-    return reply(side, asked)
+    return reply(side, question)
 
 
 @pytest.mark.parametrize(("name", "bugs"), [(LAYERS, layers), (DECODERS, decoders)])
 def test_each_bug_of_a_clinic_is_met_in_a_case(name, bugs):
     cases = fresh_cases(specification(name), "bugs")
-    others = [case.inputs[other] for case in cases for other in ("other", "third")]
-    met = {"", *(str(other).partition(", ")[2] for other in others)}
+    subjects = [
+        case.inputs[subject] for case in cases for subject in ("other", "third")
+    ]
+    met = {"", *(str(subject).partition(", ")[2] for subject in subjects)}
     assert met == set(bugs.BUGS)
 
 
@@ -54,13 +56,15 @@ def test_what_is_said_of_a_thing_is_final_before_the_next_one_is_seen(name):
     side = find(name).interactor(inputs, random.Random(3))
     last = len(side.names) - 1
     words = {
-        thing: "accepted" if "right" in thing and "other" not in thing else "rejected"
-        for thing in side.list_subjects()
+        subject: "accepted"
+        if "right" in subject and "other" not in subject
+        else "rejected"
+        for subject in side.list_subjects()
     }
     for number in range(last + 1):
-        for other in {0, number - 1, number + 1, last, last + 1, -1} - {number}:
-            assert RAISED in looks(name, side, other), (number, other)
-            assert RAISED in reply(side, word_on(other))
+        for neighbour in {0, number - 1, number + 1, last, last + 1, -1} - {number}:
+            assert RAISED in looks(name, side, neighbour), (number, neighbour)
+            assert RAISED in reply(side, word_on(neighbour))
         assert RAISED not in looks(name, side, number)
         assert RAISED in concluded(side, {})
         assert reply(side, word_on(number, words[side.names[number]])) == {}
@@ -76,31 +80,33 @@ def test_two_that_are_ill_in_the_same_way_give_other_numbers(name):
     inputs = references.load(name.split("/")[0])[name].cases[0].inputs
     for start in range(40):
         side = find(name).interactor.in_grading(inputs, random.Random(start))
-        twice = {thing for thing in side.names if side.names.count(thing) > 1}
+        twice = {subject for subject in side.names if side.names.count(subject) > 1}
         if not twice:
             continue
-        thing, found = twice.pop(), []
-        for number, own in enumerate(side.names):
-            if own == thing:
+        subject, outputs = twice.pop(), []
+        for number, name_at in enumerate(side.names):
+            if name_at == subject:
                 (value,) = looks(name, side, number).values()
-                found.append(value)
+                outputs.append(value)
             reply(side, word_on(number))
-        assert found[0].shape == found[1].shape and not found[0].allclose(found[1])
+        assert outputs[0].shape == outputs[1].shape and not outputs[0].allclose(
+            outputs[1]
+        )
         return
     raise AssertionError("nothing comes twice")
 
 
 @pytest.mark.parametrize("name", [LAYERS, DECODERS])
 def test_in_grading_a_visible_case_has_weights_that_nobody_has_seen(name):
-    case, found = references.load(name.split("/")[0])[name].cases[0], []
-    for own in ("one", "one", "two"):
-        side = prepare_check(name, own).side(case)
+    case, outputs = references.load(name.split("/")[0])[name].cases[0], []
+    for seed in ("one", "one", "two"):
+        side = prepare_check(name, seed).side(case)
         for number in range(side.names.index(side.list_subjects()[0])):
             reply(side, word_on(number))
         number = side.names.index(side.list_subjects()[0])
         (value,) = looks(name, side, number).values()
-        found.append(value)
-    assert found[0].equal(found[1]) and not found[0].allclose(found[2])
+        outputs.append(value)
+    assert outputs[0].equal(outputs[1]) and not outputs[0].allclose(outputs[2])
 
 
 @pytest.mark.parametrize(("name", "most"), [(LAYERS, 0.3), (DECODERS, 0.35)])
@@ -108,9 +114,12 @@ def test_who_knows_how_many_are_right_does_not_know_which(name, most):
     inputs = references.load(name.split("/")[0])[name].cases[0].inputs
     sides = [find(name).interactor(inputs, random.Random(n)) for n in range(400)]
     right = sides[0].list_subjects()[0]
-    drawn = [tuple(own == right for own in side.names) for side in sides]
+    drawings = [tuple(drawing == right for drawing in side.names) for side in sides]
     # The best that can be said of so many things, whatever else is known.
     best = {
-        len(d): statistics.mode(o for o in drawn if len(o) == len(d)) for d in drawn
+        len(d): statistics.mode(o for o in drawings if len(o) == len(d))
+        for d in drawings
     }
-    assert statistics.fmean(best[len(own)] == own for own in drawn) < most
+    assert (
+        statistics.fmean(best[len(drawing)] == drawing for drawing in drawings) < most
+    )

@@ -31,13 +31,15 @@ class Exchange:
         self.inbound = root / "exchange" / "tiny" / "inbound"
         self.inbound.mkdir(parents=True)
 
-    def submit(self, student: str, text: str = "{}", when: str = "") -> Path:
-        """As nbgrader does it; ``when`` is a time that the student made up."""
-        when = when or f"{datetime.datetime.now(datetime.UTC):%F %T.%f} UTC"
-        folder = self.inbound / f"{student}+{UNIT}+{when}+r{len(list(self.names()))}"
+    def submit(self, student: str, text: str = "{}", timestamp: str = "") -> Path:
+        """As nbgrader does it; ``timestamp`` is a time that the student made up."""
+        timestamp = timestamp or f"{datetime.datetime.now(datetime.UTC):%F %T.%f} UTC"
+        folder = (
+            self.inbound / f"{student}+{UNIT}+{timestamp}+r{len(list(self.names()))}"
+        )
         folder.mkdir()
         (folder / f"{UNIT}.ipynb").write_text(text)
-        (folder / "timestamp.txt").write_text(when)
+        (folder / "timestamp.txt").write_text(timestamp)
         (folder / "submission_secret.txt").write_text("s3cret")
         return folder
 
@@ -104,11 +106,11 @@ def test_a_newer_one_is_taken_only_with_update(exchange):
 
 
 @pytest.mark.parametrize(
-    "when", ["2020-01-01 00:00:00 UTC", "2999-01-01 00:00:00 UTC", "garbage"]
+    "timestamp", ["2020-01-01 00:00:00 UTC", "2999-01-01 00:00:00 UTC", "garbage"]
 )
-def test_a_made_up_time_does_not_count(exchange, when):
+def test_a_made_up_time_does_not_count(exchange, timestamp):
     before = time.time()
-    exchange.submit("eve", when=when)
+    exchange.submit("eve", timestamp=timestamp)
     exchange.submit("ada")
     exchange.collect()
     assert -1 <= exchange.late_by("eve", before) <= time.time() - before
@@ -135,20 +137,20 @@ def _ignored_ones_in_front(folder: Path) -> None:
         (folder / "00.ipynb" / f"{n}.pyc").write_text("")
 
 
-def _closed_one_in_front(folder: Path) -> None:
+def _put_folder_in_front(folder: Path) -> None:
     (folder / "00.ipynb").mkdir()
     (folder / "00.ipynb" / "closed").write_text("")
 
 
-@pytest.mark.parametrize("hide", [_ignored_ones_in_front, _closed_one_in_front])
+@pytest.mark.parametrize("hide", [_ignored_ones_in_front, _put_folder_in_front])
 def test_a_late_change_cannot_hide_behind_other_files(exchange, monkeypatch, hide):
     monkeypatch.setattr(collect, "_COPYING", datetime.timedelta(seconds=0.3))
     look = os.stat
 
-    def stat(name, **more):  # as in a folder that only its owner may pass
+    def stat(name, **options):  # as in a folder that only its owner may pass
         if name == "closed":
             raise PermissionError(13, "Permission denied")
-        return look(name, **more)
+        return look(name, **options)
 
     monkeypatch.setattr(os, "stat", stat)
     folder = exchange.submit("eve")
@@ -168,11 +170,11 @@ def test_a_change_while_it_is_collected_counts_from_then(exchange, monkeypatch):
     look, changed = collect.last_change, []
 
     def last_moment(*args):
-        found = look(*args)
+        status = look(*args)
         time.sleep(0.6)
         changed.append(time.time())
         (folder / f"{UNIT}.ipynb").write_text("better")
-        return found
+        return status
 
     monkeypatch.setattr(collect, "last_change", last_moment)
     exchange.collect()
@@ -290,10 +292,10 @@ def test_a_full_disk_keeps_the_earlier_submission(exchange, monkeypatch):
     exchange.submit("ada", "2")
     exchange.submit("bob", "3")
 
-    def fail(source, target, *rest):
+    def fail(source, target, *options):
         if "ada" in str(target):
             raise OSError(28, "No space left on device")
-        return copy(source, target, *rest)
+        return copy(source, target, *options)
 
     copy = collect.copy
     with monkeypatch.context() as patch:
@@ -323,8 +325,10 @@ def test_half_a_notebook_is_no_submission(exchange, monkeypatch):
         patch.setattr(Path, "write_bytes", short)
         with pytest.raises(ExchangeError, match="run the same command again"):
             exchange.collect(update=True)
-    there = exchange.submitted("ada")
-    assert exchange.text("ada") == "1" and list(there.parent.iterdir()) == [there]
+    submitted = exchange.submitted("ada")
+    assert exchange.text("ada") == "1" and list(submitted.parent.iterdir()) == [
+        submitted
+    ]
     exchange.collect(update=True)
     assert exchange.text("ada") == "2" * 99
 
@@ -349,12 +353,12 @@ def test_what_is_collected_and_what_is_graded_wait_for_each_other(exchange):
 
 
 def test_what_disappears_while_it_is_looked_at_stops_nobody(exchange, monkeypatch):
-    gone = exchange.submit("eve")
+    submission = exchange.submit("eve")
     exchange.submit("ada")
     look = collect.last_change
 
     def vanishing(folder, ignore):
-        if folder == gone:
+        if folder == submission:
             shutil.rmtree(folder)
         return look(folder, ignore)
 

@@ -31,12 +31,12 @@ def test_answers_are_graded_and_words_wait_for_a_teacher(course):
 
 def test_who_was_being_collected_when_that_was_killed_is_graded(course):
     """Between its two renames, the earlier submission is aside."""
-    there = hand_in(course, "ada", good(course))
-    aside = there.rename(there.with_name(f".{UNIT}.old"))
+    submission = hand_in(course, "ada", good(course))
+    aside = submission.rename(submission.with_name(f".{UNIT}.old"))
     hand_in(course, "bob", good(course))
-    assert f"{there}: restored" in autograde(course)["log"]
+    assert f"{submission}: restored" in autograde(course)["log"]
     assert points(course) == {"ada": [2.0, 4.0, None], "bob": [2.0, 4.0, None]}
-    there.rename(aside)
+    submission.rename(aside)
     hand_in(course, "ada", good(course, double="def double(x):\n    return x"))
     autograde(course)
     assert points(course)["ada"] == [0.0, 4.0, None], "a newer one lies there"
@@ -66,18 +66,18 @@ def test_broken_submissions_end_in_zero_with_a_reason_and_stop_nobody(course):
         "pipe": zero,
     }
     assert "Needs a person: cut: refused: the notebook cannot be read" in result["log"]
-    known = tiny.read(course, "autograded", "none").metadata.autograder
-    assert known.refused == "there is no notebook in the submission"
+    metadata = tiny.read(course, "autograded", "none").metadata.autograder
+    assert metadata.refused == "there is no notebook in the submission"
     comments = gradebook(course)["none"][2]
     assert "there is no notebook" in comments["numbers-why"]
 
 
 def test_a_copied_cell_a_new_name_and_an_old_schema_cost_nothing(course):
-    copied = tiny.solved(tiny.read(course, "release"))
+    copied = tiny.solve_release(tiny.read(course, "release"))
     copied.cells.append(tiny.cell(copied, "numbers-double-answer"))
     hand_in(course, "ada", tiny.data(copied))
     hand_in(course, "bob", good(course), f"Copy of {UNIT} (1).ipynb")
-    old = tiny.solved(tiny.read(course, "release"))
+    old = tiny.solve_release(tiny.read(course, "release"))
     for cell in old.cells:
         cell.metadata.get("nbgrader", {}).update(schema_version=1)
     hand_in(course, "cyd", tiny.data(old))
@@ -124,18 +124,18 @@ def test_what_cannot_be_decided_keeps_scores_of_another_grader(course, monkeypat
 def test_what_fails_once_is_graded_again_when_the_others_are_done(course, monkeypatch):
     for student in ("ada", "bob"):
         hand_in(course, student, good(course))
-    run, seen = RunHere.preprocess, []
+    run, students_run = RunHere.preprocess, []
 
     def fail_once(self, nb, resources):
-        seen.append(resources["nbgrader"]["student"])
-        if seen == ["ada"]:
+        students_run.append(resources["nbgrader"]["student"])
+        if students_run == ["ada"]:
             raise OSError("no space left on device")
         return run(self, nb, resources)
 
     monkeypatch.setattr(RunHere, "preprocess", fail_once)
     result = autograde(course)
     assert result["success"] and "graded again" in result["log"]
-    assert seen == ["ada", "bob", "ada"]
+    assert students_run == ["ada", "bob", "ada"]
     assert set(map(tuple, points(course).values())) == {(2.0, 4.0, None)}
 
 
@@ -182,16 +182,16 @@ def test_files_of_the_student_lie_beside_the_run_under_those_of_the_course(
     (folder / "data.csv").write_text("student")
     (folder / "sub").mkdir()
     (folder / "sub" / "helper.py").write_text("x = 1")
-    found = {}
+    texts = {}
 
     def look(self, nb, resources):
-        here = Path(resources["metadata"]["path"])
-        found.update({p.name: p.read_text() for p in here.rglob("*.*")})
+        folder = Path(resources["metadata"]["path"])
+        texts.update({p.name: p.read_text() for p in folder.rglob("*.*")})
         return nb, resources
 
     monkeypatch.setattr(RunHere, "preprocess", look)
     autograde(course)
-    assert found["data.csv"] == "course" and found["helper.py"] == "x = 1"
+    assert texts["data.csv"] == "course" and texts["helper.py"] == "x = 1"
     assert [p.name for p in (course / "autograded/ada" / UNIT).iterdir()] == [
         f"{UNIT}.ipynb"
     ]
@@ -245,9 +245,12 @@ def test_a_command_grades_in_as_many_processes_as_there_is_work_for(monkeypatch)
     monkeypatch.setattr(converter, "usable_cores", lambda: 4)
 
     def slots(parent: LoggingConfigurable, students: int, jobs: int = 0) -> object:
-        one = converter.CourseAutograde(CourseDirectory(), parent=parent)
-        one.jobs, one._folders = jobs, dict.fromkeys(map(str, range(students)))
-        return one._executor()
+        autograde_app = converter.CourseAutograde(CourseDirectory(), parent=parent)
+        autograde_app.jobs, autograde_app._folders = (
+            jobs,
+            dict.fromkeys(map(str, range(students))),
+        )
+        return autograde_app._executor()
 
     command, server = Application(), LoggingConfigurable()
     assert [slots(command, n) for n in (1, 2, 9)] == ["here", 2, 4]
@@ -262,13 +265,13 @@ def test_a_submission_that_is_closed_to_us_has_no_score_and_no_zero(
     hand_in(course, "bob", good(course))
     read = os.open
 
-    def closed(path, *more, **options):
+    def refuse_open(path, *arguments, **options):
         if str(path).endswith(f"ada/{UNIT}/{UNIT}.ipynb"):
             raise PermissionError(13, "Permission denied")
-        return read(path, *more, **options)
+        return read(path, *arguments, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "open", closed)
+        patch.setattr(os, "open", refuse_open)
         result = autograde(course)
     assert "Permission denied; see to its owner and its mode" in result["log"]
     assert "Traceback" not in result["log"]
@@ -279,17 +282,17 @@ def test_a_submission_that_is_closed_to_us_has_no_score_and_no_zero(
 
 def test_nobody_is_graded_while_somebody_collects(course):
     """Between its two renames there is nothing: that is no empty submission."""
-    there = hand_in(course, "ada", good(course))
-    with files.locked(there):
-        aside = there.rename(there.with_name("elsewhere"))
+    submission = hand_in(course, "ada", good(course))
+    with files.locked(submission):
+        aside = submission.rename(submission.with_name("elsewhere"))
         graded: list[dict] = []
         thread = threading.Thread(target=lambda: graded.append(autograde(course)))
         hand_in(course, "bob", good(course))
-        there.mkdir()
+        submission.mkdir()
         thread.start()
         time.sleep(1.5)
-        there.rmdir()
-        aside.rename(there)
+        submission.rmdir()
+        aside.rename(submission)
     thread.join()
     assert points(course)["ada"] == [2.0, 4.0, None]
 
@@ -349,14 +352,17 @@ def test_a_disk_that_becomes_full_is_a_line_for_each_and_no_more(course, monkeyp
 def test_a_path_that_is_too_long_for_a_gradebook_is_refused_in_a_line(course, tmp_path):
     folder = tmp_path / ("x" * 200) / ("y" * 200)
     folder.mkdir(parents=True)
-    known = access._LONGEST - len(os.fsencode(folder)) - 1
-    fits, long = folder / ("f" * known), folder / ("l" * (known + 1))
+    most_characters = access._LONGEST - len(os.fsencode(folder)) - 1
+    fits, long = (
+        folder / ("f" * most_characters),
+        folder / ("l" * (most_characters + 1)),
+    )
     for root in (fits, long):
         shutil.copytree(course, root)
         hand_in(root, "ada", good(root))
     assert autograde(fits)["success"]
-    told = autograde(long)
-    assert not told["success"] and "by 1 characters; move the folder" in told["log"]
+    run = autograde(long)
+    assert not run["success"] and "by 1 characters; move the folder" in run["log"]
 
 
 @pytest.mark.parametrize("letter", "*?[%")
@@ -368,10 +374,10 @@ def test_a_path_that_nbgrader_reads_as_another_is_refused_in_a_line(
     hand_in(course, "ada", good(course))
     shutil.copytree(course / "submitted", course / "autograded")
     root = course.rename(tmp_path / f"a{letter}b")
-    who = {"autograde": ["*"]}
+    students = {"autograde": ["*"]}
     for method in ("autograde", "generate_assignment", "generate_feedback"):
-        told = tiny.run_nbgrader(root, method, UNIT, *who.get(method, ()))
-        assert not told["success"] and f"nbgrader misreads {letter} in" in told["log"]
+        run = tiny.run_nbgrader(root, method, UNIT, *students.get(method, ()))
+        assert not run["success"] and f"nbgrader misreads {letter} in" in run["log"]
     with pytest.raises(CourseError, match="rename the folder"):
         find_assignment("01", root)
     assert {path.name for path in tmp_path.iterdir()} == {root.name}

@@ -40,14 +40,14 @@ def test_what_is_no_date_is_refused(text):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "says"),
+    ("seconds", "message"),
     [
         (0, ""), (-5, ""), (1.0, "late, unknown by how much"), (2, "1 minute late"),
         (7500, "2 hours 5 minutes late"),
     ],
 )  # fmt: skip
-def test_a_second_is_what_an_lms_without_times_calls_late(seconds, says):
-    assert dates.how_late(seconds) == says
+def test_a_second_is_what_an_lms_without_times_calls_late(seconds, message):
+    assert dates.how_late(seconds) == message
 
 
 def test_nbgraders_gradebook_reads_offsets_once_installed(tmp_path, monkeypatch):

@@ -67,11 +67,11 @@ def points(root) -> dict[str, list[float | None]]:
         "join submitted_assignment s on n.assignment_id = s.id "
         "join base_cell b on g.cell_id = b.id order by s.student_id, b.name desc"
     )
-    found: dict[str, list[float | None]] = {}
+    scores: dict[str, list[float | None]] = {}
     with contextlib.closing(sqlite3.connect(root / "gradebook.db")) as book:
         for student, score in book.execute(question):
-            found.setdefault(student, []).append(score)
-    return found
+            scores.setdefault(student, []).append(score)
+    return scores
 
 
 def hand_in_three(course) -> None:
@@ -88,12 +88,12 @@ def once_asked(monkeypatch):
     """Has something happen once, when the sandbox has been asked for the first time."""
 
     def have(happen):
-        ask, done = Exchange.ask, []
+        ask, asked_before = Exchange.ask, []
 
         def ask_and_more(self, *arguments):
             ask(self, *arguments)
-            if not done:
-                done.append(True)
+            if not asked_before:
+                asked_before.append(True)
                 happen()
 
         monkeypatch.setattr(Exchange, "ask", ask_and_more)
@@ -144,35 +144,35 @@ def test_output_that_does_not_come_costs_nobody_anything(course, monkeypatch):
     hand_in_three(course)
     messages, lost = PromptClient.messages, []
 
-    def some(self, seconds):
-        found = messages(self, seconds)
-        ends = [
-            one
-            for one in found
-            if one[0]["content"].get("execution_state") == "idle"
-            and one[0]["parent_header"]["msg_type"] == "execute_request"
+    def lose_idle_messages(self, seconds):
+        received = messages(self, seconds)
+        idle_messages = [
+            message
+            for message in received
+            if message[0]["content"].get("execution_state") == "idle"
+            and message[0]["parent_header"]["msg_type"] == "execute_request"
         ]
-        if ends and not lost:
-            lost.extend(ends)
-            found.remove(ends[0])
-        return found
+        if idle_messages and not lost:
+            lost.extend(idle_messages)
+            received.remove(idle_messages[0])
+        return received
 
-    monkeypatch.setattr(PromptClient, "messages", some)
+    monkeypatch.setattr(PromptClient, "messages", lose_idle_messages)
     result = autograde(course, iopub_timeout=1)
     assert lost and result["log"].count("graded again") == 1
     assert result["success"] and points(course) == THREE
 
 
-@pytest.mark.parametrize("again", [False, True])
-def test_a_host_s_full_disk_costs_nobody_anything(course, monkeypatch, again):
+@pytest.mark.parametrize("is_repeated", [False, True])
+def test_a_host_s_full_disk_costs_nobody_anything(course, monkeypatch, is_repeated):
     """Whatever a sandbox has missed is seen when it has ended, at the latest."""
     hand_in_three(course)
-    last_words, told = SandboxedProcess._last_words, []
+    last_words, reasons = SandboxedProcess._last_words, []
 
     def full(self, answer):
         words = last_words(self, answer)
-        if not told or again:
-            told.append(words["reason"])
+        if not reasons or is_repeated:
+            reasons.append(words["reason"])
             words["reason"] = full_disk_message(Path("/scratch/server/slot"))
             words["ended"] = EndReason.HOST_DISK
         return words
@@ -180,9 +180,9 @@ def test_a_host_s_full_disk_costs_nobody_anything(course, monkeypatch, again):
     monkeypatch.setattr(SandboxedProcess, "_last_words", full)
     result = autograde(course)
     assert "there is no room in /scratch; make some" in result["log"]
-    assert result["success"] is not again
+    assert result["success"] is not is_repeated
     nothing = {student: [None, None] for student in THREE}
-    assert points(course) == (nothing if again else THREE)
+    assert points(course) == (nothing if is_repeated else THREE)
 
 
 def test_who_cannot_be_decided_twice_needs_a_person_and_has_no_score(
@@ -287,10 +287,10 @@ def test_a_notebook_holds_its_grader_no_longer_than_its_limits_say(course, monke
     hand_in(course, "ada", softmax=slow)
     hand_in(course, "bob", softmax=slow, sees=SLEEPS.format(judged.SEES))
     autograde(course, timeout=30, answer_seconds=10.0, check_seconds=1.0)
-    found = points(course)
-    assert found["ada"][0] < 14.0 and found["ada"][1] == 8.0
-    told = outputs(course, "ada", "softmax")
-    assert "together took longer than 2 seconds" in told and "wait for?" in told
+    scores = points(course)
+    assert scores["ada"][0] < 14.0 and scores["ada"][1] == 8.0
+    output = outputs(course, "ada", "softmax")
+    assert "together took longer than 2 seconds" in output and "wait for?" in output
     shutil.rmtree(course / "autograded")
     limits = {"timeout": 60, "check_seconds": 2.0, "notebook_seconds": 3.0}
     autograde(course, **limits)
@@ -310,8 +310,8 @@ def test_junk_on_the_judges_channel_costs_its_own_submission_only(course):
     hand_in(course, "ada", softmax=f"{judged.SOFTMAX}\n{FLOOD}")
     hand_in(course, "bob")
     autograde(course, timeout=10)
-    found = points(course)
-    assert found["bob"] == RIGHT and found["ada"][0] == 0.0
+    scores = points(course)
+    assert scores["bob"] == RIGHT and scores["ada"][0] == 0.0
 
 
 def test_the_judge_outlives_a_class(course):

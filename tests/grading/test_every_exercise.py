@@ -21,7 +21,7 @@ from autograder.checks.wire import receive, send
 from autograder.course import units
 from autograder.grading.judge.naming import name_mistake
 from autograder.grading.judge.preparing import PreparedCheck
-from tests.grading.answering import DTYPES, kept, run, values
+from tests.grading.answering import DTYPES, keep_verdict, run, values
 
 NAMES = [e.name for unit in units() for e in specifications(unit.name)]
 # What a right tensor may become on its way; some of it not every tensor can.
@@ -72,25 +72,27 @@ def prepared(name: str) -> PreparedCheck:
     return PreparedCheck(visible, specification(name), "seed")
 
 
-def given_to(check: PreparedCheck, right: bool, others: list[Place]) -> list[Answers]:
+def answers_to_cases(
+    check: PreparedCheck, right: bool, changes: list[Place]
+) -> list[Answers]:
     """What is answered to each case."""
     cases = check.exercise.cases
-    told: list[dict[str, Value]] = [
+    answers_by_case: list[dict[str, Value]] = [
         dict(case.expected) if right else {} for case in cases
     ]
     keys = [
         (n, key) for n, case in enumerate(cases) for key in (*case.expected, RAISED)
     ]
-    for place in others:
+    for place in changes:
         n, key = keys[place.number % len(keys)]
         expected = cases[n].expected.get(key)
         value = place.value
         if place.twist < len(TWISTS) and isinstance(expected, torch.Tensor):
             value = _twisted(expected, place.twist)
-        told[n].pop(key, None)
+        answers_by_case[n].pop(key, None)
         if value is not None:
-            told[n][key] = value
-    return told
+            answers_by_case[n][key] = value
+    return answers_by_case
 
 
 def _twisted(value: torch.Tensor, twist: int) -> Value:
@@ -100,17 +102,17 @@ def _twisted(value: torch.Tensor, twist: int) -> Value:
         return value
 
 
-def concludes(name: str, right: bool, others: list[Place]) -> None:
+def concludes(name: str, right: bool, changes: list[Place]) -> None:
     """See that a verdict comes of these answers, and of what our side makes of them."""
     check = prepared(name)
-    told = given_to(check, right, others)
-    made = [
+    sent = answers_to_cases(check, right, changes)
+    received = [
         concluded(check.side(case), answers)
-        for case, answers in zip(check.exercise.cases, told, strict=True)
+        for case, answers in zip(check.exercise.cases, sent, strict=True)
     ]
-    for answers in (told, made):
-        left = iter(answers)
-        kept(check, lambda case, left=left: next(left))
+    for answers in (sent, received):
+        remaining = iter(answers)
+        keep_verdict(check, lambda case, remaining=remaining: next(remaining))
 
 
 @run(150)
@@ -124,10 +126,10 @@ def test_answers_to_any_exercise_end_in_a_verdict(exchange):
 def test_a_hundred_answers_to_each_exercise_end_in_a_verdict(name):
     @run(100)
     @given(exchanges([name]))
-    def each(exchange):
+    def conclude_exchange(exchange):
         concludes(*exchange)
 
-    each()
+    conclude_exchange()
 
 
 @pytest.mark.slow
@@ -137,18 +139,18 @@ def test_the_search_for_a_mistake_survives_any_answers(name):
 
     @run(3)
     @given(exchanges([name]))
-    def each(exchange):
-        _, right, others = exchange
-        told = iter(given_to(check, right, others))
+    def diagnose_exchange(exchange):
+        _, right, changes = exchange
+        remaining = iter(answers_to_cases(check, right, changes))
 
         def ask(case: Case) -> Answers:
-            return next(told)
+            return next(remaining)
 
         name_mistake(
             check.exercise, check.task, judge(check.exercise, check.exercise.cases, ask)
         )
 
-    each()
+    diagnose_exchange()
 
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
@@ -156,9 +158,9 @@ def test_what_is_asked_and_what_is_right_fit_into_messages(unit):
     """A sandbox that cannot read a question has no answer, however right it is."""
     for visibility in ("public", "hidden"):
         for exercise in references.load(unit.name, visibility).values():
-            other = specification(exercise.name).side
+            side = specification(exercise.name).side
             for case in exercise.cases:
-                arrive(other(case.inputs, random.Random(0)).reveal_inputs())
+                arrive(side(case.inputs, random.Random(0)).reveal_inputs())
                 if not case.measure:
                     arrive(case.expected)
 

@@ -57,13 +57,13 @@ def test_no_walls_are_given_up_for_a_server_that_does_not_start(monkeypatch):
 
     monkeypatch.setattr(client, "run_directory", fail)
     kind = client.NotStartedError
-    with pytest.raises(CourseError, match="No space left") as told:
+    with pytest.raises(CourseError, match="No space left") as refusal:
         JudgedExecute.warmable(Config()).wait()
-    assert "unconfined" not in str(told.value)
+    assert "unconfined" not in str(refusal.value)
     kind = NoRoomError
-    with pytest.raises(CourseError, match="No space left") as told:
+    with pytest.raises(CourseError, match="No space left") as refusal:
         JudgedExecute.warmable(Config()).wait()
-    assert "unconfined" not in str(told.value)
+    assert "unconfined" not in str(refusal.value)
     kind = ConfinementError
     with pytest.raises(CourseError, match="allow_unconfined"):
         JudgedExecute.warmable(Config()).wait()

@@ -47,8 +47,8 @@ def graded(keys: dict) -> tuple[Verdict, str]:
 
 
 def test_the_verdict_is_the_extra_s_and_says_whose_it_is():
-    verdict, shown = graded({EXERCISE: {"word": "echo"}})
-    assert (verdict.points, verdict.submission, shown) == (3.0, "of-ada", "3")
+    verdict, output = graded({EXERCISE: {"word": "echo"}})
+    assert (verdict.points, verdict.submission, output) == (3.0, "of-ada", "3")
 
 
 def test_a_student_without_a_key_is_judged_by_an_empty_one():

@@ -87,8 +87,8 @@ def feedback_page(root, student="ada") -> str:
     return (root / "feedback" / student / UNIT / f"{UNIT}.html").read_text()
 
 
-def solved(root, **answers):
-    return tiny.solved(tiny.read(root, "release"), **answers)
+def solve_release(root, **answers):
+    return tiny.solve_release(tiny.read(root, "release"), **answers)
 
 
 def display(**data) -> dict:
@@ -100,13 +100,13 @@ def display(**data) -> dict:
 
 
 def test_a_page_shows_scores_and_says_what_is_not_graded_yet(course):
-    html = page(course, solved(course))
+    html = page(course, solve_release(course))
     assert "2 of 2 points" in html and "not graded yet (of 4)" in html
     assert "4 of these points are not graded yet" in html
 
 
 def test_a_written_answer_shows_its_points_once_it_is_graded(course):
-    page(course, solved(course))
+    page(course, solve_release(course))
     with Gradebook(f"sqlite:///{course}/gradebook.db", "tiny") as book:
         book.find_grade("numbers-why", UNIT, UNIT, "ada").manual_score = 3.5
         book.find_comment(
@@ -121,7 +121,7 @@ def test_a_written_answer_shows_its_points_once_it_is_graded(course):
 def test_repairs_and_lateness_stand_at_the_top(course):
     with Gradebook(f"sqlite:///{course}/gradebook.db", "tiny") as book:
         book.update_or_create_assignment(UNIT, duedate="2020-01-01 00:00:00 UTC")
-    submission = solved(course)
+    submission = solve_release(course)
     submission.cells.append(tiny.cell(submission, "numbers-double-answer"))
     folder = hand_in(course, "ada", b"")
     (folder / "timestamp.txt").write_text("2020-01-01 02:05:00 UTC")
@@ -147,7 +147,7 @@ def test_of_a_refused_submission_the_student_s_own_answers_are_shown(
     monkeypatch.setattr(RunHere, "preprocess", refuse)
     release = tiny.read(course, "release")
     stub = tiny.cell(release, "numbers-triple-answer").source
-    answers = tiny.solved(release, triple=stub)
+    answers = tiny.solve_release(release, triple=stub)
     answers.cells.append(v4.new_code_cell("mine = 4711"))
     html = page(course, answers)
     assert "it used up all memory" in html and "Below is what could be read" in html
@@ -157,14 +157,14 @@ def test_of_a_refused_submission_the_student_s_own_answers_are_shown(
 
 
 def test_the_verdict_panel_survives_with_its_style_and_drawing(course):
-    html = page(course, solved(course))
+    html = page(course, solve_release(course))
     assert "a panel" in html and "border-left:5px solid" in html
     assert re.search(r"<svg[^>]*viewbox", html, re.IGNORECASE) and "<rect" in html
 
 
 def test_details_fold_without_script_and_pages_fetch_nothing(course):
     words = "<details><summary>Hint</summary>\n\ninside\n\n</details>"
-    html = page(course, solved(course, words=words))
+    html = page(course, solve_release(course, words=words))
     assert "<details>" in html and "<summary>Hint</summary>" in html
     assert "default-src 'none'" in html
     assert "prefers-color-scheme: dark" in html
@@ -172,7 +172,7 @@ def test_details_fold_without_script_and_pages_fetch_nothing(course):
 
 
 def test_pictures_in_answers_are_part_of_the_page(course):
-    submission = solved(course, words="![mine](attachment:a.png)")
+    submission = solve_release(course, words="![mine](attachment:a.png)")
     tiny.cell(submission, "numbers-why").attachments = {"a.png": {"image/png": PIXEL}}
     outputs = [display(image_png=PIXEL, text_plain="<Figure>")]
     html = page(course, submission, outputs)
@@ -207,7 +207,7 @@ def test_no_output_of_a_student_runs_or_fetches_anything(course):
             traceback=["<script>alert(1)</script>"],
         ),
     ]
-    html = page(course, solved(course, words="\n\n".join(HOSTILE)), outputs)
+    html = page(course, solve_release(course, words="\n\n".join(HOSTILE)), outputs)
     assert dangers(html) == []
     assert "an output that cannot be shown" in html
     stored = tiny.cell(tiny.read(course, "autograded", "ada"), "numbers-double-answer")
@@ -220,23 +220,23 @@ def test_no_output_of_a_student_runs_or_fetches_anything(course):
 def test_a_forged_verdict_is_sanitised_like_any_other_output(course):
     forged = display(text_html="<script>alert(1)</script><b>100 of 100</b>")
     forged["metadata"] = {"autograder": "verdict"}
-    html = page(course, solved(course), [forged])
+    html = page(course, solve_release(course), [forged])
     assert dangers(html) == [] and "100 of 100" in html
 
 
 def test_what_a_cell_shows_stays_in_its_frame(course):
     paint = '<div style="margin-top:-900px;height:9000px">100 of 100 points</div>'
-    html = page(course, solved(course), [display(text_html=paint)])
+    html = page(course, solve_release(course), [display(text_html=paint)])
     assert "-900px" not in html and "9000px" not in html
-    shown = html[html.index("100 of 100 points") - 300 :]
-    assert '<div class="output frame">' in shown
+    excerpt = html[html.index("100 of 100 points") - 300 :]
+    assert '<div class="output frame">' in excerpt
     assert ".frame { overflow: auto; contain: content;" in html
 
 
 def test_what_is_too_much_to_draw_is_cut_plain_text(course, monkeypatch):
     _, draw = Page.__init__.__defaults__
-    less = Allowance(cell_characters=100_000)
-    monkeypatch.setattr(Page.__init__, "__defaults__", (less, draw))
+    allowance = Allowance(cell_characters=100_000)
+    monkeypatch.setattr(Page.__init__, "__defaults__", (allowance, draw))
     outputs = [
         display(text_html="<div>" * 40_000),
         v4.new_output(
@@ -244,7 +244,7 @@ def test_what_is_too_much_to_draw_is_cut_plain_text(course, monkeypatch):
         ),
         v4.new_output("stream", text="\x1b[" * 300_000),
     ]
-    html = page(course, solved(course, double="\n " * 4_000), outputs)
+    html = page(course, solve_release(course, double="\n " * 4_000), outputs)
     assert "This is shown as plain text" in html and html.count("<div>") < 1_000
 
 
@@ -258,7 +258,7 @@ def test_hidden_tests_are_never_shown_not_even_when_printed(course):
         display(text_html=f"<b>{line}</b>"),
         v4.new_output("error", ename="E", evalue=line, traceback=[line]),
     ]
-    html = page(course, solved(course), outputs)
+    html = page(course, solve_release(course), outputs)
     assert "HIDDEN" not in html and "-3" not in html and "-9" not in html
     assert html.count("[hidden test]") == 3
 
@@ -275,12 +275,12 @@ def test_a_hidden_test_of_a_few_letters_is_removed_and_redacts_nothing():
 
 def test_markers_of_hidden_tests_in_a_students_cell_do_not_stop_feedback(course):
     code = "### BEGIN HIDDEN TESTS\ndef double(x):\n    return 2 * x"
-    html = page(course, solved(course, double=code))
+    html = page(course, solve_release(course, double=code))
     assert "BEGIN HIDDEN TESTS" in html and "2 of 2 points" in html
 
 
 def test_tracebacks_keep_the_students_frames_and_lose_all_others():
-    own = v4.new_code_cell("def f(): ...", execution_count=2)
+    function_cell = v4.new_code_cell("def f(): ...", execution_count=2)
     test = v4.new_code_cell("assert f()", execution_count=3)
     test.metadata["nbgrader"] = {"grade": True, "grade_id": "a", "solution": False}
     text = [
@@ -294,24 +294,30 @@ def test_tracebacks_keep_the_students_frames_and_lose_all_others():
     test.outputs = [
         v4.new_output("error", ename="ValueError", evalue="no", traceback=text)
     ]
-    nb = v4.new_notebook(cells=[own, test])
+    nb = v4.new_notebook(cells=[function_cell, test])
     feedback.TrimTracebacks().preprocess(nb, {})
-    told = "\n".join(test.outputs[0].traceback)
-    assert "raise ValueError('no')" in told and told.endswith("ValueError: no")
-    assert "secret_test" not in told and "/course/" not in told and "ours" not in told
+    traceback = "\n".join(test.outputs[0].traceback)
+    assert "raise ValueError('no')" in traceback and traceback.endswith(
+        "ValueError: no"
+    )
+    assert (
+        "secret_test" not in traceback
+        and "/course/" not in traceback
+        and "ours" not in traceback
+    )
 
 
 def test_nothing_but_the_page_is_in_the_feedback_folder(course):
     folder = hand_in(course, "ada", b"")
     (folder / "evil.html").write_text("<script>alert(1)</script>")
     (folder / "timestamp.txt").write_text("2024-01-01 00:00:00 UTC")
-    page(course, solved(course))
-    found = sorted(p.name for p in (course / "feedback/ada" / UNIT).iterdir())
-    assert found == [f"{UNIT}.html", "timestamp.txt"]
+    page(course, solve_release(course))
+    filenames = sorted(p.name for p in (course / "feedback/ada" / UNIT).iterdir())
+    assert filenames == [f"{UNIT}.html", "timestamp.txt"]
 
 
 def test_the_page_opens_with_a_table_and_folds_what_lost_nothing(course):
-    html = page(course, solved(course, triple="def triple(x):\n    return x"))
+    html = page(course, solve_release(course, triple="def triple(x):\n    return x"))
     top = html[: html.index("</table>")]
     assert '<a href="#numbers-triple">numbers-triple</a>' in top
     assert top.index("✓") < top.index("numbers-double") < top.index("✗")
@@ -326,9 +332,9 @@ def test_the_table_has_numbers_fixed_widths_and_a_link_to_what_is_next(
     course, monkeypatch
 ):
     numbers = {"numbers/double": "1.1", "numbers/triple": "1.2"}
-    known = "autograder.grading.checks.reference_metadata.numbers"
-    monkeypatch.setattr(known, lambda unit: numbers if unit == "numbers" else {})
-    html = page(course, solved(course, triple="def triple(x):\n    return x"))
+    numbers_path = "autograder.grading.checks.reference_metadata.numbers"
+    monkeypatch.setattr(numbers_path, lambda unit: numbers if unit == "numbers" else {})
+    html = page(course, solve_release(course, triple="def triple(x):\n    return x"))
     top = html[html.index("<body>") : html.index("</table>")]
     link = '<a href="#numbers-triple">1.2 numbers-triple</a>'
     assert f"<p><strong>Next: {link}.</strong></p>" in top
@@ -336,15 +342,15 @@ def test_the_table_has_numbers_fixed_widths_and_a_link_to_what_is_next(
     columns = top.count("<col ") + top.count("<col>")
     row = top[top.rindex("<tr>") :]
     assert columns == row.count("<td") == 5 and "table-layout: fixed" in html
-    assert "Next: " not in page(course, solved(course))
+    assert "Next: " not in page(course, solve_release(course))
 
 
 def test_the_table_says_in_which_aspect_points_were_lost(course):
     Stranger.aspects = {"values": [1.0, 3.0], "calls": [0.0, 1.0]}
-    html = page(course, solved(course, triple="def triple(x):\n    return x"))
+    html = page(course, solve_release(course, triple="def triple(x):\n    return x"))
     lost = "Points lost: 2 of 3 for values, 1 of 1 for repeated and special calls."
     assert lost in html[: html.index("</table>")]
-    html = page(course, solved(course))
+    html = page(course, solve_release(course))
     assert "Points lost" not in html, "nothing is lost where all points are there"
 
 
@@ -359,8 +365,10 @@ def test_a_page_before_the_deadline_tells_what_the_setting_names(tell, monkeypat
     notebook = v4.new_notebook()
     GradingMetadata({"e": record}).store_in(notebook)
     notebook.cells = [v4.new_code_cell(metadata={"nbgrader": {"grade_id": "e"}})]
-    told, resources = feedback.Tell(tell=tell).preprocess(notebook, {"nbgrader": {}})
-    text = str((told.cells, GradingMetadata.of_run(told, resources)))
+    told_notebook, resources = feedback.Tell(tell=tell).preprocess(
+        notebook, {"nbgrader": {}}
+    )
+    text = str((told_notebook.cells, GradingMetadata.of_run(told_notebook, resources)))
     assert ("values" in text) == ("a vector" in text) == (tell != "points")
     assert ("You tripled." in text) == (tell == "panels")
 
@@ -368,7 +376,7 @@ def test_a_page_before_the_deadline_tells_what_the_setting_names(tell, monkeypat
 def test_a_page_says_its_language(monkeypatch):
     """A screen reader reads a German notebook in German."""
     monkeypatch.setattr(exporter, "language", lambda: "de")
-    made = exporter.FeedbackExporter()._init_resources({})
-    assert made["language"] == "de"
+    resources = exporter.FeedbackExporter()._init_resources({})
+    assert resources["language"] == "de"
     page = (exporter.TEMPLATES / "course_feedback" / "index.html.j2").read_text("utf-8")
     assert '<html lang="{{ resources.language }}">' in page

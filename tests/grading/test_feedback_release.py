@@ -16,14 +16,14 @@ from tests.tiny_course import UNIT
 
 @pytest.fixture
 def config(tmp_path) -> Config:
-    made = Config()
-    made.Exchange.root = str(tmp_path / "exchange")
-    made.Exchange.cache = str(tmp_path / "cache")
-    made.Exchange.assignment_dir = str(tmp_path / "desk")
-    made.CourseDirectory.course_id = "tiny"
-    made.CourseDirectory.assignment_id = UNIT
+    settings = Config()
+    settings.Exchange.root = str(tmp_path / "exchange")
+    settings.Exchange.cache = str(tmp_path / "cache")
+    settings.Exchange.assignment_dir = str(tmp_path / "desk")
+    settings.CourseDirectory.course_id = "tiny"
+    settings.CourseDirectory.assignment_id = UNIT
     (tmp_path / "exchange" / "tiny").mkdir(parents=True)
-    return made
+    return settings
 
 
 def lay_out(root: Path, student: str, secret: bytes | None, *names: str) -> None:
@@ -56,9 +56,11 @@ def test_feedback_of_one_student_stops_nobody_else_s(tmp_path, config, caplog):
     for student, secret in secrets.items():
         lay_out(tmp_path, student, secret)
     assert release(tmp_path, config) == ["ada", "zoe"]
-    (said,) = [one for one in caplog.records if one.levelno >= logging.ERROR]
-    assert said.getMessage().startswith("3 students get no feedback through the exch")
-    assert said.getMessage().endswith(f"feedback {UNIT} packs them): eve, mal, tom")
+    (record,) = [
+        candidate for candidate in caplog.records if candidate.levelno >= logging.ERROR
+    ]
+    assert record.getMessage().startswith("3 students get no feedback through the exch")
+    assert record.getMessage().endswith(f"feedback {UNIT} packs them): eve, mal, tom")
 
 
 def test_a_page_is_found_under_the_name_that_its_student_gave(

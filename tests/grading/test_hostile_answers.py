@@ -18,7 +18,7 @@ from autograder.checks.interactor import concluded, reply
 from autograder.grading.judge.preparing import PreparedCheck, find_exercise
 from autograder.grading.judge.rendered import for_a_person, render_verdict
 from autograder.grading.judge.verdict import Verdict
-from tests.grading.answering import kept, run, values
+from tests.grading.answering import keep_verdict, run, values
 from transformer_course.since_2017.exercises.trained_model import instructors_model
 from transformer_course.text_recovery.exercises._handed_in import likeness
 
@@ -58,16 +58,16 @@ def prepared(name: str) -> PreparedCheck:
 def verdict(name: str, answers: Answers) -> Verdict:
     """What is kept of a check that got these answers to every question."""
     check = prepared(name)
-    return kept(check, lambda case: concluded(check.side(case), answers))
+    return keep_verdict(check, lambda case: concluded(check.side(case), answers))
 
 
 @st.composite
 def answers(draw, name: str) -> Answers:
     """Answers with the right names or others, and any values."""
     check = prepared(name)
-    known = {key for case in check.exercise.cases for key in case.expected}
-    asked = {str(n) for n in range(4)}
-    names = st.sampled_from(sorted(known | asked | OTHERS))
+    case_keys = {key for case in check.exercise.cases for key in case.expected}
+    indices = {str(n) for n in range(4)}
+    names = st.sampled_from(sorted(case_keys | indices | OTHERS))
     return draw(st.dictionaries(names | st.text(max_size=4), values, max_size=8))
 
 
@@ -137,10 +137,10 @@ def test_the_longest_errors_are_shown_in_time(piece):
 
 def test_a_fault_of_ours_is_left_to_a_person_and_costs_no_other_check():
     exercise = find_exercise("attention/scaled_dot_product")
-    shown = for_a_person(exercise, "me", "a.py:1: KeyError")
-    assert shown.verdict.decided == "person" and shown.verdict.exercise in NAMES
-    assert shown.verdict.max_points == 28.0 and "KeyError" not in shown.html
-    assert "a person looks at it" in shown.html
+    rendered = for_a_person(exercise, "me", "a.py:1: KeyError")
+    assert rendered.verdict.decided == "person" and rendered.verdict.exercise in NAMES
+    assert rendered.verdict.max_points == 28.0 and "KeyError" not in rendered.html
+    assert "a person looks at it" in rendered.html
 
 
 @pytest.mark.parametrize(
@@ -152,6 +152,6 @@ def test_the_longest_names_of_types_make_a_panel_of_the_usual_size(name):
     wrong = judge(
         check.exercise, check.cases, lambda case: dict.fromkeys(case.expected, vast)
     )
-    found = render_verdict(wrong, "somebody")
-    assert wrong.points == 0 and len(found.html) < 50_000
-    assert len(json.dumps(found.verdict.to_json())) < 50_000
+    rendered = render_verdict(wrong, "somebody")
+    assert wrong.points == 0 and len(rendered.html) < 50_000
+    assert len(json.dumps(rendered.verdict.to_json())) < 50_000

@@ -42,9 +42,9 @@ def scores(tmp_path_factory) -> dict[str, tuple[float, float]]:
 
 
 def test_every_right_answer_of_a_kept_hand_in_has_all_its_points(scores):
-    kept = nbformat.read(KEPT, as_version=4)
+    notebook = nbformat.read(KEPT, as_version=4)
     checked = [
-        c.metadata.nbgrader.grade_id for c in kept.cells
+        c.metadata.nbgrader.grade_id for c in notebook.cells
         if c.metadata.get("nbgrader", {}).get("grade") and c.cell_type == "code"
     ]  # fmt: skip
     right = {name for name in checked if name in scores} - {UNSTABLE, BLANK}

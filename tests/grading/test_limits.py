@@ -5,7 +5,7 @@ from tests.tiny_course import UNIT, autograde, hand_in, points
 
 
 def test_a_notebook_with_vast_outputs_is_graded_or_refused_with_a_remedy(course):
-    saved = tiny.solved(tiny.read(course, "release"))
+    saved = tiny.solve_release(tiny.read(course, "release"))
     saved.metadata["widgets"] = "x" * 200_000
     hand_in(course, "ada", tiny.data(saved))
     result = autograde(course, largest_notebook=100_000)

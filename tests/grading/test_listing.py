@@ -32,7 +32,7 @@ def submit(inbound: Path, name: str) -> Path:
     return folder
 
 
-def listed(inbound: Path) -> list[str]:
+def list_students(inbound: Path) -> list[str]:
     config = Config()
     config.Exchange.root = str(inbound.parents[1])
     coursedir = CourseDirectory(
@@ -45,7 +45,7 @@ def listed(inbound: Path) -> list[str]:
         inbound=True,
     )
     lists.log = logging.getLogger(__name__)
-    return [found["student_id"] for found in lists.start()]
+    return [row["student_id"] for row in lists.start()]
 
 
 def _without_a_time(inbound: Path) -> None:
@@ -95,11 +95,11 @@ HOSTILE = (
 def test_what_cannot_be_listed_hides_nobody_else(inbound, make, caplog):
     submit(inbound, f"eve+{UNIT}+x+y")
     make(inbound)
-    assert listed(inbound) == ["ada", "zoe"]
+    assert list_students(inbound) == ["ada", "zoe"]
     (line,) = [r.getMessage() for r in caplog.records if r.levelname == "ERROR"]
     assert line.startswith("Not listed") and line.isprintable()
 
 
 def test_an_ordinary_one_without_a_secret_is_listed(inbound):
     (submit(inbound, f"eve+{UNIT}+{TIME}") / "submission_secret.txt").unlink()
-    assert listed(inbound) == ["ada", "eve", "zoe"]
+    assert list_students(inbound) == ["ada", "eve", "zoe"]

@@ -41,8 +41,8 @@ def test_all_comes_back_as_it_was_put(path):
     WHOLE.store_in(notebook)
     path.write_text(nbformat.v4.writes(notebook))
     assert GradingMetadata.of(read(path)) == WHOLE == GradingMetadata.of(notebook)
-    for one in fields(WHOLE):
-        assert getattr(WHOLE, one.name) != getattr(GradingMetadata(), one.name)
+    for field in fields(WHOLE):
+        assert getattr(WHOLE, field.name) != getattr(GradingMetadata(), field.name)
 
 
 def test_a_notebook_in_which_nothing_is_kept_is_known_as_that(path):
@@ -53,8 +53,8 @@ def test_a_notebook_in_which_nothing_is_kept_is_known_as_that(path):
 def test_what_an_earlier_version_wrote_is_read(path):
     """Without what came later: why answers are missing, identities, seconds."""
     old = {"exercise": "n/double", "points": 1.0, "max_points": 2.0, "cases": []}
-    kept = {"checks": {"n-double": old}, "repairs": [{"kind": "k", "says": "s"}]}
-    path.write_text(json.dumps({"metadata": {"autograder": kept}}))
+    metadata = {"checks": {"n-double": old}, "repairs": [{"kind": "k", "says": "s"}]}
+    path.write_text(json.dumps({"metadata": {"autograder": metadata}}))
     assert GradingMetadata.of(read(path)) == GradingMetadata(
         {"n-double": Verdict("n/double", 1.0, 2.0)}, repairs=(Repair("k", "s"),)
     )
@@ -64,8 +64,12 @@ def test_what_is_put_takes_the_place_of_what_was(path):
     notebook = nbformat.v4.new_notebook()
     WHOLE.store_in(notebook)
     replace(GradingMetadata.of(notebook), sandbox=None, checks={}).store_in(notebook)
-    known = GradingMetadata.of(notebook)
-    assert known.sandbox is None and not known.checks and known.digest == WHOLE.digest
+    metadata = GradingMetadata.of(notebook)
+    assert (
+        metadata.sandbox is None
+        and not metadata.checks
+        and metadata.digest == WHOLE.digest
+    )
 
 
 @pytest.mark.parametrize("text", ["", "no JSON", "{}", None])

@@ -88,14 +88,14 @@ def no_numbers(monkeypatch):
 
 def overheard() -> str:
     """All that the frames above hold, as text."""
-    frame, found = sys._getframe(1), []
+    frame, texts = sys._getframe(1), []
     while frame:
         if "autograder" in frame.f_code.co_filename:
             for value in list(frame.f_locals.values()):
-                found.append(repr(vars(value)) if hasattr(value, "__dict__") else "")
-                found.append(repr(value))
+                texts.append(repr(vars(value)) if hasattr(value, "__dict__") else "")
+                texts.append(repr(value))
         frame = frame.f_back
-    return "\n".join(found)
+    return "\n".join(texts)
 
 
 def test_no_frame_of_the_sandbox_knows_which_table_is_right(monkeypatch, no_numbers):
@@ -141,9 +141,14 @@ def test_no_frame_of_the_sandbox_knows_the_illness_of_a_decoder(
 def test_a_layer_of_the_same_parts_cannot_be_told_by_its_weights():
     exercise = references.load("encoder_decoder", "public", LAYERS)[LAYERS]
     for case in exercise.cases:
-        shown = find(LAYERS).interactor(case.inputs, random.Random(1)).reveal_inputs()
-        assert not any(isinstance(v, torch.Tensor) and v.dim() > 1 for v in shown)
-        assert len({shown[f"shapes.{n}"] for n in range(int(shown["sizes"][-1]))}) == 1
+        revealed = (
+            find(LAYERS).interactor(case.inputs, random.Random(1)).reveal_inputs()
+        )
+        assert not any(isinstance(v, torch.Tensor) and v.dim() > 1 for v in revealed)
+        assert (
+            len({revealed[f"shapes.{n}"] for n in range(int(revealed["sizes"][-1]))})
+            == 1
+        )
 
 
 @pytest.mark.parametrize("name", [TABLES, LAYERS, DECODERS])
@@ -170,28 +175,28 @@ def test_a_layer_answers_alike_each_time_it_is_asked_alike():
     right = side.names.index("a right decoder layer")
     for before in range(right):
         reply(side, {"thing": torch.tensor(before), "word": "rejected"})
-    asked = {
+    question = {
         "thing": torch.tensor(right),
         "x": torch.randn(2, 3, width),
         "memory": torch.randn(2, 4, width),
     }
-    first, again = (reply(side, asked)["output"] for _ in range(2))
-    moved = reply(side, asked | {"x": asked["x"] + 1})["output"]
-    exact = reply(side, {n: v.double() if v.dim() else v for n, v in asked.items()})
-    assert first.equal(again) and not first.equal(moved)
+    first, second_answer = (reply(side, question)["output"] for _ in range(2))
+    moved = reply(side, question | {"x": question["x"] + 1})["output"]
+    exact = reply(side, {n: v.double() if v.dim() else v for n, v in question.items()})
+    assert first.equal(second_answer) and not first.equal(moved)
     assert exact["output"].dtype == torch.float64
 
 
 def test_a_model_has_no_lines_to_read(monkeypatch):
-    seen = []
+    names_seen = []
 
     def greedy_decode(model, source, max_len):
-        seen.append(set(vars(model)) | set(dict(model.named_buffers())))
+        names_seen.append(set(vars(model)) | set(dict(model.named_buffers())))
         assert "lines" not in overheard()
         return torch.zeros(len(source), max_len, dtype=torch.int64)
 
     assert judged(GREEDY, greedy_decode, monkeypatch).points == 0
-    assert seen and not any({"lines", "noise"} & names for names in seen)
+    assert names_seen and not any({"lines", "noise"} & names for names in names_seen)
 
 
 # --- who sends something else ---------------------------------------------------------
@@ -315,7 +320,11 @@ def test_a_right_decoder_is_walked_through_once_and_its_number_says_nothing():
     names = [
         find(DECODERS).interactor(inputs, random.Random(n)).names for n in range(40)
     ]
-    assert {own.count("a right decoder") for own in names} == {1}
-    assert {len(own) for own in names} == {3, 4, 5}
-    places = {own.index("a right decoder") for own in names if len(own) == 3}
+    assert {layer_names.count("a right decoder") for layer_names in names} == {1}
+    assert {len(layer_names) for layer_names in names} == {3, 4, 5}
+    places = {
+        layer_names.index("a right decoder")
+        for layer_names in names
+        if len(layer_names) == 3
+    }
     assert places == {0, 1, 2}

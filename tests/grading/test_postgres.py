@@ -58,8 +58,8 @@ class Server:
 
 def _programs() -> Path | None:
     """Where PostgreSQL's programs are; Debian keeps them off the path."""
-    if found := shutil.which("initdb"):
-        return Path(found).parent
+    if program := shutil.which("initdb"):
+        return Path(program).parent
     return next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin"))), None)
 
 
@@ -69,9 +69,9 @@ def server() -> Iterator[Server]:
         pytest.skip("PostgreSQL is not installed")
     # Not in pytest's folder, which other accounts may not enter.
     with tempfile.TemporaryDirectory(prefix="postgres-") as folder:
-        found = Server(programs, Path(folder))
-        yield found
-        found.stop()
+        postgres = Server(programs, Path(folder))
+        yield postgres
+        postgres.stop()
 
 
 @pytest.fixture

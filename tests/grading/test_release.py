@@ -15,7 +15,7 @@ from autograder.course import access, files
 from autograder.course.errors import CourseError
 from autograder.grading import release
 from tests import tiny_course as tiny
-from tests.grading.releases import in_book, left_over, release_text
+from tests.grading.releases import find_leftovers, in_book, release_text
 from tests.tiny_course import UNIT, run_nbgrader
 
 
@@ -23,7 +23,7 @@ def test_generating_what_is_there_already_only_enters_it(clone):
     before = release_text(clone)
     assert run_nbgrader(clone, "generate_assignment", UNIT, force=False)["success"]
     assert release_text(clone) == before and len(in_book(clone)) == 3
-    assert not left_over(clone)
+    assert not find_leftovers(clone)
 
 
 def test_a_release_that_cannot_be_made_leaves_the_old_one(clone):
@@ -33,15 +33,15 @@ def test_a_release_that_cannot_be_made_leaves_the_old_one(clone):
     del tiny.cell(source, "numbers-triple").metadata["nbgrader"]["points"]
     nbformat.write(source, path)
     assert not run_nbgrader(clone, "generate_assignment", UNIT, force=True)["success"]
-    assert release_text(clone) == before and not left_over(clone)
+    assert release_text(clone) == before and not find_leftovers(clone)
 
 
 def test_without_a_gradebook_that_can_be_made_the_release_stays(clone, monkeypatch):
     before = release_text(clone)
     with monkeypatch.context() as patch:
         patch.setattr("nbgrader.api.get_alembic_version", _full)
-        told = run_nbgrader(clone, "generate_assignment", UNIT, force=True)
-    assert not told["success"] and release_text(clone) == before
+        run = run_nbgrader(clone, "generate_assignment", UNIT, force=True)
+    assert not run["success"] and release_text(clone) == before
     (clone / "gradebook.db").unlink(missing_ok=True)
     assert run_nbgrader(clone, "generate_assignment", UNIT, force=True)["success"]
 
@@ -71,17 +71,17 @@ def test_a_release_in_the_exchange_stays_until_the_new_one_is_copied(
         assert not api.release_assignment(UNIT)["success"]
     assert list(out.iterdir()) == []
     assert api.release_assignment(UNIT)["success"]
-    there = out / UNIT / f"{UNIT}.ipynb"
-    text, new = there.read_text(), release_text(clone).replace("double", "twice")
+    released = out / UNIT / f"{UNIT}.ipynb"
+    text, new = released.read_text(), release_text(clone).replace("double", "twice")
     (clone / "release" / UNIT / f"{UNIT}.ipynb").write_text(new)
     with monkeypatch.context() as patch:
         patch.setattr(shutil, "copy2", _full)
         patch.setattr(shutil, "copy", _full)
         patch.setattr(shutil, "copytree", _full)
         assert not api.release_assignment(UNIT)["success"]
-    assert there.read_text() == text
+    assert released.read_text() == text
     assert api.release_assignment(UNIT)["success"]
-    assert there.read_text() == new and [p.name for p in out.iterdir()] == [UNIT]
+    assert released.read_text() == new and [p.name for p in out.iterdir()] == [UNIT]
 
 
 def _full(*_, **__):
@@ -96,9 +96,9 @@ def test_a_full_disk_is_told_before_anything_old_is_removed(clone, monkeypatch, 
     page.parent.mkdir(parents=True)
     page.write_text("old")
     monkeypatch.setattr(access, "_ROOM", 1 << 62)
-    told = run_nbgrader(clone, method, UNIT, force=True)
-    assert not told["success"] and "make room" in told["log"]
-    assert "Traceback" not in told["log"]
+    run = run_nbgrader(clone, method, UNIT, force=True)
+    assert not run["success"] and "make room" in run["log"]
+    assert "Traceback" not in run["log"]
     assert page.read_text() == "old" and release_text(clone)
 
 
@@ -109,15 +109,15 @@ def test_a_page_that_cannot_be_written_is_a_line_and_nobody_else_s(course, monke
     tiny.autograde(course)
     write = FilesWriter.write
 
-    def full(self, output, resources, **more):
+    def full(self, output, resources, **options):
         if resources["nbgrader"]["student"] == "ada":
             raise OSError(28, "No space left on device")
-        return write(self, output, resources, **more)
+        return write(self, output, resources, **options)
 
     monkeypatch.setattr(FilesWriter, "write", full)
-    told = run_nbgrader(course, "generate_feedback", UNIT, force=True)
-    assert not told["success"] and "Traceback" not in told["log"]
-    assert "ada: no new page" in told["log"] and "No space left" in told["log"]
+    run = run_nbgrader(course, "generate_feedback", UNIT, force=True)
+    assert not run["success"] and "Traceback" not in run["log"]
+    assert "ada: no new page" in run["log"] and "No space left" in run["log"]
     pages = [path.parts[-3] for path in (course / "feedback").rglob("*.html")]
     assert pages == ["bob"]
 
@@ -130,20 +130,20 @@ def test_a_release_that_cannot_take_its_place_leaves_the_old_one(clone, monkeypa
         assert not run_nbgrader(clone, "generate_assignment", UNIT, force=True)[
             "success"
         ]
-    assert release_text(clone) == before and not left_over(clone)
+    assert release_text(clone) == before and not find_leftovers(clone)
 
 
 def test_a_release_on_another_disk_is_copied_there(clone, tmp_path, monkeypatch):
     rename = os.rename
 
-    def across(source, target, **more):
+    def across(source, target, **options):
         if Path(source).parent != Path(target).parent:
             raise OSError(18, "Invalid cross-device link")
-        rename(source, target, **more)
+        rename(source, target, **options)
 
     monkeypatch.setattr(os, "rename", across)
     assert run_nbgrader(clone, "generate_assignment", UNIT, force=True)["success"]
-    assert release_text(clone) and not left_over(clone)
+    assert release_text(clone) and not find_leftovers(clone)
 
 
 def test_a_release_that_is_read_only_is_entered_and_not_made_anew(clone, monkeypatch):
@@ -157,6 +157,6 @@ def test_a_release_that_is_read_only_is_entered_and_not_made_anew(clone, monkeyp
     assert len(in_book(clone)) == 3
     monkeypatch.setattr(shutil, "copytree", copytree)
     monkeypatch.setattr(access, "refuse_closed", refuse)
-    told = run_nbgrader(clone, "generate_assignment", UNIT, force=True)
-    assert not told["success"] and "release is read-only" in told["log"]
-    assert "Traceback" not in told["log"] and release_text(clone) == before
+    run = run_nbgrader(clone, "generate_assignment", UNIT, force=True)
+    assert not run["success"] and "release is read-only" in run["log"]
+    assert "Traceback" not in run["log"] and release_text(clone) == before

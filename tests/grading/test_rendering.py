@@ -132,11 +132,11 @@ def test_what_held_a_class_up_takes_seconds_at_most(drawer, name):
     page = Page(Allowance(cell_seconds=1.0), drawer.draw)
     spent = []
 
-    def measured(*request) -> Drawing:
+    def measure_drawing(*request) -> Drawing:
         spent.append(drawer.draw(*request))
         return spent[-1]
 
-    page = Page(Allowance(cell_seconds=1.0), measured)
+    page = Page(Allowance(cell_seconds=1.0), measure_drawing)
     assert draw.get(kind, getattr(page, kind))(text)
     assert sum(drawing.seconds for drawing in spent) <= 1.5
 
@@ -152,24 +152,24 @@ def test_what_takes_too_long_is_shown_as_written_and_others_are_drawn_still(draw
 
 def test_seconds_of_a_page_are_counted_over_its_cells():
     page = Page(Allowance(1.0, 3.0), lambda *_: Drawing("<b></b>", 0.8))
-    drawn = []
+    drawings = []
     for _ in range(6):
         page.next_cell()
-        drawn.append("plain text" not in page.html("x"))
-    assert drawn == [True, True, True, True, False, False]
+        drawings.append("plain text" not in page.html("x"))
+    assert drawings == [True, True, True, True, False, False]
 
 
 def test_characters_are_counted_before_they_are_drawn():
-    asked = []
+    requests = []
     page = Page(
         Allowance(cell_characters=100, page_characters=150),
-        lambda kind, values, seconds: asked.append(values) or Drawing("ok", 0.0),
+        lambda kind, values, seconds: requests.append(values) or Drawing("ok", 0.0),
     )
     assert page.html("x" * 90) == "ok"
     assert "plain text" in page.html("x" * 90)
     page.next_cell()
     assert "plain text" in page.html("x" * 90)
-    assert len(asked) == 1
+    assert len(requests) == 1
 
 
 def test_a_drawing_that_is_vast_is_not_kept():

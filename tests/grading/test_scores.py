@@ -27,9 +27,9 @@ def value(text: str):
 
 
 def cell(*outputs, solution: bool = False):
-    made = graded(new_code_cell("assert f(2) == 4"), "u-e", 2.0, solution)
-    made.outputs = list(outputs)
-    return made
+    check_cell = graded(new_code_cell("assert f(2) == 4"), "u-e", 2.0, solution)
+    check_cell.outputs = list(outputs)
+    return check_cell
 
 
 @pytest.mark.parametrize(
@@ -92,8 +92,8 @@ def course(tmp_path):
 def grade(course, decided, monkeypatch) -> tuple[str, float | None]:
     monkeypatch.setattr(Verdicts, "decided", decided)
     log = judged.autograde(course, [Verdicts, SaveVerdicts])["log"]
-    (one,) = gradebook.read(judged.UNIT, course).submissions
-    return log, one.points["scores"]
+    (submission,) = gradebook.read(judged.UNIT, course).submissions
+    return log, submission.points["scores"]
 
 
 def submit_again(course, code: str) -> None:

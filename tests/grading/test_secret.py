@@ -32,12 +32,12 @@ def test_nobody_else_can_read_it(tmp_path):
 def test_one_that_is_closed_to_us_is_no_reason_for_another(tmp_path, monkeypatch):
     """Another one would ask every submission other questions."""
 
-    def closed(path):
+    def refuse_read(path):
         raise PermissionError(13, "Permission denied")
 
     first = course_secret(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "read_bytes", closed)
+        patch.setattr(Path, "read_bytes", refuse_read)
         with pytest.raises(CourseError, match="is closed to"):
             course_secret(tmp_path)
     assert course_secret(tmp_path) == first
@@ -68,5 +68,5 @@ def test_an_empty_or_short_one_is_refused_in_one_line(tmp_path, content):
 
 def test_runs_that_begin_at_once_agree(tmp_path):
     with ThreadPoolExecutor(8) as pool:
-        found = set(pool.map(lambda _: course_secret(tmp_path), range(32)))
-    assert len(found) == 1
+        secrets = set(pool.map(lambda _: course_secret(tmp_path), range(32)))
+    assert len(secrets) == 1

@@ -27,6 +27,6 @@ def test_a_group_is_known_by_its_answers_to_visible_cases():
 def test_sentences_are_kept_beside_those_of_other_groups(tmp_path):
     sentences.keep(tmp_path, "02_attention", {"aa": "=SUM(1) is no sum."})
     sentences.keep(tmp_path, "02_attention", {"bb": "Which axis?"})
-    kept = {"aa": "=SUM(1) is no sum.", "bb": "Which axis?"}
-    assert sentences.read(tmp_path, "02_attention") == kept
+    stored = {"aa": "=SUM(1) is no sum.", "bb": "Which axis?"}
+    assert sentences.read(tmp_path, "02_attention") == stored
     assert sentences.read(tmp_path, "03_multi_head_attention") == {}

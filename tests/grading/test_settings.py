@@ -42,8 +42,8 @@ def test_flags_of_the_command_line_mean_the_same_in_another_process():
         "--Wants.names=a",
         "--Wants.names=b",
     ]
-    given = KVArgParseConfigLoader(flags, classes=[Wants]).load_config()
-    received = Task.from_bytes(task(config=given).to_bytes())
+    config = KVArgParseConfigLoader(flags, classes=[Wants]).load_config()
+    received = Task.from_bytes(task(config=config).to_bytes())
     wants = Wants(config=received.config)
     assert (wants.often, wants.seconds, wants.names) == (True, 1.5, ["a", "b"])
 

@@ -30,10 +30,10 @@ print(sorted({"torch", "numpy", "pandas", "matplotlib", "lark"} & set(sys.module
 
 
 def test_pytorch_is_imported_neither_before_grading_nor_for_a_second_try():
-    found = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", LOADS], check=True, capture_output=True, text=True
     )
-    assert found.stdout == "[]\n"
+    assert process.stdout == "[]\n"
 
 
 SETTINGS = """
@@ -54,7 +54,7 @@ c.Autograde.jobs = {jobs}
 def test_a_command_without_stderr_grades_and_says_so_on_stdout(course, jobs):
     (course / "nbgrader_config.py").write_text(SETTINGS.format(jobs=jobs))
     hand_in(course, "ada", good(course))
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "nbgrader", "autograde", UNIT],
         cwd=course,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
@@ -64,5 +64,5 @@ def test_a_command_without_stderr_grades_and_says_so_on_stdout(course, jobs):
         text=True,
         check=False,
     )
-    assert done.returncode == 0 and "1 graded" in done.stdout
+    assert process.returncode == 0 and "1 graded" in process.stdout
     assert points(course) == {"ada": [2.0, 4.0, None]}

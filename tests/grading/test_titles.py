@@ -5,8 +5,8 @@ from autograder.grading.titles import number, title
 
 
 def test_exercises_of_the_course_are_called_by_their_titles():
-    known = load("attention")["attention/softmax"].title
-    assert title("02_attention", "attention-softmax") == known
+    expected = load("attention")["attention/softmax"].title
+    assert title("02_attention", "attention-softmax") == expected
     assert title("02_attention", "attention-empty_row") == "Empty row (in words)"
     assert title("01_numbers", "numbers-double") == "numbers-double"
 

@@ -51,7 +51,7 @@ def open_course(pristine) -> Iterator[Path]:
 
 def run(user: int, root: Path, *command: str) -> tuple[int, str]:
     """A command of nbgrader as one account; its status, and what it said."""
-    done = subprocess.run(
+    process = subprocess.run(
         command_as(user, [sys.executable, "-m", "nbgrader", *command]),
         cwd=root,
         env={**os.environ, "PYTHONPATH": str(ROOT), "HOME": "/nonexistent"},
@@ -60,8 +60,8 @@ def run(user: int, root: Path, *command: str) -> tuple[int, str]:
         text=True,
         timeout=100,
     )
-    lines = done.stdout.splitlines(keepends=True)  # Jupyter's of a home that is none
-    return done.returncode, "".join(one for one in lines if "App |" in one)
+    lines = process.stdout.splitlines(keepends=True)  # Jupyter's of a home that is none
+    return process.returncode, "".join(line for line in lines if "App |" in line)
 
 
 def share(root: Path) -> None:
@@ -78,9 +78,9 @@ def test_what_is_closed_is_one_line_and_nothing_is_changed(open_course, closed):
     share(open_course)
     (open_course / closed).chmod(0o700)
     secret = (open_course / ".autograder" / "secret").read_bytes()
-    status, said = run(NOBODY, open_course, "autograde", UNIT, "--force")
-    assert status == 1 and f"{closed} is closed to" in said and "root" in said
-    assert said.count("\n") == 1
+    status, output = run(NOBODY, open_course, "autograde", UNIT, "--force")
+    assert status == 1 and f"{closed} is closed to" in output and "root" in output
+    assert output.count("\n") == 1
     assert gradebook(open_course) == before
     assert (open_course / ".autograder" / "secret").read_bytes() == secret
 
@@ -90,9 +90,9 @@ def test_one_student_s_closed_result_is_nobody_else_s_affair(open_course):
     assert run(0, open_course, "autograde", UNIT)[0] == 0
     share(open_course)
     (open_course / "autograded" / "ada" / UNIT).chmod(0o700)
-    status, said = run(NOBODY, open_course, "autograde", UNIT, "--force")
-    assert status == 1 and "Needs a person: ada" in said and "1 graded" in said
-    assert "Traceback" not in said
+    status, output = run(NOBODY, open_course, "autograde", UNIT, "--force")
+    assert status == 1 and "Needs a person: ada" in output and "1 graded" in output
+    assert "Traceback" not in output
     assert points(open_course) == {s: [2.0, 4.0, None] for s in ("ada", "bob")}
 
 
@@ -103,6 +103,6 @@ def test_who_shares_a_folder_grades_what_the_other_graded_and_back(open_course):
     share(open_course)
     for user in (NOBODY, 0):
         for command in (["autograde", UNIT, "--force"], ["generate_feedback", UNIT]):
-            status, said = run(user, open_course, *command)
-            assert status == 0, said
+            status, output = run(user, open_course, *command)
+            assert status == 0, output
     assert points(open_course) == {s: [2.0, 4.0, None] for s in ("ada", "bob")}

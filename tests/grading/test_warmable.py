@@ -12,9 +12,9 @@ class Plain(Stage):
 
 
 def test_only_our_own_stages_are_asked():
-    given = (ClearOutputPreprocessor, Plain, JudgedExecute)
-    assert stages(given) == [Plain, JudgedExecute]
-    by_name = [f"{kind.__module__}.{kind.__name__}" for kind in given]
+    stage_classes = (ClearOutputPreprocessor, Plain, JudgedExecute)
+    assert stages(stage_classes) == [Plain, JudgedExecute]
+    by_name = [f"{kind.__module__}.{kind.__name__}" for kind in stage_classes]
     assert stages(by_name) == [Plain, JudgedExecute]
 
 

@@ -20,7 +20,7 @@ NOBODY = 65534
 linux = pytest.mark.skipif(sys.platform != "linux", reason="sandboxes need Linux")
 
 
-def closed_ancestor(path: str) -> str:
+def find_closed_ancestor(path: str) -> str:
     """The outermost directory above `path` that other users cannot pass, or ""."""
     for folder in reversed(Path(path).parents):
         if not folder.stat().st_mode & 0o001:
@@ -34,23 +34,30 @@ def command_as(user: int, command: list[str]) -> list[str]:
         return command
     if os.getuid() != 0 or not (shutil.which("setpriv") and shutil.which("unshare")):
         pytest.skip("running as another user needs root, setpriv and unshare")
-    if closed_ancestor(str(ENGINE)) or closed_ancestor(sys.prefix):
+    if find_closed_ancestor(str(ENGINE)) or find_closed_ancestor(sys.prefix):
         pytest.skip("other users cannot read this checkout or its environment")
-    closed = closed_ancestor(sys.base_prefix)
+    closed = find_closed_ancestor(sys.base_prefix)
     script = [str(HERE / "ordinary.sh"), str(user), closed, sys.base_prefix]
     return ["unshare", "-m", "sh", *script, *command]
 
 
 def environment() -> dict[str, str]:
     """Of a grading process; a secret in it must not come into a sandbox."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("AUTOGRADER")}
+    host_variables = {
+        k: v for k, v in os.environ.items() if not k.startswith("AUTOGRADER")
+    }
     home = {"HOME": "/nonexistent", "TEST_SECRET": "canary-4711"}
-    return {**kept, **home, "PYTHONWARNINGS": "ignore", "TMPDIR": "/tmp"}
+    return {**host_variables, **home, "PYTHONWARNINGS": "ignore", "TMPDIR": "/tmp"}
 
 
-def drive(what: str, user: int, course: Path, *levels: str) -> list[str]:
+def drive(action: str, user: int, course: Path, *levels: str) -> list[str]:
     """The command that does something at some levels as a user."""
-    script = [sys.executable, str(HERE / "drive.py"), what, str(course / "submission")]
+    script = [
+        sys.executable,
+        str(HERE / "drive.py"),
+        action,
+        str(course / "submission"),
+    ]
     return command_as(user, [*script, *levels])
 
 
@@ -75,20 +82,20 @@ def course() -> Iterator[Path]:
 def warm_levels(course: Path) -> dict[tuple[int, str], dict[str, Any]]:
     """What the attacks came to at the warm levels, one server per user."""
     reports = {}
-    other = NOBODY if os.getuid() == 0 else os.getuid()
-    ways = {0: ["namespaces"], other: ["user-namespaces", "landlock"]}
-    for user, levels in ways.items():
+    second_user = NOBODY if os.getuid() == 0 else os.getuid()
+    levels_by_user = {0: ["namespaces"], second_user: ["user-namespaces", "landlock"]}
+    for user, levels in levels_by_user.items():
         if user == os.getuid() or os.getuid() == 0:
-            found = run_json(drive("attack", user, course, *levels), 180)
-            reports |= {(user, level): found[level] for level in levels}
+            reports_by_level = run_json(drive("attack", user, course, *levels), 180)
+            reports |= {(user, level): reports_by_level[level] for level in levels}
     return reports
 
 
 def run_json(command: list[str], seconds: float) -> dict[str, Any]:
     """The JSON that a command prints; its errors become the test's."""
-    done = subprocess.run(
+    process = subprocess.run(
         command, capture_output=True, text=True, timeout=seconds, env=environment()
     )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    return json.loads(done.stdout)
+    assert process.returncode == 0, process.stderr
+    assert process.stderr == ""
+    return json.loads(process.stdout)

@@ -47,7 +47,7 @@ except OSError:
 """
 
 
-async def started(folder: Path) -> tuple[Any, Any]:
+async def start_kernel(folder: Path) -> tuple[Any, Any]:
     """A kernel in a sandbox and a client that is connected to it."""
     manager = AsyncKernelManager()
     await manager.start_kernel(cwd=str(folder))
@@ -99,7 +99,7 @@ async def attack(folder: Path, level: str) -> dict[str, Any]:
     abstract = socket.socket(socket.AF_UNIX)
     abstract.bind(f"\0drive-{os.getpid()}")
     abstract.listen()
-    manager, client = await started(folder)
+    manager, client = await start_kernel(folder)
     shared = Path(f"/dev/shm/drive-{os.getpid()}")
     shared.write_text("another sandbox's")
     shared.chmod(0o666)
@@ -114,8 +114,12 @@ async def attack(folder: Path, level: str) -> dict[str, Any]:
         "home": os.environ["HOME"],
         "many": SMALL.files + 600,
     }
-    told = json.dumps(outside(folder, canaries))
-    cells = {"setup": notebook.SETUP % told, **notebook.ATTACKS, **notebook.HONEST}
+    outside_paths = json.dumps(outside(folder, canaries))
+    cells = {
+        "setup": notebook.SETUP % outside_paths,
+        **notebook.ATTACKS,
+        **notebook.HONEST,
+    }
     if level in ("landlock", "bwrap"):
         del cells["disk"]  # watched rather than refused, or without a count of files
     outputs = {name: await run(client, code) for name, code in cells.items()}
@@ -127,7 +131,9 @@ async def attack(folder: Path, level: str) -> dict[str, Any]:
     await manager.shutdown_kernel(now=True)
     client.stop_channels()
     new = set(os.listdir("/dev/shm")) - before
-    left = sorted(name for name in new if not name.startswith("drive-"))  # of others
+    leftovers = sorted(
+        name for name in new if not name.startswith("drive-")
+    )  # of others
     shared.unlink()
     alive = bird.poll() is None
     bird.kill()
@@ -143,13 +149,13 @@ async def attack(folder: Path, level: str) -> dict[str, Any]:
         "bird": alive,
         "submission": sorted(os.listdir(folder)),
         "slot left": slot.exists(),
-        "shared left": left,
+        "shared left": leftovers,
     }
 
 
 async def hang(folder: Path) -> None:
     """Say where the server and its processes are, then wait to be killed."""
-    _, client = await started(folder)
+    _, client = await start_kernel(folder)
     client.execute(HOLD)
     while True:
         message = await client.get_iopub_msg(timeout=30)
@@ -162,7 +168,7 @@ async def hang(folder: Path) -> None:
 async def fill(folder: Path) -> str:
     """Write to the sandbox's disk; why the sandbox has ended, or was not to be had."""
     try:
-        manager, client = await started(folder)
+        manager, client = await start_kernel(folder)
     except ConfinementError as error:
         return str(error)
     client.execute(FILL)
@@ -179,14 +185,14 @@ def set_level(level: str) -> None:
     ).to_json()
 
 
-def main(what: str, folder: Path, *levels: str) -> None:
+def main(action: str, folder: Path, *levels: str) -> None:
     os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = "autograder-sandbox"
     reports = {}
     for level in levels:
         set_level(level)
-        if what == "hang":
+        if action == "hang":
             asyncio.run(hang(folder))
-        report = fill(folder) if what == "fill" else attack(folder, level)
+        report = fill(folder) if action == "fill" else attack(folder, level)
         reports[level] = asyncio.run(report)
     print(json.dumps(reports))
 

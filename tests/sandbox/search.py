@@ -89,7 +89,7 @@ print("SEEN" + json.dumps(seen))
 async def main(folder: Path) -> None:
     """Run the cell, and print what it printed, with the level of its sandbox."""
     os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = "autograder-sandbox"
-    manager, client = await drive.started(folder)
+    manager, client = await drive.start_kernel(folder)
     printed = drive.text(await drive.run(client, SEARCH, 120))
     level = manager.provisioner.level
     await manager.shutdown_kernel(now=True)

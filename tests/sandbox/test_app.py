@@ -43,7 +43,7 @@ for name in ("one", "other"):
 """
 
 
-def told(folder: Path) -> list[dict[str, Any]]:
+def fork_application(folder: Path) -> list[dict[str, Any]]:
     clean = {k: v for k, v in os.environ.items() if k != "TERM"}
     run = subprocess.run(
         [sys.executable, "-c", FORKED, str(folder)],
@@ -54,12 +54,12 @@ def told(folder: Path) -> list[dict[str, Any]]:
 
 
 def test_nothing_is_open_before_the_fork_and_no_identity_shared_after_it(tmp_path):
-    server, one, other = told(tmp_path)
+    server, first, second = fork_application(tmp_path)
     assert server["threads"] == 1 and server["unused"] == []
     kinds = ("socket:", "pipe:", "anon_inode:")
     assert not [name for name in server["descriptors"] if name.startswith(kinds)]
-    for sandbox, name in ((one, "one"), (other, "other")):
+    for sandbox, name in ((first, "one"), (second, "other")):
         assert sandbox["pid"] and sandbox["ident"] in sandbox["topic"]
         assert Path(sandbox["folder"]).is_relative_to(tmp_path / name)
         assert sandbox["term"] == "xterm-color"
-    assert one["session"] != other["session"] and one["ident"] != other["ident"]
+    assert first["session"] != second["session"] and first["ident"] != second["ident"]

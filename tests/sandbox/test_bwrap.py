@@ -32,48 +32,48 @@ def room(tmp_path: Path, submission: Path | None = None) -> Room:
 def test_what_is_hidden_is_masked_after_what_holds_it_and_before_what_it_holds(
     ordinary, tmp_path
 ):
-    made = bwrap.command(Policy(), room(tmp_path), "inside")
+    command = bwrap.command(Policy(), room(tmp_path), "inside")
     course = str(tmp_path / "course")
-    shown = made.index("--ro-bind-try")
-    assert made[shown + 1 : shown + 3] == [course, course]
-    masked = made.index(f"{course}/package")
-    assert made[masked - 1] == "--tmpfs" and masked > shown
-    assert made.index(f"{course}/package/checks") > masked
-    assert "/elsewhere" not in made  # nobody sees it anyway
+    position = command.index("--ro-bind-try")
+    assert command[position + 1 : position + 3] == [course, course]
+    masked = command.index(f"{course}/package")
+    assert command[masked - 1] == "--tmpfs" and masked > position
+    assert command.index(f"{course}/package/checks") > masked
+    assert "/elsewhere" not in command  # nobody sees it anyway
 
 
 def test_a_link_stays_one(ordinary, tmp_path):
-    made = bwrap.command(Policy(), room(tmp_path), "inside")
-    place = made.index("--symlink")
-    assert made[place + 1 : place + 3] == ["course", str(tmp_path / "link")]
+    command = bwrap.command(Policy(), room(tmp_path), "inside")
+    place = command.index("--symlink")
+    assert command[place + 1 : place + 3] == ["course", str(tmp_path / "link")]
 
 
 def test_a_submission_is_read_only_and_may_be_missing(ordinary, tmp_path):
     without = bwrap.command(Policy(), room(tmp_path / "a"), "inside")
     assert "/submission" not in without
-    made = bwrap.command(Policy(), room(tmp_path / "b", Path("/ada")), "inside")
-    place = made.index("/submission")
-    assert made[place - 2 : place] == ["--ro-bind", "/ada"]
+    command = bwrap.command(Policy(), room(tmp_path / "b", Path("/ada")), "inside")
+    place = command.index("/submission")
+    assert command[place - 2 : place] == ["--ro-bind", "/ada"]
 
 
 def test_the_module_runs_in_a_fresh_interpreter_on_a_disk_of_its_size(
     ordinary, tmp_path
 ):
-    made = bwrap.command(Policy(disk_mb=3), room(tmp_path), "inside")
-    assert made[0] == "/usr/bin/bwrap" and "--unshare-all" in made
-    assert made[-2:] == ["-m", "autograder.sandbox.inside"]
-    tmp = made.index("/tmp")
-    assert made[tmp - 3 : tmp] == ["--size", str(3 << 20), "--tmpfs"]
+    command = bwrap.command(Policy(disk_mb=3), room(tmp_path), "inside")
+    assert command[0] == "/usr/bin/bwrap" and "--unshare-all" in command
+    assert command[-2:] == ["-m", "autograder.sandbox.inside"]
+    tmp = command.index("/tmp")
+    assert command[tmp - 3 : tmp] == ["--size", str(3 << 20), "--tmpfs"]
 
 
 @pytest.mark.parametrize("module", ["inside", "selftest"])
 def test_all_that_a_module_imports_of_ours_is_shown(ordinary, tmp_path, module):
-    made = map(Path, bwrap.command(Policy(), room(tmp_path), module))
-    shown = {path for path in made if path.is_relative_to(bwrap.HERE)}
+    paths = map(Path, bwrap.command(Policy(), room(tmp_path), module))
+    visible = {path for path in paths if path.is_relative_to(bwrap.HERE)}
     package = tmp_path / "alone" / "autograder"
     package.mkdir(parents=True)
     shutil.copy(bwrap.HERE.parent / "__init__.py", package)
-    for path in shown:
+    for path in visible:
         target = package / "sandbox" / path.name
         copy = shutil.copytree if path.is_dir() else shutil.copyfile
         target.parent.mkdir(exist_ok=True)

@@ -51,7 +51,7 @@ def as_user(monkeypatch: pytest.MonkeyPatch, uid: int) -> None:
     monkeypatch.setattr(os, "getuid", lambda: uid)
 
 
-def given(group: Path) -> set[str]:
+def controllers_of(group: Path) -> set[str]:
     return set((group / "cgroup.subtree_control").read_text().split())
 
 
@@ -61,7 +61,7 @@ def test_root_makes_groups_at_the_top_of_a_machine(tmp_path, monkeypatch):
     machine.furnish(machine.own, "memory pids")
     as_user(monkeypatch, 0)
     assert machine.files.place() == machine.top
-    assert given(machine.top) == {"+cpu", "+memory", "+pids"}
+    assert controllers_of(machine.top) == {"+cpu", "+memory", "+pids"}
     assert not (machine.own / "graders").exists()
 
 
@@ -70,7 +70,7 @@ def test_root_of_a_container_makes_them_where_it_is(tmp_path, monkeypatch):
     machine.furnish(machine.top, "memory pids")
     as_user(monkeypatch, 0)
     assert machine.files.place() == machine.top
-    assert given(machine.top) == {"+memory", "+pids"}
+    assert controllers_of(machine.top) == {"+memory", "+pids"}
 
 
 def delegated(folder: Path) -> None:
@@ -168,25 +168,25 @@ def test_a_group_limits_memory_and_processes(tmp_path):
 
 
 def test_swap_and_weight_are_limited_where_they_are(tmp_path, monkeypatch):
-    made = Path.mkdir
+    mkdir = Path.mkdir
 
     def with_files(path):
-        made(path)
+        mkdir(path)
         (path / "memory.swap.max").write_text("max")
         (path / "cpu.weight").write_text("?")
 
     monkeypatch.setattr(Path, "mkdir", with_files)
-    found = limits(Group(tmp_path, "a1", POLICY))
-    assert (found["memory.swap.max"], found["cpu.weight"]) == ("0", "100")
+    limits_set = limits(Group(tmp_path, "a1", POLICY))
+    assert (limits_set["memory.swap.max"], limits_set["cpu.weight"]) == ("0", "100")
 
 
-@pytest.mark.parametrize(("kills", "so"), [(0, False), (3, True)])
-def test_it_tells_whether_the_system_has_ended_it(tmp_path, kills, so):
+@pytest.mark.parametrize(("kills", "is_too_large"), [(0, False), (3, True)])
+def test_it_tells_whether_the_system_has_ended_it(tmp_path, kills, is_too_large):
     group = Group(tmp_path, "a1", POLICY)
     assert not group.was_too_large()
     events = f"low 0\nhigh 0\nmax 9\noom {kills}\noom_kill {kills}\n"
     (group.folder / "memory.events").write_text(events)
-    assert group.was_too_large() == so
+    assert group.was_too_large() == is_too_large
 
 
 HOG = """
@@ -204,8 +204,8 @@ def test_on_this_machine_a_group_ends_who_takes_too_much():
     group = Group(place, "test", Policy(memory_mb=80, disk_mb=20))
     try:
         entry = str(group.folder / "cgroup.procs")
-        done = subprocess.run([sys.executable, "-c", HOG, entry], timeout=120)
-        assert done.returncode == -signal.SIGKILL
+        process = subprocess.run([sys.executable, "-c", HOG, entry], timeout=120)
+        assert process.returncode == -signal.SIGKILL
         assert group.was_too_large()
     finally:
         group.remove()

@@ -44,6 +44,6 @@ def test_who_wants_a_server_begun_does_not_wait_for_one_that_starts(monkeypatch)
 def test_limits_come_from_the_environment_or_are_the_usual_ones(monkeypatch):
     monkeypatch.delenv("AUTOGRADER_SANDBOX_POLICY", raising=False)
     assert client.policy_from_environment() == Policy()
-    own = Policy(memory_mb=321, level="landlock")
-    monkeypatch.setenv("AUTOGRADER_SANDBOX_POLICY", own.to_json())
-    assert client.policy_from_environment() == own
+    policy = Policy(memory_mb=321, level="landlock")
+    monkeypatch.setenv("AUTOGRADER_SANDBOX_POLICY", policy.to_json())
+    assert client.policy_from_environment() == policy

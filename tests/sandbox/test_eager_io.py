@@ -57,7 +57,7 @@ class Kernel:
 
 
 def with_kernel(body: Callable[[Kernel], Any]) -> None:
-    async def whole() -> None:
+    async def run_body() -> None:
         with zmq.Context() as context:
             server, client = context.socket(zmq.ROUTER), context.socket(zmq.DEALER)
             with server, client:
@@ -68,7 +68,7 @@ def with_kernel(body: Callable[[Kernel], Any]) -> None:
                 await body(kernel)
                 kernel.stream.close()
 
-    asyncio.run(whole())
+    asyncio.run(run_body())
 
 
 def test_one_after_the_other_and_each_is_answered():
@@ -131,28 +131,28 @@ def test_a_context_variable_is_there_in_the_next_cell():
 def publisher() -> Iterator[PromptPublisher]:
     with zmq.Context() as context, context.socket(zmq.XPUB) as socket:
         socket.bind("inproc://outputs")
-        made = PromptPublisher(socket)
-        made.start()
-        yield made
-        made.stop()
+        prompt_publisher = PromptPublisher(socket)
+        prompt_publisher.start()
+        yield prompt_publisher
+        prompt_publisher.stop()
 
 
 def test_outputs_of_all_threads_are_sent_by_one_in_their_order(publisher):
-    done: list[tuple[int, str]] = []
+    calls: list[tuple[int, str]] = []
     end = threading.Event()
 
     def note(number):
-        done.append((number, threading.current_thread().name))
+        calls.append((number, threading.current_thread().name))
 
     for number in range(100):
         publisher.schedule(lambda n=number: note(n))
     publisher.schedule(end.set)
     assert end.wait(20)
-    assert done == [(number, "IOPub") for number in range(100)]
+    assert calls == [(number, "IOPub") for number in range(100)]
 
 
 def test_without_its_thread_as_in_a_fork_it_is_done_at_once(publisher):
     publisher.stop()
-    done: list[int] = []
-    publisher.schedule(lambda: done.append(1))
-    assert done == [1]
+    calls: list[int] = []
+    publisher.schedule(lambda: calls.append(1))
+    assert calls == [1]

@@ -32,8 +32,8 @@ def usage_of(**words):
 @pytest.mark.parametrize("reason", list(EndReason))
 def test_a_reason_is_the_same_after_its_way_from_the_supervisor(reason):
     """Whatever the words beside it say: a message that begins like a reason is none."""
-    says = "supervisor lost, says a sandbox"
-    used = usage_of(slot="a", exit=0, ended=reason, reason=says)
+    reason_text = "supervisor lost, says a sandbox"
+    used = usage_of(slot="a", exit=0, ended=reason, reason=reason_text)
     assert used["ended"] is reason
 
 

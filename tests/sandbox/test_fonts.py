@@ -17,7 +17,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache" / "matplotlib"
 
 
-def made_by_a_server(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def start_font_server(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """The lists that a new server has when it is ready, by name."""
     monkeypatch.delenv(client.SERVER_VARIABLE, raising=False)
     folder = client.run_directory() / "matplotlib"
@@ -26,22 +26,22 @@ def made_by_a_server(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 @linux
 def test_a_second_server_makes_no_list_again(cache, monkeypatch):
-    made = made_by_a_server(monkeypatch)
-    (kept,) = cache.iterdir()
-    assert made == {kept.name: kept.read_text()}
-    fewer = json.loads(kept.read_text())
+    lists = start_font_server(monkeypatch)
+    (cached,) = cache.iterdir()
+    assert lists == {cached.name: cached.read_text()}
+    fewer = json.loads(cached.read_text())
     del fewer["ttflist"][1:]
-    kept.write_text(json.dumps(fewer))
-    assert made_by_a_server(monkeypatch) == {kept.name: kept.read_text()}
+    cached.write_text(json.dumps(fewer))
+    assert start_font_server(monkeypatch) == {cached.name: cached.read_text()}
 
 
 @linux
 def test_a_list_that_was_cut_off_is_made_again(cache, monkeypatch):
-    (name,) = made_by_a_server(monkeypatch)
-    whole = (cache / name).read_text()
-    (cache / name).write_text(whole[:100])
-    assert made_by_a_server(monkeypatch) == {name: whole}
-    assert (cache / name).read_text() == whole
+    (name,) = start_font_server(monkeypatch)
+    complete = (cache / name).read_text()
+    (cache / name).write_text(complete[:100])
+    assert start_font_server(monkeypatch) == {name: complete}
+    assert (cache / name).read_text() == complete
 
 
 def test_settings_of_an_account_stay_out_of_a_server(cache, tmp_path):

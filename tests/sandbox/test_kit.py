@@ -25,17 +25,19 @@ def test_what_is_not_there_is_left_out(monkeypatch):
 
 
 def test_the_running_interpreter_and_its_packages_can_be_seen():
-    seen = [Path(path) for path in kit.interpreter_paths()]
+    paths = [Path(path) for path in kit.interpreter_paths()]
     for needed in (sys.executable, sys.prefix, __import__("torch").__file__):
         for path in (Path(needed).absolute(), Path(needed).resolve()):
-            assert any(path.is_relative_to(place) for place in seen), path
+            assert any(path.is_relative_to(place) for place in paths), path
 
 
 def test_no_path_lies_below_another_and_each_is_there():
-    seen = [Path(path) for path in kit.interpreter_paths()]
-    for path in seen:
+    paths = [Path(path) for path in kit.interpreter_paths()]
+    for path in paths:
         assert path.exists() or path.is_symlink()
-        assert not any(path.is_relative_to(other) for other in seen if other != path)
+        assert not any(
+            path.is_relative_to(second) for second in paths if second != path
+        )
 
 
 @pytest.fixture

@@ -16,32 +16,34 @@ def semaphore(kind: int = PLAIN, value: int = 1, most: int = 2) -> PipeSemaphore
 
 
 def test_there_are_as_many_as_were_given_and_come_back():
-    one = semaphore(value=1)
-    assert one.acquire(block=False) and not one.acquire(block=False)
-    one.release()
-    assert one.acquire(timeout=0.0) and not one.acquire(timeout=0.001)
+    counter = semaphore(value=1)
+    assert counter.acquire(block=False) and not counter.acquire(block=False)
+    counter.release()
+    assert counter.acquire(timeout=0.0) and not counter.acquire(timeout=0.001)
 
 
 def test_more_than_the_most_cannot_be_given_back():
-    one = semaphore(value=2, most=2)
+    counter = semaphore(value=2, most=2)
     with pytest.raises(ValueError, match="too many times"):
-        one.release()
+        counter.release()
 
 
 def test_who_waits_is_woken():
-    one, taken = semaphore(value=0), []
-    waiting = threading.Thread(target=lambda: taken.append(one.acquire()), daemon=True)
+    counter, acquired = semaphore(value=0), []
+    waiting = threading.Thread(
+        target=lambda: acquired.append(counter.acquire()), daemon=True
+    )
     waiting.start()
-    one.release()
+    counter.release()
     waiting.join(60)
-    assert taken == [True]
+    assert acquired == [True]
 
 
 def test_a_recursive_lock_is_taken_again_by_its_owner_and_by_nobody_else():
-    lock, others = semaphore(RECURSIVE, value=1, most=1), []
+    lock, acquired = semaphore(RECURSIVE, value=1, most=1), []
 
     def try_it():
-        others.append(lock.acquire(block=False))
+        acquired.append(lock.acquire(block=False))
         with pytest.raises(AssertionError, match="not owned by thread"):
             lock.release()
 
@@ -54,11 +56,11 @@ def test_a_recursive_lock_is_taken_again_by_its_owner_and_by_nobody_else():
     lock.release()
     from_another_thread()
     lock.release()
-    assert others == [False] and lock.acquire(block=False)
+    assert acquired == [False] and lock.acquire(block=False)
 
 
 def test_it_is_a_context():
-    one = semaphore(value=1)
-    with one:
-        assert not one.acquire(block=False)
-    assert one.acquire(block=False)
+    counter = semaphore(value=1)
+    with counter:
+        assert not counter.acquire(block=False)
+    assert counter.acquire(block=False)

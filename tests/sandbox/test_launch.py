@@ -21,7 +21,7 @@ def main():
 
 
 @pytest.fixture
-def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Start a module with that body of ``main``; the process, when it has ended."""
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{Path(__file__).parents[2]}")
 
@@ -33,16 +33,16 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return start
 
 
-def test_the_collector_rests_during_imports_and_leaves_them_alone_afterwards(started):
-    ended = started("print(gc.isenabled(), gc.get_freeze_count() > 1000)")
+def test_the_collector_rests_during_imports_and_leaves_them_alone_afterwards(launch):
+    ended = launch("print(gc.isenabled(), gc.get_freeze_count() > 1000)")
     assert (ended.stdout, ended.returncode) == ("True True\n", 0), ended.stderr
 
 
-def test_a_module_finds_its_arguments_and_nothing_is_taken_apart_at_the_end(started):
-    assert started("print(sys.argv[1:], end='')", "3", "x").stdout == "['3', 'x']"
+def test_a_module_finds_its_arguments_and_nothing_is_taken_apart_at_the_end(launch):
+    assert launch("print(sys.argv[1:], end='')", "3", "x").stdout == "['3', 'x']"
 
 
-def test_a_module_that_fails_says_so(started):
-    ended = started("raise SystemError('no')")
+def test_a_module_that_fails_says_so(launch):
+    ended = launch("raise SystemError('no')")
     assert ended.returncode == 1
     assert "SystemError: no" in ended.stderr

@@ -66,17 +66,17 @@ def book(tmp_path_factory: Any) -> Any:
     cells += [KEPT, NO_MODULES]
     cells += [LATE.format(wait=wait) for wait in ("pass", "time.sleep(0.3)")]
     cells += [LARGE, FLOOD]
-    found = new_notebook(cells=[new_code_cell(source) for source in cells])
+    notebook = new_notebook(cells=[new_code_cell(source) for source in cells])
     folder = str(tmp_path_factory.mktemp("sparing"))
     with pytest.MonkeyPatch.context() as patch:
         start_kernels_with(patch, "autograder-sandbox")
         NotebookClient(
-            found,
+            notebook,
             allow_errors=True,
             resources={"metadata": {"path": folder}},
             iopub_timeout=300,
         ).execute()
-    return found
+    return notebook
 
 
 CELLS = (
@@ -141,12 +141,12 @@ def test_a_notebook_may_bring_syntax_of_its_own():
     assert manager.transform_cell("quiet = 1") == "loud = 1\n"
 
 
-def shown(cell: nbformat.NotebookNode) -> str:
+def output_text(cell: nbformat.NotebookNode) -> str:
     return "".join(output.get("text", "") for output in cell.outputs)
 
 
 def test_no_output_is_lost_wherever_it_comes_from(book):
-    texts = [shown(cell) for cell in book.cells]
+    texts = [output_text(cell) for cell in book.cells]
     assert texts[:30:2] == ["past"] * 15
     assert texts[1:30:2] == ["by a program\n"] * 15
     forked = "".join(f"forked {number}\n" for number in range(20))
@@ -156,18 +156,18 @@ def test_no_output_is_lost_wherever_it_comes_from(book):
 def test_the_order_of_what_is_printed_is_that_of_the_program(book):
     """However long it takes: a quarter of a second is when ipykernel sends some."""
 
-    def said(cell: nbformat.NotebookNode) -> list[tuple[str, str]]:
-        found: list[tuple[str, str]] = []
+    def merge_output(cell: nbformat.NotebookNode) -> list[tuple[str, str]]:
+        messages: list[tuple[str, str]] = []
         for output in cell.outputs:
-            if found and found[-1][0] == output.name:
-                found[-1] = output.name, found[-1][1] + output.text
+            if messages and messages[-1][0] == output.name:
+                messages[-1] = output.name, messages[-1][1] + output.text
             else:
-                found.append((output.name, output.text))
-        return found
+                messages.append((output.name, output.text))
+        return messages
 
     quick, slow = book.cells[-4:-2]
-    assert said(quick) == said(slow)
-    assert said(quick)[:3] == [
+    assert merge_output(quick) == merge_output(slow)
+    assert merge_output(quick)[:3] == [
         ("stdout", "out 0\n"),
         ("stderr", "err 0\n"),
         ("stdout", "program\nout again\n"),
@@ -177,14 +177,14 @@ def test_the_order_of_what_is_printed_is_that_of_the_program(book):
 def test_no_output_is_lost_for_its_size_or_number(book):
     """A client may be late, and takes no message of more than some MB."""
     large, flood = book.cells[-2:]
-    assert len(shown(large)) == 10**7 + 1
+    assert len(output_text(large)) == 10**7 + 1
     assert [output.data["text/plain"] for output in flood.outputs] == [
         str(number) for number in range(5000)
     ]
 
 
 def test_cells_may_await_and_ask_ipython(book):
-    texts = [shown(cell) for cell in book.cells]
+    texts = [output_text(cell) for cell in book.cells]
     assert texts[31:33] == ["awaited\n"] * 2
     assert texts[33] == "ZMQInteractiveShell\n"
 
@@ -195,13 +195,13 @@ def test_an_error_shows_the_line_that_it_is_in(book):
 
 
 def test_an_error_is_kept_as_it_was_shown(book):
-    found = shown(book.cells[35])
-    assert found == "[('ZeroDivisionError', 'division by zero', True)]\n"
+    output = output_text(book.cells[35])
+    assert output == "[('ZeroDivisionError', 'division by zero', True)]\n"
 
 
 def test_a_cells_code_is_found_though_no_module_has_it(book):
-    found = shown(book.cells[36])
-    assert found.startswith("None __main__\ndef fail():\n    1 / 0  # here\n")
+    output = output_text(book.cells[36])
+    assert output.startswith("None __main__\ndef fail():\n    1 / 0  # here\n")
 
 
 def test_cells_are_counted_as_ever(book):

@@ -21,7 +21,7 @@ from autograder.sandbox.slot import remove_tree
 from tests.attacks.seams import PARTS
 from tests.conftest import start_kernels_with
 from tests.sandbox.conftest import linux
-from tests.sandbox.drive import run, started, text
+from tests.sandbox.drive import run, start_kernel, text
 
 pytestmark = linux
 
@@ -51,8 +51,8 @@ def with_kernel(
 ) -> dict[str, Any]:
     """Run `body(manager, client)` beside a kernel; returns what the kernel used."""
 
-    async def whole() -> dict[str, Any]:
-        manager, kernel = await started(folder)
+    async def run_body() -> dict[str, Any]:
+        manager, kernel = await start_kernel(folder)
         try:
             await body(manager, kernel)
         finally:
@@ -60,7 +60,7 @@ def with_kernel(
             kernel.stop_channels()
         return manager.provisioner.usage
 
-    return asyncio.run(whole())
+    return asyncio.run(run_body())
 
 
 async def ended(manager: Any) -> None:
@@ -97,8 +97,8 @@ def test_a_sandbox_finds_nothing_of_those_before_it_in_its_memory(tmp_path):
 
     async def body(manager, kernel):
         keys.append(manager.session.key.decode())
-        found = set(text(await run(kernel, KEYS)).split())
-        assert found == {keys[-1]}
+        keys_found = set(text(await run(kernel, KEYS)).split())
+        assert keys_found == {keys[-1]}
 
     for length in (90, 5, 40, 20, 60):  # what is as long takes the place of the other
         folder = tmp_path / ("x" * length)
@@ -200,8 +200,8 @@ def test_a_message_without_end_does_not_grow_its_reader(tmp_path, policy, name):
 
 def test_what_is_too_large_to_show_is_left_out_and_the_kernel_goes_on(tmp_path):
     async def body(_, kernel):
-        shown = text(await run(kernel, f"{LARGE}\nprint('behind it')"))
-        assert len(shown) < 5 << 20
+        output = text(await run(kernel, f"{LARGE}\nprint('behind it')"))
+        assert len(output) < 5 << 20
         assert "still here" in text(await run(kernel, "print('still here')"))
 
     with_kernel(tmp_path, body)
@@ -256,14 +256,14 @@ print(os.getuid(), "found", found)
 """
 
     async def body(_, first):
-        manager, second = await started(tmp_path)
+        manager, second = await start_kernel(tmp_path)
         mine = text(await run(first, leave))
-        others = text(await run(second, look))
+        output = text(await run(second, look))
         await manager.shutdown_kernel(now=True)
         second.stop_channels()
-        assert "left" in mine and "found []" in others
+        assert "left" in mine and "found []" in output
         if os.getuid() == 0:
-            assert mine.split()[0] != others.split()[0]
+            assert mine.split()[0] != output.split()[0]
 
     with_kernel(tmp_path, body)
 
@@ -275,18 +275,27 @@ def test_kernels_draw_different_random_numbers_but_those_of_one_seed(
 import random, numpy, torch
 print(random.random(), numpy.random.rand(), torch.rand(1).item())
 """
-    drawn: list[str] = []
+    numbers: list[str] = []
 
     async def body(_, kernel):
-        for _ in drawn:  # a client asks again while it has no answer
+        for _ in numbers:  # a client asks again while it has no answer
             await kernel.kernel_info(reply=True)
-        drawn.append(text(await run(kernel, draw)))
+        numbers.append(text(await run(kernel, draw)))
 
     for seed in ("", "", "other", "one", "one"):
         monkeypatch.setenv("AUTOGRADER_SANDBOX_POLICY", Policy(seed=seed).to_json())
         with_kernel(tmp_path, body)
-    assert drawn[3] == drawn[4]
-    assert len({number for one in drawn[:4] for number in one.split()}) == 12
+    assert numbers[3] == numbers[4]
+    assert (
+        len(
+            {
+                number
+                for numbers_of_kernel in numbers[:4]
+                for number in numbers_of_kernel.split()
+            }
+        )
+        == 12
+    )
 
 
 def test_nbclient_runs_a_notebook_in_the_sandbox(tmp_path):
@@ -328,13 +337,13 @@ def test_a_submission_that_is_too_large_has_no_kernel(tmp_path, policy):
     policy(disk_mb=2)
     (tmp_path / "big.bin").write_bytes(bytes(3 << 20))
     with pytest.raises(confine.ConfinementError, match="too large"):
-        asyncio.run(started(tmp_path))
+        asyncio.run(start_kernel(tmp_path))
 
 
 def test_an_unconfined_kernel_needs_to_be_asked_for(tmp_path, policy):
     policy(level="none")
     with pytest.raises(confine.ConfinementError, match="allow_unconfined"):
-        asyncio.run(started(tmp_path))
+        asyncio.run(start_kernel(tmp_path))
     policy(level="none", allow_unconfined=True)
 
     async def body(manager, kernel):
@@ -360,10 +369,10 @@ def test_slots_are_gone_when_their_kernels_are(tmp_path):
 
 def test_the_server_imports_what_is_asked_for_and_nothing_else(tmp_path, policy):
     async def body(manager, kernel):
-        asked = (
+        source = (
             "import sys; print('pandas' in sys.modules, 'antigravity' in sys.modules)"
         )
-        assert "True False" in text(await run(kernel, asked))
+        assert "True False" in text(await run(kernel, source))
 
     policy(imports=("pandas", "this"))
     with_kernel(tmp_path, body)

@@ -28,67 +28,67 @@ def begun(capsys):
 
 
 def test_a_line_says_process_level_and_subject(begun):
-    said = begun("judge", True)
+    read_log = begun("judge", True)
     with logs.about("attention/softmax of 1f3a"):
         log.debug("decided in %s s", 0.25)
     log.info("idle")
-    line, after = said().splitlines()
+    line, after = read_log().splitlines()
     assert line.startswith("[judge ")
     assert line.endswith("] DEBUG attention/softmax of 1f3a: decided in 0.25 s")
     assert after.endswith("] INFO idle")
 
 
 def test_only_warnings_and_errors_show_unless_debug_lines_are_wanted(begun):
-    said = begun("judge", False)
+    read_log = begun("judge", False)
     log.debug("asked")
     log.warning("lost")
-    assert said().endswith("] WARNING lost\n")
+    assert read_log().endswith("] WARNING lost\n")
     assert not logs.shows_debug()
 
 
-@pytest.mark.parametrize(("level", "shown"), [(logging.DEBUG, 1), (logging.INFO, 0)])
-def test_debug_lines_show_if_the_application_shows_its_own(begun, level, shown):
-    said = begun("before", False)
+@pytest.mark.parametrize(("level", "count"), [(logging.DEBUG, 1), (logging.INFO, 0)])
+def test_debug_lines_show_if_the_application_shows_its_own(begun, level, count):
+    read_log = begun("before", False)
     logs.follow(Application(log_level=level))
     log.debug("begins")
-    assert said().count("[nbgrader ") == shown
+    assert read_log().count("[nbgrader ") == count
 
 
 def test_nothing_changes_where_there_is_no_application(begun):
-    said = begun("before", False)
+    read_log = begun("before", False)
     logs.follow(None)
     log.warning("lost")
-    assert said().startswith("[before ")
+    assert read_log().startswith("[before ")
 
 
 def test_a_forked_process_gets_a_name_of_its_own(begun):
-    said = begun("fork server", True)
+    read_log = begun("fork server", True)
     logs.name_process("worker")
     log.debug("begins")
-    assert said().startswith("[worker ")
+    assert read_log().startswith("[worker ")
 
 
 def test_a_student_s_text_makes_no_line_and_no_colour(begun):
-    said = begun("judge", True)
+    read_log = begun("judge", True)
     log.debug("%s", "é\n[judge 1] ERROR forged\x1b[31m\u202e")
-    assert said().endswith("é\\n[judge 1] ERROR forged\\x1b[31m\\u202e\n")
+    assert read_log().endswith("é\\n[judge 1] ERROR forged\\x1b[31m\\u202e\n")
 
 
 def test_the_lines_of_a_traceback_are_indented_and_escaped(begun):
-    said = begun("judge", False)
+    read_log = begun("judge", False)
     try:
         raise ValueError("first\nsecond\x1b[31m")
     except ValueError:
         log.exception("not judged")
-    first, *rest = said().splitlines()
+    first, *later = read_log().splitlines()
     assert first.endswith("] ERROR not judged")
-    assert all(line.startswith("    ") for line in rest)
-    assert rest[-1] == "    second\\x1b[31m"
+    assert all(line.startswith("    ") for line in later)
+    assert later[-1] == "    second\\x1b[31m"
 
 
-@pytest.mark.parametrize(("debug", "shown"), [(True, "seen"), (False, "")])
+@pytest.mark.parametrize(("debug", "message"), [(True, "seen"), (False, "")])
 def test_a_process_that_is_started_logs_as_this_one_does(
-    begun, debug, shown, tmp_path, monkeypatch
+    begun, debug, message, tmp_path, monkeypatch
 ):
     begun("nbgrader", debug)
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{Path(__file__).parents[2]}")
@@ -102,4 +102,4 @@ def test_a_process_that_is_started_logs_as_this_one_does(
         [*launch.command("started"), "7"], capture_output=True, text=True, check=True
     )
     assert ended.stdout == "['7']\n"
-    assert ended.stderr.rpartition("DEBUG ")[2].strip() == shown
+    assert ended.stderr.rpartition("DEBUG ")[2].strip() == message

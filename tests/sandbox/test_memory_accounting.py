@@ -131,8 +131,8 @@ def test_what_waits_in_connections_counts_on_a_network_of_the_sandbox_s_own(warm
     not has_networks(), reason="this machine gives no network of one's own"
 )
 def test_no_list_of_sockets_is_read_where_only_the_kernels_own_listens():
-    own = "import socket\nserver = socket.create_server(('127.0.0.1', 0))"
-    with process(LOOPBACK + own, "unshare", "-rn") as pid:
+    serve = "import socket\nserver = socket.create_server(('127.0.0.1', 0))"
+    with process(LOOPBACK + serve, "unshare", "-rn") as pid:
         assert memory_accounting._find_kinds_in_use(pid) == []
     with process(LOOPBACK + CONNECTIONS, "unshare", "-rn") as pid:
         assert memory_accounting._find_kinds_in_use(pid) == ["tcp"]

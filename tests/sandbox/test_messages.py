@@ -44,17 +44,17 @@ def test_protocols_that_frame_otherwise_are_refused(start):
 @pytest.mark.parametrize("seed", range(20))
 def test_messages_arrive_as_they_were_however_they_are_cut(seed):
     dice = random.Random(seed)
-    whole = b"".join(
+    stream = b"".join(
         part(dice.randbytes(dice.choice([0, 1, 255, 256, 900])), flags)
         for _ in range(30)
         for flags in [*[MORE] * dice.randrange(4), COMMAND, 0]
     )
-    messages, passed, rest = reader(), b"", whole
-    while rest:
+    messages, passed, remaining = reader(), b"", stream
+    while remaining:
         size = dice.choice([1, 2, 7, 400])
-        passed += messages.take(rest[:size])
-        rest = rest[size:]
-    assert passed == whole
+        passed += messages.take(remaining[:size])
+        remaining = remaining[size:]
+    assert passed == stream
 
 
 def test_nothing_of_a_message_is_passed_before_it_is_whole():

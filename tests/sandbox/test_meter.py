@@ -132,8 +132,8 @@ def test_what_is_left_of_a_budget_is_what_no_span_has_used():
     meter = Meter(None)
     span = Span(meter, FOREVER)
     meter.cpu, meter.clock = 1.0, meter.clock + 3.0
-    left = Budget(5.0, 10.0).without(span)
-    assert left.cpu == 4.0 and left.clock == pytest.approx(7.0, abs=0.1)
-    assert left.least(Budget(2.0, 8.0)) == Budget(2.0, left.clock)
+    remaining = Budget(5.0, 10.0).without(span)
+    assert remaining.cpu == 4.0 and remaining.clock == pytest.approx(7.0, abs=0.1)
+    assert remaining.least(Budget(2.0, 8.0)) == Budget(2.0, remaining.clock)
     assert Budget(0.5, 9.0).exceeded_by(span) is EndReason.CPU_TIME
     assert Budget(2.0, 2.0).exceeded_by(span) is EndReason.TIME

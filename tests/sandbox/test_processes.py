@@ -56,11 +56,11 @@ def test_memory_that_is_written_is_resident():
 
 
 def test_who_has_gone_has_nothing():
-    gone = subprocess.Popen(["true"])
-    gone.wait()
-    assert list(processes.descendants(gone.pid)) == []
-    assert processes.cpu_seconds([gone.pid]) == (0.0, 0.0)
-    assert processes.waiting_seconds([gone.pid]) == {} and not processes.is_stopped(
-        gone.pid
+    process = subprocess.Popen(["true"])
+    process.wait()
+    assert list(processes.descendants(process.pid)) == []
+    assert processes.cpu_seconds([process.pid]) == (0.0, 0.0)
+    assert processes.waiting_seconds([process.pid]) == {} and not processes.is_stopped(
+        process.pid
     )
-    assert processes.resident_mb([gone.pid]) == 0
+    assert processes.resident_mb([process.pid]) == 0

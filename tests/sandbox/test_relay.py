@@ -44,41 +44,41 @@ class Ends:
 
 
 @pytest.fixture
-def ends(tmp_path: Path) -> Iterator[Ends]:
-    made = Ends(tmp_path, Policy(message_mb=1, messages_mb=8), drops=True)
-    yield made
-    made.over.set()
-    made.thread.join()
-    made.context.destroy()
+def peers(tmp_path: Path) -> Iterator[Ends]:
+    relay = Ends(tmp_path, Policy(message_mb=1, messages_mb=8), drops=True)
+    yield relay
+    relay.over.set()
+    relay.thread.join()
+    relay.context.destroy()
 
 
-def test_both_sides_speak_as_without_a_relay(ends):
-    ends.client.send_multipart([b"question", b"", b"x" * 100_000])
-    assert ends.kernel.recv_multipart()[0] == b"question"
+def test_both_sides_speak_as_without_a_relay(peers):
+    peers.client.send_multipart([b"question", b"", b"x" * 100_000])
+    assert peers.kernel.recv_multipart()[0] == b"question"
     for body in (b"", b"short", bytes(900_000)):
-        ends.kernel.send_multipart([b"answer", body])
-        assert ends.heard() == [b"answer", body]
+        peers.kernel.send_multipart([b"answer", body])
+        assert peers.heard() == [b"answer", body]
 
 
-def test_a_large_message_does_not_reach_the_client_and_the_next_one_does(ends):
-    ends.kernel.send_multipart([bytes(700_000)] * 4)
-    ends.kernel.send(b"behind it")
-    assert ends.heard() == [b"behind it"]
-    assert not ends.relay.excess
+def test_a_large_message_does_not_reach_the_client_and_the_next_one_does(peers):
+    peers.kernel.send_multipart([bytes(700_000)] * 4)
+    peers.kernel.send(b"behind it")
+    assert peers.heard() == [b"behind it"]
+    assert not peers.relay.excess
 
 
-def test_too_many_messages_end_the_relay_with_a_word(ends):
-    while not ends.relay.excess:
+def test_too_many_messages_end_the_relay_with_a_word(peers):
+    while not peers.relay.excess:
         with contextlib.suppress(zmq.Again):
-            ends.kernel.send(bytes(MB), zmq.NOBLOCK)
-    assert ends.relay.excess == "sent too many messages"
+            peers.kernel.send(bytes(MB), zmq.NOBLOCK)
+    assert peers.relay.excess == "sent too many messages"
 
 
-def test_who_connects_to_a_kernel_that_has_ended_is_turned_away(ends):
-    ends.kernel.close()
+def test_who_connects_to_a_kernel_that_has_ended_is_turned_away(peers):
+    peers.kernel.close()
     with socket.socket(socket.AF_UNIX) as late:
         late.settimeout(10)
-        late.connect(ends.outer)
+        late.connect(peers.outer)
         while late.recv(100):
             pass
 

@@ -9,7 +9,7 @@ from tests.sandbox.conftest import linux
 
 @linux
 def test_the_self_test_sees_every_open_door():
-    found = selftest.failures("none", whole_machine)
+    failures = selftest.failures("none", whole_machine)
     expected = {
         "killed a process outside",
         "read a file outside",
@@ -22,7 +22,7 @@ def test_the_self_test_sees_every_open_door():
         "left its session",
         "called ptrace",
     }
-    assert expected <= set(found)
+    assert expected <= set(failures)
 
 
 def whole_machine(slot: Path, submission: Path) -> confine.Room:

@@ -24,11 +24,11 @@ MOST = 4096
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "slot"
-    (made / "deep").mkdir(parents=True)
-    (made / "deep" / "a.bin").write_bytes(b"x" * 10_000)
-    (made / "link").symlink_to("/usr")
-    return made
+    slot_folder = tmp_path / "slot"
+    (slot_folder / "deep").mkdir(parents=True)
+    (slot_folder / "deep" / "a.bin").write_bytes(b"x" * 10_000)
+    (slot_folder / "link").symlink_to("/usr")
+    return slot_folder
 
 
 def test_its_size_is_what_it_takes_of_the_disk_and_links_lead_nowhere(folder):
@@ -78,8 +78,8 @@ def test_a_quota_is_felt_where_nothing_tells_of_it(folder, monkeypatch):
 
 
 def test_what_to_do_about_a_full_disk_names_the_folder_that_sandboxes_lie_in():
-    says = full_disk_message(Path("/scratch/ag-0-x/0123"))
-    assert "no room in /scratch;" in says and "TMPDIR" in says
+    message = full_disk_message(Path("/scratch/ag-0-x/0123"))
+    assert "no room in /scratch;" in message and "TMPDIR" in message
 
 
 def test_it_is_removed_whatever_modes_it_was_given_and_what_it_links_to_is_not(

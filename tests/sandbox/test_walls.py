@@ -72,8 +72,8 @@ def look_at(report: dict[str, Any], level: str) -> None:
 def test_nothing_outlives_a_killed_client(course, user, level):
     command = drive("hang", user, course, level)
     client = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment())
-    said = client.stdout.readline()
-    run = Path(json.loads(said)["run"])
+    line = client.stdout.readline()
+    run = Path(json.loads(line)["run"])
     family = psutil.Process(client.pid).children(recursive=True)
     assert len(family) >= 5  # server, supervisor, kernel, its child and grandchild
     os.kill(client.pid, signal.SIGKILL)

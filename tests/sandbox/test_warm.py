@@ -10,7 +10,7 @@ from autograder.sandbox.inside import ALIKE
 from autograder.sandbox.warm import ON_DEMAND, WARM, select_on_demand
 from tests.conftest import start_kernels_with
 from tests.sandbox.conftest import linux
-from tests.sandbox.drive import run, started, text
+from tests.sandbox.drive import run, start_kernel, text
 
 
 def test_a_notebooks_words_tell_what_it_needs():
@@ -44,8 +44,8 @@ def test_a_word_within_another_asks_for_nothing():
 
 
 def test_nothing_is_imported_for_everybody_that_some_ask_for():
-    some = {name for modules in ON_DEMAND.values() for name in modules}
-    assert not some & set(WARM)
+    modules_on_demand = {name for modules in ON_DEMAND.values() for name in modules}
+    assert not modules_on_demand & set(WARM)
 
 
 LOOK = """
@@ -62,21 +62,24 @@ def test_what_a_sandbox_finds_no_sandbox_before_it_has_a_say_in(tmp_path, monkey
     monkeypatch.delenv(client.SERVER_VARIABLE, raising=False)  # a server of its own
 
     async def look() -> str:
-        manager, kernel = await started(tmp_path)
+        manager, kernel = await start_kernel(tmp_path)
         try:
             return text(await run(kernel, LOOK))
         finally:
             await manager.shutdown_kernel(now=True)
             kernel.stop_channels()
 
-    found = []
+    outputs = []
     for imports in ((), (), ("pandas", "seaborn"), (), ()):  # from the third on, warmer
         monkeypatch.setenv(
             "AUTOGRADER_SANDBOX_POLICY", Policy(imports=imports).to_json()
         )
-        found.append(asyncio.run(look()))
-    plain, _, more, *_ = found
-    assert found == [plain, plain, more, plain, plain] and "'seaborn'" in more
+        outputs.append(asyncio.run(look()))
+    plain, _, with_seaborn, *_ = outputs
+    assert (
+        outputs == [plain, plain, with_seaborn, plain, plain]
+        and "'seaborn'" in with_seaborn
+    )
     command = [sys.executable, "-c", "print(hash('word'))"]
     alike = subprocess.run(command, env=ALIKE, capture_output=True, text=True)
     assert plain.split()[0] == alike.stdout.strip()

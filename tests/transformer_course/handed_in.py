@@ -53,22 +53,24 @@ def verdict(
 ) -> dict[str, str]:
     """What is concluded of some files, and of a function's texts."""
     side, files = side_of(), {checkpoint.HANDED_IN: path, own_corpus.FILE: corpus}
-    said = reply(side, {name: bytes_of(file) for name, file in files.items() if file})
-    if RAISED in said:
-        return {RAISED: str(said[RAISED])}
-    texts = (restore or weights_of(path or OWN))(json.loads(str(said["sample"])))
+    replies = reply(
+        side, {name: bytes_of(file) for name, file in files.items() if file}
+    )
+    if RAISED in replies:
+        return {RAISED: str(replies[RAISED])}
+    texts = (restore or weights_of(path or OWN))(json.loads(str(replies["sample"])))
     answers = {"texts": texts if isinstance(texts, str) else json.dumps(texts)}
     return {name: str(value) for name, value in concluded(side, answers).items()}
 
 
-def numbers(found: dict[str, str]) -> dict[str, Any]:
+def numbers(report: dict[str, str]) -> dict[str, Any]:
     """The numbers of a verdict that has some."""
-    assert RAISED not in found, found
-    read: dict[str, Any] = json.loads(found["recovery"])
+    assert RAISED not in report, report
+    read: dict[str, Any] = json.loads(report["recovery"])
     return read
 
 
-def changed(
+def change_checkpoint(
     path: Path,
     change: Callable[[torch.Tensor], torch.Tensor] = lambda weights: weights,
     about: Callable[[str], str] = lambda text: text,
@@ -85,8 +87,8 @@ def on_track(path: Path, **track: object) -> Path:
     """The instructor's checkpoint for another corpus, level or way to decode."""
 
     def about(text: str) -> str:
-        found = json.loads(text)
-        found["notes"]["track"] = track
-        return json.dumps(found)
+        notes = json.loads(text)
+        notes["notes"]["track"] = track
+        return json.dumps(notes)
 
-    return changed(path, about=about)
+    return change_checkpoint(path, about=about)

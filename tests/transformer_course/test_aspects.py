@@ -40,9 +40,9 @@ def labels(unit: str, name: str) -> Iterator[str]:
 @pytest.mark.parametrize("unit", UNITS)
 def test_every_label_has_a_declared_aspect(unit):
     for task in specifications(unit):
-        found = set(labels(unit, task.name)) - NO_LABELS
-        assert found, task.name
-        for label in found:
+        reported_labels = set(labels(unit, task.name)) - NO_LABELS
+        assert reported_labels, task.name
+        for label in reported_labels:
             aspect = find(task.name).aspect(label)  # or it raises, with the label
             assert aspect in {OWN, *WEIGHTS, *task.aspects}, (task.name, label)
 
@@ -50,9 +50,12 @@ def test_every_label_has_a_declared_aspect(unit):
 @pytest.mark.parametrize("unit", UNITS)
 def test_every_declared_name_is_reported_and_every_part_weighs_something(unit):
     for task in specifications(unit):
-        found, reports = set(labels(unit, task.name)), find(task.name).reports
+        reported_labels, reports = set(labels(unit, task.name)), find(task.name).reports
         for name in (name for names in reports.values() for name in names):
-            assert any(fnmatchcase(label, name) for label in found), (task.name, name)
+            assert any(fnmatchcase(label, name) for label in reported_labels), (
+                task.name,
+                name,
+            )
         parts = task.aspects.keys() - WEIGHTS.keys()
         assert parts == reports.keys() - {OWN, *WEIGHTS}, task.name
 
@@ -66,16 +69,16 @@ def test_the_cases_of_a_property_count_for_its_aspect(unit):
         if case.says
     }
     assert aspects["property_sequence"] == {"calls"}
-    for found in aspects.values():
-        assert len(found) == 1 and found <= {"calls", "mode", "learning"}
+    for case_aspects in aspects.values():
+        assert len(case_aspects) == 1 and case_aspects <= {"calls", "mode", "learning"}
 
 
 def test_recorded_gradients_cost_what_learns_wherever_they_are_looked_at():
     looked_at = {
-        task.name: {find(task.name).aspect(label) for label in found}
+        task.name: {find(task.name).aspect(label) for label in gradient_labels}
         for unit in UNITS
         for task in specifications(unit)
-        if (found := [n for n in labels(unit, task.name) if _records(n)])
+        if (gradient_labels := [n for n in labels(unit, task.name) if _records(n)])
     }
     assert looked_at.keys() == {
         "sequence_reversal/greedy_decode",

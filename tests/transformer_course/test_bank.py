@@ -17,8 +17,10 @@ from autograder.course import ROOT, find_unit, units
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_names_are_distinct_and_mistakes_have_something_to_say(unit):
     for exercise in specifications(unit.name):
-        ways = [way.name for mutant in exercise.mutants for way in mutant.variants]
-        names = [*ways, *(solution.name for solution in exercise.accepted)]
+        variants = [
+            variant.name for mutant in exercise.mutants for variant in mutant.variants
+        ]
+        names = [*variants, *(solution.name for solution in exercise.accepted)]
         assert len(set(names)) == len(names), exercise.name
         for mutant in exercise.mutants:
             assert mutant.says and mutant.asks, mutant.name
@@ -52,7 +54,7 @@ def test_an_exercise_that_the_notebook_lacks_comes_last(tmp_path, monkeypatch):
     module.EXERCISE = SimpleNamespace(target="again", targets=["again"])
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr(catalogue, "CONTENT", tmp_path)
-    assert [one.target for one in specifications("attention")][-1] == "again"
+    assert [exercise.target for exercise in specifications("attention")][-1] == "again"
 
 
 def test_every_file_is_found_and_named_like_its_exercise():

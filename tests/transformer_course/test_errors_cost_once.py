@@ -36,9 +36,11 @@ FAST = ("attention/scaled_dot_product", "since_2017/attention_layer")
 def earlier_ones() -> Iterator[Any]:
     """The exercises on which others build; all but two take their time."""
     for unit in units():
-        known = references.load(unit.name)
-        earlier = {name for one in known.values() for name in one.builds_on}
-        for name in filter(earlier.__contains__, known):
+        exercises = references.load(unit.name)
+        earlier = {
+            name for exercise in exercises.values() for name in exercise.builds_on
+        }
+        for name in filter(earlier.__contains__, exercises):
             marks = [] if name in FAST else [pytest.mark.slow]
             yield pytest.param(unit, name, marks=marks, id=name)
 
@@ -48,12 +50,14 @@ def without_demonstrations(monkeypatch):
     monkeypatch.setenv(LEFT_OUT, "1")
 
 
-def solved(unit: Unit) -> list[nbformat.NotebookNode]:
+def read_solved_cells(unit: Unit) -> list[nbformat.NotebookNode]:
     """The cells of a unit's notebook, with all its solutions."""
     return nbformat.read(unit.source, as_version=4).cells
 
 
-def put(cells: list[nbformat.NotebookNode], exercise: str, code: str) -> None:
+def replace_answer(
+    cells: list[nbformat.NotebookNode], exercise: str, code: str
+) -> None:
     """Have another answer in an exercise's cell."""
     for cell in cells:
         mark = cell.metadata.get("nbgrader", {})
@@ -73,22 +77,22 @@ def blank(unit: Unit, exercise: str) -> str:
 
 
 def lost(
-    unit: Unit, cells: list[nbformat.NotebookNode], earlier: str, asked: set[str]
+    unit: Unit, cells: list[nbformat.NotebookNode], earlier: str, names_asked: set[str]
 ) -> dict[str, str]:
     """The exercises of those asked that lose points, with what their panels say."""
-    known = {one.name: one for one in specifications(unit.name)}
+    tasks = {task.name: task for task in specifications(unit.name)}
     uses = find_uses(cells)
     names: Names = {"__name__": "__main__"}
     panels = {}
     for index, cell in enumerate(cells):
         if check := check_cell(cell):
             if earlier in find_prerequisites(check.exercise, [earlier], uses) and (
-                check.exercise in asked
+                check.exercise in names_asked
             ):
                 so_far = cells[: index + 1]
                 answers = run_again(so_far, check.exercise, [earlier], uses)
                 with in_place(course_version([earlier]), names, answers):
-                    panels |= _panel(known[check.exercise], names[check.expression])
+                    panels |= _panel(tasks[check.exercise], names[check.expression])
         elif cell.cell_type == "code":
             with contextlib.suppress(Exception):  # the notebook goes on, too
                 exec(cell.source, names)
@@ -97,12 +101,12 @@ def lost(
 
 def _panel(exercise: Specification, answer: object) -> Mapping[str, str]:
     """What the panel says, "" where all points are earned."""
-    drawings = [_drawn(exercise, kind) for kind in ("public", "hidden")]
+    drawings = [_load_drawing(exercise, kind) for kind in ("public", "hidden")]
     result = judge_drawings(exercise, answer, drawings)
     return {exercise.name: "" if result.passed else as_text(result)}
 
 
-def _drawn(exercise: Specification, kind: str) -> Any:
+def _load_drawing(exercise: Specification, kind: str) -> Any:
     unit = exercise.name.split("/")[0]
     return references.load(unit, kind)[exercise.name]
 
@@ -118,15 +122,15 @@ def untrained(unit: Unit) -> set[str]:
 
 @pytest.mark.parametrize(("unit", "earlier"), [*earlier_ones()])
 def test_a_blank_exercise_costs_none_of_those_that_build_on_it(unit, earlier):
-    cells = solved(unit)
-    put(cells, earlier, blank(unit, earlier))
+    cells = read_solved_cells(unit)
+    replace_answer(cells, earlier, blank(unit, earlier))
     assert lost(unit, cells, earlier, untrained(unit) - {earlier}) == {}
 
 
 def test_renamed_attributes_of_a_layer_cost_none_of_the_points_of_a_model_of_it():
     unit = find_unit("since_2017")
-    cells = solved(unit)
+    cells = read_solved_cells(unit)
     earlier, later = "since_2017/attention_layer", "since_2017/language_model"
     (code,) = (c.source for c in cells if "class CausalAttention(" in c.source)
-    put(cells, earlier, code.replace("self.w_", "self.my_"))
+    replace_answer(cells, earlier, code.replace("self.w_", "self.my_"))
     assert lost(unit, cells, earlier, {later}) == {}

@@ -20,7 +20,7 @@ from tests.transformer_course.handed_in import (
     CASE,
     OWN,
     bytes_of,
-    changed,
+    change_checkpoint,
     numbers,
     on_track,
     side_of,
@@ -46,10 +46,14 @@ def honest() -> dict:
 
 
 def test_weights_are_measured_on_all_sentences(honest):
-    found = numbers(honest)
-    assert found["bleu low"] < found["bleu"] < found["bleu high"]
-    assert 94 < found["bleu"] < 99 and found["level"] == 2 and found["corpus"] == 0
-    assert "on 1,000 sentences of the embedded corpus, level 2" in found["says"]
+    measured = numbers(honest)
+    assert measured["bleu low"] < measured["bleu"] < measured["bleu high"]
+    assert (
+        94 < measured["bleu"] < 99
+        and measured["level"] == 2
+        and measured["corpus"] == 0
+    )
+    assert "on 1,000 sentences of the embedded corpus, level 2" in measured["says"]
     result = compare(CASE, honest)
     assert 1.0 <= result.credit < 13 / 12 and result.passed
 
@@ -57,8 +61,8 @@ def test_weights_are_measured_on_all_sentences(honest):
 def test_the_sandbox_is_given_a_sample_and_no_original():
     side = side_of()
     assert side.reveal_inputs() == {}
-    said = reply(side, {checkpoint.HANDED_IN: bytes_of(OWN)})
-    sample = json.loads(str(said["sample"]))
+    answers = reply(side, {checkpoint.HANDED_IN: bytes_of(OWN)})
+    sample = json.loads(str(answers["sample"]))
     assert len(sample) == SAMPLE and set(sample) < set(SOURCES)
     assert not set(sample) & set(ORIGINALS)
 
@@ -66,9 +70,9 @@ def test_the_sandbox_is_given_a_sample_and_no_original():
 @pytest.mark.slow
 @pytest.mark.parametrize("level", [1, 3])
 def test_another_level_gives_other_sources_and_another_scale(tmp_path, level):
-    found = numbers(verdict(on_track(tmp_path / "c", level=level)))
-    assert found["level"] == level and found["bleu"] < 90
-    assert f"level {level}" in found["says"]
+    measured = numbers(verdict(on_track(tmp_path / "c", level=level)))
+    assert measured["level"] == level and measured["bleu"] < 90
+    assert f"level {level}" in measured["says"]
 
 
 @pytest.mark.slow
@@ -96,29 +100,32 @@ def test_a_track_that_there_is_not_is_refused(tmp_path, track):
 
 
 def test_answers_of_the_shipped_checkpoint_are_not_those_of_ones_own():
-    found = verdict(OWN, handed_in.shipped_outputs)
-    assert "ships with the course" in found[RAISED]
+    answers = verdict(OWN, handed_in.shipped_outputs)
+    assert "ships with the course" in answers[RAISED]
 
 
 def test_the_shipped_checkpoint_is_decoded_alike_on_all_processors(monkeypatch):
     before = torch.get_default_dtype()
-    few = SOURCES[:300]
-    certain = handed_in._restored(few, torch.float64)
-    assert handed_in.shipped_outputs(few) == certain
-    asked = []
+    first_sources = SOURCES[:300]
+    certain = handed_in._restored(first_sources, torch.float64)
+    assert handed_in.shipped_outputs(first_sources) == certain
+    calls = []
 
     def decoded(sources, dtype, leads=None):
-        asked.append((sources, dtype))
+        calls.append((sources, dtype))
         if leads is not None:  # of four sentences, the second is a near tie
             leads[:] = torch.tensor([1.0, 0.001, 0.5, 2.0])
         return [f"{dtype} {source}" for source in sources]
 
     monkeypatch.setattr(handed_in, "_restored", decoded)
-    found = handed_in.shipped_outputs(few[:4])
-    assert [text.split()[0] for text in found] == [
+    outputs = handed_in.shipped_outputs(first_sources[:4])
+    assert [text.split()[0] for text in outputs] == [
         "torch.float32", "torch.float64", "torch.float32", "torch.float32"
     ]  # fmt: skip
-    assert asked == [(few[:4], torch.float32), (few[1:2], torch.float64)]
+    assert calls == [
+        (first_sources[:4], torch.float32),
+        (first_sources[1:2], torch.float64),
+    ]
     assert torch.get_default_dtype() == before
 
 
@@ -138,10 +145,12 @@ def test_texts_of_another_origin_do_not_count(restore):
 @pytest.mark.slow
 def test_beams_of_a_weak_model_are_its_own_although_unlike_greedy_ones(tmp_path):
     torch.manual_seed(0)
-    weak = changed(tmp_path / "c", lambda w: w + 0.75 * w.std() * torch.randn_like(w))
+    weak = change_checkpoint(
+        tmp_path / "c", lambda w: w + 0.75 * w.std() * torch.randn_like(w)
+    )
     wide = partial(text_recovery.beam_search, beam_size=5, alpha=1.0)
-    asked = SOURCES[:100]
-    greedily, widely = weights_of(weak)(asked), weights_of(weak, wide)(asked)
+    sources = SOURCES[:100]
+    greedily, widely = weights_of(weak)(sources), weights_of(weak, wide)(sources)
     assert handed_in.likeness(widely, greedily) < handed_in.SAME
     assert RAISED not in verdict(weak, weights_of(weak, wide))
     assert "are not what the weights" in verdict(weak, list)[RAISED]
@@ -233,8 +242,8 @@ def test_weights_that_go_back_to_the_shipped_ones_are_known_by_any_other_name():
     with torch.no_grad():
         embedding.copy_(embedding[order].clone())
     assert handed_in.goes_back(model, renamed, sources)
-    other, its = checkpoint.load(OWN, encoder_decoder, Segmenter())
-    assert not handed_in.goes_back(other, its, SOURCES[:300])
+    relabelled, second_tokenizer = checkpoint.load(OWN, encoder_decoder, Segmenter())
+    assert not handed_in.goes_back(relabelled, second_tokenizer, SOURCES[:300])
 
 
 def test_most_errors_of_the_shipped_model_are_a_sign_and_a_few_are_chance():
@@ -245,12 +254,15 @@ def test_most_errors_of_the_shipped_model_are_a_sign_and_a_few_are_chance():
             f"sentence {word} {i} ." if i in places else t for i, t in enumerate(wanted)
         ]
 
-    copied, same = with_errors("nr", range(0, 80, 2)), handed_in.has_same_errors
-    assert same(wanted, copied, copied)
-    assert same(wanted, with_errors("nr", range(0, 70, 2)), copied)
-    assert not same(wanted, with_errors("nummer", range(0, 80, 2)), copied)
-    assert not same(wanted, with_errors("nr", range(0, 40, 2)), copied)
-    assert not same(wanted, wanted, copied)
+    copied, has_same_errors = (
+        with_errors("nr", range(0, 80, 2)),
+        handed_in.has_same_errors,
+    )
+    assert has_same_errors(wanted, copied, copied)
+    assert has_same_errors(wanted, with_errors("nr", range(0, 70, 2)), copied)
+    assert not has_same_errors(wanted, with_errors("nummer", range(0, 80, 2)), copied)
+    assert not has_same_errors(wanted, with_errors("nr", range(0, 40, 2)), copied)
+    assert not has_same_errors(wanted, wanted, copied)
 
 
 @pytest.mark.parametrize(
@@ -266,17 +278,19 @@ def test_most_errors_of_the_shipped_model_are_a_sign_and_a_few_are_chance():
     ],
 )
 def test_a_strangers_description_is_refused_in_words(tmp_path, about):
-    said = verdict(changed(tmp_path / "c", about=about), list)[RAISED]
+    message = verdict(change_checkpoint(tmp_path / "c", about=about), list)[RAISED]
     words = ("too l", "nothing can be decoded", "no description")
-    assert any(word in said for word in words) and "\n" not in said, said
+    assert any(word in message for word in words) and "\n" not in message, message
 
 
 def test_another_architecture_is_named(tmp_path):
-    deeper = changed(
+    deeper = change_checkpoint(
         tmp_path / "c", about=lambda t: t.replace('"num_layers": 2', '"num_layers": 3')
     )
-    said = verdict(deeper, list)[RAISED]
-    assert "another architecture" in said and "is missing in the file, and (" in said
+    message = verdict(deeper, list)[RAISED]
+    assert (
+        "another architecture" in message and "is missing in the file, and (" in message
+    )
     save_file({"lstm.weight_ih_l0": torch.ones(3, 4)}, tmp_path / "lstm")
     assert "no description of its model" in verdict(tmp_path / "lstm", list)[RAISED]
 
@@ -307,8 +321,8 @@ def test_the_probe_hands_over_the_file_that_lies_beside_the_notebook(
 
     def graded(restore) -> dict:
         side = side_of()
-        seen = probe.play(restore, {}, asking(lambda q: reply(side, q)))
-        return dict(concluded(side, {n: plain(value) for n, value in seen.items()}))
+        answers = probe.play(restore, {}, asking(lambda q: reply(side, q)))
+        return dict(concluded(side, {n: plain(value) for n, value in answers.items()}))
 
     assert numbers(graded(weights_of(Path(checkpoint.HANDED_IN))))["bleu"] > 94
     assert RAISED in graded(lambda sources: [f"{s}." for s in sources])

@@ -20,9 +20,9 @@ def after(steps: int) -> torch.nn.Module:
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
     source = fresh_cases(TASK, "train")[0].inputs["source"].long()
     labels = symptoms.turned_round(source)
-    given = torch.cat((torch.ones_like(labels[:, :1]), labels[:, :-1]), dim=1)
+    decoder_input = torch.cat((torch.ones_like(labels[:, :1]), labels[:, :-1]), dim=1)
     for _ in range(steps):
-        logits = model(source, given)
+        logits = model(source, decoder_input)
         loss = torch.nn.functional.cross_entropy(
             logits.transpose(1, 2), labels, ignore_index=0
         )
@@ -39,12 +39,14 @@ def test_the_judge_sees_what_the_notebook_sees(steps):
         if "seeds" in case.inputs:
             continue
         inputs, source = case.inputs, case.inputs["source"].long()
-        here = trained.Reverser(inputs, random.Random(0))
-        there = TASK.side(inputs, random.Random(0))
+        local = trained.Reverser(inputs, random.Random(0))
+        judged = TASK.side(inputs, random.Random(0))
         model = with_weights(trained._like_new_model(), weights, "another model")
         with torch.no_grad():
-            assert torch.equal(here.decode(model, source), there.decode(model, source))
-        assert here.conclude(weights) == there.conclude(weights)
+            assert torch.equal(
+                local.decode(model, source), judged.decode(model, source)
+            )
+        assert local.conclude(weights) == judged.conclude(weights)
 
 
 def test_a_seed_reaches_a_training_behind_a_wrapper():

@@ -111,16 +111,16 @@ def test_the_search_finds_a_look_up():
     unit = "positional_encoding"
     earlier = specification(f"{unit}/table_by_loops")
     later = specification(f"{unit}/sinusoid")
-    found = [s for s in one_liners(earlier, later) if is_hopeful(later, s)]
-    assert max(share(later.name, source) for source in found) >= LUCK
+    sources = [s for s in one_liners(earlier, later) if is_hopeful(later, s)]
+    assert max(share(later.name, source) for source in sources) >= LUCK
 
 
 def test_the_search_finds_a_loop():
     unit = "sequence_reversal"
     earlier = specification(f"{unit}/greedy_sequence")
     later = specification(f"{unit}/greedy_decode")
-    found = [s for s in one_liners(earlier, later) if is_hopeful(later, s)]
-    assert max(share(later.name, source) for source in found) >= LUCK
+    sources = [s for s in one_liners(earlier, later) if is_hopeful(later, s)]
+    assert max(share(later.name, source) for source in sources) >= LUCK
 
 
 def test_what_is_asked_for_is_no_key():
@@ -134,9 +134,9 @@ def test_what_is_asked_for_is_no_key():
 @pytest.mark.long
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.name)
 def test_no_other_solution_is_a_later_answer(unit):
-    known, tasks = declared(), specifications(unit.name)
+    derivable, tasks = declared(), specifications(unit.name)
     for earlier, later in itertools.combinations(tasks, 2):
-        if (later.name, earlier.name.split("/")[1]) in known | COMPOSITIONS.keys():
+        if (later.name, earlier.name.split("/")[1]) in derivable | COMPOSITIONS.keys():
             continue
         for source in one_liners(earlier, later):
             if is_hopeful(later, source):
@@ -171,46 +171,49 @@ def one_liners(earlier, later) -> Iterator[str]:
         if inspect.isclass(old):
             yield f"class {target}({earlier.target}): pass"
         return
-    taken = inspect.signature(new).parameters
-    own = list(taken)
-    options = [n for n, p in taken.items() if p.default is not p.empty]
+    parameters = inspect.signature(new).parameters
+    parameter_names = list(parameters)
+    options = [n for n, p in parameters.items() if p.default is not p.empty]
     heads = ", ".join(
         f"{n}={target}.__defaults__[{options.index(n)}]" if n in options else n
-        for n in taken
+        for n in parameters
     )
-    asked = inspect.signature(old).parameters.values()
+    old_parameters = inspect.signature(old).parameters.values()
     wanted = [
         p.name
-        for p in asked
+        for p in old_parameters
         if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD
     ]
-    shared = [f"{p.name}={p.name}" for p in asked if p.name in options]
+    shared = [f"{p.name}={p.name}" for p in old_parameters if p.name in options]
     if not wanted:  # trains a model, whatever is asked
         return
-    results = [*RESULTS, *(f"{{0}}[{name}.long()]" for name in own)]
-    for chosen in nearest(own, wanted):
+    results = [*RESULTS, *(f"{{0}}[{name}.long()]" for name in parameter_names)]
+    for chosen in nearest(parameter_names, wanted):
         call = f"{earlier.target}({', '.join([*chosen, *shared])})"
         for form in results:
             yield f"{target} = lambda {heads}: {form.format(call)}"
-    for chosen in nearest(own, wanted)[:LOOPS]:
-        for name, row, form in itertools.product(own, ROWS, TOGETHER):
+    for chosen in nearest(parameter_names, wanted)[:LOOPS]:
+        for name, row, form in itertools.product(parameter_names, ROWS, TOGETHER):
             if name in chosen:
-                given = [*(row if one == name else one for one in chosen), *shared]
-                loop = f"{earlier.target}({', '.join(given)}) for row in {name}"
+                arguments = [
+                    *(row if argument == name else argument for argument in chosen),
+                    *shared,
+                ]
+                loop = f"{earlier.target}({', '.join(arguments)}) for row in {name}"
                 yield f"{target} = lambda {heads}: {form.format(loop)}"
 
 
-def nearest(own: list[str], wanted: list[str]) -> list[tuple[str, ...]]:
+def nearest(names: list[str], wanted: list[str]) -> list[tuple[str, ...]]:
     """Arguments for an earlier one made of one's own: plain ones of its names first."""
-    values = [(name, form.format(name)) for name in own for form in FORMS]
+    values = [(name, form.format(name)) for name in names for form in FORMS]
     pools = [
         [value for _, value in sorted(values, key=lambda pair, name=n: pair[0] != name)]
         for n in wanted
     ]
-    ways = itertools.product(range(min(len(values), 5)), repeat=len(wanted))
+    choices = itertools.product(range(min(len(values), 5)), repeat=len(wanted))
     return [
-        tuple(pool[n] for pool, n in zip(pools, way, strict=True))
-        for way in sorted(ways, key=sum)[:CALLS]
+        tuple(pool[n] for pool, n in zip(pools, choice, strict=True))
+        for choice in sorted(choices, key=sum)[:CALLS]
     ]
 
 

@@ -18,7 +18,7 @@ def test_the_most_frequent_kind_comes_first_and_an_output_may_have_two():
 
 
 def test_what_is_missing_and_what_there_is_not_are_named():
-    shown = marks.table({"order": [1, 9]}, 3)
-    assert "2 of 3 outputs have no kind yet: 2, 3." in shown
-    assert "There is no output 9: they go from 1 to 3." in shown
+    table = marks.table({"order": [1, 9]}, 3)
+    assert "2 of 3 outputs have no kind yet: 2, 3." in table
+    assert "There is no output 9: they go from 1 to 3." in table
     assert "3 of 3 outputs have no kind yet" in marks.table({"a": []}, 3)

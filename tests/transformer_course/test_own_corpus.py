@@ -35,12 +35,12 @@ ARABIC = ["كتاب", "بيت", "ولد", "ماء", "نور", "يوم", "قلم"
 def sentences(words: list[str], count: int, seed: int = 0, end: str = ".") -> list[str]:
     """Different sentences in which every other word is a small one."""
     draw, small = random.Random(seed), (words[0], words[1])
-    found: dict[str, None] = {}
-    while len(found) < count:
+    texts: dict[str, None] = {}
+    while len(texts) < count:
         chosen = [f"{draw.choice(small)} {draw.choice(words)}{draw.randrange(30)}"
                   for _ in range(4)]  # fmt: skip
-        found[f"{' '.join(chosen)}{end}"] = None
-    return list(found)
+        texts[f"{' '.join(chosen)}{end}"] = None
+    return list(texts)
 
 
 def corpus_of(words: list[str], count: int = 1500, name: str = "mine") -> Corpus:
@@ -52,7 +52,7 @@ def corpus_of(words: list[str], count: int = 1500, name: str = "mine") -> Corpus
     return Corpus(name, rows[: -count // 5], rows[-count // 5 : -250], rows[-250:])
 
 
-def written(corpus: Corpus) -> bytes:
+def to_bytes(corpus: Corpus) -> bytes:
     about = {"name": corpus.name, "train": corpus.train, "dev": corpus.dev}
     return json.dumps({**about, "test": corpus.test}).encode()
 
@@ -82,15 +82,18 @@ def graded(tmp_path: Path, data: bytes) -> dict[str, str]:
 
 
 def test_baselines_are_measured_on_it_and_sentences_drawn_from_its_test(tmp_path):
-    data = written(novel())
-    found, corpus = numbers(graded(tmp_path, data)), own_corpus.parse(data)
-    assert found["corpus"] == corpus.key > 0 and 0 < found["rule"] < found["inserter"]
-    assert f"on {len(corpus.test)} sentences of your corpus mine:" in found["says"]
+    data = to_bytes(novel())
+    measured, corpus = numbers(graded(tmp_path, data)), own_corpus.parse(data)
+    assert (
+        measured["corpus"] == corpus.key > 0
+        and 0 < measured["rule"] < measured["inserter"]
+    )
+    assert f"on {len(corpus.test)} sentences of your corpus mine:" in measured["says"]
 
 
 def test_a_model_that_knows_no_word_of_it_has_not_learnt_it(tmp_path):
-    said = graded(tmp_path, written(MINE))[RAISED]
-    assert "has not learnt my_corpus.json" in said and "\n" not in said
+    message = graded(tmp_path, to_bytes(MINE))[RAISED]
+    assert "has not learnt my_corpus.json" in message and "\n" not in message
 
 
 def untrained(path: Path) -> tuple[Path, list[str], list[str]]:
@@ -104,9 +107,11 @@ def untrained(path: Path) -> tuple[Path, list[str], list[str]]:
         model.transformer.output.bias[:4] = torch.tensor([-9.0, -9.0, 2.5, -9.0])
     checkpoint.save(path, model, tokenizer, track={"corpus": track.OWN})
     draw = random.Random(0)
-    found = {" ".join(draw.choices(words, k=draw.randint(2, 5))) for _ in range(1500)}
+    sentences_drawn = {
+        " ".join(draw.choices(words, k=draw.randint(2, 5))) for _ in range(1500)
+    }
     model, _ = checkpoint.load(path, encoder_decoder, list)
-    sources = sorted(found)
+    sources = sorted(sentences_drawn)
     return path, sources, recovered(model.transformer, tokenizer, sources)
 
 
@@ -117,7 +122,7 @@ def test_what_an_untrained_model_answers_is_no_corpus(tmp_path):
         for i, (source, text) in enumerate(zip(sources, texts, strict=True))
     ]
     with pytest.raises(CorpusError, match="sources are not what is left of its targ"):
-        own_corpus.parse(written(Corpus("mine", rows[:-300], [], rows[-300:])))
+        own_corpus.parse(to_bytes(Corpus("mine", rows[:-300], [], rows[-300:])))
 
 
 def test_an_untrained_model_has_learnt_nothing_even_if_its_corpus_were_read(tmp_path):
@@ -135,28 +140,28 @@ def test_an_untrained_model_has_learnt_nothing_even_if_its_corpus_were_read(tmp_
 
 def test_a_model_that_knows_its_corpus_by_heart_has_not_learnt_it():
     """Whatever it is: right on all sources that were written down, and on no other."""
-    corpus = own_corpus.parse(written(MINE))
-    known = dict([*corpus.train, *corpus.test])
+    corpus = own_corpus.parse(to_bytes(MINE))
+    target_of = dict([*corpus.train, *corpus.test])
     model = Restorer(Sizes(8, 8, 1, 1, 8), encoder_decoder)
 
     def recover(_: Restorer, sources: list[str]) -> list[str]:
-        return [known.get(source, "bado lufa.") for source in sources]
+        return [target_of.get(source, "bado lufa.") for source in sources]
 
     with pytest.raises(WrongAnswerError, match="of new sources, made of halves"):
         refuse_unlearnt(model, corpus, recover, encoder_decoder, 0)
 
 
 def test_new_sources_are_in_no_part_of_the_corpus():
-    corpus = own_corpus.parse(written(MINE))
-    found = new_sources(corpus, 1)
-    assert len(set(found)) == 200 and found != new_sources(corpus, 2)
-    assert not set(found) & {source for source, _ in (*corpus.train, *corpus.test)}
+    corpus = own_corpus.parse(to_bytes(MINE))
+    sources = new_sources(corpus, 1)
+    assert len(set(sources)) == 200 and sources != new_sources(corpus, 2)
+    assert not set(sources) & {source for source, _ in (*corpus.train, *corpus.test)}
     words = corpus_of(LATIN[:3])  # few words, short sources
-    assert len(new_sources(own_corpus.parse(written(words)), 1)) == 200
+    assert len(new_sources(own_corpus.parse(to_bytes(words)), 1)) == 200
 
 
 def test_a_draw_is_a_sample_of_test_and_the_same_for_one_seed():
-    corpus = own_corpus.parse(written(MINE))
+    corpus = own_corpus.parse(to_bytes(MINE))
     assert sorted(corpus.draw_pairs(1)) == sorted(corpus.test) == sorted(MINE.test)
     assert corpus.draw_pairs(1) == corpus.draw_pairs(1) != corpus.draw_pairs(2)
 
@@ -167,12 +172,12 @@ def test_both_forms_of_a_pair_are_the_same_corpus():
         for name in corpora.SPLITS
     }
     data = json.dumps({"name": "mine", **parts}).encode()
-    assert own_corpus.parse(data) == own_corpus.parse(written(MINE))
+    assert own_corpus.parse(data) == own_corpus.parse(to_bytes(MINE))
 
 
 @pytest.mark.parametrize("words", [HEBREW, ARABIC], ids=["Hebrew", "Arabic"])
 def test_a_script_from_right_to_left_is_a_corpus_like_any(words):
-    corpus = own_corpus.parse(written(corpus_of(words)))
+    corpus = own_corpus.parse(to_bytes(corpus_of(words)))
     marks = scale.of_own(corpus.train, corpus.test)
     assert 0 < marks.rule < marks.inserter
 
@@ -182,7 +187,7 @@ TRAIN, TEST = MINE.train, MINE.test
 
 
 @pytest.mark.parametrize(
-    ("train", "test", "says"),
+    ("train", "test", "message"),
     [
         (LINE, TEST, "train has 1 different pairs, but at least 1,000 are needed"),
         (LINE * 5000, TEST, "train has 1 different pairs"),
@@ -199,16 +204,16 @@ TRAIN, TEST = MINE.train, MINE.test
         (TRAIN, "abc", '"test" is not a list of [source, target] pairs'),
     ],
 )
-def test_what_cannot_be_graded_is_refused_in_one_line(train, test, says):
+def test_what_cannot_be_graded_is_refused_in_one_line(train, test, message):
     data = json.dumps({"train": train, "dev": [], "test": test}).encode()
     with pytest.raises(CorpusError) as caught:
         own_corpus.parse(data)
-    assert says in str(caught.value) and "\n" not in str(caught.value)
+    assert message in str(caught.value) and "\n" not in str(caught.value)
     assert str(caught.value).startswith("my_corpus.json cannot be graded: ")
 
 
 @pytest.mark.parametrize(
-    ("data", "says"),
+    ("data", "message"),
     [
         (b" " * (6 << 20), "it is larger than 5 MB"),
         (b"[" * 100_000, "it is not JSON"),
@@ -216,20 +221,20 @@ def test_what_cannot_be_graded_is_refused_in_one_line(train, test, says):
         (b"[]", "it is not an object"),
     ],
 )
-def test_bytes_that_are_no_corpus_are_refused(tmp_path, data, says):
-    assert says in graded(tmp_path, data)[RAISED]
+def test_bytes_that_are_no_corpus_are_refused(tmp_path, data, message):
+    assert message in graded(tmp_path, data)[RAISED]
 
 
 def test_a_few_leaks_are_left_out_of_what_is_graded():
     leaky = Corpus("mine", MINE.train, MINE.dev, [*MINE.test, *MINE.train[:5]])
-    assert own_corpus.parse(written(leaky)).test == MINE.test
+    assert own_corpus.parse(to_bytes(leaky)).test == MINE.test
 
 
 def test_the_embedded_corpus_under_another_name_is_known():
     test = corpora.generate("again", 300, "test")
     train = corpora.generate("again", 1200)
     rows = [[(damage(text, 2), text) for text in part] for part in (train, test)]
-    data = written(Corpus("novel", rows[0], [], rows[1]))
+    data = to_bytes(Corpus("novel", rows[0], [], rows[1]))
     with pytest.raises(CorpusError, match="those of the embedded corpus"):
         own_corpus.parse(data)
 
@@ -241,4 +246,4 @@ def test_a_model_for_a_corpus_that_is_missing_is_refused(tmp_path):
 
 def test_its_name_is_a_short_line():
     named = Corpus("a\n\u202e" + "b" * 100, MINE.train, MINE.dev, MINE.test)
-    assert own_corpus.parse(written(named)).name == f"a {'b' * 38}"
+    assert own_corpus.parse(to_bytes(named)).name == f"a {'b' * 38}"

@@ -70,23 +70,23 @@ def train(model, tokenizer, corpus, meter, settings, seed):
         optimizer.step()
 
 
-def project(folder: Path, train=train, corpus=CORPUS, **more) -> Project:
+def project(folder: Path, train=train, corpus=CORPUS, **options) -> Project:
     return Project(
         build, train, GREEDY, corpus, SETTINGS, parts=encoder_decoder,
-        segment=text_recovery.segment, folder=folder, budget=60_000, **more,
+        segment=text_recovery.segment, folder=folder, budget=60_000, **options,
     )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory) -> Project:
+def trained(tmp_path_factory) -> Project:
     """A project with two trained runs and one that only decodes."""
-    found = project(tmp_path_factory.mktemp("made"))
-    found._inserter = 20.0  # a strong baseline on a toy: it has seen all of dev
-    found.run("base", WHY, tokens=15_000)
-    found.run("learned", WHY, against="base", tokens=15_000, positions="learned")
-    found.decode("beam 3", "base", WHY, partial(text_recovery.beam_search, beam_size=3),
+    study = project(tmp_path_factory.mktemp("made"))
+    study._inserter = 20.0  # a strong baseline on a toy: it has seen all of dev
+    study.run("base", WHY, tokens=15_000)
+    study.run("learned", WHY, against="base", tokens=15_000, positions="learned")
+    study.decode("beam 3", "base", WHY, partial(text_recovery.beam_search, beam_size=3),
                  beam=3)  # fmt: skip
-    return found
+    return study
 
 
 def test_a_meter_counts_target_tokens_and_ends_before_its_budget_does():
@@ -101,8 +101,8 @@ def test_a_meter_counts_target_tokens_and_ends_before_its_budget_does():
         TokenMeter(0)
 
 
-def test_a_run_is_measured_and_logged(made):
-    base, learned, beam = made.log.runs
+def test_a_run_is_measured_and_logged(trained):
+    base, learned, beam = trained.log.runs
     assert 14_000 < base.tokens <= 15_000 and base.hypothesis == WHY
     assert base.bleu[1] <= base.bleu[0] <= base.bleu[2] and base.difference is None
     assert [tokens for tokens, _ in base.curve] == sorted({x for x, _ in base.curve})
@@ -111,28 +111,28 @@ def test_a_run_is_measured_and_logged(made):
     assert learned.difference is not None and learned.parameters > base.parameters
     assert beam.kind == "decoding" and beam.tokens == 0
     assert beam.changed == {"beam": ("-", "3")} and beam.against == "base"
-    assert made.log.tokens == base.tokens + learned.tokens
+    assert trained.log.tokens == base.tokens + learned.tokens
 
 
-def test_a_run_in_the_log_is_read_and_not_repeated(made, capsys):
+def test_a_run_in_the_log_is_read_and_not_repeated(trained, capsys):
     def never(*args):
         raise AssertionError("trained again")
 
-    again = project(made.folder, train=never)
-    assert again.run("base", WHY, tokens=15_000) == made.log.runs[0]
+    reopened = project(trained.folder, train=never)
+    assert reopened.run("base", WHY, tokens=15_000) == trained.log.runs[0]
     assert "not repeated" in capsys.readouterr().out
     with pytest.raises(ProjectError, match=r"'base' is in .* with different settings"):
-        again.run("base", WHY, tokens=15_000, num_heads=1)
+        reopened.run("base", WHY, tokens=15_000, num_heads=1)
 
 
-def test_models_and_texts_are_kept(made):
-    model, tokenizer = made.model("beam 3")
+def test_models_and_texts_are_kept(trained):
+    model, tokenizer = trained.model("beam 3")
     assert isinstance(model, Restorer) and tokenizer.encode("cat") != []
-    assert len(made.texts("learned")) == len(CORPUS.dev)
+    assert len(trained.texts("learned")) == len(CORPUS.dev)
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "message"),
     [
         (
             lambda p: p.run("x", WHY, heads=3),
@@ -153,12 +153,12 @@ def test_models_and_texts_are_kept(made):
         (lambda p: p.model("y"), "no run is called 'y'"),
     ],
 )
-def test_what_is_not_allowed_is_said_in_a_line_and_logs_nothing(made, call, says):
-    before = (made.folder / run_log.FILE).read_bytes()
+def test_what_is_not_allowed_is_said_in_a_line_and_logs_nothing(trained, call, message):
+    before = (trained.folder / run_log.FILE).read_bytes()
     with pytest.raises(ProjectError) as caught:
-        call(made)
-    assert says in str(caught.value) and "\n" not in str(caught.value)
-    assert (made.folder / run_log.FILE).read_bytes() == before
+        call(trained)
+    assert message in str(caught.value) and "\n" not in str(caught.value)
+    assert (trained.folder / run_log.FILE).read_bytes() == before
 
 
 def test_an_interrupted_run_is_logged_and_its_tokens_are_spent(tmp_path):
@@ -167,34 +167,38 @@ def test_an_interrupted_run_is_logged_and_its_tokens_are_spent(tmp_path):
             if n == 3:
                 raise KeyboardInterrupt
 
-    found = project(tmp_path, interrupted)
+    interrupted_project = project(tmp_path, interrupted)
     with pytest.raises(KeyboardInterrupt):
-        found.run("base", WHY, tokens=9_000)
-    (run,) = found.log.runs
+        interrupted_project.run("base", WHY, tokens=9_000)
+    (run,) = interrupted_project.log.runs
     assert run.stopped == "KeyboardInterrupt" and run.tokens > 0 and run.bleu is None
-    spent, again = run.tokens, project(tmp_path)
-    again._inserter = 20.0
-    assert again.run("base", WHY, tokens=2_000).name == "base", "its name is free"
-    assert again.log.tokens > spent and again.log.runs[0].name == "base, stopped 1"
+    spent, reopened = run.tokens, project(tmp_path)
+    reopened._inserter = 20.0
+    assert reopened.run("base", WHY, tokens=2_000).name == "base", "its name is free"
+    assert (
+        reopened.log.tokens > spent and reopened.log.runs[0].name == "base, stopped 1"
+    )
 
 
-def test_runs_of_another_level_are_not_mixed_with_these(made):
-    other = project(made.folder, level=3)
-    says = "'base' is a run on embedded, level 2, and this notebook is set to embedded"
+def test_runs_of_another_level_are_not_mixed_with_these(trained):
+    harder = project(trained.folder, level=3)
+    message = (
+        "'base' is a run on embedded, level 2, and this notebook is set to embedded"
+    )
     for call in (
-        lambda: other.run("base", WHY, tokens=15_000),
-        lambda: other.run("new", WHY, against="base"),
-        lambda: other.decode("wide", "base", WHY, GREEDY),
-        lambda: other.compare("base", "learned"),
-        lambda: other.curves("base"),
-        lambda: other.hand_in("base"),
+        lambda: harder.run("base", WHY, tokens=15_000),
+        lambda: harder.run("new", WHY, against="base"),
+        lambda: harder.decode("wide", "base", WHY, GREEDY),
+        lambda: harder.compare("base", "learned"),
+        lambda: harder.curves("base"),
+        lambda: harder.hand_in("base"),
     ):
-        with pytest.raises(ProjectError, match=says):
+        with pytest.raises(ProjectError, match=message):
             call()
 
 
 @pytest.mark.parametrize(
-    ("gain", "seeds", "says"),
+    ("gain", "seeds", "message"),
     [
         ((1.0, -0.2, 2.0), 0.1, "+1.0 [-0.2, +2.0]: no difference that these sentence"),
         ((1.0, 0.2, 2.0), None, "+1.0 [+0.2, +2.0]: better"),
@@ -206,15 +210,15 @@ def test_runs_of_another_level_are_not_mixed_with_these(made):
         ((-2.0, -3.0, -1.0), 1.1, "-2.0 [-3.0, -1.0]: worse (two seeds differ by 1.1)"),
     ],
 )
-def test_a_difference_is_told_beside_that_of_two_seeds(gain, seeds, says):
-    assert log_view.describe_gain(Interval(*gain), seeds).startswith(says)
+def test_a_difference_is_told_beside_that_of_two_seeds(gain, seeds, message):
+    assert log_view.describe_gain(Interval(*gain), seeds).startswith(message)
 
 
 def test_what_seeds_change_is_read_from_the_log():
-    def line(name: str, gain: float, **more) -> LoggedRun:
+    def line(name: str, gain: float, **fields) -> LoggedRun:
         end = (gain, gain - 0.1, gain + 0.1)
         return LoggedRun(
-            name, against="base", bleu=(90, 89, 91), difference=end, **more
+            name, against="base", bleu=(90, 89, 91), difference=end, **fields
         )
 
     seed, heads = {"seed": ("0", "1")}, {"num_heads": ("4", "2")}
@@ -224,67 +228,69 @@ def test_what_seeds_change_is_read_from_the_log():
     )  # fmt: skip
     log = RunLog(runs)
     assert log.between_seeds("base") == 1.5 and log.between_seeds("other") is None
-    said = [log_view.line(run, 1000, log) for run in runs]
-    assert "no more than between two seeds (1.5)" in said[2]
-    assert not any("two seeds" in text for text in (*said[:2], said[3]))
+    lines = [log_view.line(run, 1000, log) for run in runs]
+    assert "no more than between two seeds (1.5)" in lines[2]
+    assert not any("two seeds" in text for text in (*lines[:2], lines[3]))
 
 
 def test_batches_past_the_meter_are_no_run(tmp_path):
-    found = project(tmp_path, lambda *args: None)
+    idle_project = project(tmp_path, lambda *args: None)
     with pytest.raises(ProjectError, match="took no batch through the meter"):
-        found.run("base", WHY, tokens=9_000)
-    assert not found.log.runs
+        idle_project.run("base", WHY, tokens=9_000)
+    assert not idle_project.log.runs
 
 
 def test_a_run_that_is_too_short_says_so_and_is_not_drawn(tmp_path, capsys):
-    found = project(tmp_path)
-    found.run("base", WHY, tokens=300)
-    found.run("learned", WHY, against="base", tokens=300, positions="learned")
-    assert all(run.too_short for run in found.log.runs)
-    said = capsys.readouterr().out
-    assert said.count("Too short to say anything: the inserter has") == 2
-    found.curves()
-    found.compare("base", "learned")
-    said = capsys.readouterr().out
-    assert "No curve to draw yet: base, learned (too short" in said
-    assert "Nothing to compare yet: base, learned (too short" in said
+    short_project = project(tmp_path)
+    short_project.run("base", WHY, tokens=300)
+    short_project.run("learned", WHY, against="base", tokens=300, positions="learned")
+    assert all(run.too_short for run in short_project.log.runs)
+    output = capsys.readouterr().out
+    assert output.count("Too short to say anything: the inserter has") == 2
+    short_project.curves()
+    short_project.compare("base", "learned")
+    output = capsys.readouterr().out
+    assert "No curve to draw yet: base, learned (too short" in output
+    assert "Nothing to compare yet: base, learned (too short" in output
 
 
-def test_what_follows_is_written_down(made):
-    made.next_step("base", "Try it with more heads.")
-    assert made.log.get("base").next_step == "Try it with more heads."
+def test_what_follows_is_written_down(trained):
+    trained.next_step("base", "Try it with more heads.")
+    assert trained.log.get("base").next_step == "Try it with more heads."
 
 
-def test_the_hand_in_says_what_it_is_and_how_it_decodes(made):
-    paths = made.hand_in("beam 3")
+def test_the_hand_in_says_what_it_is_and_how_it_decodes(trained):
+    paths = trained.hand_in("beam 3")
     assert [path.name for path in paths] == [checkpoint.HANDED_IN, run_log.FILE]
-    found = track.of(checkpoint.notes(paths[0]))
-    assert found == track.Track("embedded", 2, beam=3)
+    settings_found = track.of(checkpoint.notes(paths[0]))
+    assert settings_found == track.Track("embedded", 2, beam=3)
     assert checkpoint.notes(paths[0])["run"] == "beam 3"
 
 
 def test_a_corpus_that_grading_would_refuse_is_refused_before_it_is_handed_in(
     tmp_path, capsys
 ):
-    found = project(tmp_path, corpus=Corpus("mine", TRAIN, TRAIN[:12], TRAIN[:9]))
-    found._inserter = 0.0
-    found.run("base", WHY, tokens=2_000)
-    said = capsys.readouterr().out
-    assert said.startswith("Before you spend the budget: my_corpus.json cannot be")
+    small_project = project(
+        tmp_path, corpus=Corpus("mine", TRAIN, TRAIN[:12], TRAIN[:9])
+    )
+    small_project._inserter = 0.0
+    small_project.run("base", WHY, tokens=2_000)
+    output = capsys.readouterr().out
+    assert output.startswith("Before you spend the budget: my_corpus.json cannot be")
     with pytest.raises(ProjectError, match=r"my_corpus\.json cannot be graded"):
-        found.hand_in("base")
+        small_project.hand_in("base")
     assert not (tmp_path / checkpoint.HANDED_IN).exists()
 
 
 def test_a_log_with_forged_words_is_shown_as_text():
     line = {"run": "<b>x</b>", "hypothesis": "<script>", "bleu": [1, 0, 2]}
     log = run_log.parse(json.dumps(line).encode())
-    shown = log_view.as_html(log)
-    assert "<script>" not in shown and "&lt;b&gt;x" in shown
-    assert "<td>" not in shown, "each cell says how it is aligned"
+    html = log_view.as_html(log)
+    assert "<script>" not in html and "&lt;b&gt;x" in html
+    assert "<td>" not in html, "each cell says how it is aligned"
     many = run_log.parse(b"\n".join(b'{"run": "%d"}' % i for i in range(10_000)))
-    shown = log_view.as_html(many)
-    assert shown.count("<tr>") == 61 and "9,940 earlier runs are not shown" in shown
+    html = log_view.as_html(many)
+    assert html.count("<tr>") == 61 and "9,940 earlier runs are not shown" in html
 
 
 def test_prose_has_a_row_of_its_own_as_wide_as_the_table():
@@ -294,24 +300,24 @@ def test_prose_has_a_row_of_its_own_as_wide_as_the_table():
         "next": "Try two.",
         "bleu": [1, 0, 2],
     }
-    shown = log_view.as_html(run_log.parse(json.dumps(line).encode()))
-    numbers, prose = shown.split("<tbody>")[1].split("</tr>")[:2]
+    html = log_view.as_html(run_log.parse(json.dumps(line).encode()))
+    numbers, prose = html.split("<tbody>")[1].split("</tr>")[:2]
     assert "It helps." not in numbers and 'colspan="7"' in prose
     assert "It helps." in prose and "text-align:left" in prose
 
 
-def test_a_log_lacks_what_the_project_asks_for(made, capsys):
-    found = made.missing()
-    said = capsys.readouterr().out
-    assert "3 complete runs; it needs at least 6" in said
-    assert "a beam of 5, 10; if you follow the short path" in said
-    assert "No run studies the architecture" in said
-    assert not any("positions" in line for line in found)
+def test_a_log_lacks_what_the_project_asks_for(trained, capsys):
+    missing = trained.missing()
+    output = capsys.readouterr().out
+    assert "3 complete runs; it needs at least 6" in output
+    assert "a beam of 5, 10; if you follow the short path" in output
+    assert "No run studies the architecture" in output
+    assert not any("positions" in line for line in missing)
 
 
 def test_a_comparison_needs_one_next_step_and_the_newest_run_none_yet():
-    def line(name: str, what: str, **more) -> LoggedRun:
-        return LoggedRun(name, changed={what: ("a", name)}, against="base", **more)
+    def line(name: str, change: str, **fields) -> LoggedRun:
+        return LoggedRun(name, changed={change: ("a", name)}, against="base", **fields)
 
     base, seed = LoggedRun("base"), line("seed 1", "seed")
     heads = line("2", "num_heads"), line("8", "num_heads", next_step="Four stay.")
@@ -319,9 +325,9 @@ def test_a_comparison_needs_one_next_step_and_the_newest_run_none_yet():
     assert "Comparisons without a next step: seed 1." in review.missing(log)
 
 
-def test_curves_and_differences_are_drawn_with_words(made, capsys, monkeypatch):
+def test_curves_and_differences_are_drawn_with_words(trained, capsys, monkeypatch):
     monkeypatch.setenv(LEFT_OUT, "1")
-    made.curves()
-    made.compare("base", "learned", "beam 3")
-    said = capsys.readouterr().out
-    assert "target tokens" in said and "learned " in said and "beam 3 " in said
+    trained.curves()
+    trained.compare("base", "learned", "beam 3")
+    output = capsys.readouterr().out
+    assert "target tokens" in output and "learned " in output and "beam 3 " in output

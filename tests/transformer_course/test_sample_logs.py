@@ -15,7 +15,7 @@ _ALL = re.compile(r"^\| \*\*all\*\* \| \*\*(\d+)\*\*", re.MULTILINE)
 def _rubric() -> list[tuple[str, float]]:
     prompts = questions("06_text_recovery", ROOT)
     (log,) = (p for p in prompts if p.name.endswith("log"))
-    return [(said.rstrip(" ,"), points) for said, points in log.items]
+    return [(text.rstrip(" ,"), points) for text, points in log.items]
 
 
 def test_each_log_is_marked_line_by_line_and_the_marks_add_up():
@@ -24,9 +24,9 @@ def test_each_log_is_marked_line_by_line_and_the_marks_add_up():
     totals = []
     for sample in samples:
         marks = [
-            (said, float(most), int(m)) for said, most, m in _MARKED.findall(sample)
+            (text, float(most), int(m)) for text, most, m in _MARKED.findall(sample)
         ]
-        assert [(said, most) for said, most, _ in marks] == rubric
+        assert [(text, most) for text, most, _ in marks] == rubric
         assert all(0 <= mark <= most for _, most, mark in marks)
         (total,) = _ALL.findall(sample)
         assert int(total) == sum(mark for *_, mark in marks)
@@ -37,5 +37,5 @@ def test_each_log_is_marked_line_by_line_and_the_marks_add_up():
 
 def test_the_guide_explains_every_line_of_the_rubric():
     guide = DOC.split("\n## ")[0]
-    for said, points in _rubric():
-        assert f"| {said} ({points:g}) |" in guide
+    for text, points in _rubric():
+        assert f"| {text} ({points:g}) |" in guide

@@ -60,12 +60,12 @@ def test_a_baseline_that_knows_nothing_leaves_a_scale():
 
 
 def test_fresh_sentences_are_none_of_the_training_data():
-    known = {damage(text, 2) for text in corpora.embedded()["train"]}
+    damaged = {damage(text, 2) for text in corpora.embedded()["train"]}
     originals = json.loads(str(CASE.inputs["originals"]))
     assert len(originals) == 1000
-    assert not any(damage(text, 2) in known for text in originals)
+    assert not any(damage(text, 2) in damaged for text in originals)
 
 
 def test_another_submission_gets_other_sentences():
-    other = fresh_cases(TASK, "another secret")[0]
-    assert other.inputs["originals"] != CASE.inputs["originals"]
+    fresh = fresh_cases(TASK, "another secret")[0]
+    assert fresh.inputs["originals"] != CASE.inputs["originals"]

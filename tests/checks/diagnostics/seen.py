@@ -9,6 +9,6 @@ from autograder.checks.exercise import Answers, Case, CaseResult
 def judged(*pairs: tuple[Answers, Answers], hidden: bool = False) -> list[CaseResult]:
     """For each pair, expected answers and given ones, the result of its own case."""
     return [
-        compare(Case(str(n), f"case {n}", "", {}, right, hidden=hidden), own)
-        for n, (right, own) in enumerate(pairs)
+        compare(Case(str(n), f"case {n}", "", {}, right, hidden=hidden), answer)
+        for n, (right, answer) in enumerate(pairs)
     ]

@@ -9,14 +9,14 @@ from autograder.checks.diagnostics.symptoms import of_all
 from autograder.checks.exercise import RAISED, Case
 
 
-def told(*errors: str) -> str:
+def name_symptom(*errors: str) -> str:
     case = Case("c", "c", "", {}, {"output": "x"})
-    found = of_all([compare(case, {RAISED: error}) for error in errors])
-    return found.says if found else ""
+    symptom = of_all([compare(case, {RAISED: error}) for error in errors])
+    return symptom.says if symptom else ""
 
 
 @pytest.mark.parametrize(
-    ("error", "says"),
+    ("error", "message"),
     [
         (
             "expected `w_v.weight` of shape (6, 5), found (3, 5)",
@@ -41,12 +41,12 @@ def told(*errors: str) -> str:
         ),
     ],
 )
-def test_what_does_not_fit_is_told(error, says):
-    assert told(error) == told(error, error) == says
+def test_what_does_not_fit_is_told(error, message):
+    assert name_symptom(error) == name_symptom(error, error) == message
 
 
 def test_different_names_are_no_single_symptom():
-    first, other = (f"expected `{n}` of shape (6, 5), found (3, 5)" for n in "ab")
+    first, second = (f"expected `{n}` of shape (6, 5), found (3, 5)" for n in "ab")
     case = Case("c", "c", "", {}, {"output": "x"})
-    found = of_all([compare(case, {RAISED: error}) for error in (first, other)])
-    assert "Not every case that fails ends like this." in found.asks
+    symptom = of_all([compare(case, {RAISED: error}) for error in (first, second)])
+    assert "Not every case that fails ends like this." in symptom.asks

@@ -35,13 +35,13 @@ def result(answer, inputs=None, right: torch.Tensor = X) -> CaseResult:
     )
 
 
-def says(*answers) -> str:
-    found = of_all([result(answer) for answer in answers])
-    return found.says if found else ""
+def name_symptom(*answers) -> str:
+    symptom = of_all([result(answer) for answer in answers])
+    return symptom.says if symptom else ""
 
 
-def again(x):
-    return again(x)
+def recurse(x):
+    return recurse(x)
 
 
 def in_place(x):
@@ -60,7 +60,7 @@ TOLD = [
     (lambda x: 2.0 ^ 3, "compares bits"),
     (lambda x: x ^ 2, "compares bits"),
     (lambda x: torch.zeros(2).sum(dims=0), "passes different arguments"),
-    (lambda x: again(x, x), "passes different arguments"),
+    (lambda x: recurse(x, x), "passes different arguments"),
     (lambda x: nn.Linear(3, 4, biased=False)(x), "passes different arguments"),
     (lambda x: nn.Module()(x), "no method `forward`"),
     (lambda x: Named(ready=False)(x), "was not initialised"),
@@ -80,7 +80,7 @@ TOLD = [
     (lambda x: len(3), "has no parts"),
     (lambda x: torch.tensor([[1], [1, 2]]), "is rectangular"),
     (lambda x: torch.cos(3.0), "gets a plain number"),
-    (again, "keeps calling itself"),
+    (recurse, "keeps calling itself"),
     (lambda x: torch.zeros(10**7, 10**6), "more memory than there is"),
     (lambda x: [0] * 10**15, "more memory than there is"),
     (lambda x: [0 for a, b, c in [x.shape]], "more or fewer names"),
@@ -114,23 +114,25 @@ TOLD = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "told"), TOLD)
-def test_an_error_is_told_in_plain_words(answer, told):
-    assert told in says(answer, answer)
+@pytest.mark.parametrize(("answer", "message"), TOLD)
+def test_an_error_is_told_in_plain_words(answer, message):
+    assert message in name_symptom(answer, answer)
 
 
 def test_every_kind_of_error_is_tried_here_or_needs_another_machine():
     # What probes raise begins with "expected": below, and in test_crashes.py.
     elsewhere = {"CUDA", "^expected ", "shared with another"}
-    told = [says(answer) for answer, _ in TOLD]
+    messages = [name_symptom(answer) for answer, _ in TOLD]
     for crash in CRASHES:
-        found = re.compile(re.sub(r"\\{\w+\\}", r"[\\w.]+", re.escape(crash.message)))
-        seen = any(map(found.fullmatch, told)) or crash.in_student_code is False
-        assert seen or any(word in crash.line for word in elsewhere), crash.line
+        pattern = re.compile(re.sub(r"\\{\w+\\}", r"[\\w.]+", re.escape(crash.message)))
+        tried_here = (
+            any(map(pattern.fullmatch, messages)) or crash.in_student_code is False
+        )
+        assert tried_here or any(word in crash.line for word in elsewhere), crash.line
 
 
 @pytest.mark.parametrize(
-    ("message", "told"),
+    ("message", "expected"),
     [
         (
             "expected a parameter `w.weight`, found `v.weight`",
@@ -166,29 +168,31 @@ def test_every_kind_of_error_is_tried_here_or_needs_another_machine():
         ),
     ],
 )
-def test_what_is_no_fault_of_a_line_is_told(message, told):
+def test_what_is_no_fault_of_a_line_is_told(message, expected):
     case = Case("c", "c", "", {}, {"y": X})
-    assert told in of_all([compare(case, {RAISED: message})]).says
+    assert expected in of_all([compare(case, {RAISED: message})]).says
 
 
 def test_a_tuple_is_not_blamed_where_one_is_asked_for():
     case = Case("c", "c", "", {}, {"y": X})
     message = "expected a tuple (output, cache), got a tuple of 3"
-    told = of_all([compare(case, {RAISED: message})])
-    assert told is None or "several values" not in told.says
+    symptom = of_all([compare(case, {RAISED: message})])
+    assert symptom is None or "several values" not in symptom.says
 
 
 def test_different_errors_are_not_told_as_one():
     def too_far(x):
         return x[:, 4]
 
-    assert says(too_far, lambda x: x + x.T) == says(too_far, too_far)
-    assert "`" not in says(lambda x: x + one, lambda x: x + other)  # noqa: F821
+    assert name_symptom(too_far, lambda x: x + x.T) == name_symptom(too_far, too_far)
+    assert "`" not in name_symptom(lambda x: x + one, lambda x: x + other)  # noqa: F821
 
 
 def test_an_error_of_another_kind_is_told_where_nothing_else_happens():
     def stops(x):
         raise ValueError("as it happens")
 
-    assert "In every case" in says(stops, stops)
-    assert "refuses an input" in says(stops, lambda x: x)  # test_promises has more
+    assert "In every case" in name_symptom(stops, stops)
+    assert "refuses an input" in name_symptom(
+        stops, lambda x: x
+    )  # test_promises has more

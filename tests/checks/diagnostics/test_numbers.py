@@ -17,19 +17,19 @@ FIRST = torch.tensor([True, False, False, False])
 NOISE = torch.arange(20.0).reshape(5, 4).tan()
 
 
-def told(right, own, name: str = "output") -> str:
+def name_symptom(right, actual, name: str = "output") -> str:
     """What is said of an answer beside another one that nothing explains."""
     beside = [({"x": A}, {"x": A + NOISE[:3].abs()}), ({"x": B}, {"x": B - 2 * NOISE})]
     pairs = [
         (a | {name: r}, b | {name: o})
-        for (a, b), r, o in zip(beside, right, own, strict=True)
+        for (a, b), r, o in zip(beside, right, actual, strict=True)
     ]
-    found = of_all(judged(*pairs))
-    return found.says if found else ""
+    symptom = of_all(judged(*pairs))
+    return symptom.says if symptom else ""
 
 
 @pytest.mark.parametrize(
-    ("right", "own", "says"),
+    ("right", "actual", "message"),
     [
         ([A, B], [3 * A, 3 * B], 'Every number of "output" is 3 times what it should'),
         ([A, B], [A + 2, B + 2], 'Every number of "output" differs from the right one'),
@@ -95,40 +95,42 @@ def told(right, own, name: str = "output") -> str:
         ),
     ],
 )  # fmt: skip
-def test_what_is_true_of_one_answer_is_told_beside_others(right, own, says):
-    assert told(right, own).startswith(says)
+def test_what_is_true_of_one_answer_is_told_beside_others(right, actual, message):
+    assert name_symptom(right, actual).startswith(message)
 
 
 def test_single_numbers_of_all_cases_are_held_together():
     right = [torch.tensor(float(n)) for n in (2, 3, 5)]
-    for own, says in (
+    for actual, message in (
         ([2 * r for r in right], 'Every number of "loss" is 2 times what it should'),
         (
             [r - 1 for r in right],
             'Every number of "loss" differs from the right one by',
         ),
     ):
-        found = [({"loss": r}, {"loss": o}) for r, o in zip(right, own, strict=True)]
-        assert of_all(judged(*found)).says.startswith(says)
+        pairs = [({"loss": r}, {"loss": o}) for r, o in zip(right, actual, strict=True)]
+        assert of_all(judged(*pairs)).says.startswith(message)
     counts = [torch.tensor(n) for n in (4, 7)]
-    assert told(counts, [n + 1 for n in counts], "words") == "words: 1 too many."
-    assert told(counts, [n - 2 for n in counts], "words") == "words: 2 too few."
+    assert (
+        name_symptom(counts, [n + 1 for n in counts], "words") == "words: 1 too many."
+    )
+    assert name_symptom(counts, [n - 2 for n in counts], "words") == "words: 2 too few."
 
 
 @pytest.mark.parametrize(
-    ("right", "own"),
+    ("right", "actual"),
     [
         ([A, B], [3 * A, 3 * B + 1]),  # a factor of one case
         ([A, B], [A + 2, B - NOISE]),  # a summand of one case
         ([A > 0, B > 0], [A < 0, B < 0]),  # too many and too few
     ],
 )
-def test_what_is_not_true_of_all_cases_is_not_told(right, own):
-    assert told(right, own) == ""
+def test_what_is_not_true_of_all_cases_is_not_told(right, actual):
+    assert name_symptom(right, actual) == ""
 
 
 def test_a_sign_says_nothing_of_other_problems():
     shapes = [({"output": A}, {"output": B}), ({"output": B}, {"output": A})]
     for result in (judged(*shapes), judged(({"output": A}, {"output": "text"}))):
-        found = [f for one in result for f in one.findings]
-        assert not any(sign(found) for sign in NUMBERS)
+        findings = [f for case_result in result for f in case_result.findings]
+        assert not any(sign(findings) for sign in NUMBERS)

@@ -29,18 +29,18 @@ WRONG = {"output": X.sin() + X}  # which nothing explains
 CASES = [Case(name, name, "", {"x": X, "rows": "1 2; 3"}, RIGHT) for name in "ab"]
 
 
-def found(*answers: dict):
+def diagnose_pair(*answers: dict):
     """The symptom of two cases with these wrong answers beside right ones."""
-    given = [answer if RAISED in answer else RIGHT | answer for answer in answers]
-    return of_all([compare(c, a) for c, a in zip(CASES, given, strict=True)])
+    completed = [answer if RAISED in answer else RIGHT | answer for answer in answers]
+    return of_all([compare(c, a) for c, a in zip(CASES, completed, strict=True)])
 
 
 def test_what_nothing_explains_is_not_told():
-    assert found(WRONG, WRONG) is None
+    assert diagnose_pair(WRONG, WRONG) is None
 
 
 @pytest.mark.parametrize(
-    ("slip", "says"),
+    ("slip", "message"),
     [
         (
             {"parameters that are missing": "`w_o.bias`"},
@@ -62,10 +62,13 @@ def test_what_nothing_explains_is_not_told():
         ({"ids": "none"}, "ids: expected a tensor, yours is 'none'."),
     ],
 )
-def test_a_symptom_of_a_part_is_told_beside_other_wrong_answers(slip, says):
-    for told in (found(WRONG | slip, slip), found(WRONG | slip, WRONG | slip)):
-        assert told and says in told.says
-        assert told.asks.endswith("Correct that first. Which cases still fail?")
+def test_a_symptom_of_a_part_is_told_beside_other_wrong_answers(slip, message):
+    for symptom in (
+        diagnose_pair(WRONG | slip, slip),
+        diagnose_pair(WRONG | slip, WRONG | slip),
+    ):
+        assert symptom and message in symptom.says
+        assert symptom.asks.endswith("Correct that first. Which cases still fail?")
 
 
 @pytest.mark.parametrize(
@@ -80,64 +83,64 @@ def test_a_symptom_of_a_part_is_told_beside_other_wrong_answers(slip, says):
     ],
 )
 def test_what_is_not_the_same_in_all_cases_is_not_told(first, second):
-    assert found(WRONG | first, WRONG | second) is None
+    assert diagnose_pair(WRONG | first, WRONG | second) is None
 
 
 def test_a_gradient_of_a_result_of_another_shape_is_not_told():
-    told = found({"gradient of x": 0 * FLAT, "mask": X.T > 0}, WRONG)
-    assert told.says.startswith('The dimensions of "mask" are in a different order')
+    symptom = diagnose_pair({"gradient of x": 0 * FLAT, "mask": X.T > 0}, WRONG)
+    assert symptom.says.startswith('The dimensions of "mask" are in a different order')
 
 
 def test_a_changed_input_comes_before_what_is_seen_of_the_values():
     turned = {"output": X.flip(0)}
-    assert "at the wrong positions" in found(turned, turned).says
-    told = found(turned | {"x afterwards": X.flip(0)}, turned)
-    assert told.says == "Your code writes into its input: x has changed."
+    assert "at the wrong positions" in diagnose_pair(turned, turned).says
+    symptom = diagnose_pair(turned | {"x afterwards": X.flip(0)}, turned)
+    assert symptom.says == "Your code writes into its input: x has changed."
 
 
 def test_a_changed_list_is_asked_about_as_one():
-    assert "`append`" in found(WRONG | {"symbols afterwards": "[]"}, WRONG).asks
-    assert "`&=`" in found(WRONG | {"x afterwards": -X}, WRONG).asks
+    assert "`append`" in diagnose_pair(WRONG | {"symbols afterwards": "[]"}, WRONG).asks
+    assert "`&=`" in diagnose_pair(WRONG | {"x afterwards": -X}, WRONG).asks
 
 
 def test_the_commonest_kind_of_error_is_told_beside_wrong_values():
     deep = {RAISED: "RecursionError: too deep"}
-    told = found(deep, WRONG)
-    assert told.says == "Your function keeps calling itself."
-    assert "Not every case that fails ends like this." in told.asks
-    assert found({RAISED: "KeyboardInterrupt: "}, WRONG) is None
+    symptom = diagnose_pair(deep, WRONG)
+    assert symptom.says == "Your function keeps calling itself."
+    assert "Not every case that fails ends like this." in symptom.asks
+    assert diagnose_pair({RAISED: "KeyboardInterrupt: "}, WRONG) is None
 
 
 def test_what_is_no_number_in_some_cases_is_told():
-    told = found({"output": X / 0}, WRONG)
-    assert told.says == (
+    symptom = diagnose_pair({"output": X / 0}, WRONG)
+    assert symptom.says == (
         "In some of the cases that fail, there is NaN or infinity in output."
     )
 
 
 @pytest.mark.parametrize(
-    ("right", "given", "says"),
+    ("right", "actual", "message"),
     [
         ("rejected", "accepted", "accepts some of what is faulty"),
         ("accepted", "rejected", "rejects something that is right"),
     ],
 )
-def test_a_test_that_errs_on_one_side_is_told(right, given, says):
-    case = Case("c", "c", "", {}, {"the first": right, "the other": given})
-    told = of_all([compare(case, {"the first": given, "the other": given})])
-    assert says in told.says
-    both = of_all([compare(case, {"the first": given, "the other": right})])
-    assert both.says == "Your test rejects something that is right."
+def test_a_test_that_errs_on_one_side_is_told(right, actual, message):
+    case = Case("c", "c", "", {}, {"the first": right, "the other": actual})
+    symptom = of_all([compare(case, {"the first": actual, "the other": actual})])
+    assert message in symptom.says
+    swapped = of_all([compare(case, {"the first": actual, "the other": right})])
+    assert swapped.says == "Your test rejects something that is right."
 
 
 def test_an_error_that_the_code_raises_itself_goes_before_what_is_wrong_elsewhere():
     raised = {RAISED: 'ValueError: no\nin your line 4: raise ValueError("no")'}
     elsewhere = {RAISED: 'ValueError: row\nin your line 6: raise ValueError("row")'}
-    says = "In most of the cases that fail, your own code raises a `ValueError`."
+    message = "In most of the cases that fail, your own code raises a `ValueError`."
     three = [Case(name, name, "", {}, RIGHT) for name in "abc"]
     answers = raised, elsewhere, RIGHT | {"with an odd size": "no error"}
-    told = of_all([compare(c, a) for c, a in zip(three, answers, strict=True)])
-    assert told.says == says
+    symptom = of_all([compare(c, a) for c, a in zip(three, answers, strict=True)])
+    assert symptom.says == message
     fewer = raised, answers[-1], answers[-1]
-    told = of_all([compare(c, a) for c, a in zip(three, fewer, strict=True)])
-    assert told is None or told.says != says
+    symptom = of_all([compare(c, a) for c, a in zip(three, fewer, strict=True)])
+    assert symptom is None or symptom.says != message

@@ -24,81 +24,81 @@ PROPERTY = Case(
 LINE = "\nin your line 3: raise ValueError('too long')"
 
 
-def said(answers: dict, case: Case = NAMES, *more: object) -> str:
-    found = of_all([compare(case, answers), *more])
-    return found.says if found else ""
+def name_symptom(answers: dict, case: Case = NAMES, *results: object) -> str:
+    symptom = of_all([compare(case, answers), *results])
+    return symptom.says if symptom else ""
 
 
 @pytest.mark.parametrize(
-    ("answers", "says"),
+    ("answers", "message"),
     [
         ({"other names": "none"}, "is missing from what comes back: `a.bias`"),
         ({"other names": "a_bias, b"}, "`a.bias` is missing, and instead there is"),
         ({"a.bias": X, "other names": "h"}, "more than the docstring lists: h"),
     ],
 )
-def test_another_key_is_told(answers, says):
-    assert says in said(answers)
+def test_another_key_is_told(answers, message):
+    assert message in name_symptom(answers)
 
 
 @pytest.mark.parametrize(
-    ("own", "says"),
+    ("actual", "message"),
     [
         ("no error", "`ValueError` is promised, but your code raises no error"),
         ("AssertionError", "what your code raises is different: AssertionError"),
     ],
 )
-def test_another_class_of_error_is_told(own, says):
+def test_another_class_of_error_is_told(actual, message):
     case = Case("c", "c", "", {}, {"with an odd size": "ValueError"})
-    assert says in said({"with an odd size": own}, case)
+    assert message in name_symptom({"with an odd size": actual}, case)
 
 
 def test_an_input_that_is_allowed_and_refused_is_told():
     right = compare(NAMES, dict(NAMES.expected))
     refused = {RAISED: f"ValueError: too long{LINE}"}
-    told = said(refused, NAMES, right)
-    assert "refuses an input that is allowed: the largest" in told
+    message = name_symptom(refused, NAMES, right)
+    assert "refuses an input that is allowed: the largest" in message
 
 
 def test_a_gradient_where_there_should_be_none_is_told():
     case = Case("c", "c", "", {}, {"gradient of w": torch.tensor([0.0, 2.0])})
-    everywhere = said({"gradient of w": torch.full((2,), 2.0)}, case)
+    everywhere = name_symptom({"gradient of w": torch.full((2,), 2.0)}, case)
     assert "reaches entries that should" in everywhere
-    none = said({"gradient of w": torch.zeros(2)}, case)
+    none = name_symptom({"gradient of w": torch.zeros(2)}, case)
     assert "is not" in none
 
 
 def test_a_gradient_of_another_dtype_is_told():
     case = Case("c", "c", "", {}, {"gradient of w": torch.tensor([0.0, 2.0])})
-    told = said({"gradient of w": torch.full((2,), 2.0).double()}, case)
-    assert "the gradient of w is not" in told
+    message = name_symptom({"gradient of w": torch.full((2,), 2.0).double()}, case)
+    assert "the gradient of w is not" in message
 
 
 def test_an_input_that_changes_beside_other_wrong_results_is_told():
     case = Case("c", "c", "", {"x": X}, {"y": X, "x afterwards": X})
-    told = said({"y": X.sin(), "x afterwards": X + 1}, case)
-    assert "writes into its input: x" in told
+    message = name_symptom({"y": X.sin(), "x afterwards": X + 1}, case)
+    assert "writes into its input: x" in message
 
 
 def test_an_argument_of_another_name_is_told_and_not_blamed_on_state():
     error = "TypeError: f() got an unexpected keyword argument 'mask' (the same again)"
-    found = of_a_property([compare(PROPERTY, {RAISED: error})])
-    assert "an argument called `mask`" in found.says and "in the stub" in found.asks
+    symptom = of_a_property([compare(PROPERTY, {RAISED: error})])
+    assert "an argument called `mask`" in symptom.says and "in the stub" in symptom.asks
 
 
 def test_what_is_right_in_training_mode_only_is_told():
     wrong = {"y · in eval mode": -X, "y · in training mode": X}
-    found = of_a_property([compare(PROPERTY, wrong)])
-    assert (found.says, found.asks) == ONLY_IN_TRAINING
+    symptom = of_a_property([compare(PROPERTY, wrong)])
+    assert (symptom.says, symptom.asks) == ONLY_IN_TRAINING
 
 
 def test_a_cache_that_goes_stale_is_not_taken_for_a_cut_graph():
     """A gradient is that of a second call, so it is wrong where that is."""
-    own = Case("c", "c", "", {}, {"y": X, "gradient of x": X})
+    gradient_case = Case("c", "c", "", {}, {"y": X, "gradient of x": X})
     calls = replace(
         PROPERTY, expected={"y · at first": X, "y · later": X}, aspect="calls"
     )
-    gradient = compare(own, {"y": X, "gradient of x": 0 * X})
+    gradient = compare(gradient_case, {"y": X, "gradient of x": 0 * X})
     stale = compare(calls, {"y · at first": X, "y · later": -X})
     steady = compare(calls, dict(calls.expected))
     assert of_all([gradient, stale]).says == "Wrong: later."

@@ -11,17 +11,17 @@ from tests.checks.diagnostics.seen import judged
 RIGHT = [(2, 3, 5), (4, 3, 7)]
 
 
-def told(*own: tuple[int, ...], right=RIGHT) -> str:
+def name_symptom(*actual: tuple[int, ...], right=RIGHT) -> str:
     cases = [
         ({"heads": torch.rand(a)}, {"heads": torch.rand(b)})
-        for a, b in zip(right, own, strict=True)
+        for a, b in zip(right, actual, strict=True)
     ]
-    found = of_all(judged(*cases))
-    return found.says if found else ""
+    symptom = of_all(judged(*cases))
+    return symptom.says if symptom else ""
 
 
 @pytest.mark.parametrize(
-    ("own", "says"),
+    ("actual", "message"),
     [
         (
             [(2, 1, 3, 5), (4, 1, 3, 7)],
@@ -58,30 +58,30 @@ def told(*own: tuple[int, ...], right=RIGHT) -> str:
         ),
     ],
 )
-def test_what_is_the_same_in_all_cases_is_told(own, says):
-    assert told(*own).startswith(says)
+def test_what_is_the_same_in_all_cases_is_told(actual, message):
+    assert name_symptom(*actual).startswith(message)
 
 
 @pytest.mark.parametrize(
-    "own",
+    "actual",
     [
         [(2, 3, 5, 1), (4, 21)],  # other numbers of dimensions
         [(2, 3, 6), (4, 3, 5)],  # too long and too short
         [(2, 3, 6), (4, 4, 7)],  # other dimensions
     ],
 )
-def test_what_differs_from_case_to_case_is_not_told(own):
-    assert told(*own) == ""
+def test_what_differs_from_case_to_case_is_not_told(actual):
+    assert name_symptom(*actual) == ""
 
 
 def test_an_order_is_the_same_in_all_cases():
-    assert "order" in told((5, 2, 3), (7, 4, 3))
-    assert "order" not in told((5, 2, 3), (4, 7, 3))
+    assert "order" in name_symptom((5, 2, 3), (7, 4, 3))
+    assert "order" not in name_symptom((5, 2, 3), (4, 7, 3))
 
 
 def test_a_size_that_never_varies_does_not_tell_where_a_dimension_went():
-    assert "dimension 1 of yours" in told((6, 2, 5), (8, 4, 7))
-    fixed = told((6, 2, 5), (8, 2, 7), right=[(2, 3, 5), (2, 3, 7)])
+    assert "dimension 1 of yours" in name_symptom((6, 2, 5), (8, 4, 7))
+    fixed = name_symptom((6, 2, 5), (8, 2, 7), right=[(2, 3, 5), (2, 3, 7)])
     assert "dimension 1 of yours" not in fixed
 
 

@@ -7,7 +7,7 @@ import torch
 from autograder.checks.compare import compare, judge
 from autograder.checks.diagnostics.symptoms import of_all
 from autograder.checks.exercise import RAISED, Case
-from tests.checks.answered import CASES, EXERCISE, said
+from tests.checks.answered import CASES, EXERCISE, describe_mistake
 from tests.checks.diagnostics.seen import judged
 
 X = torch.arange(1.0, 7.0).reshape(2, 3)
@@ -16,9 +16,9 @@ WRONG = ({"output": X}, {"output": X**2})
 OTHER = ({"output": X}, {"output": 30 - X**3})
 
 
-def told(*pairs, hidden: bool = False) -> str:
-    found = of_all(judged(*pairs, hidden=hidden))
-    return found.says if found else ""
+def name_symptom(*pairs, hidden: bool = False) -> str:
+    symptom = of_all(judged(*pairs, hidden=hidden))
+    return symptom.says if symptom else ""
 
 
 def test_nothing_is_said_of_what_is_wrong_in_several_ways():
@@ -26,7 +26,7 @@ def test_nothing_is_said_of_what_is_wrong_in_several_ways():
         output, weights = right["output"].tan(), right["weights"].square()
         return right | {"output": output, "weights": weights.softmax(-1)}
 
-    assert said(two_ways) == ""
+    assert describe_mistake(two_ways) == ""
 
 
 def test_a_symptom_holds_for_every_wrong_case():
@@ -41,14 +41,18 @@ def test_a_symptom_holds_for_every_wrong_case():
 
 def test_the_one_case_that_is_wrong_is_told():
     cases = (RIGHT, RIGHT, WRONG, RIGHT)
-    assert told(*cases) == "Only one of the visible cases is wrong: case 2."
-    assert told(*cases, hidden=True) == "Only one case is wrong: case 2."
-    assert told(RIGHT, WRONG, RIGHT) == told(WRONG, RIGHT, OTHER, RIGHT) == ""
+    assert name_symptom(*cases) == "Only one of the visible cases is wrong: case 2."
+    assert name_symptom(*cases, hidden=True) == "Only one case is wrong: case 2."
+    assert (
+        name_symptom(RIGHT, WRONG, RIGHT)
+        == name_symptom(WRONG, RIGHT, OTHER, RIGHT)
+        == ""
+    )
 
 
 def test_its_shape_is_told_where_that_is_wrong():
     short = ({"output": X}, {"output": X[:1, 1:]})
-    assert "case 3 (expected shape (2, 3), yours (1, 2))" in told(
+    assert "case 3 (expected shape (2, 3), yours (1, 2))" in name_symptom(
         RIGHT, RIGHT, RIGHT, short
     )
 
@@ -56,8 +60,8 @@ def test_its_shape_is_told_where_that_is_wrong():
 def test_counts_that_are_never_reached_are_told_together():
     three, none = torch.tensor(3), torch.tensor(0)
     right = {"form": three, "case": three, "word": three}
-    says = told((right, {"form": none, "case": none, "word": 2 * three}))
-    assert says == "These are 0 but should not be: form, case."
+    message = name_symptom((right, {"form": none, "case": none, "word": 2 * three}))
+    assert message == "These are 0 but should not be: form, case."
 
 
 def test_an_error_in_a_measured_case_is_told():

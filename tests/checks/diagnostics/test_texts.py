@@ -13,35 +13,37 @@ from tests.checks.diagnostics.seen import judged
 X = torch.arange(6.0).reshape(2, 3)
 
 
-def told(*pairs: tuple[object, object], name: str = "answer") -> str:
+def name_symptom(*pairs: tuple[object, object], name: str = "answer") -> str:
     """What is said of these answers, expected and given, beside other wrong ones."""
     cases = [
-        ({"x": X + n, name: right}, {"x": (X + 1) ** (n + 2), name: own})
-        for n, (right, own) in enumerate(pairs)
+        ({"x": X + n, name: right}, {"x": (X + 1) ** (n + 2), name: actual})
+        for n, (right, actual) in enumerate(pairs)
     ]
-    found = of_all(judged(*cases))
-    return found.says if found else ""
+    symptom = of_all(judged(*cases))
+    return symptom.says if symptom else ""
 
 
 def lists(*pairs: tuple[list, list]) -> list[tuple[str, str]]:
-    return [(json.dumps(right), json.dumps(own)) for right, own in pairs]
+    return [(json.dumps(right), json.dumps(actual)) for right, actual in pairs]
 
 
 def test_another_kind_of_result_is_told_although_its_value_is_wrong():
     pair = ("a number", "one tensor of shape ()")
-    says = '"the share" should be a number, but yours is one tensor of shape ().'
-    assert told(pair, pair, name="kind of the share") == says
-    assert told(pair, ("a number", "a list"), name="kind of the share") != says
+    message = '"the share" should be a number, but yours is one tensor of shape ().'
+    assert name_symptom(pair, pair, name="kind of the share") == message
+    assert (
+        name_symptom(pair, ("a number", "a list"), name="kind of the share") != message
+    )
 
 
 def test_results_of_which_some_are_of_another_kind_are_told_as_that():
     pair = ("a list", "a list, a str")
-    says = '"the symbols" should always be a list, but yours is sometimes a str.'
-    assert told(pair, pair, name="kind of the symbols") == says
+    message = '"the symbols" should always be a list, but yours is sometimes a str.'
+    assert name_symptom(pair, pair, name="kind of the symbols") == message
 
 
 @pytest.mark.parametrize(
-    ("right", "own", "says"),
+    ("right", "actual", "message"),
     [
         ("small", "zeros", 'For "answer", "small" is right, but yours is "zeros".'),
         ("True", "False", "This should hold, but does not: answer."),
@@ -50,27 +52,27 @@ def test_results_of_which_some_are_of_another_kind_are_told_as_that():
         ("rejected", "ended by NameError", "Your test does not decide: a `NameError` "),
     ],
 )
-def test_the_same_words_in_all_cases_are_told(right, own, says):
-    assert told((right, own), (right, own)).startswith(says)
+def test_the_same_words_in_all_cases_are_told(right, actual, message):
+    assert name_symptom((right, actual), (right, actual)).startswith(message)
 
 
 def test_other_words_in_each_case_are_not_told():
-    assert told(("small", "zeros"), ("small", "ones")) == ""
+    assert name_symptom(("small", "zeros"), ("small", "ones")) == ""
 
 
 def test_one_answer_to_all_is_told():
-    found = [
+    pairs = [
         ({"a": "invariant", "b": "equivariant"}, {"a": "neither", "b": "neither"}),
         ({"a": "neither", "b": "invariant"}, {"a": "neither", "b": "neither"}),
     ]
-    says = 'Wherever your answer is wrong, it is "neither".'
-    assert of_all(judged(*found)).says == says
-    other = ({"a": "neither", "b": "neither"}, {"a": "invariant", "b": "neither"})
-    assert of_all(judged(*found, other)) is None
+    message = 'Wherever your answer is wrong, it is "neither".'
+    assert of_all(judged(*pairs)).says == message
+    differing = ({"a": "neither", "b": "neither"}, {"a": "invariant", "b": "neither"})
+    assert of_all(judged(*pairs, differing)) is None
 
 
 @pytest.mark.parametrize(
-    ("pairs", "says"),
+    ("pairs", "message"),
     [
         (
             lists(
@@ -106,10 +108,12 @@ def test_one_answer_to_all_is_told():
         ),
     ],
 )
-def test_of_lists_it_is_told_how_they_differ(pairs, says):
-    assert told(*pairs) == says
+def test_of_lists_it_is_told_how_they_differ(pairs, message):
+    assert name_symptom(*pairs) == message
 
 
 def test_unlike_lists_are_not_told():
-    assert told(*lists((["a b", "c"], ["x y", "z"]))) == ""
-    assert told(*lists((["a", "b"], ["a", "c"]), (["a", "b"], ["b", "a"]))) == ""
+    assert name_symptom(*lists((["a b", "c"], ["x y", "z"]))) == ""
+    assert (
+        name_symptom(*lists((["a", "b"], ["a", "c"]), (["a", "b"], ["b", "a"]))) == ""
+    )

@@ -8,7 +8,7 @@ import torch
 from autograder.checks.compare import compare
 from autograder.checks.diagnostics.symptoms import of_all
 from autograder.checks.exercise import RAISED, Case
-from tests.checks.answered import X, changed, said
+from tests.checks.answered import X, change_answers, describe_mistake
 
 
 def swapped(right: dict) -> dict:
@@ -16,86 +16,109 @@ def swapped(right: dict) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "message"),
     [
         (lambda _: {RAISED: "expected output to be a tensor, got None"}, "Nothing"),
-        (changed("x afterwards", by=lambda x: x + 1), "writes into its input: x"),
-        (changed("x afterwards", by=torch.zeros_like), "writes into its input: x"),
-        (changed("gradient of x", by=torch.zeros_like), "the gradient of x is not"),
         (
-            changed("output, second call", by=lambda x: x + X),
+            change_answers("x afterwards", by=lambda x: x + 1),
+            "writes into its input: x",
+        ),
+        (
+            change_answers("x afterwards", by=torch.zeros_like),
+            "writes into its input: x",
+        ),
+        (
+            change_answers("gradient of x", by=torch.zeros_like),
+            "the gradient of x is not",
+        ),
+        (
+            change_answers("output, second call", by=lambda x: x + X),
             "the same call again is not",
         ),
-        (changed("output", by=lambda x: x.half()), "dtype is float16 instead of"),
-        (changed("output", by=lambda x: x / 0), "NaN or infinity"),
-        (changed("output", by=torch.zeros_like), "all zeros"),
-        (swapped, "in the wrong order"),
-        (changed("output", by=lambda x: x[None]), "shape is (1, 3, 4) instead of"),
-        (changed("output", by=lambda x: x.T.reshape(3, 4)), "at the wrong positions"),
-        (changed("output", by=lambda x: -2.5 * x), "Every wrong value is -2.5 times"),
-        (changed("output", by=lambda x: x.bfloat16().float()), "Nearly right"),
         (
-            changed("output", by=lambda x: torch.cat([x[:1], x[1:].cos() + 2])),
+            change_answers("output", by=lambda x: x.half()),
+            "dtype is float16 instead of",
+        ),
+        (change_answers("output", by=lambda x: x / 0), "NaN or infinity"),
+        (change_answers("output", by=torch.zeros_like), "all zeros"),
+        (swapped, "in the wrong order"),
+        (
+            change_answers("output", by=lambda x: x[None]),
+            "shape is (1, 3, 4) instead of",
+        ),
+        (
+            change_answers("output", by=lambda x: x.T.reshape(3, 4)),
+            "at the wrong positions",
+        ),
+        (
+            change_answers("output", by=lambda x: -2.5 * x),
+            "Every wrong value is -2.5 times",
+        ),
+        (change_answers("output", by=lambda x: x.bfloat16().float()), "Nearly right"),
+        (
+            change_answers("output", by=lambda x: torch.cat([x[:1], x[1:].cos() + 2])),
             "Only the first entry",
         ),
     ],
 )
-def test_a_symptom_is_told(change, says):
-    assert says in said(change)
+def test_a_symptom_is_told(change, message):
+    assert message in describe_mistake(change)
 
 
 def test_yes_and_no_are_not_told_to_have_changed_places():
     yes, no = torch.tensor(True), torch.tensor(False)
     case = Case("c", "c", "", {}, {"moved": yes, "alike": no})
-    told = of_all([compare(case, {"moved": no, "alike": yes})])
-    assert told is None or "wrong order" not in told.says
+    symptom = of_all([compare(case, {"moved": no, "alike": yes})])
+    assert symptom is None or "wrong order" not in symptom.says
 
 
 def test_an_input_that_comes_back_is_known():
     def unchanged(right: dict) -> dict:
         return right | {"output": right["x afterwards"]}
 
-    assert said(unchanged) == "Your code returns `x` unchanged."
+    assert describe_mistake(unchanged) == "Your code returns `x` unchanged."
 
 
 def test_a_parameter_that_is_missing_is_told_and_nothing_of_the_rest():
     right = {"parameters that are missing": "none", "output": X}
     case = Case("c", "c", "", {}, right)
     lacking = right | {"parameters that are missing": "`w_o.bias`"}
-    for more in ({}, {"output": X.cos() + X}):
-        told = of_all([compare(case, lacking | more)])
-        assert told and told.says == "Your module lacks `w_o.bias`."
+    for further in ({}, {"output": X.cos() + X}):
+        symptom = of_all([compare(case, lacking | further)])
+        assert symptom and symptom.says == "Your module lacks `w_o.bias`."
 
 
 def test_one_result_of_several_that_is_all_zeros_is_named():
     case = Case("c", "c", "", {}, {"w.bias": X + 1, "w.weight": X})
-    told = of_all([compare(case, {"w.bias": 0 * X, "w.weight": X})])
-    assert told and told.says == '"w.bias" is all zeros.'
-    told = of_all([compare(case, {"w.bias": 0 * X, "w.weight": 0 * X})])
-    assert told and told.says == "Your result is all zeros."
+    symptom = of_all([compare(case, {"w.bias": 0 * X, "w.weight": X})])
+    assert symptom and symptom.says == '"w.bias" is all zeros.'
+    symptom = of_all([compare(case, {"w.bias": 0 * X, "w.weight": 0 * X})])
+    assert symptom and symptom.says == "Your result is all zeros."
 
 
 def test_a_count_that_is_a_float_is_no_integer():
     case = Case("c", "c", "", {}, {"count": torch.tensor(3), "more": X})
-    told = of_all([compare(case, {"count": torch.tensor(3.0), "more": X + 1})])
-    assert told and told.says.startswith('"count" should hold integers')
+    symptom = of_all([compare(case, {"count": torch.tensor(3.0), "more": X + 1})])
+    assert symptom and symptom.says.startswith('"count" should hold integers')
 
 
 def test_a_parameter_too_many_is_told_where_all_else_is_right():
     case = Case("c", "c", "", {}, {"other parameters": "none", "output": X})
-    told = of_all([compare(case, {"other parameters": "w_o.bias", "output": X})])
-    assert told and told.says.endswith("holds more than is asked for: w_o.bias.")
+    symptom = of_all([compare(case, {"other parameters": "w_o.bias", "output": X})])
+    assert symptom and symptom.says.endswith("holds more than is asked for: w_o.bias.")
 
 
 @pytest.mark.parametrize(
-    ("own", "kinds"),
+    ("kind_of_answer", "kinds"),
     [("a tuple", "a tuple"), ("a list, a str, a tuple", "a list, a str and a tuple")],
 )
-def test_right_values_of_another_kind_are_told_in_good_grammar(own, kinds):
+def test_right_values_of_another_kind_are_told_in_good_grammar(kind_of_answer, kinds):
     expected = {"merged": "[1]", "kind of the symbols": "a list"}
     case = Case("a", "a", "", {}, expected)
-    found = of_all([compare(case, expected | {"kind of the symbols": own})])
-    assert found.says == (
+    symptom = of_all(
+        [compare(case, expected | {"kind of the symbols": kind_of_answer})]
+    )
+    assert symptom.says == (
         "All values are right, but the kind of the symbols is not: "
         f"{kinds} instead of a list."
     )

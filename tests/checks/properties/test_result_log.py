@@ -8,25 +8,25 @@ from autograder.checks.properties.result_log import ResultLog
 
 @pytest.mark.parametrize("kind", [dict, list])
 def test_a_container_that_is_filled_again_is_seen(kind):
-    one = kind() if kind is dict else [0]
+    container = kind() if kind is dict else [0]
 
     def fill(x: int) -> dict | list:
-        one[0] = object()
-        return one
+        container[0] = object()
+        return container
 
-    kept = ResultLog()
-    function = kept.noting(fill)
+    log = ResultLog()
+    function = log.noting(fill)
     function(1)
-    kept.look()
-    assert kept.describe_changes() == "none"
+    log.look()
+    assert log.describe_changes() == "none"
     function(2)
-    assert kept.describe_changes() == "some"
+    assert log.describe_changes() == "some"
 
 
 def test_what_is_no_number_stays_what_it_is():
-    kept, value = ResultLog(), torch.tensor([torch.nan, 1.0])
-    kept.noting(lambda: (value, [value]))()
-    kept.look()
-    assert kept.describe_changes() == "none"
+    log, value = ResultLog(), torch.tensor([torch.nan, 1.0])
+    log.noting(lambda: (value, [value]))()
+    log.look()
+    assert log.describe_changes() == "none"
     value[1] = 2.0
-    assert kept.describe_changes() == "some"
+    assert log.describe_changes() == "some"

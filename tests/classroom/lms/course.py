@@ -11,9 +11,9 @@ from autograder.classroom.lms import layouts, place
 from autograder.classroom.lms.roster import from_csv
 from autograder.grading.intake import handed_in
 from tests.grading.intake.released import released
-from tests.tiny_course import UNIT, data, solved, source_notebook
+from tests.tiny_course import UNIT, data, solve_release, source_notebook
 
-ADA, BOB = (data(solved(released(), words=name)) for name in ("ada", "bob"))
+ADA, BOB = (data(solve_release(released(), words=name)) for name in ("ada", "bob"))
 ROSTER = """id,first_name,last_name,email,lms_user_id,username
 ada,Ada,Lovelace,ada@uni.example,12345,alovelace
 bob,Bob,Óðinsson,bob@uni.example,12346,bodin
@@ -60,13 +60,13 @@ class Course:
     @property
     def placed(self) -> dict[str, dict[str, bytes]]:
         """Student -> path -> content of all that is in submitted/."""
-        found: dict[str, dict[str, bytes]] = {}
+        files: dict[str, dict[str, bytes]] = {}
         for path in (self.root / "submitted").glob("**/*"):
             if path.is_file():
-                student, unit, *rest = path.relative_to(self.root / "submitted").parts
+                student, unit, *inner = path.relative_to(self.root / "submitted").parts
                 assert unit == UNIT
-                found.setdefault(student, {})["/".join(rest)] = path.read_bytes()
-        return found
+                files.setdefault(student, {})["/".join(inner)] = path.read_bytes()
+        return files
 
     def notebook(self, student: str) -> bytes:
         return self.placed[student][f"{UNIT}.ipynb"]

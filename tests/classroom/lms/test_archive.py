@@ -52,9 +52,11 @@ class RawName(zipfile.ZipInfo):
 def test_a_bad_member_is_refused_with_a_reason_and_the_others_are_placed(
     course, name, reason
 ):
-    told = course.collect(course.zip(GOOD, (name, BOB)))
+    outcomes = course.collect(course.zip(GOOD, (name, BOB)))
     assert set(course.placed) == {"ada"}
-    assert [o for o in told.values() if o.needs_person and reason in o.remark], told
+    assert [o for o in outcomes.values() if o.needs_person and reason in o.remark], (
+        outcomes
+    )
 
 
 def test_utf8_names_without_the_flag_are_read(course):
@@ -63,7 +65,7 @@ def test_utf8_names_without_the_flag_are_read(course):
 
 
 def test_members_of_one_name_are_all_refused(course, recwarn):
-    told = course.collect(
+    outcomes = course.collect(
         course.zip(
             ("malloryeve_12347_1_a.ipynb", ADA),
             ("malloryeve_12347_1_a.ipynb", BOB),
@@ -72,14 +74,16 @@ def test_members_of_one_name_are_all_refused(course, recwarn):
         )
     )
     assert set(course.placed) == {"ada"}
-    assert any("several of this name" in outcome.remark for outcome in told.values())
+    assert any(
+        "several of this name" in outcome.remark for outcome in outcomes.values()
+    )
 
 
 def test_a_zip_bomb_costs_its_author_only(course):
-    told = course.collect(
+    outcomes = course.collect(
         course.zip(GOOD, ("malloryeve_12347_1_a.ipynb", bytes(40 << 20)))
     )
-    assert set(course.placed) == {"ada"} and "larger than" in told["eve"].remark
+    assert set(course.placed) == {"ada"} and "larger than" in outcomes["eve"].remark
 
 
 def test_large_submissions_add_up_to_a_large_class_and_not_to_a_refusal(course):
@@ -91,8 +95,8 @@ def test_large_submissions_add_up_to_a_large_class_and_not_to_a_refusal(course):
         start = data.rindex(b"malloryeve_12347_%d" % n) - 46
         data[start + 24 : start + 28] = struct.pack("<I", 0xFFFFFFF0)
     path.write_bytes(data)
-    told = course.collect(path)
-    assert set(course.placed) == {"ada"} and "larger than" in told["eve"].remark
+    outcomes = course.collect(path)
+    assert set(course.placed) == {"ada"} and "larger than" in outcomes["eve"].remark
 
 
 def test_archives_that_lie_are_refused_as_a_whole(course, monkeypatch):
@@ -117,8 +121,8 @@ def test_a_damaged_member_costs_its_author_only(course):
     data = bytearray(path.read_bytes())
     data[data.index(b".ipynb") + 10] ^= 0xFF
     path.write_bytes(data)
-    told = course.collect(path)
-    assert set(course.placed) == {"ada"} and "damaged" in told["eve"].remark
+    outcomes = course.collect(path)
+    assert set(course.placed) == {"ada"} and "damaged" in outcomes["eve"].remark
 
 
 @pytest.mark.parametrize(
@@ -127,21 +131,24 @@ def test_a_damaged_member_costs_its_author_only(course):
 @pytest.mark.parametrize("place", [4, 9])
 def test_a_damaged_zip_of_a_student_costs_its_author_only(course, packed, place):
     """Whoever hands in a zip chooses how it is packed, and what is broken in it."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", packed) as own:
-        own.writestr("attention.ipynb", bytes(range(256)) * 20)
-    data = bytearray(made.getvalue())
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", packed) as archive:
+        archive.writestr("attention.ipynb", bytes(range(256)) * 20)
+    data = bytearray(buffer.getvalue())
     start = data.index(b"attention.ipynb") + len("attention.ipynb") + place
     data[start : start + 20] = b"\xff" * 20
-    told = course.collect(course.zip(GOOD, ("bob_12346_3_a.zip", bytes(data))))
-    assert told["ada"].status == "placed" and "cannot be unpacked" in told["bob"].remark
+    outcomes = course.collect(course.zip(GOOD, ("bob_12346_3_a.zip", bytes(data))))
+    assert (
+        outcomes["ada"].status == "placed"
+        and "cannot be unpacked" in outcomes["bob"].remark
+    )
 
 
 def test_one_bad_archive_does_not_stop_the_next(course):
     bad = course.root / "bad.zip"
     bad.write_bytes(b"hello")
-    told = course.collect(bad, course.root / "nowhere.zip", course.zip(GOOD))
-    assert set(course.placed) == {"ada"} and told["ada"].status == "placed"
+    outcomes = course.collect(bad, course.root / "nowhere.zip", course.zip(GOOD))
+    assert set(course.placed) == {"ada"} and outcomes["ada"].status == "placed"
 
 
 def test_nothing_is_written_through_a_link(course, tmp_path):
@@ -149,8 +156,8 @@ def test_nothing_is_written_through_a_link(course, tmp_path):
     outside.mkdir()
     (course.root / "submitted").mkdir()
     (course.root / "submitted" / "ada").symlink_to(outside)
-    told = course.collect(course.zip(GOOD))
-    assert told["ada"].needs_person and "is a link" in told["ada"].remark
+    outcomes = course.collect(course.zip(GOOD))
+    assert outcomes["ada"].needs_person and "is a link" in outcomes["ada"].remark
     assert list(outside.iterdir()) == []
 
 
@@ -159,8 +166,8 @@ def test_nothing_is_written_through_a_link(course, tmp_path):
 )
 def test_an_archive_of_another_lms_than_the_given_is_told(course, lms):
     path = course.zip(("notes.txt", b"hello"))
-    told = course.collect(path, lms=lms)
-    assert told[""].needs_person and "names" in told[""].remark
+    outcomes = course.collect(path, lms=lms)
+    assert outcomes[""].needs_person and "names" in outcomes[""].remark
 
 
 VALID = io.BytesIO()
@@ -201,18 +208,20 @@ def test_a_name_with_what_nobody_sees_is_placed(course, odd):
 
 
 def test_what_nobody_sees_makes_no_second_name(course):
-    told = course.collect(
+    outcomes = course.collect(
         course.zip(
             ("malloryeve_12347_1_a.ipynb", ADA),
             ("malloryeve_12347_1_a\u200b.ipynb", BOB),
         )
     )
     assert course.placed == {}
-    assert any("several of this name" in outcome.remark for outcome in told.values())
+    assert any(
+        "several of this name" in outcome.remark for outcome in outcomes.values()
+    )
 
 
 def test_a_file_whose_name_no_disk_takes_costs_only_itself(course):
-    told = course.collect(
+    outcomes = course.collect(
         course.zip(
             ("lovelaceada_12345_1_a.ipynb", ADA),
             (f"lovelaceada_12345_2_{'圖' * 99}.png", BOB),
@@ -220,4 +229,4 @@ def test_a_file_whose_name_no_disk_takes_costs_only_itself(course):
         )
     )
     assert (course.notebook("ada"), course.notebook("bob")) == (ADA, BOB)
-    assert "too long for a disk" in told["ada"].remark
+    assert "too long for a disk" in outcomes["ada"].remark

@@ -24,22 +24,22 @@ def test_the_command_prints_a_table_and_its_status_asks_for_a_person(course, cap
     out = capsys.readouterr().out
     assert "nobodyno (999) is not on the roster" in out
     assert "1 placed" in out and "1 not placed" in out
-    only = course.zip(GOOD)
-    assert cli.main([*command[:2], str(only), *command[3:], *roster]) == 0
+    archive = course.zip(GOOD)
+    assert cli.main([*command[:2], str(archive), *command[3:], *roster]) == 0
 
 
 def test_a_group_of_graders_can_write_what_one_of_them_collects(course):
     course.root.chmod(0o2770)
     path, before = course.zip(GOOD), os.umask(0o077)
     try:
-        where = ["--course", str(course.root)]
+        option = ["--course", str(course.root)]
         roster = ["--roster", str(course.root / "roster.csv")]
-        assert cli.main(["collect", "01", str(path), *where, *roster]) == 0
+        assert cli.main(["collect", "01", str(path), *option, *roster]) == 0
     finally:
         os.umask(before)
     folder = course.root / "submitted" / "ada" / tiny.UNIT
-    for made in (folder, folder.parent):
-        assert made.stat().st_mode & 0o2070 == 0o2070
+    for directory in (folder, folder.parent):
+        assert directory.stat().st_mode & 0o2070 == 0o2070
     assert (folder / f"{tiny.UNIT}.ipynb").stat().st_mode & 0o060 == 0o060
 
 

@@ -24,10 +24,10 @@ def test_a_notebook_that_was_handed_in_as_a_zip_is_unpacked(course):
         ("lovelaceada_12345_678901_work.zip", packed),
         ("óðinssonbob_12346_678902_broken.zip", b"PK no"),
     )
-    told = course.collect(path)
+    outcomes = course.collect(path)
     assert course.notebook("ada") == ADA and course.placed["ada"]["data.txt"] == b"1"
     assert "timestamp.txt" not in course.placed["ada"]
-    assert "cannot be unpacked: it is not a readable zip" in told["bob"].remark
+    assert "cannot be unpacked: it is not a readable zip" in outcomes["bob"].remark
 
 
 def other_unit(root) -> bytes:
@@ -42,21 +42,24 @@ def other_unit(root) -> bytes:
 
 def test_what_cannot_be_graded_is_told_at_once_and_keeps_its_name(course):
     """So that its student hears of it in time, by the name of the file."""
-    told = course.collect(
+    outcomes = course.collect(
         course.zip(
             ("lovelaceada_12345_1_mine.ipynb", other_unit(course.root)),
             ("óðinssonbob_12346_2_cut.ipynb", BOB[:60]),
             ("malloryeve_12347_3_empty.ipynb", b""),
         )
     )
-    assert told["ada"].remark == (
+    assert outcomes["ada"].remark == (
         'cannot be graded: "mine.ipynb" is unit 2\'s notebook (02_letters), not this '
         "unit's"
     )
-    assert '"cut.ipynb": it is damaged or incomplete' in told["bob"].remark
-    assert '"empty.ipynb": it is empty' in told["eve"].remark
-    assert all(one.needs_person and one.status == "placed" for one in told.values())
-    assert {who: set(files) for who, files in course.placed.items()} == {
+    assert '"cut.ipynb": it is damaged or incomplete' in outcomes["bob"].remark
+    assert '"empty.ipynb": it is empty' in outcomes["eve"].remark
+    assert all(
+        outcome.needs_person and outcome.status == "placed"
+        for outcome in outcomes.values()
+    )
+    assert {student: set(files) for student, files in course.placed.items()} == {
         "ada": {"mine.ipynb"}, "bob": {"cut.ipynb"}, "eve": {"empty.ipynb"},
     }  # fmt: skip
 
@@ -65,31 +68,35 @@ def test_a_cut_off_and_an_unanswered_notebook_are_told(course):
     release = course.root / "release" / UNIT / f"{UNIT}.ipynb"
     release.parent.mkdir(parents=True)
     release.write_bytes(data(released()))
-    told = course.collect(
+    outcomes = course.collect(
         course.zip(
             ("lovelaceada_12345_1_a.ipynb", ADA[: ADA.index(b"numbers-triple")]),
             ("óðinssonbob_12346_2_a.ipynb", release.read_bytes()),
         )
     )
-    assert "is damaged after its first 4 cells; only those count" in told["ada"].remark
-    assert told["bob"].remark == "nothing in it is answered"
+    assert (
+        "is damaged after its first 4 cells; only those count" in outcomes["ada"].remark
+    )
+    assert outcomes["bob"].remark == "nothing in it is answered"
 
 
 def test_moodle_s_online_text_stays_beside_the_file(course):
     file, text = (MOODLE.format("Ada Lovelace", k) for k in ("file", "onlinetext"))
-    only = MOODLE.format("Bob Óðinsson", "onlinetext_")
+    entry = MOODLE.format("Bob Óðinsson", "onlinetext_")
     path = course.zip(
         (f"{file}/attention.ipynb", ADA),
         (f"{text}/onlinetext.html", b"<p>late bus"),
-        (f"{only}/onlinetext.html", b"<p>I was ill"),
+        (f"{entry}/onlinetext.html", b"<p>I was ill"),
     )
-    told = course.collect(path)
+    outcomes = course.collect(path)
     assert course.placed["ada"] == {
         f"{UNIT}.ipynb": ADA,
         "onlinetext.html": b"<p>late bus",
     }
-    assert not told["ada"].needs_person
-    assert "typed into the LMS" in told["bob"].remark and told["bob"].needs_person
+    assert not outcomes["ada"].needs_person
+    assert (
+        "typed into the LMS" in outcomes["bob"].remark and outcomes["bob"].needs_person
+    )
 
 
 def test_many_small_zips_together_unpack_to_no_more_than_a_submission_may_be(
@@ -102,10 +109,10 @@ def test_many_small_zips_together_unpack_to_no_more_than_a_submission_may_be(
         (f"malloryeve_12347_{n}_{n}.zip", bomb.replace(b"zeros", b"zero%d" % n))
         for n in range(9)
     ]
-    told = course.collect(course.zip(*packed, GOOD))
+    outcomes = course.collect(course.zip(*packed, GOOD))
     unpacked = [name for name in course.placed["eve"] if name.startswith("zero")]
     assert len(unpacked) == 2
-    assert "cannot be unpacked: larger than" in told["eve"].remark
+    assert "cannot be unpacked: larger than" in outcomes["eve"].remark
     assert course.notebook("ada") == ADA
 
 
@@ -119,15 +126,15 @@ def test_a_heap_of_files_in_a_zip_crowds_no_notebook_out(course):
 def test_a_large_notebook_is_placed_without_its_outputs(course, monkeypatch):
     small = replace(intake.DEFAULTS, notebook=len(ADA) + 50)
     monkeypatch.setattr(intake, "DEFAULTS", small)
-    shown = json.loads(ADA) | {"outputs": ["x" * 1000]}
-    large = json.dumps(shown).encode()
+    notebook = json.loads(ADA) | {"outputs": ["x" * 1000]}
+    large = json.dumps(notebook).encode()
     packed = zipped(("work/attention.ipynb", large))
     path = course.zip(
         ("lovelaceada_12345_678901_attention.ipynb", large),
         ("óðinssonbob_12346_678902_work.zip", packed),
     )
-    told = course.collect(path)
-    assert json.loads(course.notebook("ada")) == shown | {"outputs": []}
-    assert json.loads(course.notebook("bob")) == shown | {"outputs": []}
-    assert "saved outputs were left out" in told["ada"].remark
-    assert {one.status for one in course.collect(path).values()} == {"same"}
+    outcomes = course.collect(path)
+    assert json.loads(course.notebook("ada")) == notebook | {"outputs": []}
+    assert json.loads(course.notebook("bob")) == notebook | {"outputs": []}
+    assert "saved outputs were left out" in outcomes["ada"].remark
+    assert {outcome.status for outcome in course.collect(path).values()} == {"same"}

@@ -15,13 +15,13 @@ def test_canvas(course):
         ("óðinssonbob_12346_678902_Copy of attention (1).ipynb", BOB),
         ("index.html", b"<html>"),
     )
-    told = course.collect(path)
+    outcomes = course.collect(path)
     assert course.placed == {
         "ada": {f"{UNIT}.ipynb": ADA},
         "bob": {f"{UNIT}.ipynb": BOB},
     }
-    assert "late, but the archive does not say by how much" in told["ada"].remark
-    assert not any(outcome.needs_person for outcome in told.values())
+    assert "late, but the archive does not say by how much" in outcomes["ada"].remark
+    assert not any(outcome.needs_person for outcome in outcomes.values())
 
 
 @pytest.mark.parametrize(
@@ -45,9 +45,9 @@ def test_moodle_in_folders_and_flat_by_full_name(course, form):
 def test_moodle_s_groups_stand_before_all_names_or_none(course):
     form = "{}_assignsubmission_file_/attention.ipynb"
     ada = (form.format("x-Ada Lovelace_1234567"), ADA)
-    told = course.collect(course.zip(ada, (form.format("Bob Óðinsson_2"), BOB)))
+    outcomes = course.collect(course.zip(ada, (form.format("Bob Óðinsson_2"), BOB)))
     assert set(course.placed) == {"bob"}, "who is called x-Ada Lovelace is not Ada"
-    assert told["x-Ada Lovelace (1234567)"].remark == (
+    assert outcomes["x-Ada Lovelace (1234567)"].remark == (
         "x-Ada Lovelace (1234567) is not on the roster"
     )
     course.collect(course.zip(ada, (form.format("Group 3-Bob Óðinsson_2"), BOB)))

@@ -26,13 +26,13 @@ def test_a_file_name_cannot_make_its_author_somebody_else(course):
 
 def test_a_name_that_reads_as_somebody_s_number_is_refused(course):
     """Eve calls herself "x_12345": her files look like the student 12345's."""
-    told = course.collect(course.zip(("x_12345_12347_678_a.ipynb", BOB)))
+    outcomes = course.collect(course.zip(("x_12345_12347_678_a.ipynb", BOB)))
     assert course.placed == {}
-    assert all(outcome.needs_person for outcome in told.values())
+    assert all(outcome.needs_person for outcome in outcomes.values())
 
 
 def test_two_people_who_claim_to_be_one_are_both_refused(course):
-    told = course.collect(
+    outcomes = course.collect(
         course.zip(
             ("lovelaceada_12345_1_a.ipynb", ADA),
             ("x_12345_2_a.ipynb", BOB),
@@ -40,7 +40,7 @@ def test_two_people_who_claim_to_be_one_are_both_refused(course):
         )
     )
     assert set(course.placed) == {"bob"}
-    assert "several people match" in told["ada"].remark
+    assert "several people match" in outcomes["ada"].remark
 
 
 MOODLE_ADA = "Ada Lovelace_{}_assignsubmission_file_/a.ipynb"

@@ -43,12 +43,12 @@ def course(tmp_path) -> Path:
 def canvas(root: Path, name: str) -> Path:
     path = root / "submissions.zip"
     with zipfile.ZipFile(path, "w") as file:
-        file.writestr(name, tiny.data(tiny.solved(tiny.read(root, "release"))))
+        file.writestr(name, tiny.data(tiny.solve_release(tiny.read(root, "release"))))
     return path
 
 
-def collect(root: Path, path: Path, *more: str) -> int:
-    return cli.main(["collect", "01", str(path), "--course", str(root), *more])
+def collect(root: Path, path: Path, *options: str) -> int:
+    return cli.main(["collect", "01", str(path), "--course", str(root), *options])
 
 
 def test_from_one_collection_everything_knows_who_is_who(course, capsys):
@@ -98,9 +98,9 @@ def test_a_roster_of_less_takes_nothing_away(course):
     roster.keep(roster.from_csv(course / "roster.csv"), course)
     (course / "short.csv").write_text("id,last_name\nada,King\n")
     roster.keep(roster.from_csv(course / "short.csv"), course)
-    known = {s.id: s for s in gradebook.students(course)}
-    assert known["ada"].name == "Ada King" and known["ada"].lms_id == "12345"
-    assert "bob" in known
+    students = {s.id: s for s in gradebook.students(course)}
+    assert students["ada"].name == "Ada King" and students["ada"].lms_id == "12345"
+    assert "bob" in students
 
 
 def test_user_names_are_known_the_next_time(course):

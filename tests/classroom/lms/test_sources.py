@@ -29,8 +29,8 @@ def test_folders_around_what_an_lms_packed_do_not_matter(course, around):
 def test_a_single_student_s_folder_is_not_taken_for_one_around(course):
     moodle = MOODLE.format("Ada Lovelace", "file_")
     assert set(course.collect(course.zip((f"{moodle}/a.ipynb", ADA)))) == {"ada"}
-    again = course.zip((f"again/{moodle}/a.ipynb", ADA))
-    assert course.collect(again)["ada"].status == "same"
+    repeated = course.zip((f"again/{moodle}/a.ipynb", ADA))
+    assert course.collect(repeated)["ada"].status == "same"
 
 
 def test_zips_in_a_zip_are_collected_one_by_one(course):
@@ -49,11 +49,11 @@ def test_a_bad_zip_in_a_zip_does_not_stop_the_next(course):
         ("groups/4.zip", zipped((CANVAS_BOB, BOB))),
     )
     utc = layouts.to_utc("UTC")
-    told = place.Collection(UNIT, course.root, course.roster, utc).place([path])
-    says = {(one.archive, one.name): one.remark for one in told}
+    outcomes = place.Collection(UNIT, course.root, course.roster, utc).place([path])
+    remarks = {(outcome.archive, outcome.name): outcome.remark for outcome in outcomes}
     assert set(course.placed) == {"ada", "bob"}
-    assert "2.zip: it is not a readable zip" in says[path.name, ""]
-    assert "names match none of" in says["3.zip", ""]
+    assert "2.zip: it is not a readable zip" in remarks[path.name, ""]
+    assert "names match none of" in remarks["3.zip", ""]
 
 
 def test_an_unpacked_folder_is_collected_without_following_links(course, tmp_path):
@@ -62,9 +62,9 @@ def test_an_unpacked_folder_is_collected_without_following_links(course, tmp_pat
     (folder / CANVAS_ADA).write_bytes(ADA)
     (tmp_path / "secret").write_text("no")
     (folder / CANVAS_BOB).symlink_to(tmp_path / "secret")
-    told = course.collect(tmp_path / "unpacked")
-    assert told["ada"].status == "placed" and set(course.placed) == {"ada"}
-    assert told[f"submissions/{CANVAS_BOB}"].remark == "it is a link or a device"
+    outcomes = course.collect(tmp_path / "unpacked")
+    assert outcomes["ada"].status == "placed" and set(course.placed) == {"ada"}
+    assert outcomes[f"submissions/{CANVAS_BOB}"].remark == "it is a link or a device"
 
 
 @pytest.mark.parametrize("time", [-(1 << 40), 0, 1 << 40, 1 << 60])
@@ -91,8 +91,8 @@ def late(course: Course) -> Path:
 
 
 def test_what_canvas_calls_late_is_a_second_late_by_the_deadline(course):
-    told = course.collect(late(course), due=datetime(2026, 11, 1, 22, 59))
-    assert "one second counts" in told["ada"].remark
+    outcomes = course.collect(late(course), due=datetime(2026, 11, 1, 22, 59))
+    assert "one second counts" in outcomes["ada"].remark
     assert course.time("ada") == "2026-11-01 22:59:01"
     noted = collection_log.read(course.root, UNIT)["ada"]
     assert noted.late and noted.lms == "Canvas" and noted.origin.startswith("lovelace")
@@ -103,8 +103,8 @@ def test_a_deadline_that_is_set_afterwards_counts_when_it_is_collected_again(cou
     assert "set the deadline" in course.collect(path)["ada"].remark
     assert course.time("ada") == "None"
     assert course.collect(path)["ada"].status == "same"
-    told = course.collect(path, due=datetime(2026, 11, 1))
-    assert told["ada"].status == "replaced" and course.time("ada") != "None"
+    outcomes = course.collect(path, due=datetime(2026, 11, 1))
+    assert outcomes["ada"].status == "replaced" and course.time("ada") != "None"
     newer = course.zip((CANVAS_ADA, BOB), time=LATER)
     assert course.collect(newer)["ada"].status == "replaced"
     assert course.time("ada") == "None" and course.notebook("ada") == BOB

@@ -42,8 +42,8 @@ def test_what_cannot_be_compared_is_left_to_a_person(course):
     folder.mkdir(parents=True)
     (folder / "mine.ipynb").write_bytes(BOB)
     path = course.zip(GOOD)
-    told = course.collect(path)["ada"]
-    assert told.needs_person and "--replace" in told.remark
+    outcome = course.collect(path)["ada"]
+    assert outcome.needs_person and "--replace" in outcome.remark
     assert course.placed == {"ada": {"mine.ipynb": BOB}}
     assert course.collect(path, replace=True)["ada"].status == "replaced"
     assert course.placed == {"ada": {f"{UNIT}.ipynb": ADA}}
@@ -68,9 +68,9 @@ def test_what_a_full_disk_has_cut_off_goes_on_with_the_same_command(
 
     with monkeypatch.context() as patch:
         patch.setattr(collection_log, "write", full)
-        told = course.collect(late)
-    assert {one.status for one in told.values()} == {"not placed"}
-    assert "No space left on device; collect again" in told["ada"].remark
+        outcomes = course.collect(late)
+    assert {outcome.status for outcome in outcomes.values()} == {"not placed"}
+    assert "No space left on device; collect again" in outcomes["ada"].remark
     course.collect(late)
     assert collection_log.read(course.root, UNIT)["ada"].late
     assert (course.notebook("ada"), course.notebook("bob")) == (ADA, BOB)

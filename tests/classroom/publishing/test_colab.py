@@ -21,13 +21,15 @@ COLAB = ("ipython==7.34.0", "ipykernel==6.17.1", "ipywidgets==7.7.1")
 def site(tmp_path_factory):
     """A folder with Colab's versions, to stand before the installed ones."""
     folder = tmp_path_factory.mktemp("colab")
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "pip", "install", "-q", "--target", folder, *COLAB],
         capture_output=True,
         text=True,
     )
-    if done.returncode:
-        pytest.skip(f"cannot install Colab's versions: {done.stderr.splitlines()[-1]}")
+    if process.returncode:
+        pytest.skip(
+            f"cannot install Colab's versions: {process.stderr.splitlines()[-1]}"
+        )
     return folder
 
 
@@ -36,17 +38,19 @@ def test_a_release_notebook_runs_under_colabs_ipython(site, tmp_path, monkeypatc
     monkeypatch.setenv("PYTHONPATH", str(site) + os.pathsep + os.getcwd())
     start_kernels_with(monkeypatch, "local-provisioner")
     notebook = nbformat.read(find_unit("attention").release, as_version=4)
-    asked = nbformat.v4.new_code_cell("import IPython; print(IPython.__version__)")
+    version_cell = nbformat.v4.new_code_cell(
+        "import IPython; print(IPython.__version__)"
+    )
     wrong = nbformat.v4.new_code_cell(
         "check('attention/softmax', lambda x: (x - x.amax(-1, keepdim=True)).exp())"
     )
-    notebook.cells += [asked, wrong]
+    notebook.cells += [version_cell, wrong]
     resources = {"metadata": {"path": str(tmp_path)}}
     NotebookClient(notebook, timeout=300, resources=resources).execute()
     assert notebook.cells[-2].outputs[0].text.strip() == "7.34.0"
-    shown = notebook.cells[-1].outputs[0]
-    assert shown.output_type == "execute_result" and shown.data["text/plain"] == "0.0"
-    assert "sum" in shown.data["text/html"]
+    output = notebook.cells[-1].outputs[0]
+    assert output.output_type == "execute_result" and output.data["text/plain"] == "0.0"
+    assert "sum" in output.data["text/html"]
     outputs = [o for c in notebook.cells for o in c.get("outputs", [])]
     assert not [o for o in outputs if o.output_type == "error"]
 
@@ -54,18 +58,18 @@ def test_a_release_notebook_runs_under_colabs_ipython(site, tmp_path, monkeypatc
 def test_the_kit_cell_installs_in_colab_and_does_nothing_elsewhere(monkeypatch):
     book = nbformat.read(find_unit("attention").release, as_version=4)
     (source,) = (cell.source for cell in book.cells if cell.id == FINDER)
-    asked, ours = [], sys.modules["autograder"]
+    commands, ours = [], sys.modules["autograder"]
 
     class Shell:
         def run_line_magic(self, *arguments):
-            asked.append(arguments)
+            commands.append(arguments)
             monkeypatch.setitem(sys.modules, "autograder", ours)
 
     exec(source, {"get_ipython": Shell})
-    assert asked == []
+    assert commands == []
     monkeypatch.setitem(sys.modules, "autograder", None)  # nothing of that name
     exec(source, {"get_ipython": Shell})
-    ((magic, line),) = asked
+    ((magic, line),) = commands
     assert magic == "pip" and line.startswith("install") and line.endswith("checks.txt")
 
 
@@ -112,11 +116,11 @@ def test_a_notebook_opened_alone_from_github_runs_to_its_end(unit, colab):
     kit.build(unit, colab / "kit", published(owner="ada-l"))
     path = colab / "kit" / "notebooks" / f"{unit.label}.ipynb"
     notebook = nbformat.read(path, as_version=4)
-    asked = nbformat.v4.new_code_cell(
+    listing_cell = nbformat.v4.new_code_cell(
         "import autograder, ipywidgets, IPython\n"
         "print(IPython.__version__, ipywidgets.__version__, autograder.__file__)"
     )
-    notebook.cells.append(asked)
+    notebook.cells.append(listing_cell)
     resources = {"metadata": {"path": str(colab / "content")}}
     NotebookClient(notebook, timeout=300, resources=resources).execute()
     versions = f"7.34.0 7.7.1 {colab / 'installed'}"
@@ -133,5 +137,5 @@ def test_a_notebook_opened_alone_from_github_runs_to_its_end(unit, colab):
     checks = [c for c in notebook.cells if c.source.lstrip().startswith("check(")]
     assert panels and len(panels) >= len(checks)
     # The folder was empty: no files are needed there. Unit 06 keeps runs and a model.
-    kept = {"runs-quick", "my_baseline.safetensors"} if unit.number == "06" else set()
-    assert {path.name for path in (colab / "content").iterdir()} <= kept
+    files = {"runs-quick", "my_baseline.safetensors"} if unit.number == "06" else set()
+    assert {path.name for path in (colab / "content").iterdir()} <= files

@@ -27,15 +27,15 @@ def one_minute():
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory, one_minute):
+def built_kit(tmp_path_factory, one_minute):
     folder = tmp_path_factory.mktemp("kit") / "student"
     kit.build(kit.first_unit(), folder)
     return folder
 
 
 def wheel_in(folder):
-    (found,) = folder.glob("*.whl")
-    return found
+    (wheel,) = folder.glob("*.whl")
+    return wheel
 
 
 def texts(folder):
@@ -49,27 +49,27 @@ def texts(folder):
             yield path.name, path.read_text(encoding="utf-8")
 
 
-def test_it_holds_all_notebooks_a_wheel_and_a_readme(built):
-    names = {path.name for path in built.rglob("*") if path.is_file()}
+def test_it_holds_all_notebooks_a_wheel_and_a_readme(built_kit):
+    names = {path.name for path in built_kit.rglob("*") if path.is_file()}
     notebooks = {f"{unit.label}.ipynb" for unit in kit.notebook_units(kit.first_unit())}
     assert len(notebooks) >= 2
     texts = {"README.md", "student.md", "environment.yml", "LICENSE", "LICENSE-TEXT"}
     rules = {PurePath(name).name for name in assistants.FILES}
-    assert names == notebooks | texts | rules | {"checks.txt", wheel_in(built).name}
+    assert names == notebooks | texts | rules | {"checks.txt", wheel_in(built_kit).name}
 
 
-def test_its_wheel_states_the_license_that_the_course_states(built):
-    (text,) = (text for name, text in texts(built) if name.endswith("/METADATA"))
+def test_its_wheel_states_the_license_that_the_course_states(built_kit):
+    (text,) = (text for name, text in texts(built_kit) if name.endswith("/METADATA"))
     assert "License: MIT\n" in text
 
 
-def test_the_kit_to_start_a_term_with_holds_no_solution(built):
-    names = [name for name, _ in texts(built) if "/solutions/" in name]
+def test_the_kit_to_start_a_term_with_holds_no_solution(built_kit):
+    names = [name for name, _ in texts(built_kit) if "/solutions/" in name]
     assert names == ["transformer_course/solutions/__init__.py"]
 
 
-def test_it_holds_no_hidden_reference_and_nothing_of_the_instructors(built):
-    names = [name for name, _ in texts(built)]
+def test_it_holds_no_hidden_reference_and_nothing_of_the_instructors(built_kit):
+    names = [name for name, _ in texts(built_kit)]
     for word in ("hidden", "exercises", "authoring", "grading", "sandbox", "classroom"):
         assert not [n for n in names if word in n.split("/")], word
 
@@ -77,9 +77,9 @@ def test_it_holds_no_hidden_reference_and_nothing_of_the_instructors(built):
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_the_kit_of_a_unit_holds_the_solutions_of_those_before_and_no_other(unit):
     files = [PurePath(name) for name in kit.contents(unit)]
-    found = {f.stem for f in files if f.parts[1] == "solutions"} - {"__init__"}
+    solutions = {f.stem for f in files if f.parts[1] == "solutions"} - {"__init__"}
     before = {u.name for u in units() if u.label < unit.label}
-    assert found == (before if builds_on(unit) else set())
+    assert solutions == (before if builds_on(unit) else set())
 
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
@@ -88,8 +88,8 @@ def test_the_kit_of_a_unit_holds_nothing_of_later_ones(unit):
     files = [PurePath(name) for name in kit.contents(unit)]
     later = {u.name for u in units() if u.label > unit.label}
     assert not [f for f in files if later & {f.stem, *f.parts}]
-    own = [f for f in files if unit.name in {f.stem, *f.parts}]
-    assert {"probes", "public"} <= {part for f in own for part in f.parts}
+    unit_files = [f for f in files if unit.name in {f.stem, *f.parts}]
+    assert {"probes", "public"} <= {part for f in unit_files for part in f.parts}
 
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
@@ -104,8 +104,8 @@ def test_the_kit_of_a_unit_shows_no_line_of_its_solutions(unit):
             assert len(line) < 32 or line.encode() not in everything, line
 
 
-def test_students_get_what_they_need_and_not_the_instructors_tools(built):
-    listed = yaml.safe_load((built / "environment.yml").read_text())["dependencies"]
+def test_students_get_what_they_need_and_not_the_instructors_tools(built_kit):
+    listed = yaml.safe_load((built_kit / "environment.yml").read_text())["dependencies"]
     *conda, by_pip = listed
     assert {entry.split()[0] for entry in conda} == {
         "python=3.12", "pip", "pytorch", "numpy", "safetensors", "matplotlib-base",
@@ -113,24 +113,24 @@ def test_students_get_what_they_need_and_not_the_instructors_tools(built):
         "ipykernel",
     }  # fmt: skip
     lemmas, wheel = by_pip["pip"]
-    assert lemmas.split()[0] == "simplemma" and wheel == f"./{wheel_in(built).name}"
-    readme = (built / "README.md").read_text(encoding="utf-8")
-    assert f"pip install {wheel_in(built).name} jupyterlab ipywidgets\n" in readme
+    assert lemmas.split()[0] == "simplemma" and wheel == f"./{wheel_in(built_kit).name}"
+    readme = (built_kit / "README.md").read_text(encoding="utf-8")
+    assert f"pip install {wheel_in(built_kit).name} jupyterlab ipywidgets\n" in readme
     for text in (readme, "\n".join([*conda, *by_pip["pip"]])):
         assert "nbgrader" not in text and "<" not in text
 
 
-def test_its_readme_names_the_pythons_that_the_course_was_tried_with(built):
-    readme = (built / "README.md").read_text(encoding="utf-8")
+def test_its_readme_names_the_pythons_that_the_course_was_tried_with(built_kit):
+    readme = (built_kit / "README.md").read_text(encoding="utf-8")
     assert "Python 3.11 to 3.14, " in readme and kit.pythons() == "3.11 to 3.14"
 
 
-def test_its_readme_leads_from_the_download_to_the_first_notebook(built, tmp_path):
-    readme = (built / "README.md").read_text(encoding="utf-8")
+def test_its_readme_leads_from_the_download_to_the_first_notebook(built_kit, tmp_path):
+    readme = (built_kit / "README.md").read_text(encoding="utf-8")
     steps = (
         "Unpack this folder", "python -m venv .venv", "source .venv/bin/activate",
         "pip install torch --index-url https://download.pytorch.org/whl/cpu",
-        f"pip install {wheel_in(built).name}", "jupyter lab notebooks",
+        f"pip install {wheel_in(built_kit).name}", "jupyter lab notebooks",
     )  # fmt: skip
     places = [readme.index(step) for step in steps]
     assert places == sorted(places)
@@ -142,15 +142,15 @@ def test_its_readme_leads_from_the_download_to_the_first_notebook(built, tmp_pat
     assert "git clone https://github.com/ada-l/student\n   cd student\n" in published
 
 
-def test_nothing_tells_a_student_to_install_a_stranger_s_package(built):
-    for name, text in texts(built):
+def test_nothing_tells_a_student_to_install_a_stranger_s_package(built_kit):
+    for name, text in texts(built_kit):
         assert not re.search(r"pip install [^`\n]*\bautograder\b", text), name
 
 
-def test_it_works_alone(built, tmp_path):
+def test_it_works_alone(built_kit, tmp_path):
     """Installed from its wheel, a check finds its references and names a mistake."""
     target = tmp_path / "site"
-    wheel = wheel_in(built)
+    wheel = wheel_in(built_kit)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
     subprocess.run([*pip, "--target", target, wheel], check=True, stdout=sys.stderr)
     code = (
@@ -158,10 +158,10 @@ def test_it_works_alone(built, tmp_path):
         "import autograder; assert autograder.__file__.startswith(sys.path[0])\n"
         "autograder.check('attention/softmax', lambda x: None)\n"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
     )
-    assert "0 of" in done.stdout, done.stdout + done.stderr
+    assert "0 of" in process.stdout, process.stdout + process.stderr
 
 
 def test_the_kit_of_the_project_holds_its_words_and_the_checkpoint_that_ships(tmp_path):
@@ -182,35 +182,39 @@ def test_the_kit_of_the_project_holds_its_words_and_the_checkpoint_that_ships(tm
         "    checkpoint.shipped(), encoder_decoder, lambda word, merges: list(word))\n"
         "print(len(corpora.generate('a', 3)), checkpoint.handed_in())\n"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
     )
-    assert done.stdout == "3 my_recovery.safetensors\n", done.stderr
+    assert process.stdout == "3 my_recovery.safetensors\n", process.stderr
 
 
-def test_its_notebooks_are_the_released_ones_and_ask_for_its_checks(built):
+def test_its_notebooks_are_the_released_ones_and_ask_for_its_checks(built_kit):
     for unit in kit.notebook_units(kit.first_unit()):
-        book = nbformat.read(built / "notebooks" / unit.release.name, as_version=4)
+        book = nbformat.read(built_kit / "notebooks" / unit.release.name, as_version=4)
         release = nbformat.read(unit.release, as_version=4)
         for cell, released in zip(book.cells, release.cells, strict=True):
             if cell.id == FINDER:
-                asked = f'require_checks({int(unit.number)}, "2.261128.930")'
-                assert asked in cell.source and "require_checks" in released.source
+                requirement = f'require_checks({int(unit.number)}, "2.261128.930")'
+                assert (
+                    requirement in cell.source and "require_checks" in released.source
+                )
                 released.source = cell.source
             assert cell == released
 
 
-def test_an_owner_is_in_every_badge_and_in_every_line_that_installs(built, tmp_path):
+def test_an_owner_is_in_every_badge_and_in_every_line_that_installs(
+    built_kit, tmp_path
+):
     kit.build(kit.first_unit(), tmp_path / "student", colab.published(owner="ada-l"))
-    own = dict(texts(tmp_path / "student"))
-    changed = {name for name, text in texts(built) if own[name] != text}
+    texts_of_owner = dict(texts(tmp_path / "student"))
+    changed = {name for name, text in texts(built_kit) if texts_of_owner[name] != text}
     notebooks = {f"{unit.label}.ipynb" for unit in kit.notebook_units(kit.first_unit())}
     stamped = "autograder/checks/installed.py"
     (record,) = (name for name in changed if name.endswith("/RECORD"))
     assert changed == {"README.md", "checks.txt", stamped, record, *notebooks}
     for name in changed - {record}:
-        assert "ada-l/student/" in own[name]
-        assert "transformer-course/student/" not in own[name]
+        assert "ada-l/student/" in texts_of_owner[name]
+        assert "transformer-course/student/" not in texts_of_owner[name]
 
 
 def test_a_release_without_its_first_cells_says_how_to_build_it(tmp_path):
@@ -222,6 +226,6 @@ def test_a_release_without_its_first_cells_says_how_to_build_it(tmp_path):
         kit._notebook(unit, colab.published(), "1.261128.930")
 
 
-def test_assistants_find_the_course_s_policy_wherever_they_look(built):
-    texts = {(built / name).read_text("utf-8") for name in assistants.FILES}
+def test_assistants_find_the_course_s_policy_wherever_they_look(built_kit):
+    texts = {(built_kit / name).read_text("utf-8") for name in assistants.FILES}
     assert texts == {assistants.policy().rules}

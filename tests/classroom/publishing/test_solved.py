@@ -30,21 +30,21 @@ def test_it_has_the_solutions_and_no_hidden_test():
 
 
 def test_not_before_the_last_deadline():
-    now = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
+    today = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
     with pytest.raises(CourseError, match="write the solutions at once, add --now"):
-        solved.refuse_early(UNIT.label, now + datetime.timedelta(hours=1))
-    solved.refuse_early(UNIT.label, now - datetime.timedelta(hours=1))
+        solved.refuse_early(UNIT.label, today + datetime.timedelta(hours=1))
+    solved.refuse_early(UNIT.label, today - datetime.timedelta(hours=1))
 
 
 def test_without_a_deadline_only_if_it_is_asked_for(tmp_path, capsys):
     (tmp_path / "source" / UNIT.label).mkdir(parents=True)
     (tmp_path / "source" / UNIT.label / UNIT.source.name).write_text("{}")
-    where = ["--course", str(tmp_path)]
-    assert cli.main(["solutions", "02", *where]) == 1
+    option = ["--course", str(tmp_path)]
+    assert cli.main(["solutions", "02", *option]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert f"{UNIT.label} has no deadline" in line and "--now" in line
     assert not (tmp_path / "solutions").exists()
-    assert cli.main(["solutions", "02", "--now", *where]) == 0
+    assert cli.main(["solutions", "02", "--now", *option]) == 0
     assert (tmp_path / "solutions" / f"{UNIT.label}.ipynb").is_file()
 
 
@@ -52,14 +52,14 @@ def test_an_extension_counts(tmp_path, capsys):
     root = tmp_path / "course"
     (root / "source" / UNIT.label).mkdir(parents=True)
     (root / "source" / UNIT.label / UNIT.source.name).write_text("{}")
-    where = ["--course", str(root)]
-    now = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
-    due = now - datetime.timedelta(days=1)
+    option = ["--course", str(root)]
+    today = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
+    due = today - datetime.timedelta(days=1)
     with Gradebook(f"sqlite:///{root}/gradebook.db") as book:
         book.add_assignment(UNIT.label, duedate=due)
-    assert cli.main(["solutions", "02", *where]) == 0
+    assert cli.main(["solutions", "02", *option]) == 0
     assert (root / "solutions" / f"{UNIT.label}.ipynb").is_file()
-    cli.main(["extend", "02", "bob", "--days", "900", *where])
-    assert cli.main(["solutions", "02", *where]) == 1
+    cli.main(["extend", "02", "bob", "--days", "900", *option])
+    assert cli.main(["solutions", "02", *option]) == 1
     assert "students may hand in until" in capsys.readouterr().err
-    assert cli.main(["solutions", "02", "--now", *where]) == 0
+    assert cli.main(["solutions", "02", "--now", *option]) == 0

@@ -30,8 +30,8 @@ NEWER = {
 
 
 def wheel_in(folder: Path) -> Path:
-    (found,) = folder.glob("*.whl")
-    return found
+    (wheel,) = folder.glob("*.whl")
+    return wheel
 
 
 def version_of(folder: Path) -> Version:
@@ -44,10 +44,10 @@ def kits(tmp_path_factory):
     course = tmp_path_factory.mktemp("course")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOURCE_DATE_EPOCH", str(NINE_THIRTY))
-        yield from made(course)
+        yield from build_kits(course)
 
 
-def made(course):
+def build_kits(course):
     two, three, mended = (course / name for name in ("two", "three", "mended"))
     kit.build(SECOND, two)
     kit.build(THIRD, three)
@@ -78,8 +78,8 @@ def test_what_has_not_changed_keeps_its_version_and_its_bytes(
 ):
     three = wheel_in(kits[1])
     kit.build(THIRD, tmp_path / "again")  # in the same minute
-    again = wheel_in(tmp_path / "again")
-    assert again.name == three.name and again.read_bytes() == three.read_bytes()
+    rebuilt = wheel_in(tmp_path / "again")
+    assert rebuilt.name == three.name and rebuilt.read_bytes() == three.read_bytes()
     monkeypatch.setenv("SOURCE_DATE_EPOCH", str(NINE_THIRTY + 86_400))
     kit.build(THIRD, tmp_path / "again")
     assert wheel_in(tmp_path / "again").name == three.name
@@ -111,7 +111,7 @@ def test_a_version_goes_up_is_short_and_the_same_wherever_it_is_said(kits):
         assert f"/{wheel_in(folder).name}\n" in (folder / "checks.txt").read_text()
 
 
-def installed_one_after_another(student: Student, kits: list[Path]) -> None:
+def install_in_turn(student: Student, kits: list[Path]) -> None:
     """The first by hand, the others as the notebooks of unit 3 say."""
     ask = (
         "import importlib.util as find, autograder\n"
@@ -119,34 +119,44 @@ def installed_one_after_another(student: Student, kits: list[Path]) -> None:
         "print(open(autograder.__path__[0] + '/checks/check.py').read()[-1] == '#')"
     )
     shows = ["False\nFalse", "True\nFalse", "True\nTrue"]
-    for folder, unit, shown in zip(kits, (SECOND, THIRD, THIRD), shows, strict=True):
+    for folder, unit, expected in zip(kits, (SECOND, THIRD, THIRD), shows, strict=True):
         place = folder / "notebooks"
         book = nbformat.read(place / f"{unit.label}.ipynb", as_version=4)
         (cell,) = (cell.source for cell in book.cells if cell.id == FINDER)
-        says = student.fails(cell, at=place)
+        message = student.fails(cell, at=place)
         if folder is kits[0]:  # nothing is installed, and this is no notebook
-            assert says == "NameError: name 'get_ipython' is not defined"
+            assert message == "NameError: name 'get_ipython' is not defined"
             student.install("--no-deps", f"../{wheel_in(folder).name}", at=place)
         else:
-            assert says.startswith("ImportError: ") and wheel_in(folder).name in says
-            student.told(says, at=place)
+            assert (
+                message.startswith("ImportError: ") and wheel_in(folder).name in message
+            )
+            student.told(message, at=place)
         assert student.fails(cell, at=place) == ""
-        assert student.says(ask) == shown
+        assert student.says(ask) == expected
 
 
 def test_pip_replaces_one_kit_by_the_next(kits, tmp_path):
-    installed_one_after_another(Student(tmp_path), kits)
+    install_in_turn(Student(tmp_path), kits)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("asked", ["pip==23.*", "pip"])
-def test_so_do_pip_23_and_the_newest(kits, tmp_path, asked):
-    command = [*PIP, "download", "--quiet", "--no-deps", "--dest", tmp_path, asked]
+@pytest.mark.parametrize("requirement", ["pip==23.*", "pip"])
+def test_so_do_pip_23_and_the_newest(kits, tmp_path, requirement):
+    command = [
+        *PIP,
+        "download",
+        "--quiet",
+        "--no-deps",
+        "--dest",
+        tmp_path,
+        requirement,
+    ]
     if subprocess.run(command, capture_output=True).returncode:
-        pytest.skip(f"cannot download {asked}")
+        pytest.skip(f"cannot download {requirement}")
     (path,) = tmp_path.glob("pip-*.whl")
     student = Student(tmp_path / "student", (sys.executable, str(path / "pip")))
-    installed_one_after_another(student, kits)
+    install_in_turn(student, kits)
 
 
 def test_it_asks_for_no_newest_version_of_anything(kits):
@@ -157,7 +167,7 @@ def test_it_asks_for_no_newest_version_of_anything(kits):
     asks = [Requirement(x.removeprefix(key)) for x in lines if x.startswith(key)]
     assert {required.name for required in asks} == NEWER.keys()
     for required in asks:
-        assert {one.operator for one in required.specifier} == {">="}
+        assert {specifier.operator for specifier in required.specifier} == {">="}
 
 
 def test_beside_newer_packages_it_is_all_that_pip_installs(kits, tmp_path):
@@ -167,5 +177,8 @@ def test_beside_newer_packages_it_is_all_that_pip_installs(kits, tmp_path):
         path.write_bytes(wheel.write(name, version, {f"{name}.py": b""}))
     student.install(*sorted(tmp_path.glob("*.whl")))
     report = student.install("-q", "--dry-run", "--report", "-", wheel_in(kits[1]))
-    installs = [one["metadata"]["name"] for one in json.loads(report)["install"]]
+    installs = [
+        installation["metadata"]["name"]
+        for installation in json.loads(report)["install"]
+    ]
     assert installs == [settings()["distribution"]]

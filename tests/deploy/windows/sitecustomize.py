@@ -28,8 +28,8 @@ LACKING = {
     "time": "tzset clock_gettime pthread_getcpuclockid",
 }
 OURS = ("autograder", "__main__")
-for gone in ("SIGALRM", "alarm", "setitimer"):  # nor may anybody use them for us
-    delattr(signal, gone)
+for missing in ("SIGALRM", "alarm", "setitimer"):  # nor may anybody use them for us
+    delattr(signal, missing)
 del os.fork
 
 
@@ -37,12 +37,12 @@ class Lacking(ModuleType):
     """A module of the standard library without what Windows has not."""
 
     def __getattr__(self, name: str) -> object:
-        known = self.__name__
-        if name in LACKING[known].split():
+        module_name = self.__name__
+        if name in LACKING[module_name].split():
             raise AttributeError(
-                f"module {known!r} has no attribute {name!r} on Windows"
+                f"module {module_name!r} has no attribute {name!r} on Windows"
             )
-        return getattr(sys.modules[known], name)
+        return getattr(sys.modules[module_name], name)
 
 
 _import = builtins.__import__
@@ -53,10 +53,10 @@ def importing(name, globals=None, locals=None, fromlist=(), level=0):
     ours = (globals or {}).get("__name__", "").split(".")[0] in OURS
     if ours and name.split(".")[0] in ABSENT:
         raise ModuleNotFoundError(f"No module named {name!r} on Windows", name=name)
-    found = _import(name, globals, locals, fromlist, level)
+    module = _import(name, globals, locals, fromlist, level)
     if hasattr(sys.modules.get("safetensors"), "serialize_file"):
         _guard(sys.modules["safetensors"], "serialize_file", 1)
-    return _lacking.get(name, found) if ours else found
+    return _lacking.get(name, module) if ours else module
 
 
 def in_use(path: object) -> bool:

@@ -17,8 +17,8 @@ FIRST = RecordedAttempt(
 LAST = RecordedAttempt("2026-11-02T21:30:09+00:00", "attention/softmax", 1.0)
 
 
-def notebook(*told: object) -> str:
-    outputs = [{"data": {ATTEMPTS_DATA: one}} for one in told]
+def notebook(*attempts: object) -> str:
+    outputs = [{"data": {ATTEMPTS_DATA: attempt}} for attempt in attempts]
     return json.dumps({"cells": [{"outputs": outputs}]})
 
 
@@ -43,11 +43,11 @@ def test_a_broken_or_forged_entry_is_left_out_and_counted(tmp_path, text, unread
 
 
 def test_no_link_or_pipe_is_followed(tmp_path):
-    other = tmp_path / "elsewhere.txt"
-    other.write_text(notebook([asdict(FIRST)]))
+    outside = tmp_path / "elsewhere.txt"
+    outside.write_text(notebook([asdict(FIRST)]))
     inner = tmp_path / "submission"
     inner.mkdir()
-    (inner / "a.ipynb").symlink_to(other)
+    (inner / "a.ipynb").symlink_to(outside)
     os.mkfifo(inner / "b.ipynb")
     assert attempt_records.handed_in(inner) == AttemptLog()
 

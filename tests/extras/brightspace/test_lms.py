@@ -16,8 +16,10 @@ from tests.classroom.lms.course import ADA, BOB, EARLY, LATER
 
 @pytest.mark.parametrize("between", [" - ", "/"])
 def test_brightspace(course, between):
-    who = "12345-789012 - Ada Lovelace - Nov 20, 2026 203 PM"
-    assert set(course.collect(course.zip((f"{who}{between}a.ipynb", ADA)))) == {"ada"}
+    prefix = "12345-789012 - Ada Lovelace - Nov 20, 2026 203 PM"
+    assert set(course.collect(course.zip((f"{prefix}{between}a.ipynb", ADA)))) == {
+        "ada"
+    }
     assert course.time("ada") == "2026-11-20 13:03:00"
 
 
@@ -32,7 +34,7 @@ def test_times_of_handing_in_decide(course):
 
 def test_what_is_collected_is_graded_with_the_time_of_the_archive(graded, capsys):
     """From a Brightspace zip to a Canvas gradebook, 90 minutes after the deadline."""
-    notebook = tiny.data(tiny.solved(tiny.read(graded, "release")))
+    notebook = tiny.data(tiny.solve_release(tiny.read(graded, "release")))
     path = graded / "x.zip"
     with zipfile.ZipFile(path, "w") as file:
         name = "509-1 - Nie Mand - Nov 20, 2025 1130 PM - Copy of numbers (1).ipynb"
@@ -40,9 +42,9 @@ def test_what_is_collected_is_graded_with_the_time_of_the_archive(graded, capsys
     with Gradebook(f"sqlite:///{graded}/gradebook.db", "tiny") as book:
         book.find_assignment(tiny.UNIT).duedate = datetime(2025, 11, 20, 21, 0)
         book.db.commit()
-    where = ["--course", str(graded)]
+    option = ["--course", str(graded)]
     zone = ["--timezone", "Europe/Berlin"]
-    assert cli.main(["collect", "01", str(path), *where, *zone]) == 0
+    assert cli.main(["collect", "01", str(path), *option, *zone]) == 0
     assert autograde(graded, "never")["success"]
     with Gradebook(f"sqlite:///{graded}/gradebook.db", "tiny") as book:
         book.find_grade("numbers-why", tiny.UNIT, tiny.UNIT, "never").manual_score = 4
@@ -51,6 +53,6 @@ def test_what_is_collected_is_graded_with_the_time_of_the_archive(graded, capsys
         'Student,ID,Section,Numbers (1)\n"Mand, Nie",509,A,\n'
     )
     into = ["--into", str(graded / "canvas.csv")]
-    cli.main(["grades", "01", "--format", "canvas", *into, *where])
+    cli.main(["grades", "01", "--format", "canvas", *into, *option])
     filled = (graded / "reports" / "01_numbers-canvas.csv").read_text()
     assert '"Mand, Nie",509,A,8\n' in filled, "6 + 4, two begun hours late"

@@ -29,8 +29,8 @@ def unpack(path: Path, folder: Path) -> None:
     """As Gradescope's unzip does it: with the modes of the members."""
     with zipfile.ZipFile(path) as file:
         for info in file.infolist():
-            made = Path(file.extract(info, folder))
-            made.chmod(stat.S_IMODE(info.external_attr >> 16))
+            target = Path(file.extract(info, folder))
+            target.chmod(stat.S_IMODE(info.external_attr >> 16))
 
 
 def test_it_holds_what_gradescope_asks_for_and_no_other_unit_s_secrets(packed):
@@ -70,7 +70,7 @@ def test_a_hand_in_ends_in_results(packed, tmp_path):
     command = [str(root / "run_autograder")]
     if os.geteuid() == 0 and shutil.which("unshare"):
         command = ["unshare", "--net", *command]
-    done = subprocess.run(
+    process = subprocess.run(
         command,
         cwd="/",
         env={"PATH": os.environ["PATH"], "HOME": "/root"},
@@ -78,7 +78,7 @@ def test_a_hand_in_ends_in_results(packed, tmp_path):
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
     results = json.loads((root / "results" / "results.json").read_text())
     scored = [test for test in results["tests"] if "score" in test]
     assert sum(test["score"] for test in scored) == 96

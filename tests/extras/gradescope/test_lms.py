@@ -8,7 +8,7 @@ from autograder.classroom.lms import place
 from autograder.classroom.lms.roster import Roster, from_csv
 from tests.classroom.lms.course import ADA, BOB
 from tests.grading.intake.released import released
-from tests.tiny_course import data, solved
+from tests.tiny_course import data, solve_release
 
 METADATA = """
 submission_3001:
@@ -21,9 +21,9 @@ submission_3001:
 """
 
 
-def made_by(number: int) -> bytes:
+def notebook_of(number: int) -> bytes:
     """A notebook of the submission with this number."""
-    return data(solved(released(), words=str(number)))
+    return data(solve_release(released(), words=str(number)))
 
 
 def test_gradescope_with_groups_and_times(course):
@@ -43,7 +43,7 @@ def test_a_name_on_gradescope_is_nobody_s_proof(course):
         '  - {":name": Ada Lovelace, ":email": mallory@else.example}\n'
         "  :created_at: 2026-11-22 14:03:59 Z\n"
     )
-    told = course.collect(
+    outcomes = course.collect(
         course.zip(
             ("export/submission_3001/attention.ipynb", ADA),
             ("export/submission_3002/attention.ipynb", BOB),
@@ -51,7 +51,7 @@ def test_a_name_on_gradescope_is_nobody_s_proof(course):
         )
     )
     assert course.notebook("ada") == ADA and set(course.placed) == {"ada", "bob"}
-    assert any("mallory@else.example" in o.remark for o in told.values())
+    assert any("mallory@else.example" in o.remark for o in outcomes.values())
 
 
 def test_who_hands_in_alone_after_the_group_is_taken_at_their_last_word(course):
@@ -72,37 +72,37 @@ def test_who_hands_in_alone_after_the_group_is_taken_at_their_last_word(course):
 
 def gradescope(course, *people: str):
     """An archive of submissions, one a day, whose content is their number."""
-    first, *more = range(3001, 3001 + len(people))
+    first, *later = range(3001, 3001 + len(people))
     metadata = "".join(
         f"submission_{n}:\n  :submitters:\n  - {{{person}}}\n"
         f"  :created_at: 2026-11-{n - 2990} 14:03:59 Z\n"
-        for n, person in zip((first, *more), people, strict=True)
+        for n, person in zip((first, *later), people, strict=True)
     )
     return course.zip(
         *(
-            (f"export/submission_{n}/attention.ipynb", made_by(n))
-            for n in (first, *more)
+            (f"export/submission_{n}/attention.ipynb", notebook_of(n))
+            for n in (first, *later)
         ),
         ("export/submission_metadata.yml", metadata.encode()),
     )
 
 
 @pytest.mark.parametrize(
-    "other",
+    "address",
     ["ada@u-ni.example", "a.da@uni.example", "a_da@uni.example", "ada@uni.ex.ample"],
 )
-def test_an_address_that_looks_like_another_is_another(course, other):
-    told = course.collect(
-        gradescope(course, '":email": ada@uni.example', f'":email": "{other}"')
+def test_an_address_that_looks_like_another_is_another(course, address):
+    outcomes = course.collect(
+        gradescope(course, '":email": ada@uni.example', f'":email": "{address}"')
     )
-    assert course.notebook("ada") == made_by(3001)
-    assert told["ada"].status == "placed" and set(course.placed) == {"ada"}
-    assert any(f"{other} is not on the roster" in o.remark for o in told.values())
+    assert course.notebook("ada") == notebook_of(3001)
+    assert outcomes["ada"].status == "placed" and set(course.placed) == {"ada"}
+    assert any(f"{address} is not on the roster" in o.remark for o in outcomes.values())
 
 
 def test_an_address_is_the_same_in_capitals(course):
-    told = course.collect(gradescope(course, '":email": Ada@UNI.example'))
-    assert told["ada"].status == "placed"
+    outcomes = course.collect(gradescope(course, '":email": Ada@UNI.example'))
+    assert outcomes["ada"].status == "placed"
 
 
 def test_no_address_is_nobody_s(course):
@@ -122,10 +122,10 @@ def test_no_address_is_nobody_s(course):
 )
 def test_none_of_several_claimants_is_placed_whoever_was_last(course, mallory):
     ada = '":name": Ada, ":email": ada@uni.example'
-    told = course.collect(gradescope(course, ada, f'":name": M, {mallory}'))
+    outcomes = course.collect(gradescope(course, ada, f'":name": M, {mallory}'))
     assert course.placed == {}
-    assert "several people match: Ada ada@uni.example and M" in told["ada"].remark
-    assert "collect again" in told["ada"].remark
+    assert "several people match: Ada ada@uni.example and M" in outcomes["ada"].remark
+    assert "collect again" in outcomes["ada"].remark
 
 
 def test_who_claims_to_be_a_student_later_on_does_not_replace_them(course):
@@ -137,7 +137,7 @@ def test_who_claims_to_be_a_student_later_on_does_not_replace_them(course):
     outcome = course.collect(later)["ada"]
     assert outcome.status == "unclear"
     assert "from ada@uni.example, this from mallory@else.example" in outcome.remark
-    assert course.notebook("ada") == made_by(3001)
+    assert course.notebook("ada") == notebook_of(3001)
     assert course.collect(later, replace=True)["ada"].status == "replaced"
 
 
@@ -146,8 +146,8 @@ def test_without_a_roster_one_number_of_two_people_is_nobody_s(course):
         '":sid": "7", ":email": one@a.example',
         '":sid": "7", ":email": two@a.example',
     )
-    told = course.collect(gradescope(course, *people), roster=Roster())
-    assert course.placed == {} and "several people" in told["7"].remark
+    outcomes = course.collect(gradescope(course, *people), roster=Roster())
+    assert course.placed == {} and "several people" in outcomes["7"].remark
 
 
 def test_many_claimants_are_counted(course):

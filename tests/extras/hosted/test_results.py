@@ -40,49 +40,52 @@ def book():
     return Classbook("01_numbers", exercises, (submission,))
 
 
-def made(book, tell):
+def report_tests(book, tell):
     (submission,) = book.submissions
     return json.loads(results.gradescope(book, submission, tell))["tests"]
 
 
 def test_points_only_until_the_deadline(book):
-    now, later, written = made(book, "points")
-    assert (now["score"], now["max_score"], now["output"]) == (1, 2, "")
+    current, later, written = report_tests(book, "points")
+    assert (current["score"], current["max_score"], current["output"]) == (1, 2, "")
     assert later["visibility"] == "after_due_date" and "You tripled." in later["output"]
     assert "score" not in later and "not graded yet" in written["output"]
 
 
 def test_cases_tell_which_passed_and_panels_why(book):
-    now, later, _ = made(book, "cases")
-    assert now["output"] == f"{ASPECTS}\n✓ a vector\n✗ negative numbers (hidden)"
+    current, later, _ = report_tests(book, "cases")
+    assert current["output"] == f"{ASPECTS}\n✓ a vector\n✗ negative numbers (hidden)"
     assert later["output"] == RECORD.panel
-    now, written = made(book, "panels")
-    assert now["output"] == RECORD.panel and "output" in written
+    current, written = report_tests(book, "panels")
+    assert current["output"] == RECORD.panel and "output" in written
 
 
 def test_a_check_that_stopped_says_why(book):
     stopped = replace(RECORD, note="It took too long.", says="", panel="", cases=())
     (submission,) = book.submissions
-    told = replace(submission, records={"n-double": stopped})
-    assert results.reveal(book.exercises[0], told, "panels") == [stopped.note, ASPECTS]
+    stopped_submission = replace(submission, records={"n-double": stopped})
+    assert results.reveal(book.exercises[0], stopped_submission, "panels") == [
+        stopped.note,
+        ASPECTS,
+    ]
 
 
 def test_prairielearn_gets_a_share(book):
     (submission,) = book.submissions
-    told = json.loads(results.prairielearn(book, submission, "points"))
-    assert told["score"] == pytest.approx(1 / 6) and told["gradable"]
-    assert [t["points"] for t in told["tests"]] == [1, 0]
+    report = json.loads(results.prairielearn(book, submission, "points"))
+    assert report["score"] == pytest.approx(1 / 6) and report["gradable"]
+    assert [t["points"] for t in report["tests"]] == [1, 0]
 
 
 def test_nobody_s_words_are_more_than_text_in_a_table(book):
-    says = "E: </table><h1>6 of 6 points</h1> \\| 6 [paid](http://x.example) `a`"
-    stopped = replace(RECORD, note=says, says="", panel="", cases=())
+    note = "E: </table><h1>6 of 6 points</h1> \\| 6 [paid](http://x.example) `a`"
+    stopped = replace(RECORD, note=note, says="", panel="", cases=())
     (submission,) = book.submissions
-    told = replace(submission, records={"n-double": stopped})
-    table = results.text(book, told, "panels")
+    stopped_submission = replace(submission, records={"n-double": stopped})
+    table = results.text(book, stopped_submission, "panels")
     (row,) = [line for line in table.splitlines() if "n-double" in line]
     assert row.count("|") == 4 and not set("<[\\") & set(row.replace("<br>", ""))
-    assert html.unescape(row).count(says) == 1
+    assert html.unescape(row).count(note) == 1
 
 
 @pytest.mark.parametrize("end", ["\r", "\n", "\x0b", "\x85", "\u2028"])
@@ -90,9 +93,11 @@ def test_nobody_s_words_begin_a_row_of_a_table(book, end):
     forged = f"E: no{end}| n-why | 4 of 4 | |"
     stopped = replace(RECORD, note=forged, says=forged, panel="", cases=())
     (submission,) = book.submissions
-    told = replace(submission, records={"n-double": stopped})
+    stopped_submission = replace(submission, records={"n-double": stopped})
     before = results.text(book, submission, "panels").splitlines()
-    assert len(results.text(book, told, "panels").splitlines()) == len(before)
+    assert len(results.text(book, stopped_submission, "panels").splitlines()) == len(
+        before
+    )
 
 
 def test_a_hosted_ci_gets_a_table(book):

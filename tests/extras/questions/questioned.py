@@ -57,35 +57,46 @@ class Questioned:
 
     @property
     def is_varied(self) -> bool:
-        return self.is_enough and len({one.kind for one in self.asked}) >= 2
+        return self.is_enough and len({question.kind for question in self.asked}) >= 2
 
 
 def ask(specification: Specification, source: str, name: str = "") -> Questioned:
     """Raises NotListedError, NothingObservedError."""
     started = time.process_time()
-    shown = listing(source, specification.target)
-    code, places = insert_notes(shown)
-    tried = edits(shown)
+    code_listing = listing(source, specification.target)
+    code, places = insert_notes(code_listing)
+    tried = edits(code_listing)
     names = namespace(specification)
     names.pop(specification.target)
     answer = tracing.AnswerCode(
-        specification.name, specification.target, shown.method, names
+        specification.name, specification.target, code_listing.method, names
     )
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         tracing.show(answer, code, [edit.code for edit in tried])
-    seen = read(printed.getvalue())
+    observations = read(printed.getvalue())
     draw = random.Random(name)
-    found = questions(shown, places, tried, seen, draw)
-    asked = chosen(found, 3)
+    candidates = questions(code_listing, places, tried, observations, draw)
+    selected = chosen(candidates, 3)
     seconds = time.process_time() - started
-    return Questioned(specification, name, shown, tried, seen, asked, found, seconds)
+    return Questioned(
+        specification,
+        name,
+        code_listing,
+        tried,
+        observations,
+        selected,
+        candidates,
+        seconds,
+    )
 
 
 def of_bank(unit: str) -> Iterator[Questioned]:
     """All accepted solutions of a unit that can be asked about."""
     for specification in specifications(unit):
-        for one in specification.accepted:
-            if stands_alone(specification, one):
-                source = variant_source(specification, one)
+        for variant in specification.accepted:
+            if stands_alone(specification, variant):
+                source = variant_source(specification, variant)
                 with contextlib.suppress(NotListedError, NothingObservedError):
-                    yield ask(specification, source, f"{specification.name} {one.name}")
+                    yield ask(
+                        specification, source, f"{specification.name} {variant.name}"
+                    )

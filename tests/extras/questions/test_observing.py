@@ -16,20 +16,24 @@ ANSWER = (
 )
 
 
-def asked(source: str = ANSWER) -> ObservationRequest:
-    shown = listing(source, "stable_softmax")
-    codes = tuple(edit.code for edit in edits(shown))
+def request_observation(source: str = ANSWER) -> ObservationRequest:
+    code_listing = listing(source, "stable_softmax")
+    codes = tuple(edit.code for edit in edits(code_listing))
     return ObservationRequest(
-        "attention/softmax", shown.target, shown.method, insert_notes(shown)[0], codes
+        "attention/softmax",
+        code_listing.target,
+        code_listing.method,
+        insert_notes(code_listing)[0],
+        codes,
     )
 
 
 def test_an_answer_is_observed_with_its_edits():
-    (printed,) = observe_answers(UNIT, [IMPORTS, ANSWER], [asked()])
-    seen = read(printed)
-    assert [value.shape for _, value in seen[0].call] == [(3, 5)]
-    assert seen[0].result.shape == (3, 5)
-    assert len(seen[0].edits) == len(asked().edits) > 2
+    (printed,) = observe_answers(UNIT, [IMPORTS, ANSWER], [request_observation()])
+    observations = read(printed)
+    assert [value.shape for _, value in observations[0].call] == [(3, 5)]
+    assert observations[0].result.shape == (3, 5)
+    assert len(observations[0].edits) == len(request_observation().edits) > 2
 
 
 @pytest.mark.parametrize(
@@ -45,7 +49,7 @@ def test_an_answer_is_observed_with_its_edits():
 )
 def test_a_cell_that_ends_its_process_costs_only_itself(code, monkeypatch):
     monkeypatch.setattr("autograder.extras.questions.observing._CELL_SECONDS", 2)
-    (printed,) = observe_answers(UNIT, [IMPORTS, code, ANSWER], [asked()])
+    (printed,) = observe_answers(UNIT, [IMPORTS, code, ANSWER], [request_observation()])
     assert read(printed)[0].result.shape == (3, 5)
 
 
@@ -59,7 +63,9 @@ def test_hostile_answers_stay_in_the_sandbox(tmp_path):
         "    return x"
     )
     reading = f"print(open({str(secret)!r}).read())\n{ANSWER}"
-    first, second = observe_answers(UNIT, [IMPORTS], [asked(source), asked(reading)])
+    first, second = observe_answers(
+        UNIT, [IMPORTS], [request_observation(source), request_observation(reading)]
+    )
     assert not target.exists() and "canary" not in first + second
     for printed in (first, second):
         with pytest.raises(NothingObservedError):
@@ -73,7 +79,9 @@ def test_an_answer_that_never_ends_costs_only_itself(monkeypatch):
         "    try:\n        while True: pass\n"
         "    except BaseException:\n        while True: pass\n    return x"
     )
-    first, second = observe_answers(UNIT, [IMPORTS], [asked(source), asked()])
+    first, second = observe_answers(
+        UNIT, [IMPORTS], [request_observation(source), request_observation()]
+    )
     with pytest.raises(NothingObservedError):
         read(first)
     assert read(second)[0].result.shape == (3, 5)

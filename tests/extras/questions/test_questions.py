@@ -44,11 +44,16 @@ def softmax() -> Questioned:
 @pytest.mark.long
 @pytest.mark.slow
 def test_the_bank_s_solutions_get_three_questions_within_a_second():
-    found = [one for unit in units() for one in of_bank(unit.name)]
-    few = [one.name for one in found if not one.is_enough]
-    assert len(found) >= 320 and len(few) <= 0.05 * len(found), (len(found), few)
-    assert sum(one.is_varied for one in found) >= 0.92 * len(found)  # of two kinds
-    assert [one.name for one in found if one.seconds >= 1] == []
+    answers = [answer for unit in units() for answer in of_bank(unit.name)]
+    failing = [answer.name for answer in answers if not answer.is_enough]
+    assert len(answers) >= 320 and len(failing) <= 0.05 * len(answers), (
+        len(answers),
+        failing,
+    )
+    assert sum(answer.is_varied for answer in answers) >= 0.92 * len(
+        answers
+    )  # of two kinds
+    assert [answer.name for answer in answers if answer.seconds >= 1] == []
 
 
 # --- exactly one is correct ----------------------------------------------------------
@@ -95,11 +100,11 @@ def _is_true(text: str, before, after, names: list[str]) -> bool | None:
     return None
 
 
-def _called(made, given: dict):
+def _call_with(function, arguments: dict):
     torch.manual_seed(0)
-    copies = {n: v.clone() if torch.is_tensor(v) else v for n, v in given.items()}
+    copies = {n: v.clone() if torch.is_tensor(v) else v for n, v in arguments.items()}
     try:
-        return made(**copies)
+        return function(**copies)
     except Exception as error:
         return error
 
@@ -109,63 +114,65 @@ def _called(made, given: dict):
 def test_no_distractor_is_shown_to_be_correct_by_calling_the_code_here(unit):
     """Independent of the observations: the code is called, and each option is read."""
     read_options = 0
-    for one in of_bank(unit):
-        if one.listing.method:
+    for answer in of_bank(unit):
+        if answer.listing.method:
             continue  # functions can be called with what they were given, and no more
-        spec = one.specification
+        spec = answer.specification
         cases = {case.title: case for case in load(unit)[spec.name].cases}
-        by_says = {edit.instruction: edit for edit in one.edits}
+        by_says = {edit.instruction: edit for edit in answer.edits}
 
-        def made(code, spec=spec):
+        def run_edited(code, spec=spec):
             return run_source(code, namespace(spec), "<tried>")[spec.target]
 
-        base = made(one.listing.source)
+        base = run_edited(answer.listing.source)
         watch = CallWatch("", 5, False, 5.0)
-        case = cases[one.seen[0].title]
+        case = cases[answer.seen[0].title]
         for call in watch.of(find(spec.name), base, case.inputs):
             shapes = [list(getattr(v, "shape", ())) for v in call.arguments.values()]
-            if shapes == [list(v.shape) for _, v in one.seen[0].call]:
+            if shapes == [list(v.shape) for _, v in answer.seen[0].call]:
                 break
-        before = _called(base, call.arguments)
+        before = _call_with(base, call.arguments)
         parts = len(_parts(before))
-        for question in one.found:
+        for question in answer.found:
             if question.kind != "change" or not torch.is_tensor(_parts(before)[0]):
                 continue
             edit = by_says[question.about[0]]
-            after = _called(made(edit.code), call.arguments)
+            after = _call_with(run_edited(edit.code), call.arguments)
             usual = ["the first result", "the second result"][:parts]
             names = ["the result"] if parts == 1 else usual
-            returned = re.findall(r"return (.*)$", one.listing.text)[-1:]
-            own = [name.strip() for name in ",".join(returned).split(",")]
-            if not edit.is_return and len(own) == parts:
-                told = [f"the returned `{one}`" for one in own]
-                pairs = zip(own, told, names, strict=True)
+            returned = re.findall(r"return (.*)$", answer.listing.text)[-1:]
+            names_returned = [name.strip() for name in ",".join(returned).split(",")]
+            if not edit.is_return and len(names_returned) == parts:
+                descriptions = [f"the returned `{answer}`" for answer in names_returned]
+                pairs = zip(names_returned, descriptions, names, strict=True)
                 names = [t if o.isidentifier() else u for o, t, u in pairs]
             for place, option in enumerate(question.options):
                 truth = _is_true(option, before, after, names)
                 if truth is not None:
                     read_options += 1
-                    said = (one.name, question.text, option)
-                    assert truth == (place == question.correct), said
+                    context = (answer.name, question.text, option)
+                    assert truth == (place == question.correct), context
     assert read_options > 100
 
 
 def test_a_shape_is_right_for_a_solution_known_by_heart(softmax):
     of_sum = "What is the shape of `powers.sum(dim=-1, keepdim=True)` in line 3?"
-    (shape,) = [one for one in softmax.found if one.text == of_sum]
+    (shape,) = [question for question in softmax.found if question.text == of_sum]
     assert shape.answer == "`(3, 1)`" and len({*shape.options}) == 4
     assert shape.options["ABCD".index(shape.letter)] == shape.answer
 
 
 def test_it_is_asked_which_change_lets_a_row_see_another(softmax):
-    found = ask(specification("attention/scaled_dot_product"), CAUSAL)
-    told = {one.text: one for one in found.found}
+    answer = ask(specification("attention/scaled_dot_product"), CAUSAL)
+    questions_by_text = {question.text: question for question in answer.found}
     masks = "change line 4 to `scores = scores.masked_fill(mask, -math.inf)`"
-    for text, one in told.items():
+    for text, question in questions_by_text.items():
         if text == f"You {masks}. What happens to this call?":
-            assert one.answer != "Nothing: it returns the same values."
-    sees = [one.text for one in softmax.found if " row 2 of `x`" in one.text]
-    assert sees and found.is_enough
+            assert question.answer != "Nothing: it returns the same values."
+    sees = [
+        question.text for question in softmax.found if " row 2 of `x`" in question.text
+    ]
+    assert sees and answer.is_enough
 
 
 # --- its parts -----------------------------------------------------------------------
@@ -180,7 +187,7 @@ def test_a_listing_has_no_docstring_comment_or_empty_line(softmax):
 
 
 @pytest.mark.parametrize(
-    "code, why",
+    "code, reason",
     [
         ("def f(x):\n    yield x", "generator"),
         ("def f(x):\n    exec('y = x')\n    return x", "out of a text"),
@@ -194,8 +201,8 @@ def test_a_listing_has_no_docstring_comment_or_empty_line(softmax):
         ("class f:\n    y = 1", "no method"),
     ],
 )
-def test_what_cannot_be_asked_about_is_refused_in_a_line(code, why):
-    with pytest.raises(NotListedError, match=why) as raised:
+def test_what_cannot_be_asked_about_is_refused_in_a_line(code, reason):
+    with pytest.raises(NotListedError, match=reason) as raised:
         listing(code, "f")
     assert "\n" not in str(raised.value)
 
@@ -219,10 +226,12 @@ def test_noted_code_gives_the_same_results():
 
 def test_an_edit_is_told_in_the_student_s_own_words():
     code = 'def f(q, k):\n    s = (q * q.size(-1) ** -0.5) @ k.mT\n    return {"a": s}'
-    said = [edit.instruction for edit in edits(listing(code, "f"))]
-    assert "change line 2 to `s = (q * q.size(-2) ** -0.5) @ k.mT`" in said
-    assert not any("delete" in one for one in said)  # `s` would have no value
-    assert len(set(said)) == len(said)
+    instructions = [edit.instruction for edit in edits(listing(code, "f"))]
+    assert "change line 2 to `s = (q * q.size(-2) ** -0.5) @ k.mT`" in instructions
+    assert not any(
+        "delete" in instruction for instruction in instructions
+    )  # `s` would have no value
+    assert len(set(instructions)) == len(instructions)
 
 
 @pytest.mark.parametrize(
@@ -241,15 +250,19 @@ def test_an_edit_is_told_in_the_student_s_own_words():
 )
 def test_no_change_is_one_that_nobody_makes(line, absurd):
     code = f"def f(q, k):\n    {line}\n    return s"
-    said = [one.instruction for one in edits(listing(code, "f"))]
-    assert said and not {f"change line 2 to `{text}`" for text in absurd} & {*said}
+    instructions = [edit.instruction for edit in edits(listing(code, "f"))]
+    assert instructions and not {f"change line 2 to `{text}`" for text in absurd} & {
+        *instructions
+    }
 
 
 def test_names_are_exchanged_only_between_values_of_a_kind():
-    found = ask(specification("attention/scaled_dot_product"), CAUSAL)
-    asked = [f"{one.text} {' '.join(one.options)}" for one in found.found]
-    assert any("k @ k.mT" in text or "q @ q.mT" in text for text in asked)
-    assert not any("masked_fill(~q" in text or "mask @" in text for text in asked)
+    answer = ask(specification("attention/scaled_dot_product"), CAUSAL)
+    texts = [
+        f"{question.text} {' '.join(question.options)}" for question in answer.found
+    ]
+    assert any("k @ k.mT" in text or "q @ q.mT" in text for text in texts)
+    assert not any("masked_fill(~q" in text or "mask @" in text for text in texts)
 
 
 def test_a_shape_that_an_argument_has_comes_last(softmax):
@@ -259,12 +272,16 @@ def test_a_shape_that_an_argument_has_comes_last(softmax):
 
 def test_statements_are_true_only_of_what_happened(softmax):
     before = softmax.seen[0]
-    told = after_edit(before, EditOutcome(raised="RuntimeError: sizes"), ["the result"])
-    assert [one.text for one in told if one.true] == ["It stops with an error."]
-    told = after_edit(
+    statements = after_edit(
+        before, EditOutcome(raised="RuntimeError: sizes"), ["the result"]
+    )
+    assert [statement.text for statement in statements if statement.true] == [
+        "It stops with an error."
+    ]
+    statements = after_edit(
         before, EditOutcome(result=before.result, is_same=True), ["the result"]
     )
-    assert [one.kind for one in told if one.true] == ["nothing"]
+    assert [statement.kind for statement in statements if statement.true] == ["nothing"]
 
 
 def test_other_shapes_are_never_the_shape_itself():
@@ -273,17 +290,21 @@ def test_other_shapes_are_never_the_shape_itself():
 
 
 def test_no_two_questions_ask_the_same_and_kinds_differ():
-    found = [choice("change", "x"), choice("shape", "x"), choice("shape", "y")]
-    assert [one.about for one in chosen(found, 3)] == [("x",), ("y",)]
+    candidates = [choice("change", "x"), choice("shape", "x"), choice("shape", "y")]
+    assert [question.about for question in chosen(candidates, 3)] == [("x",), ("y",)]
     many = [choice("change", str(i)) for i in range(9)] + [choice("line", "z")]
-    assert sorted(one.kind for one in chosen(many, 3)) == ["change", "change", "line"]
+    assert sorted(question.kind for question in chosen(many, 3)) == [
+        "change",
+        "change",
+        "line",
+    ]
 
 
 def test_a_change_among_the_options_of_another_question_is_asked_only_if_need_be():
     options = replace(choice("which change", "x", 9.0), mentioned=("y",))
-    found = [options, choice("change", "y"), choice("change", "z")]
-    assert [one.about for one in chosen(found, 2)] == [("x",), ("z",)]
-    assert len(chosen(found, 3)) == 3 and chosen(found, 0) == []
+    candidates = [options, choice("change", "y"), choice("change", "z")]
+    assert [question.about for question in chosen(candidates, 2)] == [("x",), ("z",)]
+    assert len(chosen(candidates, 3)) == 3 and chosen(candidates, 0) == []
 
 
 FORGED = [
@@ -306,5 +327,7 @@ def test_a_sandbox_that_says_nothing_is_told():
 
 
 def test_the_same_student_gets_the_same_questions(softmax):
-    again = ask(specification("attention/softmax"), SOFTMAX)
-    assert [one.text for one in again.asked] == [one.text for one in softmax.asked]
+    repeated = ask(specification("attention/softmax"), SOFTMAX)
+    assert [question.text for question in repeated.asked] == [
+        question.text for question in softmax.asked
+    ]

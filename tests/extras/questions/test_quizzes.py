@@ -30,12 +30,12 @@ CODE = ' 1  def f(x):\n 2      return "```"'
 
 def sheet(name: str, seed: int = 0) -> QuestionSheet:
     draw, wrong = random.Random(f"{name}{seed}"), ["`(3,)`", "`(2,)`", "`(3, 2)`"]
-    asked = tuple(
+    questions = tuple(
         shuffled("shape", f"Shape {n} of {seed}?", "`(2, 3)`", wrong, about=[str(n)],
                  worth=1.0, draw=draw)
         for n in range(4)
     )  # fmt: skip
-    return QuestionSheet(Student(name), (SheetPart("F", CODE, "`f(x)`", asked),))
+    return QuestionSheet(Student(name), (SheetPart("F", CODE, "`f(x)`", questions),))
 
 
 @pytest.fixture
@@ -44,13 +44,13 @@ def course(tmp_path, monkeypatch) -> Path:
     monkeypatch.setattr(collection_log, "read", lambda root, unit: {})
     monkeypatch.setattr(quizzes, "pack", lambda *_: ())
     assert converter.install()
-    made(tmp_path, sheet("ada"), sheet("bob"))
+    write_quizzes(tmp_path, sheet("ada"), sheet("bob"))
     result = run_nbgrader(tmp_path, "generate_assignment", QUIZ)
     assert result["success"], result
     return tmp_path
 
 
-def made(root: Path, *sheets: QuestionSheet) -> list[Path]:
+def write_quizzes(root: Path, *sheets: QuestionSheet) -> list[Path]:
     return list(quizzes.write(UNIT, root, sheets))
 
 
@@ -67,8 +67,8 @@ def answered(book: NotebookNode, letters: str) -> NotebookNode:
     return book
 
 
-def key(one: QuestionSheet) -> str:
-    return "".join(question.letter for _, question in one.key)
+def key(sheet: QuestionSheet) -> str:
+    return "".join(question.letter for _, question in sheet.key)
 
 
 def graded(root: Path, **books: NotebookNode | bytes) -> dict[str, float | None]:
@@ -125,11 +125,11 @@ def test_another_student_s_quiz_and_a_foreign_file_earn_nothing(course):
 def test_a_quiz_that_is_made_anew_takes_nothing_from_the_one_before(course):
     before = answered(handed_out(course, "ada"), key(sheet("ada")))
     source = course / "source" / QUIZ / f"{QUIZ}.ipynb"
-    own = source.read_text().replace('"points": 6.0', '"points": 5.0')
-    source.write_text(own)
-    made(course, sheet("ada", seed=1))
-    assert source.read_text() == own  # with the instructor's points
-    source.write_text(own.replace('"points": 5.0', '"points": 6.0'))
+    edited = source.read_text().replace('"points": 6.0', '"points": 5.0')
+    source.write_text(edited)
+    write_quizzes(course, sheet("ada", seed=1))
+    assert source.read_text() == edited  # with the instructor's points
+    source.write_text(edited.replace('"points": 5.0', '"points": 6.0'))
     after = answered(handed_out(course, "ada"), key(sheet("ada", seed=1)))
     assert before.cells[-2].source != after.cells[-2].source
     assert graded(course, ada=before) == {"ada": 6.0}
@@ -138,7 +138,7 @@ def test_a_quiz_that_is_made_anew_takes_nothing_from_the_one_before(course):
 
 def test_the_same_sheet_makes_the_same_quiz(course):
     before = nbformat.writes(handed_out(course, "ada"))
-    made(course, sheet("ada"))
+    write_quizzes(course, sheet("ada"))
     assert nbformat.writes(handed_out(course, "ada")) == before
 
 

@@ -26,8 +26,8 @@ def stable_softmax(x):
 
 
 def make(root: Path, *students: str) -> tuple[list[Path], list[str]]:
-    made, remarks = sheets.make_sheets(UNIT, root, students)
-    return list(sheets.write(UNIT, root, made)), remarks
+    question_sheets, remarks = sheets.make_sheets(UNIT, root, students)
+    return list(sheets.write(UNIT, root, question_sheets)), remarks
 
 
 def _submission(student: Student, points: float) -> Submission:
@@ -37,11 +37,11 @@ def _submission(student: Student, points: float) -> Submission:
 @pytest.fixture(scope="module")
 def handed_in() -> dict[str, nbformat.NotebookNode]:
     """Four notebooks: ada's and emmy's are right, mallory attacks, gil yields."""
-    made = sample.submissions(find_unit("attention"))
-    books = {n: nbformat.reads(made[n].decode(), 4) for n in ("ada", "emmy")}
-    others = {"mallory": HOSTILE, "gil": "def stable_softmax(x):\n    yield x"}
-    for name, source in others.items():
-        books[name] = nbformat.reads(made["ada"].decode(), 4)
+    notebooks = sample.submissions(find_unit("attention"))
+    books = {n: nbformat.reads(notebooks[n].decode(), 4) for n in ("ada", "emmy")}
+    further_answers = {"mallory": HOSTILE, "gil": "def stable_softmax(x):\n    yield x"}
+    for name, source in further_answers.items():
+        books[name] = nbformat.reads(notebooks["ada"].decode(), 4)
         for cell in books[name].cells:
             if cell.metadata.get("nbgrader", {}).get("solution"):
                 softmax = "softmax-" in cell.metadata.nbgrader.grade_id
@@ -63,7 +63,9 @@ def course(handed_in, tmp_path, monkeypatch) -> Path:
         path.parent.mkdir(parents=True)
         nbformat.write(book, path)
     items = tuple(Item(name, 10.0) for name in NAMES)
-    book = Classbook(UNIT, items, tuple(_submission(*who) for who in people.values()))
+    book = Classbook(
+        UNIT, items, tuple(_submission(*person) for person in people.values())
+    )
     monkeypatch.setattr(gradebook, "read", lambda unit, root: book)
     return tmp_path
 
@@ -77,14 +79,14 @@ def test_everybody_with_accepted_code_gets_a_page_and_the_rest_a_line(course):
         f"{UNIT}-questions/emmy.html",
         f"{UNIT}-questions-key.html",
     ]
-    said = "\n".join(remarks)
-    assert "felix: no accepted exercise, so there is nothing to ask" in said
-    assert re.search(r"gil, .*: not asked about, since it is a generator", said)
-    assert re.search(r"Mal.*not asked about, since .*", said)
+    lines = "\n".join(remarks)
+    assert "felix: no accepted exercise, so there is nothing to ask" in lines
+    assert re.search(r"gil, .*: not asked about, since it is a generator", lines)
+    assert re.search(r"Mal.*not asked about, since .*", lines)
     page = paths[1].read_text()
     assert "Ada Lovelace (ada)" in page and 3 <= page.count('<ol class="options') <= 6
-    both = paths[0].read_text()
-    assert both.count('<article class="sheet"') == 2
+    pages = paths[0].read_text()
+    assert pages.count('<article class="sheet"') == 2
     for path in paths:
         text = path.read_text()
         assert "<script" not in text and "onerror" not in text
@@ -93,11 +95,11 @@ def test_everybody_with_accepted_code_gets_a_page_and_the_rest_a_line(course):
 def test_the_key_has_a_letter_for_each_question_and_sheets_stay_the_same(course):
     paths, _ = make(course, "ada")
     before = [path.read_text() for path in paths]
-    again, _ = make(course, "ada")
-    assert [path.read_text() for path in again] == before
-    asked = before[1].count('<ol class="options')
+    paths_again, _ = make(course, "ada")
+    assert [path.read_text() for path in paths_again] == before
+    question_count = before[1].count('<ol class="options')
     letters = re.findall(r"<strong>([A-D])</strong>", before[-1])
-    assert len(letters) == asked and 'class="correct"' not in before[1]
+    assert len(letters) == question_count and 'class="correct"' not in before[1]
 
 
 def test_the_key_follows_from_the_course_s_secret_and_is_its_owner_s_alone(course):
@@ -119,9 +121,9 @@ def test_a_student_who_is_not_there_is_a_line(course, monkeypatch, capsys):
 
 def test_the_command_says_where_the_sheets_are(course, monkeypatch, capsys):
     monkeypatch.setattr(gradebook, "find_assignment", lambda name, root: UNIT)
-    told = ["questions", "02", "--student", "emmy", "--course", str(course)]
-    assert cli.main(told) == 0
+    command = ["questions", "02", "--student", "emmy", "--course", str(course)]
+    assert cli.main(command) == 0
     assert f"{UNIT}-questions/emmy.html" in capsys.readouterr().out
-    told[3] = "felix"
-    assert cli.main(told) == 1
+    command[3] = "felix"
+    assert cli.main(command) == 1
     assert "no accepted exercise" in capsys.readouterr().out

@@ -25,7 +25,7 @@ def softmax() -> Questioned:
     return ask(specification("attention/softmax"), SOFTMAX)
 
 
-def _said(code: str) -> list[str]:
+def _instructions_of(code: str) -> list[str]:
     return [edit.instruction for edit in edits(listing(code, "f"))]
 
 
@@ -42,23 +42,27 @@ def _said(code: str) -> list[str]:
     ],
 )
 def test_nobody_is_asked_about_a_change_that_nobody_would_make(code, silly):
-    said = _said(code)
-    assert said and not any(silly in one for one in said)
+    instructions = _instructions_of(code)
+    assert instructions and not any(
+        silly in instruction for instruction in instructions
+    )
 
 
 def test_a_branch_is_forgotten_as_a_whole():
     code = "def f(x, m=None):\n    if m is not None:\n        x = x * m\n    return x"
-    said = _said(code)
-    assert "delete lines 2 and 3" in said and "delete line 3" not in said
+    instructions = _instructions_of(code)
+    assert (
+        "delete lines 2 and 3" in instructions and "delete line 3" not in instructions
+    )
 
 
 def test_a_change_is_written_in_the_student_s_numbers_and_in_one_of_the_lines():
     code = (
         "def f(x, e=0.0):\n    return (x + 1e-6) * (\n        x.sum(dim=-1) + 2\n    )"
     )
-    said = _said(code)
-    assert "1e-6" in str(said) and "1e-06" not in str(said)
-    assert "change line 3 to `x.sum(dim=-2) + 2`" in said
+    instructions = _instructions_of(code)
+    assert "1e-6" in str(instructions) and "1e-06" not in str(instructions)
+    assert "change line 3 to `x.sum(dim=-2) + 2`" in instructions
 
 
 def test_another_way_to_write_the_same_is_noquestion():
@@ -69,8 +73,8 @@ def test_another_way_to_write_the_same_is_noquestion():
     assert ideas["change line 2 to `p = k.transpose(1, 2) * 2`"]
 
 
-def _observed(given: Seen, result: Seen, moved: bool = False) -> Observation:
-    call, reached = (("x", given),), {"x": moved}
+def _observe(argument: Seen, result: Seen, moved: bool = False) -> Observation:
+    call, reached = (("x", argument),), {"x": moved}
     return Observation("a case", "", call, (), frozenset(), result, reached, ())
 
 
@@ -79,7 +83,7 @@ def _tensor(*shape: int, dtype: str = "float32", text: str = "") -> Seen:
 
 
 @pytest.mark.parametrize(
-    "given, result, last",
+    "argument, result, last",
     [
         ((3, 5), (3, 5), "row 2 of `x`"),
         ((2, 5, 6), (2, 5, 4), "position 4 of `x`"),
@@ -88,28 +92,32 @@ def _tensor(*shape: int, dtype: str = "float32", text: str = "") -> Seen:
         ((2, 5, 6), (2, 6, 5), None),
     ],
 )
-def test_a_position_is_named_only_where_its_axis_stays(given, result, last):
-    found = positions(_observed(_tensor(*given), _tensor(*result)))
-    assert [reach[1] for reach in found.values()] == ([last] if last else [])
+def test_a_position_is_named_only_where_its_axis_stays(argument, result, last):
+    reaches = positions(_observe(_tensor(*argument), _tensor(*result)))
+    assert [reach[1] for reach in reaches.values()] == ([last] if last else [])
 
 
 def test_a_call_is_asked_about_only_if_all_it_is_given_can_be_told():
-    shown, result = listing("def f(x):\n    return x", "f"), _tensor(2, 2)
+    code_listing, result = listing("def f(x):\n    return x", "f"), _tensor(2, 2)
     mask = _tensor(1, 3, dtype="bool", text="[[1, 0, 1]]")
-    told = call_of(shown, _observed(mask, result))
-    assert told.count("`[[1, 0, 1]]`") == 1 and not find_untellable(
-        _observed(mask, result)
+    call = call_of(code_listing, _observe(mask, result))
+    assert call.count("`[[1, 0, 1]]`") == 1 and not find_untellable(
+        _observe(mask, result)
     )
     sizes = Seen("tuple", "(2, 3)", length=2)
-    assert call_of(shown, _observed(sizes, result)) == "`f(x)` with `x` = `(2, 3)`"
-    for given in (
+    assert (
+        call_of(code_listing, _observe(sizes, result)) == "`f(x)` with `x` = `(2, 3)`"
+    )
+    for argument in (
         _tensor(5, 7, dtype="bool"),
         Seen("function"),
         Seen("list", length=4),
     ):
-        assert find_untellable(_observed(given, result)) == ["x"]
+        assert find_untellable(_observe(argument, result)) == ["x"]
         with pytest.raises(NothingObservedError, match="cannot be told"):
-            questions(shown, [], [], [_observed(given, result)], random.Random(0))
+            questions(
+                code_listing, [], [], [_observe(argument, result)], random.Random(0)
+            )
 
 
 def test_limits_of_a_library_and_nan_are_not_asked_about():
@@ -121,18 +129,20 @@ def test_limits_of_a_library_and_nan_are_not_asked_about():
 
 
 def test_no_option_of_a_change_implies_another(softmax):
-    for one in softmax.found:
-        said = " ".join(one.options)
-        assert not ("no longer sum to 1" in said and "columns of" in said)
-        assert not ("now has the shape" in said and "are swapped" in said)
+    for question in softmax.found:
+        options = " ".join(question.options)
+        assert not ("no longer sum to 1" in options and "columns of" in options)
+        assert not ("now has the shape" in options and "are swapped" in options)
 
 
 def test_a_matrix_of_one_column_has_nothing_above_its_diagonal_to_ask_about():
     facts = frozenset({"nothing above", "rows sum to one"})
-    told = of_value(Seen("tensor", "", (3, 1), "float32", facts))
-    assert not {"triangle", "rows"} & {one.kind for one in told}
+    statements = of_value(Seen("tensor", "", (3, 1), "float32", facts))
+    assert not {"triangle", "rows"} & {statement.kind for statement in statements}
 
 
 def test_nothing_is_asked_twice_on_a_sheet():
-    found = [choice("change", "softmax"), choice("shape", "y")]
-    assert [one.about for one in chosen(found, 3, ["softmax"])] == [("y",)]
+    candidates = [choice("change", "softmax"), choice("shape", "y")]
+    assert [question.about for question in chosen(candidates, 3, ["softmax"])] == [
+        ("y",)
+    ]

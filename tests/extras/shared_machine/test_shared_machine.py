@@ -64,8 +64,8 @@ class Class:
     def inbound(self) -> Path:
         return self.folder / "shared" / "exchange" / "transformer" / "inbound"
 
-    def home(self, who: str) -> Path:
-        return self.people.home / self.people[who]
+    def home(self, person: str) -> Path:
+        return self.people.home / self.people[person]
 
     def sudo(self, *command: object) -> subprocess.CompletedProcess:
         """Run ``autograder`` of the class's checkout as root."""
@@ -91,25 +91,25 @@ class Class:
             *(self.people[name] for name in ("prof", "tina", "theo")),
         )
 
-    def run(self, who: str, command: str, umask: str = "022") -> str:
+    def run(self, person: str, command: str, umask: str = "022") -> str:
         """What a shell command says when this person runs it at home.
 
         Raises:
             AssertionError: it failed.
         """
-        done = self.try_(who, command, umask)
-        assert done.returncode == 0, f"{who}$ {command}\n{done.stdout}"
-        return done.stdout
+        process = self.try_(person, command, umask)
+        assert process.returncode == 0, f"{person}$ {command}\n{process.stdout}"
+        return process.stdout
 
     def try_(
-        self, who: str, command: str, umask: str = "022"
+        self, person: str, command: str, umask: str = "022"
     ) -> subprocess.CompletedProcess:
-        environment = self._environment(self.home(who))
+        environment = self._environment(self.home(person))
         listed = [f"{name}={value}" for name, value in environment.items()]
         shell = ["env", "-i", *listed, "sh", "-c", f"umask {umask}; {command}"]
         return subprocess.run(
-            as_root(["runuser", "-u", self.people[who], "--", *shell]),
-            cwd=self.home(who),
+            as_root(["runuser", "-u", self.people[person], "--", *shell]),
+            cwd=self.home(person),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -126,9 +126,9 @@ class Class:
             "OMP_NUM_THREADS": "1",
         }
 
-    def answer(self, who: str, like: str, name: str = NOTEBOOK) -> None:
+    def answer(self, person: str, like: str, name: str = NOTEBOOK) -> None:
         """Put an answer into a student's fetched notebook."""
-        path = self.home(who) / UNIT.label / name
+        path = self.home(person) / UNIT.label / name
         path.write_bytes(self.work[like])
 
     def scores(self) -> dict[str, float]:
@@ -161,8 +161,8 @@ def class_() -> Iterator[Class]:
 @pytest.mark.slow
 def test_a_term_from_release_to_feedback(class_):
     people, unit = class_.people, UNIT.label
-    done = class_.set_up()
-    assert done.returncode == 0, done.stderr
+    process = class_.set_up()
+    assert process.returncode == 0, process.stderr
 
     # The instructor releases, one assistant releases again. Whatever umask they have.
     class_.run("prof", f"nbgrader generate_assignment {unit}", umask="077")
@@ -177,8 +177,8 @@ def test_a_term_from_release_to_feedback(class_):
 
     # Students fetch and submit from wherever they are.
     assert unit in class_.run("ada", "nbgrader list")
-    for who in ("ada", "alan", "eve"):
-        class_.run(who, f"nbgrader fetch_assignment {unit}", umask="077")
+    for person in ("ada", "alan", "eve"):
+        class_.run(person, f"nbgrader fetch_assignment {unit}", umask="077")
     class_.answer("ada", "felix")  # empty, to be replaced later
     class_.run("ada", f"nbgrader submit {unit}", umask="077")
     class_.answer("alan", "alan")
@@ -194,8 +194,10 @@ def test_a_term_from_release_to_feedback(class_):
     class_.run("eve", f"mkdir '{fake}' && touch '{fake}/{NOTEBOOK}'")
     class_.run("eve", f"nbgrader submit {unit}")
     class_.run("eve", f"rm '{class_.inbound}'/* 2>/dev/null; true")
-    (own,) = class_.inbound.glob(f"{people['eve']}+*")
-    class_.run("eve", f"cd '{own}' && rm {NOTEBOOK} && ln -s {solution} {NOTEBOOK}")
+    (submission,) = class_.inbound.glob(f"{people['eve']}+*")
+    class_.run(
+        "eve", f"cd '{submission}' && rm {NOTEBOOK} && ln -s {solution} {NOTEBOOK}"
+    )
 
     # An assistant collects and grades.
     log = class_.run("tina", f"nbgrader collect {unit}")
@@ -248,10 +250,10 @@ def test_a_term_from_release_to_feedback(class_):
     class_.run("theo", f"nbgrader generate_feedback {unit}", umask="077")
     class_.run("theo", f"nbgrader release_feedback {unit}", umask="077")
     class_.run("prof", f"nbgrader release_feedback {unit}")
-    for who in ("ada", "alan"):
-        class_.run(who, f"nbgrader fetch_feedback {unit}", umask="077")
-        pages = list((class_.home(who) / unit / "feedback").glob("*/*.html"))
-        name = "mine.html" if who == "alan" else NOTEBOOK.replace(".ipynb", ".html")
+    for person in ("ada", "alan"):
+        class_.run(person, f"nbgrader fetch_feedback {unit}", umask="077")
+        pages = list((class_.home(person) / unit / "feedback").glob("*/*.html"))
+        name = "mine.html" if person == "alan" else NOTEBOOK.replace(".ipynb", ".html")
         assert [page.name for page in pages] == [name]
         assert pages[0].stat().st_size > 10_000
 
@@ -272,13 +274,13 @@ def test_a_term_from_release_to_feedback(class_):
 @pytest.mark.slow
 def test_what_is_in_the_way_is_told_in_one_line(class_):
     (class_.folder / "etc").mkdir(exist_ok=True)
-    done = class_.sudo("exchange", "--graders", "nobody-has-this-name")
-    assert done.stderr.startswith('autograder: there is no account "nobody-has-this')
-    done = class_.sudo("exchange")
-    assert "no graders are given" in done.stderr
+    process = class_.sudo("exchange", "--graders", "nobody-has-this-name")
+    assert process.stderr.startswith('autograder: there is no account "nobody-has-this')
+    process = class_.sudo("exchange")
+    assert "no graders are given" in process.stderr
     (class_.folder / "strange").mkdir()
     (class_.folder / "strange" / "nbgrader_config.py").write_text("c = get_config()")
-    done = class_.sudo(
+    process = class_.sudo(
         "exchange",
         "--graders",
         class_.people["prof"],
@@ -287,8 +289,8 @@ def test_what_is_in_the_way_is_told_in_one_line(class_):
         "--folder",
         class_.folder / "never",
     )
-    assert "was not written by this command" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert "was not written by this command" in process.stderr
+    assert len(process.stderr.splitlines()) == 1
     assert not (class_.folder / "never").exists()
 
 

@@ -69,12 +69,14 @@ def test_any_text_can_be_read(code):
 def test_a_disguised_copy_comes_first_and_the_honest_are_not_listed():
     answers = class_of(30)
     answers["thief"] = {n: disguised(code) for n, code in answers["s11"].items()}
-    found = compare(answers)
-    assert [(pair.first, pair.second) for pair in found.pairs] == [("s11", "thief")]
-    pair = found.pairs[0]
+    comparison = compare(answers)
+    assert [(pair.first, pair.second) for pair in comparison.pairs] == [
+        ("s11", "thief")
+    ]
+    pair = comparison.pairs[0]
     assert pair.share == pytest.approx(1.0) and not pair.same_names
     assert len(pair.exercises) == 6
-    assert found.usual < 0.3
+    assert comparison.usual < 0.3
 
 
 def test_copied_names_are_told():
@@ -84,11 +86,11 @@ def test_copied_names_are_told():
 
 
 def test_what_everybody_was_given_or_wrote_is_no_hint():
-    given = function("\n".join(WAYS))
+    given_code = function("\n".join(WAYS))
     answers = class_of(12)
-    for own in answers.values():
-        own["given"] = given
-    assert compare(answers, release_code=[given]).pairs == ()
+    for codes in answers.values():
+        codes["given"] = given_code
+    assert compare(answers, release_code=[given_code]).pairs == ()
     assert compare(answers).pairs == (), "all of the class share it: no weight"
 
 
@@ -96,9 +98,14 @@ def test_a_hundred_identical_solutions_are_cut_and_counted(monkeypatch):
     answers = class_of(40)
     for n in range(20):
         answers[f"t{n}"] = dict(answers["s11"])
-    found = compare(answers)
-    assert found.listed == 21 * 20 // 2 > len(found.pairs) == similarity.MOST_PAIRS
-    assert "and 110 more" in similarity.as_text("u", found)
+    comparison = compare(answers)
+    assert (
+        comparison.listed
+        == 21 * 20 // 2
+        > len(comparison.pairs)
+        == similarity.MOST_PAIRS
+    )
+    assert "and 110 more" in similarity.as_text("u", comparison)
 
 
 def test_a_class_of_one_or_none_has_no_pairs():
@@ -136,9 +143,9 @@ def test_vast_answers_cost_seconds_and_a_page_of_ordinary_size():
     }
     similarity._lexed.cache_clear()
     began = time.process_time()
-    found = compare(answers)
-    html = similarity.as_html("02_attention", found, answers)
+    comparison = compare(answers)
+    html = similarity.as_html("02_attention", comparison, answers)
     assert time.process_time() - began < 15
     assert similarity._lexed.cache_info().misses < 6 * 12 + 5, "each text once"
-    assert found.pairs[0].same_names and found.pairs[0].share == 1
+    assert comparison.pairs[0].same_names and comparison.pairs[0].share == 1
     assert len(html) < 2_000_000 and "more characters" in html

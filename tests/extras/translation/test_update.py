@@ -9,14 +9,16 @@ def test_an_update_keeps_what_is_translated(tmp_path, monkeypatch):
         monkeypatch.setattr(module, "ENGINE", tmp_path)
     (tmp_path / "checks").mkdir()
     (tmp_path / "checks" / "panel.py").write_text('_("one"); plural("a", "{n} b", n)')
-    made = update("de")
-    assert (made.sentences, made.missing) == (2, 2)
-    text = made.path.read_text("utf-8")
-    made.path.write_text(text.replace('"one"\nmsgstr ""', '"one"\nmsgstr "eins"'))
+    update_before = update("de")
+    assert (update_before.sentences, update_before.missing) == (2, 2)
+    text = update_before.path.read_text("utf-8")
+    update_before.path.write_text(
+        text.replace('"one"\nmsgstr ""', '"one"\nmsgstr "eins"')
+    )
     (tmp_path / "checks" / "panel.py").write_text('_("one"); template("at {n}")')
-    again = update("de")
-    assert (again.sentences, again.missing) == (2, 1)
-    text = again.path.read_text("utf-8")
+    update_after = update("de")
+    assert (update_after.sentences, update_after.missing) == (2, 1)
+    text = update_after.path.read_text("utf-8")
     assert (
         'msgid "one"\nmsgstr "eins"' in text and "plural" not in text.split("\n\n")[1]
     )

@@ -31,10 +31,10 @@ def test_a_program_tells_nothing_but_what_it_does(graded):
     assert "Eve" not in group.program and "adding" not in group.program
 
 
-def ask(root: Path, capsys, *asked: str) -> tuple[int, str]:
-    status = cli.main(["unnamed", "01", *asked, "--course", str(root)])
-    said = capsys.readouterr()
-    return status, said.out + said.err
+def ask(root: Path, capsys, *arguments: str) -> tuple[int, str]:
+    status = cli.main(["unnamed", "01", *arguments, "--course", str(root)])
+    output = capsys.readouterr()
+    return status, output.out + output.err
 
 
 def test_a_sentence_is_kept_for_the_group_and_told_on_its_pages(graded, capsys):
@@ -44,15 +44,15 @@ def test_a_sentence_is_kept_for_the_group_and_told_on_its_pages(graded, capsys):
     assert status == 0 and "return x + 3" in page.read_text()
     line = table.read_text().splitlines()[1]
     table.write_text(f"group,exercise,students,sentence\n{line}You added 3.\n")
-    status, said = ask(graded, capsys, "--from", str(table))
-    assert status == 0 and "generate_feedback 01_numbers --force" in said
+    status, output = ask(graded, capsys, "--from", str(table))
+    assert status == 0 and "generate_feedback 01_numbers --force" in output
     key = sentences.group_of(failed("a1"))
     assert sentences.read(graded, UNIT) == {key: "You added 3."}
     ask(graded, capsys)
     assert "You added 3." in page.read_text() and "You added 3." in table.read_text()
-    told = feedback(graded)
-    assert "<strong>Your teachers say:</strong> You added 3." in told["bob"]
-    assert "Your teachers say" not in told["silent"]
+    pages = feedback(graded)
+    assert "<strong>Your teachers say:</strong> You added 3." in pages["bob"]
+    assert "Your teachers say" not in pages["silent"]
 
 
 def feedback(root: Path) -> dict[str, str]:
@@ -62,8 +62,8 @@ def feedback(root: Path) -> dict[str, str]:
     config.GenerateFeedback.preprocessors = ["autograder.grading.feedback.Scores"]
     exporter = "autograder.grading.feedback.FeedbackExporter"
     config.GenerateFeedback.exporter_class = exporter
-    made = run_nbgrader(root, "generate_feedback", UNIT, force=True, config=config)
-    assert made["success"], made
+    run = run_nbgrader(root, "generate_feedback", UNIT, force=True, config=config)
+    assert run["success"], run
     return {
         path.parts[-3]: path.read_text()
         for path in (root / "feedback").glob(f"*/{UNIT}/*.html")
@@ -86,17 +86,17 @@ def adopt(monkeypatch, tmp_path):
     unit = find_unit("attention")
     copy = tmp_path / "transformer_course" / "attention" / "exercises"
     copy.mkdir(parents=True)
-    there = ROOT / copy.relative_to(tmp_path) / "softmax.py"
-    (copy / "softmax.py").write_text(there.read_text(encoding="utf-8"))
-    here = unit.__class__(unit.number, unit.name, tmp_path)
+    bank_file = ROOT / copy.relative_to(tmp_path) / "softmax.py"
+    (copy / "softmax.py").write_text(bank_file.read_text(encoding="utf-8"))
+    copied_unit = unit.__class__(unit.number, unit.name, tmp_path)
 
     def adopt_program(program: str, key: str = "a1b2c3d4") -> dict:
-        says = "You added a quarter."
+        message = "You added a quarter."
         group = unnamed.AnswerGroup(
-            "a1b2c3d4", "attention-softmax", ("ada",), "", program, says
+            "a1b2c3d4", "attention-softmax", ("ada",), "", program, message
         )
         monkeypatch.setattr(unnamed, "groups", lambda *_: [group])
-        path = unnamed.adopt(here, tmp_path, key, "quarter", ASKS)
+        path = unnamed.adopt(copied_unit, tmp_path, key, "quarter", ASKS)
         scope: dict = {}
         exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), scope)
         return scope
@@ -108,8 +108,8 @@ def test_a_group_becomes_a_mistake_of_its_exercise(adopt):
     """In a copy of the exercise's file, which Python can read afterwards."""
     scope = adopt("def stable_softmax(x):\n    return x.exp() + 0.25")
     added = scope["MISTAKES"][-1]
-    known = specification("attention/softmax").mutants
-    assert len(scope["MISTAKES"]) == len(known) + 1 and added.name == "quarter"
+    mutants = specification("attention/softmax").mutants
+    assert len(scope["MISTAKES"]) == len(mutants) + 1 and added.name == "quarter"
     assert (added.says, added.asks) == ("You added a quarter.", ASKS)
     assert "+ 0.25" in added.variants[0].source and added.variants[0].confined
     with pytest.raises(CourseError, match="there is no group"):

@@ -46,13 +46,13 @@ def world():
 
 
 @pytest.fixture
-def now():
+def clock():
     return [1_000_000.0]
 
 
 @pytest.fixture
-def watched(tmp_path, world, now):
-    return Watch(UNIT, tmp_path, world, per_hour=2, clock=lambda: now[0])
+def watched(tmp_path, world, clock):
+    return Watch(UNIT, tmp_path, world, per_hour=2, clock=lambda: clock[0])
 
 
 def hand_in(root: Path, student: str, text: str) -> None:
@@ -72,7 +72,7 @@ def test_what_is_new_is_graded_once(watched, world, tmp_path):
     assert list(watched.round()) == ["bob"]
 
 
-def test_who_hands_in_too_often_waits_and_is_not_forgotten(watched, tmp_path, now):
+def test_who_hands_in_too_often_waits_and_is_not_forgotten(watched, tmp_path, clock):
     for text in ("1", "22"):
         hand_in(tmp_path, "ada", text)
         assert list(watched.round()) == ["ada"]
@@ -80,15 +80,15 @@ def test_who_hands_in_too_often_waits_and_is_not_forgotten(watched, tmp_path, no
     hand_in(tmp_path, "bob", "1")
     assert list(watched.round()) == ["bob"]
     assert watched.steps.asked[-2:] == [("grade", "ada"), "bob"]
-    now[0] += HOUR + 1
+    clock[0] += HOUR + 1
     assert list(watched.round()) == ["ada"]
 
 
-def test_a_killed_watch_goes_on_where_it_stopped(watched, world, tmp_path, now):
+def test_a_killed_watch_goes_on_where_it_stopped(watched, world, tmp_path, clock):
     hand_in(tmp_path, "ada", "1")
     hand_in(tmp_path, "bob", "1")
     assert next(watched.round()) == "ada", "and nobody asks for the next one"
-    restarted = Watch(UNIT, tmp_path, World(), 2, lambda: now[0])
+    restarted = Watch(UNIT, tmp_path, World(), 2, lambda: clock[0])
     assert list(restarted.round()) == ["bob"]
 
 
@@ -103,7 +103,7 @@ def test_one_whose_feedback_fails_keeps_nobody_waiting(watched, world, tmp_path)
 
 
 def test_who_cannot_be_graded_is_tried_no_more_often_than_others(
-    watched, world, tmp_path, now
+    watched, world, tmp_path, clock
 ):
     hand_in(tmp_path, "eve", "1")
     world.fails, world.with_ = "eve", watch.NotGradedError
@@ -112,17 +112,17 @@ def test_who_cannot_be_graded_is_tried_no_more_often_than_others(
             list(watched.round())
     tried = len(world.asked)
     assert list(watched.round()) == [] and world.asked[tried:] == ["collect"]
-    now[0] += HOUR + 1
+    clock[0] += HOUR + 1
     world.fails = ""
     assert list(watched.round()) == ["eve"], "and is not forgotten"
 
 
-def test_a_clock_that_was_wrong_holds_nobody(watched, tmp_path, now):
-    now[0] += 1_000 * HOUR
+def test_a_clock_that_was_wrong_holds_nobody(watched, tmp_path, clock):
+    clock[0] += 1_000 * HOUR
     for text in ("1", "22"):
         hand_in(tmp_path, "ada", text)
         assert list(watched.round()) == ["ada"]
-    now[0] -= 1_000 * HOUR
+    clock[0] -= 1_000 * HOUR
     hand_in(tmp_path, "ada", "333")
     assert list(watched.round()) == ["ada"]
 
@@ -167,9 +167,9 @@ def test_what_could_not_be_graded_is_not_done(tmp_path, monkeypatch):
     with pytest.raises(CourseError, match="nothing of 01_numbers was graded"):
         list(watched.round())
     works["all"] = True
-    given = []
+    graded_students = []
     with pytest.raises(CourseError, match="ada was not graded"):
-        given.extend(watched.round())
+        graded_students.extend(watched.round())
     hand_in(tmp_path, "bob", "22")
     works["ada"] = True
     assert list(watched.round()) == ["ada", "bob"], "both are handed back in the end"
@@ -187,8 +187,8 @@ def test_a_run_that_says_all_is_well_and_graded_nobody_forgets_nobody(
     watched = Watch(UNIT, graded, watch.Commands(UNIT, graded))
     assert set(watched.round()) == {"bob", "cut", "quux-4711", "silent"}
     release = tiny.read(graded, "release")
-    tiny.hand_in(graded, "bob", tiny.data(tiny.solved(release)))
-    tiny.hand_in(graded, "new", tiny.data(tiny.solved(release)))
+    tiny.hand_in(graded, "bob", tiny.data(tiny.solve_release(release)))
+    tiny.hand_in(graded, "new", tiny.data(tiny.solve_release(release)))
     for _ in range(2):
         with pytest.raises(CourseError, match=r"bob was not graded.*new was not"):
             list(watched.round())
@@ -199,12 +199,16 @@ def test_a_run_that_says_all_is_well_and_graded_nobody_forgets_nobody(
 def test_who_waits_is_told_apart_from_others_with_a_comma_in_the_name(
     tmp_path, monkeypatch
 ):
-    asked = []
+    options_passed = []
     monkeypatch.setattr(
-        watch.Commands, "_autograde", lambda _, *options: asked.append(options) or True
+        watch.Commands,
+        "_autograde",
+        lambda _, *options: options_passed.append(options) or True,
     )
     watch.Commands(UNIT, tmp_path).grade(["ada,bob", "eve"])
-    assert asked == [("--Autograde.waiting=ada,bob", "--Autograde.waiting=eve")]
+    assert options_passed == [
+        ("--Autograde.waiting=ada,bob", "--Autograde.waiting=eve")
+    ]
 
 
 @dataclass
@@ -215,22 +219,22 @@ class Exchange:
     clone: Path
     student: str = ""
 
-    def start(self, where: Path, *command: str) -> subprocess.Popen:
+    def start(self, directory: Path, *command: str) -> subprocess.Popen:
         settings = {"JUPYTER_CONFIG_PATH": str(self.folder / "jupyter")}
         return subprocess.Popen(
             [sys.executable, "-m", *command],
-            cwd=where,
+            cwd=directory,
             text=True,
             env=os.environ | settings | {"PYTHONPATH": str(self.clone)},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
         )
 
-    def run(self, where: Path, *command: str) -> str:
-        started = self.start(where, *command)
-        said, _ = started.communicate()
-        assert started.returncode == 0, said
-        return said
+    def run(self, directory: Path, *command: str) -> str:
+        started = self.start(directory, *command)
+        output, _ = started.communicate()
+        assert started.returncode == 0, output
+        return output
 
     @property
     def pages(self) -> list[Path]:
@@ -240,7 +244,7 @@ class Exchange:
 @pytest.fixture
 def exchange(tmp_path) -> Exchange:
     unit, desk = find_unit("attention"), tmp_path / "desk"
-    made = Exchange(tmp_path, checkout(tmp_path / "course"))
+    running = Exchange(tmp_path, checkout(tmp_path / "course"))
     (tmp_path / "jupyter").mkdir()
     (tmp_path / "jupyter" / "nbgrader_config.py").write_text(
         f"c = get_config()\nc.Exchange.root = {str(tmp_path / 'exchange')!r}\n"
@@ -248,11 +252,11 @@ def exchange(tmp_path) -> Exchange:
     )
     (desk / unit.label).mkdir(parents=True)
     (desk / unit.label / unit.release.name).write_bytes(unit.release.read_bytes())
-    made.run(made.clone, "nbgrader", "release_assignment", unit.label)
-    made.run(desk, "nbgrader", "submit", unit.label)
+    running.run(running.clone, "nbgrader", "release_assignment", unit.label)
+    running.run(desk, "nbgrader", "submit", unit.label)
     (folder,) = (tmp_path / "exchange").glob("*/inbound/*")
-    made.student = folder.name.partition("+")[0]
-    return made
+    running.student = folder.name.partition("+")[0]
+    return running
 
 
 WATCH = ("autograder", "watch", "02", "--exchange")
@@ -261,13 +265,13 @@ WATCH = ("autograder", "watch", "02", "--exchange")
 @pytest.mark.long
 @pytest.mark.slow
 def test_from_submit_to_feedback_in_the_exchange_that_tells_points_only(exchange):
-    said = exchange.run(exchange.clone, *WATCH, "--once")
-    assert f" {exchange.student}\n" in said
+    first_output = exchange.run(exchange.clone, *WATCH, "--once")
+    assert f" {exchange.student}\n" in first_output
     (page,) = exchange.pages
     assert "After the deadline, this page says" in page.read_text()
     assert "Not solved yet" not in page.read_text()
-    again = exchange.run(exchange.clone, *WATCH, "--once")
-    assert f" {exchange.student}\n" not in again, "nothing is new"
+    second_output = exchange.run(exchange.clone, *WATCH, "--once")
+    assert f" {exchange.student}\n" not in second_output, "nothing is new"
 
 
 @pytest.mark.long
@@ -278,8 +282,8 @@ def test_a_watch_that_is_killed_while_it_grades_gives_feedback_when_restarted(ex
     killed.kill()
     killed.wait()
     assert not exchange.pages
-    said = exchange.run(exchange.clone, *WATCH, "--once")
-    assert f" {exchange.student}\n" in said and len(exchange.pages) == 1
+    output = exchange.run(exchange.clone, *WATCH, "--once")
+    assert f" {exchange.student}\n" in output and len(exchange.pages) == 1
 
 
 def test_its_options_are_said(capsys):
@@ -288,22 +292,22 @@ def test_its_options_are_said(capsys):
     assert "--per-hour" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("asked", ["--every=-1", "--every=nan", "--per-hour=0"])
-def test_a_pace_that_cannot_be_is_refused_in_a_line(tmp_path, capsys, asked):
+@pytest.mark.parametrize("option", ["--every=-1", "--every=nan", "--per-hour=0"])
+def test_a_pace_that_cannot_be_is_refused_in_a_line(tmp_path, capsys, option):
     source = tmp_path / "source" / "02_unit" / "02_unit.ipynb"
     source.parent.mkdir(parents=True)
     source.touch()
-    assert cli.main(["watch", "02", f"--course={tmp_path}", asked]) == 2
+    assert cli.main(["watch", "02", f"--course={tmp_path}", option]) == 2
     assert "--per-hour must be at least 1" in capsys.readouterr().err
 
 
 def test_what_cannot_be_collected_holds_nobody_who_is_there(watched, world, tmp_path):
-    def closed():
+    def refuse_collection():
         raise CourseError("eve: Permission denied")
 
-    world.collect = closed
+    world.collect = refuse_collection
     hand_in(tmp_path, "ada", "1")
-    done = []
+    finished = []
     with pytest.raises(CourseError, match="Permission denied"):
-        done.extend(iter(watched.round()))
+        finished.extend(iter(watched.round()))
     assert "ada" in world.asked and "ada" in watched._read_records()

@@ -10,7 +10,7 @@ nodes = pytest.importorskip("docutils.nodes", reason="comes with '.[site]'")
 
 
 @pytest.fixture
-def drawn():
+def render_math():
     """What the extension draws of a node, as Sphinx would ask it."""
     from autograder.extras.website import sphinx_math
 
@@ -31,14 +31,14 @@ def drawn():
     return draw
 
 
-def test_an_equation_stands_in_its_line_or_on_its_own(drawn):
-    inline = drawn(nodes.math("", "x^2"), block=False)
+def test_an_equation_stands_in_its_line_or_on_its_own(render_math):
+    inline = render_math(nodes.math("", "x^2"), block=False)
     assert inline.startswith("<math") and 'display="inline"' in inline
-    block = drawn(nodes.math_block("", "x^2"), block=True)
+    block = render_math(nodes.math_block("", "x^2"), block=True)
     assert block.startswith("<div") and 'display="block"' in block
 
 
-def test_no_equation_needs_a_script_or_is_markup_of_its_own(drawn):
+def test_no_equation_needs_a_script_or_is_markup_of_its_own(render_math):
     for text in ("x < y", "<script>", r"\frac{"):
-        made = drawn(nodes.math("", text), block=False)
-        assert "<script" not in made
+        markup = render_math(nodes.math("", text), block=False)
+        assert "<script" not in markup

@@ -104,13 +104,13 @@ def test_a_page_fetches_nothing_from_elsewhere(site, pages):
 
 @pytest.mark.slow
 def test_pictures_have_a_text_and_equations_need_no_script(pages):
-    drawn = 0
+    picture_count = 0
     for unit in units():
         page = pages[unit.label]
         assert all(page.pictures), unit.label
-        drawn += len(page.pictures)
+        picture_count += len(page.pictures)
         assert page.equations or "$" not in unit.release.read_text(encoding="utf-8")
-    assert drawn >= 3
+    assert picture_count >= 3
 
 
 @pytest.mark.slow

@@ -36,14 +36,14 @@ def test_what_is_kept_gets_the_next_key_of_its_line_once():
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("a1 c9", 'no comment "c9" is kept; there are a1, b1'),
         ("c+ text", r"the rubric has 2 lines, from a on"),
     ],
 )
-def test_a_slip_is_said(text, says):
-    with pytest.raises(CourseError, match=says):
+def test_a_slip_is_said(text, message):
+    with pytest.raises(CourseError, match=message):
         expand_comment(text, BANK, LINES)
 
 

@@ -14,11 +14,11 @@ ASKED = "request"
 REPLY = ({"parent_header": {"msg_id": ASKED}, "content": {"status": "ok"}}, True)
 
 
-def shown(text: str, request: str = ASKED):
+def output_message(text: str, request: str = ASKED):
     return {"parent_header": {"msg_id": request}, "text": text}, False
 
 
-IDLE = shown("idle")
+IDLE = output_message("idle")
 
 
 class Kernel:
@@ -47,8 +47,8 @@ class Kernel:
             raise CellExecutionComplete
         self.seen.append(message["text"])
 
-    def on_cell_executed(self, **how):
-        self.executed = how
+    def on_cell_executed(self, **fields):
+        self.executed = fields
 
 
 def never() -> str:
@@ -62,13 +62,20 @@ def hasty(monkeypatch):
 
 
 def test_it_takes_in_what_is_its_own_and_nothing_after_its_end():
-    other = shown("another cell's", "other")
-    kernel = Kernel([shown("a")], [other], [shown("b")], [IDLE], [shown("c")], [REPLY])
+    foreign = output_message("another cell's", "other")
+    kernel = Kernel(
+        [output_message("a")],
+        [foreign],
+        [output_message("b")],
+        [IDLE],
+        [output_message("c")],
+        [REPLY],
+    )
     cell = new_code_cell("x")
     cell.outputs = ["of an earlier run"]
-    asked = OneCell(kernel, cell, 3)
-    assert asked.await_end(never) is None
-    asked.close()
+    one_cell = OneCell(kernel, cell, 3)
+    assert one_cell.await_end(never) is None
+    one_cell.close()
     assert kernel.seen == ["a", "b"] and cell.outputs == []
     assert kernel.executed == {
         "cell": cell, "cell_index": 3, "execute_reply": REPLY[0]
@@ -77,55 +84,55 @@ def test_it_takes_in_what_is_its_own_and_nothing_after_its_end():
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    ("number", "expected"),
     [(7, 7), ("7", None), ({}, None), (-7, None), (10**4000, None), (True, None)],
 )
-def test_its_number_is_in_the_reply(said, kept):
-    reply = {**REPLY[0], "content": {"execution_count": said}}, True
+def test_its_number_is_in_the_reply(number, expected):
+    reply = {**REPLY[0], "content": {"execution_count": number}}, True
     cell = new_code_cell("x")
     OneCell(Kernel([reply], [IDLE]), cell, 0).await_end(never)
-    assert cell.execution_count == kept
+    assert cell.execution_count == expected
 
 
 def test_a_reply_waits_for_the_output_but_not_for_ever():
-    kernel = Kernel([REPLY], [shown("late")], [IDLE])
+    kernel = Kernel([REPLY], [output_message("late")], [IDLE])
     assert OneCell(kernel, new_code_cell("x"), 0).await_end(never) is None
     assert kernel.seen == ["late"]
     kernel = Kernel([REPLY])  # whose output never ends
     kernel.iopub_timeout = 0.01
-    asked = OneCell(kernel, new_code_cell("x"), 0)
-    assert asked.await_end(never) is None and asked.lacks_output
+    one_cell = OneCell(kernel, new_code_cell("x"), 0)
+    assert one_cell.await_end(never) is None and one_cell.lacks_output
 
 
 def test_output_that_is_there_is_taken_in_however_late_that_is():
-    kernel = Kernel([REPLY], [shown("a")], [shown("b")], [IDLE])
+    kernel = Kernel([REPLY], [output_message("a")], [output_message("b")], [IDLE])
     kernel.iopub_timeout = -1.0  # we were stopped meanwhile
-    asked = OneCell(kernel, new_code_cell("x"), 0)
-    assert asked.await_end(never) is None and not asked.lacks_output
+    one_cell = OneCell(kernel, new_code_cell("x"), 0)
+    assert one_cell.await_end(never) is None and not one_cell.lacks_output
     assert kernel.seen == ["a", "b"]
 
 
 def test_it_is_asked_now_and_again_whether_it_is_over():
     reasons = itertools.chain([None, None], itertools.repeat(EndReason.TIME))
-    kernel = Kernel([shown("a")])
-    asked = OneCell(kernel, new_code_cell("x"), 0)
-    assert asked.await_end(lambda: next(reasons)) is EndReason.TIME
-    kernel.batches = [[REPLY, shown("interrupted")], [IDLE]]
-    assert asked.await_end(never) is None
+    kernel = Kernel([output_message("a")])
+    one_cell = OneCell(kernel, new_code_cell("x"), 0)
+    assert one_cell.await_end(lambda: next(reasons)) is EndReason.TIME
+    kernel.batches = [[REPLY, output_message("interrupted")], [IDLE]]
+    assert one_cell.await_end(never) is None
     assert kernel.seen == ["a", "interrupted"]
 
 
 def test_a_cell_that_has_ended_meanwhile_is_not_interrupted():
     kernel = Kernel([REPLY, IDLE])
-    asked = OneCell(kernel, new_code_cell("x"), 0)
+    one_cell = OneCell(kernel, new_code_cell("x"), 0)
     assert (
-        asked.await_end(never) is None
-        and asked.await_end(lambda: EndReason.TIME) is None
+        one_cell.await_end(never) is None
+        and one_cell.await_end(lambda: EndReason.TIME) is None
     )
 
 
 def test_what_a_kernel_has_said_before_its_death_is_heard():
-    kernel = Kernel([], [], [shown("last words")], alive=False)
+    kernel = Kernel([], [], [output_message("last words")], alive=False)
     with pytest.raises(DeadKernelError):
         OneCell(kernel, new_code_cell("x"), 0).await_end(never)
     assert kernel.seen == ["last words"]

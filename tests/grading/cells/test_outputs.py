@@ -14,8 +14,8 @@ KB = 1024
 @pytest.fixture
 def capped(monkeypatch):
     """Keeps 2 kB of each cell; what reaches nbgrader's own reader is listed."""
-    made, passed = CappedOutputs(output_kb=2), []
-    made._spent = {}
+    outputs, passed = CappedOutputs(output_kb=2), []
+    outputs._spent = {}
 
     def take(self, msg, cell, index):
         if msg["content"].get("execution_state") == "idle":
@@ -23,18 +23,18 @@ def capped(monkeypatch):
         passed.append(msg["content"]["text"])
 
     monkeypatch.setattr(Execute, "process_message", take)
-    made.passed = passed
-    return made
+    outputs.passed = passed
+    return outputs
 
 
-def printed(text: object) -> dict:
+def stream_message(text: object) -> dict:
     return {"msg_type": "stream", "content": {"name": "stdout", "text": text}}
 
 
 def test_what_is_beyond_a_cells_share_is_cut_with_a_word(capped):
     cell = new_code_cell()
     for text in ("a" * KB, "b" * 2 * KB, "c"):
-        capped.process_message(printed(text), cell, 0)
+        capped.process_message(stream_message(text), cell, 0)
     assert capped.passed[0] == "a" * KB and len(capped.passed) == 2
     assert capped.passed[1].strip("b") == "\n[output cut after 2 kB]\n"
     assert KB - 300 < capped.passed[1].count("b") < KB
@@ -44,43 +44,45 @@ def test_what_is_beyond_a_cells_share_is_cut_with_a_word(capped):
 def reader():
     """Has the outputs of a cell of 2 kB that these messages come from."""
 
-    def shown(*messages: tuple[str, str]) -> list[tuple[str, str]]:
+    def process(*messages: tuple[str, str]) -> list[tuple[str, str]]:
         cell = new_code_cell()
-        made = CappedOutputs(output_kb=2)
-        made.reset_execution_trackers()
-        made.clear_before_next_output = False
-        made._spent, made.nb = {}, new_notebook(cells=[cell])
+        outputs = CappedOutputs(output_kb=2)
+        outputs.reset_execution_trackers()
+        outputs.clear_before_next_output = False
+        outputs._spent, outputs.nb = {}, new_notebook(cells=[cell])
         for name, text in messages:
             header = {"msg_type": "stream"}
             content = {"name": name, "text": text}
             message = {**header, "header": header, "content": content}
-            made.process_message({**message, "parent_header": {}}, cell, 0)
+            outputs.process_message({**message, "parent_header": {}}, cell, 0)
         reply = {"content": {"status": "ok"}}
-        made.on_cell_executed(cell=cell, cell_index=0, execute_reply=reply)
-        validate(made.nb)
+        outputs.on_cell_executed(cell=cell, cell_index=0, execute_reply=reply)
+        validate(outputs.nb)
         return [(o.name, o.text) for o in cell.outputs]
 
-    return shown
+    return process
 
 
 @pytest.mark.parametrize("length", [10, 1000, 5000])
 def test_in_how_many_messages_a_text_comes_makes_no_difference(reader, length):
     text = "".join(f"line {number}\n" for number in range(length))[:length]
     halves = [text[: length // 3], text[length // 3 :]]
-    whole = reader(("stdout", text))
-    assert len(whole) == 1 and len(whole[0][1]) < 2200
-    assert reader(*[("stdout", half) for half in halves]) == whole
-    assert reader(*[("stdout", letter) for letter in text]) == whole
+    text_at_once = reader(("stdout", text))
+    assert len(text_at_once) == 1 and len(text_at_once[0][1]) < 2200
+    assert reader(*[("stdout", half) for half in halves]) == text_at_once
+    assert reader(*[("stdout", letter) for letter in text]) == text_at_once
 
 
 def test_texts_of_two_streams_stay_in_their_order(reader):
-    said = [("stdout", "a"), ("stderr", "b"), ("stderr", "c"), ("stdout", "d")]
-    assert reader(*said) == [("stdout", "a"), ("stderr", "bc"), ("stdout", "d")]
+    messages = [("stdout", "a"), ("stderr", "b"), ("stderr", "c"), ("stdout", "d")]
+    assert reader(*messages) == [("stdout", "a"), ("stderr", "bc"), ("stdout", "d")]
 
 
 def test_another_cell_has_its_own_share_until_the_notebooks_is_used_up(capped):
     for index in range(12):
-        capped.process_message(printed("x" * (2 * KB - 100)), new_code_cell(), index)
+        capped.process_message(
+            stream_message("x" * (2 * KB - 100)), new_code_cell(), index
+        )
     assert len(capped.passed) == 9
     assert sum(map(len, capped.passed)) < 16 * KB
 
@@ -105,22 +107,22 @@ def test_the_end_of_a_cell_is_heard(capped):
 
 def test_what_shows_in_many_places_is_counted_in_each():
     cell = new_code_cell()
-    made = CappedOutputs(output_kb=8)
-    made.reset_execution_trackers()
-    made.clear_before_next_output = False
-    made._spent, made.nb = {}, new_notebook(cells=[cell])
+    capped_outputs = CappedOutputs(output_kb=8)
+    capped_outputs.reset_execution_trackers()
+    capped_outputs.clear_before_next_output = False
+    capped_outputs._spent, capped_outputs.nb = {}, new_notebook(cells=[cell])
     content = {"data": {}, "metadata": {}, "transient": {"display_id": "same"}}
     for _ in range(200):
         header = {"msg_type": "display_data"}
         message = {**header, "header": header, "content": dict(content)}
-        made.process_message({**message, "parent_header": {}}, cell, 0)
-    *shown, cut = cell.outputs
-    assert 5 < len(shown) < 20 and cut.text == "[output cut after 8 kB]\n"
+        capped_outputs.process_message({**message, "parent_header": {}}, cell, 0)
+    *displayed, cut = cell.outputs
+    assert 5 < len(displayed) < 20 and cut.text == "[output cut after 8 kB]\n"
 
 
 def test_an_empty_output_takes_room_too(capped):
     for _ in range(40):
-        capped.process_message(printed(""), new_code_cell(), 0)
+        capped.process_message(stream_message(""), new_code_cell(), 0)
     assert 10 < len(capped.passed) < 40
 
 
@@ -144,8 +146,8 @@ def test_an_error_that_only_the_reply_tells_of_is_a_line(content):
 
 
 def test_an_error_that_was_shown_is_not_told_again():
-    shown = new_output("error", ename="KeyError", evalue="k", traceback=["one", "two"])
-    cell = new_code_cell(outputs=[shown])
+    error = new_output("error", ename="KeyError", evalue="k", traceback=["one", "two"])
+    cell = new_code_cell(outputs=[error])
     reply = {"content": {"status": "error", "ename": "KeyError", "evalue": "k"}}
     CappedOutputs().on_cell_executed(cell=cell, cell_index=0, execute_reply=reply)
-    assert cell.outputs == [shown]
+    assert cell.outputs == [error]

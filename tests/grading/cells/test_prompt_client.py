@@ -60,9 +60,9 @@ def test_messages_about_something_else_are_passed_over():
 
 
 def test_the_end_of_another_question_makes_nobody_ready():
-    shown, replies = [about(7, execution_state="idle")], [about(1)]
+    outputs, replies = [about(7, execution_state="idle")], [about(1)]
     with pytest.raises(RuntimeError, match="died before replying"):
-        ready(Scripted(shown=shown, replies=replies, alive=False))
+        ready(Scripted(shown=outputs, replies=replies, alive=False))
 
 
 def test_who_hears_nothing_asks_again():
@@ -85,7 +85,7 @@ def wired():
     """A client on two sockets, and their other ends: output, and replies."""
     client, session = PromptClient(), Session(key=b"key")
     with client.context as context:
-        ends = []
+        peers = []
         client._poller = zmq.Poller()
         for name in ("iopub", "shell"):
             ours, end = context.socket(zmq.PAIR), context.socket(zmq.PAIR)
@@ -93,9 +93,9 @@ def wired():
             end.connect(f"inproc://{name}")
             setattr(client, f"_{name}_channel", PromptChannel(ours, session))
             client._poller.register(ours, zmq.POLLIN)
-            ends.append(end)
-        yield client, session, *ends
-        for end in ends:
+            peers.append(end)
+        yield client, session, *peers
+        for end in peers:
             end.close(linger=0)
         client.stop_channels()
 
@@ -110,8 +110,8 @@ def test_a_flood_of_output_hides_no_reply(wired):
     for number in range(3):
         session.send(output, "stream", {"text": str(number)})
     session.send(replies, "execute_reply", {"status": "ok"})
-    found = client.messages(5.0)
-    assert [(m["content"], reply) for m, reply in found] == [
+    messages = client.messages(5.0)
+    assert [(m["content"], reply) for m, reply in messages] == [
         ({"text": "0"}, False),
         ({"status": "ok"}, True),
     ]

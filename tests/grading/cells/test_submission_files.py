@@ -30,6 +30,6 @@ def test_inputs_are_drawn_anew_for_other_code_and_other_files(tmp_path):
 
 
 def test_a_notebook_may_read_the_solutions_of_the_units_before_and_no_other():
-    found = submission_files.earlier_solutions("03_multi_head_attention")
-    names = [path.rpartition("/")[2] for path in found]
+    paths = submission_files.earlier_solutions("03_multi_head_attention")
+    names = [path.rpartition("/")[2] for path in paths]
     assert names == ["__init__.py", "positional_encoding.py", "attention.py"]

@@ -89,7 +89,7 @@ BLANK = "class CausalAttention(nn.Module):\n    pass"
 BLIND = RIGHT.replace("(q, k, v, mask)", "(q, k, v)")
 
 
-def solved_cell(exercise, grade_id):
+def solution_cell(exercise, grade_id):
     """The cell that an exercise is solved in, as the course's source has it."""
     code = solution_source(specification(exercise))
     text = f"### BEGIN SOLUTION\n{code}\n### END SOLUTION"
@@ -107,14 +107,14 @@ def pristine(tmp_path_factory):
             "from torch import Tensor, nn\nfrom autograder import check",
             id="imports",
         ),
-        solved_cell(FIRST, "attention-answer"),
+        solution_cell(FIRST, "attention-answer"),
         checked(FIRST, "scaled_dot_product_attention", "attention", 28.0),
-        solved_cell(CROSS, "cross-answer"),
+        solution_cell(CROSS, "cross-answer"),
         checked(CROSS, "CrossAttention", "cross", 20.0),
         new_code_cell("PAD = 0", id="pad"),
-        solved_cell(LOSS, "loss-answer"),
+        solution_cell(LOSS, "loss-answer"),
         checked(LOSS, "masked_loss", "loss", 9.0),
-        solved_cell(UNSURE, "unsure-answer"),
+        solution_cell(UNSURE, "unsure-answer"),
         checked(UNSURE, "perplexity", "unsure", 5.0),
         new_code_cell(
             "from transformer_course.solutions import attention\n"
@@ -123,9 +123,9 @@ def pristine(tmp_path_factory):
             "    Block, RMSNorm, SwiGLU, grouped_attention, rotary_angles, rotate\n)",
             id="earlier",
         ),
-        solved_cell(BASE, "base-answer"),
+        solution_cell(BASE, "base-answer"),
         checked(BASE, "CausalAttention", "base", 12.0),
-        solved_cell(DERIVED, "derived-answer"),
+        solution_cell(DERIVED, "derived-answer"),
         checked(DERIVED, "LanguageModel", "derived", 8.0),
     ]
     make_course(root, judged.UNIT, source_of(cells))
@@ -146,10 +146,12 @@ def pristine(tmp_path_factory):
     return root
 
 
-def hand_in(root, student, attention, own, loss=None, unsure=None, **more):
-    answers = {"attention": attention, "cross": own, "loss": loss, "unsure": unsure}
-    given = {f"{name}-answer": code for name, code in (answers | more).items() if code}
-    judged.submit(root, student, given)
+def hand_in(root, student, attention, cross, loss=None, unsure=None, **further):
+    answers = {"attention": attention, "cross": cross, "loss": loss, "unsure": unsure}
+    codes = {
+        f"{name}-answer": code for name, code in (answers | further).items() if code
+    }
+    judged.submit(root, student, codes)
 
 
 def records(root, student):
@@ -165,25 +167,25 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sandboxes are L
 
 
 def test_a_right_exercise_earns_its_points_after_a_wrong_one(pristine):
-    found = records(pristine, "ann")
-    assert found["attention"]["points"] < 28.0
-    assert found["cross"]["points"] == 20.0
-    assert found["cross"]["given"] == [FIRST]
-    assert "given a right version of: Scaled dot-product" in found["cross"]["note"]
+    checks = records(pristine, "ann")
+    assert checks["attention"]["points"] < 28.0
+    assert checks["cross"]["points"] == 20.0
+    assert checks["cross"]["given"] == [FIRST]
+    assert "given a right version of: Scaled dot-product" in checks["cross"]["note"]
     assert "given a right version" in judged.outputs(pristine, "ann", "cross")
 
 
 def test_a_right_exercise_earns_its_points_after_one_that_is_not_solved(pristine):
-    found = records(pristine, "sam")
-    assert found["attention"]["note"].startswith("Not solved yet")
-    assert found["cross"]["points"] == 20.0
-    assert found["cross"]["given"] == [FIRST]
+    checks = records(pristine, "sam")
+    assert checks["attention"]["note"].startswith("Not solved yet")
+    assert checks["cross"]["points"] == 20.0
+    assert checks["cross"]["given"] == [FIRST]
 
 
 def test_a_right_class_earns_its_points_on_a_base_that_is_not_solved(pristine):
-    found = records(pristine, "tim")
-    assert found["base"]["points"] == 0.0
-    assert found["derived"]["points"] == 8.0 and found["derived"]["given"] == [BASE]
+    checks = records(pristine, "tim")
+    assert checks["base"]["points"] == 0.0
+    assert checks["derived"]["points"] == 8.0 and checks["derived"]["given"] == [BASE]
 
 
 def test_each_sandbox_of_a_submission_rolls_the_same_dice(pristine, tmp_path):
@@ -194,18 +196,18 @@ def test_each_sandbox_of_a_submission_rolls_the_same_dice(pristine, tmp_path):
     for student in ("ann", "bob", "eve", "ivy", "sam", "kim", "tim"):
         shutil.rmtree(root / "submitted" / student)
     assert judged.autograde(root)["success"]
-    shown = {
+    dice = {
         (root, student): dice_of(judged.outputs(root, student, "cross-answer"))
         for root in (pristine, root)
         for student in ("luc", "lea")
     }
-    assert shown[pristine, "luc"] == shown[root, "luc"] != shown[root, "lea"]
-    assert shown[pristine, "lea"] == shown[root, "lea"]
+    assert dice[pristine, "luc"] == dice[root, "luc"] != dice[root, "lea"]
+    assert dice[pristine, "lea"] == dice[root, "lea"]
 
 
 def dice_of(outputs):
-    (found,) = re.findall(r"dice \[[^]]+\]", outputs)
-    return found
+    (dice,) = re.findall(r"dice \[[^]]+\]", outputs)
+    return dice
 
 
 def test_a_mistake_of_its_own_still_costs(pristine):
@@ -220,24 +222,24 @@ def test_nothing_but_the_verdict_leaves_the_second_sandbox(pristine):
 
 
 def test_what_an_answer_says_stays_in_the_second_sandbox(pristine):
-    found = records(pristine, "ivy")["cross"]
-    assert found["given"] and 0.0 < found["points"] < 20.0
+    verdict = records(pristine, "ivy")["cross"]
+    assert verdict["given"] and 0.0 < verdict["points"] < 20.0
     names: dict = {}
     exec(reference_substitution.course_version([FIRST]), names)
     words = ".".join(names["scaled_dot_product_attention"].__code__.co_names)
     path = pristine / "autograded" / "ivy" / judged.UNIT / f"{judged.UNIT}.ipynb"
     assert "sqrt" in words and words not in path.read_text()
-    shown = judged.outputs(pristine, "ivy", "cross")
-    assert "ValueError" not in shown and "course&#x27;s version" in shown
+    outputs = judged.outputs(pristine, "ivy", "cross")
+    assert "ValueError" not in outputs and "course&#x27;s version" in outputs
 
 
 def test_one_more_sandbox_serves_all_second_tries_and_each_has_its_own_in_place(
     pristine,
 ):
-    found = records(pristine, "kim")
-    assert found["cross"]["given"] == [FIRST]
-    assert found["unsure"]["given"] == [LOSS]
-    assert (found["cross"]["points"], found["unsure"]["points"]) == (20.0, 5.0)
+    checks = records(pristine, "kim")
+    assert checks["cross"]["given"] == [FIRST]
+    assert checks["unsure"]["given"] == [LOSS]
+    assert (checks["cross"]["points"], checks["unsure"]["points"]) == (20.0, 5.0)
     assert (
         graded_notebook(pristine, "kim").metadata.autograder["sandbox"]["sandboxes"]
         == 2
@@ -245,8 +247,8 @@ def test_one_more_sandbox_serves_all_second_tries_and_each_has_its_own_in_place(
 
 
 def test_what_the_cells_have_shown_stays(pristine):
-    shown = cell(graded_notebook(pristine, "kim"), "cross-answer").outputs
-    assert [output["text"] for output in shown] == ["here\n"]
+    outputs = cell(graded_notebook(pristine, "kim"), "cross-answer").outputs
+    assert [output["text"] for output in outputs] == ["here\n"]
 
 
 class Sandboxes:
@@ -277,12 +279,12 @@ def test_none_is_tried_again_where_its_own_solution_has_been(unit):
     path = ROOT / "source" / unit.label / f"{unit.label}.ipynb"
     checks = map(check_cell, nbformat.read(path, as_version=4).cells)
     order = [check.exercise for check in checks if check]
-    known = references.load(unit.name)
-    assert sorted(order) == sorted(known)
+    exercises = references.load(unit.name)
+    assert sorted(order) == sorted(exercises)
     for exercise in order:
         assert all(
             order.index(name) < order.index(exercise)
-            for name in known[exercise].builds_on
+            for name in exercises[exercise].builds_on
         )
 
 
@@ -304,8 +306,8 @@ def test_a_setting_switches_it_off(pristine, tmp_path):
     hand_in(tmp_path, "off", UNSCALED, RIGHT)
     limits = {"carry_errors": False, "readable": SOLUTIONS}
     assert judged.autograde(tmp_path, **limits)["success"]
-    found = records(tmp_path, "off")["cross"]
-    assert found["points"] < 20.0 and not found["given"]
+    verdict = records(tmp_path, "off")["cross"]
+    assert verdict["points"] < 20.0 and not verdict["given"]
 
 
 def test_what_an_exercise_builds_on_is_known_through_others():
@@ -328,17 +330,17 @@ def test_what_was_made_of_a_replaced_exercise_is_run_again_in_its_order():
         checked(f"{unit}/trained_model", "trained_model", "4", 1.0),
     ]
 
-    def again(exercise, *replaced):
+    def rerun(exercise, *replaced):
         names = [f"{unit}/{name}" for name in replaced]
         return [
             answer.split()[1].rstrip("():")
             for answer in run_again(cells, f"{unit}/{exercise}", names, {})
         ]
 
-    both = ["LanguageModel", "trained_model"]
-    assert again("language_model", "attention_layer") == ["LanguageModel"]
-    assert again("trained_model", "attention_layer") == both
-    assert again("trained_model", "attention_layer", "language_model") == both[1:]
+    reruns = ["LanguageModel", "trained_model"]
+    assert rerun("language_model", "attention_layer") == ["LanguageModel"]
+    assert rerun("trained_model", "attention_layer") == reruns
+    assert rerun("trained_model", "attention_layer", "language_model") == reruns[1:]
 
 
 def test_an_exercise_builds_on_what_the_students_answer_names():
@@ -368,13 +370,13 @@ def test_an_exercise_builds_on_what_the_students_answer_names():
     ("name", "counts"), [("positional_encoding/bug_clinic", False), (CROSS, True)]
 )
 def test_a_second_try_at_a_clinic_counts_as_a_whole_only(name, counts):
-    def again(points):
+    def second_verdict(points):
         earned = verdict_of(CheckResult(name, "A title", points, 8.0), "somebody")
         names = [FIRST]
         return reference_substitution.render_second_verdict(earned, names).verdict
 
-    assert again(8.0).points == 8.0
-    assert again(7.2).points == (7.2 if counts else 0.0)
+    assert second_verdict(8.0).points == 8.0
+    assert second_verdict(7.2).points == (7.2 if counts else 0.0)
 
 
 def test_a_key_is_withheld_unless_most_of_it_is_solved():

@@ -10,11 +10,11 @@ from autograder.grading.checks import reference_metadata
 
 
 def test_it_says_what_the_references_say():
-    known = references.load("attention")
+    exercises = references.load("attention")
     assert reference_metadata.titles("attention") == {
-        n: e.title for n, e in known.items()
+        n: e.title for n, e in exercises.items()
     }
-    assert set(reference_metadata.entries("attention")) == set(known)
+    assert set(reference_metadata.entries("attention")) == set(exercises)
 
 
 def test_a_unit_that_is_not_here_has_no_exercises():
@@ -31,20 +31,22 @@ def test_only_where_a_scale_goes_beyond_all_points_there_is_a_bonus(monkeypatch)
         "measured": [{"scale": [[0.0, 0.0], [60.0, 1.0]]}, {"scale": []}],
         "with a bonus": [{"scale": [[0.0, 0.0], [60.0, 1.0], [80.0, 1.25]]}],
     }
-    made = {f"u/{name}": {"cases": found} for name, found in cases.items()}
+    metadata = {
+        f"u/{name}": {"cases": case_entries} for name, case_entries in cases.items()
+    }
     monkeypatch.setattr(
-        reference_metadata, "entries", lambda unit: made if unit == "u" else {}
+        reference_metadata, "entries", lambda unit: metadata if unit == "u" else {}
     )
     most = {name: reference_metadata.most(f"u/{name}") for name in cases}
     assert most == {"plain": 1.0, "measured": 1.0, "with a bonus": 1.25}
 
 
 @pytest.mark.parametrize(
-    ("suffix", "left"),
+    ("suffix", "length"),
     [(".safetensors", 100_000), (".safetensors", 4), (".json", 1_000)],
 )
 def test_references_that_were_cut_off_are_refused_before_grading(
-    tmp_path, monkeypatch, suffix, left
+    tmp_path, monkeypatch, suffix, length
 ):
     for ending in (".safetensors", ".json"):
         shutil.copy(references.FOLDER / "public" / f"attention{ending}", tmp_path)
@@ -52,7 +54,7 @@ def test_references_that_were_cut_off_are_refused_before_grading(
     reference_metadata.refuse_damaged("attention")
     reference_metadata.refuse_damaged("no_such_unit")
     with (tmp_path / f"attention{suffix}").open("r+b") as file:
-        file.truncate(left)
+        file.truncate(length)
     with pytest.raises(CourseError, match="make build UNIT=attention") as error:
         reference_metadata.refuse_damaged("attention")
     assert "\n" not in str(error.value)

@@ -39,11 +39,11 @@ from tests.tiny_course import (
 @pytest.mark.slow
 def test_a_locked_gradebook_is_waited_for(course):
     hand_in(course, "ada", good(course))
-    other = sqlite3.connect(
+    connection = sqlite3.connect(
         course / "gradebook.db", isolation_level=None, check_same_thread=False
     )
-    other.execute("BEGIN EXCLUSIVE")
-    threading.Timer(7, other.execute, ["ROLLBACK"]).start()
+    connection.execute("BEGIN EXCLUSIVE")
+    threading.Timer(7, connection.execute, ["ROLLBACK"]).start()
     result = autograde(course)
     assert result["success"] and "waiting for it" in result["log"]
     assert points(course) == {"ada": [2.0, 4.0, None]}
@@ -52,10 +52,10 @@ def test_a_locked_gradebook_is_waited_for(course):
 @pytest.mark.slow
 def test_a_gradebook_locked_for_too_long_ends_in_a_plain_message(course):
     hand_in(course, "ada", good(course))
-    other = sqlite3.connect(course / "gradebook.db", isolation_level=None)
-    other.execute("BEGIN EXCLUSIVE")
+    connection = sqlite3.connect(course / "gradebook.db", isolation_level=None)
+    connection.execute("BEGIN EXCLUSIVE")
     result = autograde(course, patience=1.0)
-    other.execute("ROLLBACK")
+    connection.execute("ROLLBACK")
     assert not result["success"] and "close what else uses it" in result["log"]
     assert "Traceback" not in result["log"]
 
@@ -108,17 +108,17 @@ def test_two_runs_at_once_grade_each_submission_once_more_at_most(course):
 
 def test_who_waits_for_another_run_says_for_whom(course, monkeypatch):
     hand_in(course, "ada", good(course))
-    other, say = contextlib.ExitStack(), Run._wait
-    other.enter_context(GradedFolder(course / "autograded" / "ada" / UNIT).locked())
+    blocking, say = contextlib.ExitStack(), Run._wait
+    blocking.enter_context(GradedFolder(course / "autograded" / "ada" / UNIT).locked())
 
     def wait(self, student):
         say(self, student)
-        other.close()  # it goes on, and ends
+        blocking.close()  # it goes on, and ends
 
     monkeypatch.setattr(Run, "_wait", wait)
-    done = autograde(course)
-    assert done["success"]
-    assert "ada is being graded by another command" in done["log"]
+    run = autograde(course)
+    assert run["success"]
+    assert "ada is being graded by another command" in run["log"]
 
 
 class _OnSet(RunHere, Stage):
@@ -154,14 +154,14 @@ def test_after_a_changed_test_all_are_judged_again_and_changes_are_shown(
 
 def test_a_new_gradebook_is_of_the_version_that_alembic_would_say(tmp_path):
     with Gradebook(f"sqlite:///{tmp_path}/new.db", "tiny") as book:
-        found = book.db.connection().exec_driver_sql("SELECT * FROM alembic_version")
-        (version,) = found.scalars()
+        rows = book.db.connection().exec_driver_sql("SELECT * FROM alembic_version")
+        (version,) = rows.scalars()
     with dbutil._temp_alembic_ini("sqlite://") as settings:
-        asked = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", "alembic.config", "-c", settings, "heads"],
             capture_output=True, text=True, check=True,
         )  # fmt: skip
-    assert asked.stdout.split() == [version, "(head)"]
+    assert process.stdout.split() == [version, "(head)"]
 
 
 class _WithoutChecks(RunHere):
@@ -175,38 +175,40 @@ class _WithoutChecks(RunHere):
 def test_scores_and_comments_are_those_that_nbgrader_would_write(course):
     hand_in(course, "ada", good(course))
     hand_in(course, "bob", tiny.data(tiny.read(course, "release")))  # as released
-    found = []
+    books = []
     for writer in (SaveAutoGrades, SaveVerdicts):
         stages = [_WithoutChecks, writer]
         assert autograde(course, force=True, autograde_preprocessors=stages)["success"]
-        found.append(gradebook(course))
-    assert found[0] == found[1]
-    assert "No response." in found[1]["bob"][2].values()
+        books.append(gradebook(course))
+    assert books[0] == books[1]
+    assert "No response." in books[1]["bob"][2].values()
 
 
 def test_the_rows_of_a_submission_are_asked_for_once(course, monkeypatch):
     hand_in(course, "ada", good(course))
-    asked: list[str] = []
-    made = SaveVerdicts.preprocess
+    statements: list[str] = []
+    preprocess = SaveVerdicts.preprocess
 
-    def counted(self, nb, resources):
-        asked.clear()
-        return made(self, nb, resources)
+    def preprocess_counting(self, nb, resources):
+        statements.clear()
+        return preprocess(self, nb, resources)
 
-    def opened(self, *place):
+    def open_listening(self, *place):
         begin(self, *place)
         event.listen(
-            self.engine, "before_cursor_execute", lambda *a: asked.append(str(a[2]))
+            self.engine,
+            "before_cursor_execute",
+            lambda *a: statements.append(str(a[2])),
         )
 
     begin = OurGradebook.__init__
-    monkeypatch.setattr(OurGradebook, "__init__", opened)
-    monkeypatch.setattr(SaveVerdicts, "preprocess", counted)
+    monkeypatch.setattr(OurGradebook, "__init__", open_listening)
+    monkeypatch.setattr(SaveVerdicts, "preprocess", preprocess_counting)
     stages = [_WithoutChecks, SaveVerdicts]
     assert autograde(course, autograde_preprocessors=stages)["success"]
     # Three for the submission, and one for what has changed in the whole class.
-    assert sum("JOIN submitted_notebook" in text for text in asked) == 4
-    assert sum(text.startswith("UPDATE grade") for text in asked) == 1
+    assert sum("JOIN submitted_notebook" in text for text in statements) == 4
+    assert sum(text.startswith("UPDATE grade") for text in statements) == 1
 
 
 def test_a_cell_without_a_row_is_told_of(course):
@@ -230,15 +232,15 @@ def test_a_full_disk_is_not_waited_for(course, kind):
     }
     url = f"sqlite:///{course}/gradebook.db"
     book = PatientBook(url, "tiny", 60.0, logging.getLogger(__name__))
-    asked = []
+    kinds = []
 
     def write(_):
-        asked.append(kind)
+        kinds.append(kind)
         raise errors[kind]
 
     with pytest.raises(GradebookError, match="disk is full"):
         book.use(write)
-    assert asked == [kind]
+    assert kinds == [kind]
 
 
 def test_a_disk_that_fills_in_the_middle_of_a_row_ends_in_one_line(course, caplog):
@@ -247,10 +249,10 @@ def test_a_disk_that_fills_in_the_middle_of_a_row_ends_in_one_line(course, caplo
     book = PatientBook(url, "tiny", 60.0, logging.getLogger(__name__))
     book.use(lambda one: event.listen(one.engine, "connect", _no_more_pages))
 
-    def write(one):
-        one.engine.dispose()
+    def write(book):
+        book.engine.dispose()
         for number in range(500):
-            one.add_student(f"student-{number}", first_name="x" * 500)
+            book.add_student(f"student-{number}", first_name="x" * 500)
 
     with pytest.raises(GradebookError, match=r"full.*; make room on its disk"):
         book.use(write)

@@ -17,16 +17,16 @@ WRONG = "def double(x):\n    return x"
 @pytest.fixture
 def graded(course):
     for student, double in (("ada", DOUBLE), ("bob", WRONG)):
-        answers = tiny.solved(tiny.read(course, "release"), double=double)
+        answers = tiny.solve_release(tiny.read(course, "release"), double=double)
         hand_in(course, student, tiny.data(answers))
     assert autograde(course)["success"]
     return course
 
 
-def told(root) -> list[tuple[str, ...]]:
+def read_changes(root) -> list[tuple[str, ...]]:
     return [
-        (one.student, one.cell, one.before, one.after, one.why)
-        for one in changes.read(root, UNIT)
+        (change.student, change.cell, change.before, change.after, change.why)
+        for change in changes.read(root, UNIT)
     ]
 
 
@@ -39,22 +39,22 @@ def change(root, student: str, **values) -> None:
 
 
 def test_a_first_grading_changes_nothing(graded):
-    assert told(graded) == []
+    assert read_changes(graded) == []
     assert not changes.table(graded, UNIT).exists()
 
 
 def test_each_change_is_kept_with_its_reason(graded):
-    answers = tiny.solved(tiny.read(graded, "release"))
+    answers = tiny.solve_release(tiny.read(graded, "release"))
     hand_in(graded, "bob", tiny.data(answers))
     change(graded, "ada", manual_score=1.5)
     log = autograde(graded, force=False)["log"]
-    kept = [
+    expected = [
         ("ada", "numbers-double", "2", "1.5", "by hand"),
         ("bob", "numbers-double", "0", "2", "new submission"),
     ]
-    assert told(graded) == kept and "2    1.5  by hand" in log
+    assert read_changes(graded) == expected and "2    1.5  by hand" in log
     autograde(graded)
-    assert told(graded) == kept, "a run that changes nothing adds nothing"
+    assert read_changes(graded) == expected, "a run that changes nothing adds nothing"
     page, _ = report.make(UNIT, graded, graded / "a.html")
     assert "Scores that have changed" in page.read_text()
 
@@ -65,17 +65,19 @@ def test_what_is_graded_otherwise_without_a_new_submission_is_a_mended_check(gra
     assert text.count("2.0") == 1
     path.write_text(text.replace("2.0", "0.5"))
     autograde(graded)
-    assert told(graded) == [("ada", "numbers-double", "0.5", "2", "mended check")]
+    assert read_changes(graded) == [
+        ("ada", "numbers-double", "0.5", "2", "mended check")
+    ]
     release.install()
     config = Config()
     config.GenerateFeedback.preprocessors = ["autograder.grading.feedback.Scores"]
     config.GenerateFeedback.exporter_class = (
         "autograder.grading.feedback.FeedbackExporter"
     )
-    made = tiny.run_nbgrader(
+    run = tiny.run_nbgrader(
         graded, "generate_feedback", UNIT, force=True, config=config
     )
-    assert made["success"], made
+    assert run["success"], run
     pages = {s: _page(graded, s) for s in ("ada", "bob")}
     assert "numbers-double: 0.5 → 2 (a check was mended, 20" in pages["ada"]
     assert "Points that have changed" not in pages["bob"]
@@ -94,26 +96,26 @@ def test_a_table_that_is_damaged_ends_in_a_line_and_is_kept(graded):
 
 
 def test_no_student_s_name_is_a_formula(course):
-    answers = tiny.solved(tiny.read(course, "release"), double=WRONG)
+    answers = tiny.solve_release(tiny.read(course, "release"), double=WRONG)
     hand_in(course, "=1+1", tiny.data(answers))
     autograde(course)
-    hand_in(course, "=1+1", tiny.data(tiny.solved(tiny.read(course, "release"))))
+    hand_in(course, "=1+1", tiny.data(tiny.solve_release(tiny.read(course, "release"))))
     autograde(course)
-    assert told(course)[0][0] == "=1+1"
+    assert read_changes(course)[0][0] == "=1+1"
     assert "'=1+1" in changes.table(course, UNIT).read_text()
 
 
 def test_a_return_from_no_score_is_kept_and_points_that_were_awaited_are_not(graded):
     change(graded, "ada", auto_score=None)
     change(graded, "bob", auto_score=None)
-    changes_before = told(graded)
+    changes_before = read_changes(graded)
     with Gradebook(f"sqlite:///{graded}/gradebook.db", "tiny") as book:
         changes.end(graded, UNIT, book, {})
     change(graded, "ada", auto_score=2.0)
     change(graded, "bob", manual_score=1.0)
     with Gradebook(f"sqlite:///{graded}/gradebook.db", "tiny") as book:
         changes.end(graded, UNIT, book, {})
-    assert told(graded)[len(changes_before) :] == [
+    assert read_changes(graded)[len(changes_before) :] == [
         ("ada", "numbers-double", "2", "", "mended check"),
         ("bob", "numbers-double", "0", "", "mended check"),
         ("ada", "numbers-double", "", "2", "decided at last"),

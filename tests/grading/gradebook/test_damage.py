@@ -17,9 +17,9 @@ def test_a_damaged_gradebook_is_one_line_and_stays(course, start):
     """Random bytes, from its beginning or further on."""
     damage.install()
     path = course / "gradebook.db"
-    whole = path.read_bytes()
-    noise = random.Random(0).randbytes(len(whole))
-    path.write_bytes(whole[:start] + noise[start:])
+    content = path.read_bytes()
+    noise = random.Random(0).randbytes(len(content))
+    path.write_bytes(content[:start] + noise[start:])
     log = logging.getLogger("test")
     patient = PatientBook(f"sqlite:///{path}", "tiny", 3600.0, log)
     with pytest.raises(GradebookError, match=r"gradebook\.db is damaged \(") as refusal:
@@ -27,7 +27,7 @@ def test_a_damaged_gradebook_is_one_line_and_stays(course, start):
     assert "\n" not in str(refusal.value)
     with pytest.raises(GradebookError, match="is damaged"):
         gradebook(course)
-    assert path.read_bytes() == whole[:start] + noise[start:]
+    assert path.read_bytes() == content[:start] + noise[start:]
 
 
 def test_commands_of_nbgrader_refuse_a_damaged_gradebook_in_one_line(course):

@@ -17,7 +17,7 @@ def late(course):
         book.update_or_create_assignment(UNIT, duedate="2020-01-01 00:00:00 UTC")
     for student in ("ada", "bob"):
         folder = hand_in(
-            course, student, tiny.data(tiny.solved(tiny.read(course, "release")))
+            course, student, tiny.data(tiny.solve_release(tiny.read(course, "release")))
         )
         (folder / "timestamp.txt").write_text("2020-01-01 01:30:00 UTC")
     return course

@@ -7,7 +7,7 @@ from traitlets.config import Config
 from autograder.course.errors import CourseError
 from autograder.grading.gradebook.book import Gradebook as CourseBook
 from autograder.grading.gradebook.register_assignment import register
-from tests.grading.releases import in_book, left_over, release_text
+from tests.grading.releases import find_leftovers, in_book, release_text
 from tests.tiny_course import UNIT, autograde, good, hand_in, points, run_nbgrader
 
 
@@ -31,10 +31,10 @@ def test_a_release_of_another_source_is_not_entered(clone):
     path = clone / "source" / UNIT / f"{UNIT}.ipynb"
     path.write_text(path.read_text().replace("assert double(2)", "assert double(9)"))
     hand_in(clone, "ada", good(clone))
-    told = autograde(clone)
-    assert not told["success"] and "generate_assignment" in told["log"]
-    made = run_nbgrader(clone, "generate_assignment", UNIT, force=True)
-    assert made["success"] and not left_over(clone)
+    refusal = autograde(clone)
+    assert not refusal["success"] and "generate_assignment" in refusal["log"]
+    run = run_nbgrader(clone, "generate_assignment", UNIT, force=True)
+    assert run["success"] and not find_leftovers(clone)
     assert "assert double(9)" in release_text(clone)
 
 

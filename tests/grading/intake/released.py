@@ -15,8 +15,8 @@ def released() -> nbformat.NotebookNode:
             ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS", ""),
         ):
             if begin in c.source:
-                before, _, rest = c.source.partition(begin)
-                c.source = (before + instead + rest.partition(end)[2]).rstrip()
+                before, _, after_begin = c.source.partition(begin)
+                c.source = (before + instead + after_begin.partition(end)[2]).rstrip()
     return release
 
 

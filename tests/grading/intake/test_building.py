@@ -13,17 +13,17 @@ from autograder.grading import intake
 from autograder.grading.intake import rebuild
 from autograder.grading.run.outcome import Outcome
 from tests.grading.intake.released import RELEASE, SOURCE, graded, is_solved, sources
-from tests.tiny_course import DOUBLE, STUB, TRIPLE, WORDS, cell, solved
+from tests.tiny_course import DOUBLE, STUB, TRIPLE, WORDS, cell, solve_release
 
 
 def test_an_untouched_solved_notebook_needs_no_repair():
-    notebook, kinds = graded(solved(RELEASE))
+    notebook, kinds = graded(solve_release(RELEASE))
     assert is_solved(notebook) and kinds == []
     assert [c.id for c in notebook.cells] == [c.id for c in SOURCE.cells]
 
 
 def test_tests_come_from_the_source_with_their_hidden_part():
-    notebook, _ = graded(solved(RELEASE))
+    notebook, _ = graded(solve_release(RELEASE))
     expected = cell(SOURCE, "numbers-double").source
     assert cell(notebook, "numbers-double").source == expected
     assert "HIDDEN" in expected
@@ -39,13 +39,13 @@ def test_an_unchanged_written_answer_has_the_checksum_by_which_nbgrader_tells_it
     from nbgrader.utils import determine_grade
 
     untouched, _ = graded(RELEASE)
-    answered, _ = graded(solved(RELEASE))
+    answered, _ = graded(solve_release(RELEASE))
     assert determine_grade(cell(untouched, "numbers-why"))[0] == 0
     assert determine_grade(cell(answered, "numbers-why"))[0] is None
 
 
 def test_the_last_filled_copy_of_an_answer_wins_and_the_other_is_ignored():
-    submission = solved(RELEASE, double="def double(x):\n    return 17")
+    submission = solve_release(RELEASE, double="def double(x):\n    return 17")
     good = copy.deepcopy(cell(submission, "numbers-double-answer"))
     good.id, good.source = "copy", DOUBLE
     submission.cells.insert(4, good)
@@ -55,14 +55,14 @@ def test_the_last_filled_copy_of_an_answer_wins_and_the_other_is_ignored():
 
 
 def test_an_unfilled_copy_behind_the_answer_does_not_replace_it():
-    submission = solved(RELEASE)
+    submission = solve_release(RELEASE)
     submission.cells.append(copy.deepcopy(cell(RELEASE, "numbers-double-answer")))
     notebook, kinds = graded(submission)
     assert is_solved(notebook) and kinds == ["copy ignored"]
 
 
 def test_a_copied_answer_cell_used_as_scratch_paper_is_kept_as_an_own_cell():
-    submission = solved(RELEASE)
+    submission = solve_release(RELEASE)
     scratch = copy.deepcopy(cell(submission, "numbers-double-answer"))
     scratch.source = "print(double(4))"
     submission.cells.insert(3, scratch)
@@ -72,7 +72,7 @@ def test_a_copied_answer_cell_used_as_scratch_paper_is_kept_as_an_own_cell():
 
 
 def test_deleted_tests_return_and_edited_tests_are_undone():
-    submission = solved(RELEASE)
+    submission = solve_release(RELEASE)
     submission.cells = [c for c in submission.cells if c.id != "numbers-double"]
     cell(submission, "numbers-triple").source = "assert True"
     notebook, kinds = graded(submission)
@@ -80,7 +80,7 @@ def test_deleted_tests_return_and_edited_tests_are_undone():
 
 
 def test_lost_nbgrader_metadata_is_restored_by_cell_ids():
-    submission = solved(RELEASE)
+    submission = solve_release(RELEASE)
     for c in submission.cells:
         c.metadata = {}
     notebook, kinds = graded(submission)
@@ -88,7 +88,7 @@ def test_lost_nbgrader_metadata_is_restored_by_cell_ids():
 
 
 def test_ids_where_colab_saves_them_restore_as_well():
-    submission = solved(RELEASE)
+    submission = solve_release(RELEASE)
     submission.nbformat_minor = 0
     for c in submission.cells:
         c.metadata = {"id": c.pop("id")}
@@ -96,7 +96,7 @@ def test_ids_where_colab_saves_them_restore_as_well():
 
 
 def test_without_ids_and_metadata_answers_are_found_by_what_they_define():
-    submission = solved(RELEASE)
+    submission = solve_release(RELEASE)
     for c in submission.cells:
         c.metadata = {}
         c.pop("id")
@@ -106,14 +106,16 @@ def test_without_ids_and_metadata_answers_are_found_by_what_they_define():
 
 
 def test_an_answer_below_its_untouched_stub_is_found():
-    submission = solved(RELEASE, double=cell(RELEASE, "numbers-double-answer").source)
+    submission = solve_release(
+        RELEASE, double=cell(RELEASE, "numbers-double-answer").source
+    )
     submission.cells.insert(3, new_code_cell(DOUBLE))
     notebook, kinds = graded(submission)
     assert is_solved(notebook) and kinds == ["answer found"]
 
 
 def test_own_cells_stay_behind_their_neighbour():
-    submission = solved(RELEASE, double="def double(x):\n    return helper(x)")
+    submission = solve_release(RELEASE, double="def double(x):\n    return helper(x)")
     submission.cells.insert(2, new_code_cell("def helper(x):\n    return x + x"))
     submission.cells.insert(0, new_markdown_cell("My notes"))
     notebook, kinds = graded(submission)
@@ -123,7 +125,7 @@ def test_own_cells_stay_behind_their_neighbour():
 
 
 def test_a_moved_answer_returns_to_its_place_without_dragging_others_along():
-    submission = solved(RELEASE, triple="def triple(x):\n    return helper(x)")
+    submission = solve_release(RELEASE, triple="def triple(x):\n    return helper(x)")
     moved = submission.cells.pop(2)
     submission.cells.insert(3, new_code_cell("def helper(x):\n    return 3 * x"))
     submission.cells.append(moved)
@@ -132,7 +134,7 @@ def test_a_moved_answer_returns_to_its_place_without_dragging_others_along():
 
 
 def test_an_answer_that_became_markdown_is_code_again():
-    submission = solved(RELEASE)
+    submission = solve_release(RELEASE)
     answer = cell(submission, "numbers-double-answer")
     answer.cell_type = "markdown"
     notebook, kinds = graded(submission)
@@ -140,7 +142,9 @@ def test_an_answer_that_became_markdown_is_code_again():
 
 
 def test_an_added_import_in_a_cell_of_the_course_is_not_lost():
-    submission = solved(RELEASE, double="def double(x):\n    return int(np.add(x, x))")
+    submission = solve_release(
+        RELEASE, double="def double(x):\n    return int(np.add(x, x))"
+    )
     submission.cells[1].source = "import math\nimport numpy as np"
     notebook, kinds = graded(submission)
     assert is_solved(notebook) and kinds == ["course cell"]
@@ -160,13 +164,13 @@ def test_an_added_import_in_a_cell_of_the_course_is_not_lost():
     ],
 )
 def test_installs_and_drives_are_made_harmless_and_told(line):
-    submission = solved(RELEASE, double=f"{line}\n{DOUBLE}")
+    submission = solve_release(RELEASE, double=f"{line}\n{DOUBLE}")
     notebook, kinds = graded(submission)
     assert is_solved(notebook) and kinds == ["install"]
 
 
 def test_of_many_repairs_of_a_kind_the_first_are_told_and_the_rest_are_counted():
-    submission = solved(RELEASE)
+    submission = solve_release(RELEASE)
     submission.cells += [new_code_cell(f"!pip install p{n}") for n in range(1900)]
     written = nbformat.writes(submission).encode()
     _, repairs = rebuild(SOURCE, RELEASE, written)
@@ -183,7 +187,7 @@ def test_an_install_inside_a_block_leaves_the_block_whole():
 
 
 def test_colabs_personal_data_outputs_and_widgets_are_gone():
-    submission = solved(RELEASE)
+    submission = solve_release(RELEASE)
     submission.metadata = {"colab": {"provenance": []}, "widgets": {"state": {}}}
     answer = cell(submission, "numbers-double-answer")
     answer.metadata["executionInfo"] = {"user": {"displayName": "Ada L", "userId": "7"}}
@@ -195,14 +199,14 @@ def test_colabs_personal_data_outputs_and_widgets_are_gone():
 
 
 def test_colabs_badge_cell_is_dropped():
-    submission = solved(RELEASE)
+    submission = solve_release(RELEASE)
     badge = new_markdown_cell("<a href=...>", metadata={"id": "view-in-github"})
     submission.cells.insert(0, badge)
     assert len(graded(submission)[0].cells) == len(SOURCE.cells)
 
 
 def test_another_kernel_is_set_back():
-    submission = solved(RELEASE)
+    submission = solve_release(RELEASE)
     submission.metadata = {"kernelspec": {"name": "ir", "language": "R"}}
     notebook, kinds = graded(submission)
     assert kinds == ["kernel"] and notebook.metadata.kernelspec.name == "python3"
@@ -222,33 +226,33 @@ def test_a_notebook_of_format_3_is_read():
 @pytest.mark.parametrize("level", [2.0, 1e999, -1, True, None, [], "2"])
 def test_a_heading_of_an_odd_level_is_no_obstacle(level):
     odd = {"cell_type": "heading", "level": level, "source": "Numbers"}
-    submission = json.loads(nbformat.writes(solved(RELEASE)))
+    submission = json.loads(nbformat.writes(solve_release(RELEASE)))
     submission["cells"].insert(0, odd)
     assert is_solved(graded(json.dumps(submission).encode())[0])
 
 
 def test_old_nbgrader_metadata_is_no_obstacle():
-    submission = solved(RELEASE)
+    submission = solve_release(RELEASE)
     for c in submission.cells:
         c.metadata.get("nbgrader", {}).pop("schema_version", None)
     assert is_solved(graded(submission)[0])
 
 
 def test_raw_cells_become_plain_text_since_pages_would_show_them_unescaped():
-    submission = solved(RELEASE)
+    submission = solve_release(RELEASE)
     submission.cells.append(new_raw_cell("<script>alert(1)</script>"))
     last = graded(submission)[0].cells[-1]
     assert last.cell_type == "markdown" and last.source.startswith("    <script>")
 
 
 def test_pictures_in_written_answers_are_kept_and_other_attachments_are_not():
-    submission = solved(RELEASE)
+    submission = solve_release(RELEASE)
     cell(submission, "numbers-why").attachments = {
         "a.png": {"image/png": "AAAA"},
         "b.svg": {"image/svg+xml": "<svg/>"},
     }
-    kept = cell(graded(submission)[0], "numbers-why").attachments
-    assert kept == {"a.png": {"image/png": "AAAA"}}
+    attachments = cell(graded(submission)[0], "numbers-why").attachments
+    assert attachments == {"a.png": {"image/png": "AAAA"}}
 
 
 @pytest.mark.parametrize("ids", [True, False])
@@ -259,14 +263,16 @@ def test_a_notebook_of_a_published_kit_needs_no_repair(ids, kit):
     source, release = map(notebooks.read, (unit.source, unit.release))
     submission = json.loads(unit.release.read_text(encoding="utf-8"))
     owner, version = kit
-    there = published(owner=owner).generated_cells(unit, version)
-    for given in submission["cells"]:
-        if given["id"] in there:
-            assert "".join(given["source"]) != there[given["id"]]
-            given["source"] = there[given["id"]].splitlines(keepends=True)
+    published_cells = published(owner=owner).generated_cells(unit, version)
+    for submitted in submission["cells"]:
+        if submitted["id"] in published_cells:
+            assert "".join(submitted["source"]) != published_cells[submitted["id"]]
+            submitted["source"] = published_cells[submitted["id"]].splitlines(
+                keepends=True
+            )
     if not ids:
         submission["nbformat_minor"] = 0
-        for given in submission["cells"]:
-            del given["id"]
+        for submitted in submission["cells"]:
+            del submitted["id"]
     rebuilt, repairs = rebuild(source, release, json.dumps(submission).encode())
     assert repairs == () and len(rebuilt.cells) == len(source.cells)

@@ -20,11 +20,11 @@ def test_links_fifos_and_sockets_are_left_out_and_told(tmp_path):
     os.mkfifo(folder / "fifo")
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(folder / "s"))
-        taken = intake.take(folder)
-    assert list(taken.files) == ["a.txt"]
-    told = " ".join(repair.says for repair in taken.repairs)
-    assert "link, loop (is a link)" in told
-    assert "fifo, s (is not a regular file)" in told
+        reading = intake.take(folder)
+    assert list(reading.files) == ["a.txt"]
+    messages = " ".join(repair.says for repair in reading.repairs)
+    assert "link, loop (is a link)" in messages
+    assert "fifo, s (is not a regular file)" in messages
 
 
 def test_a_folder_that_is_a_link_is_refused(tmp_path):
@@ -38,20 +38,20 @@ def test_sizes_and_counts_are_capped_and_notebooks_come_first(tmp_path):
     (tmp_path / "aaa.bin").write_bytes(b"x" * 90)
     (tmp_path / "z.ipynb").write_bytes(b"x" * 50)
     os.truncate(os.open(tmp_path / "huge", os.O_CREAT | os.O_WRONLY), 1 << 40)
-    taken = intake.take(tmp_path, SizeLimits(file=100, total=120))
-    assert list(taken.files) == ["z.ipynb"]
-    assert [repair.says for repair in taken.repairs] == [
+    reading = intake.take(tmp_path, SizeLimits(file=100, total=120))
+    assert list(reading.files) == ["z.ipynb"]
+    assert [repair.says for repair in reading.repairs] == [
         "Left out: aaa.bin, huge (is beyond the 0 MB of all files together)."
     ]
-    assert not taken.without, "there is a notebook"
+    assert not reading.without, "there is a notebook"
 
 
 def test_too_many_files_end_the_reading_but_not_the_grading(tmp_path):
     for number in range(30):
         (tmp_path / f"{number:02}").touch()
-    taken = intake.take(tmp_path, SizeLimits(files=10))
-    assert len(taken.files) == 10
-    assert "too many files" in taken.repairs[0].says
+    reading = intake.take(tmp_path, SizeLimits(files=10))
+    assert len(reading.files) == 10
+    assert "too many files" in reading.repairs[0].says
 
 
 def test_a_heap_of_files_crowds_no_notebook_out(tmp_path):
@@ -62,10 +62,10 @@ def test_a_heap_of_files_crowds_no_notebook_out(tmp_path):
     (tmp_path / "zz.ipynb").write_text("{}")
     (tmp_path / "own work").mkdir()
     (tmp_path / "own work" / "zz.ipynb").write_text("{}")
-    taken = intake.take(tmp_path)
-    assert len(taken.files) == 500
-    assert list(taken.files)[:2] == ["own work/zz.ipynb", "zz.ipynb"]
-    assert "and 899 more (are too many files)" in taken.repairs[0].says
+    reading = intake.take(tmp_path)
+    assert len(reading.files) == 500
+    assert list(reading.files)[:2] == ["own work/zz.ipynb", "zz.ipynb"]
+    assert "and 899 more (are too many files)" in reading.repairs[0].says
 
 
 def test_folders_too_deep_are_left_out(tmp_path):
@@ -74,9 +74,9 @@ def test_folders_too_deep_are_left_out(tmp_path):
         deep = deep / "d"
     deep.mkdir(parents=True)
     (deep / "file").touch()
-    taken = intake.take(tmp_path)
-    assert taken.files == {}
-    assert "lies too deep" in taken.repairs[0].says
+    reading = intake.take(tmp_path)
+    assert reading.files == {}
+    assert "lies too deep" in reading.repairs[0].says
 
 
 def test_ignored_names_are_skipped_silently(tmp_path):
@@ -104,11 +104,11 @@ def test_a_notebook_is_taken_whatever_is_in_its_name(tmp_path, name):
 def test_of_two_names_that_look_the_same_the_plain_one_counts(tmp_path):
     (tmp_path / "a_.txt").write_text("plain")
     (tmp_path / "a\u200b.txt").write_text("odd")
-    taken = intake.take(tmp_path)
-    assert {path: file.data for path, file in taken.files.items()} == {
+    reading = intake.take(tmp_path)
+    assert {path: file.data for path, file in reading.files.items()} == {
         "a_.txt": b"plain"
     }
-    assert "not plain text" in taken.repairs[0].says
+    assert "not plain text" in reading.repairs[0].says
 
 
 @pytest.mark.parametrize("odd", ["a\u200b", "b.txt\u200b/c.txt"])
@@ -117,9 +117,9 @@ def test_a_name_that_only_looks_plain_is_no_place_twice(tmp_path, odd):
     for name in ("a_/b.txt", "b.txt_", odd):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(name)
-    taken = intake.take(tmp_path)
-    assert sorted(taken.files) == ["a_/b.txt", "b.txt_"]
-    assert odd not in taken.files and "not plain text" in taken.repairs[0].says
+    reading = intake.take(tmp_path)
+    assert sorted(reading.files) == ["a_/b.txt", "b.txt_"]
+    assert odd not in reading.files and "not plain text" in reading.repairs[0].says
 
 
 @pytest.mark.parametrize("call", ["open", "scandir"])
@@ -128,9 +128,9 @@ def test_what_is_closed_to_the_grader_is_no_fault_of_the_student(
 ):
     (tmp_path / "a.ipynb").write_text("{}")
 
-    def closed(*_, **__):
+    def refuse_access(*_, **__):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(os, call, closed)
+    monkeypatch.setattr(os, call, refuse_access)
     with pytest.raises(UnreadableError, match="Permission denied; see to its owner"):
         intake.take(tmp_path)

@@ -12,14 +12,14 @@ from autograder.grading.intake.inbound import copy, last_change
 
 @pytest.fixture
 def folder(tmp_path):
-    made = tmp_path / "inbound" / "eve"
-    made.mkdir(parents=True)
-    (made / "a.ipynb").write_text("notebook")
-    return made
+    inbound = tmp_path / "inbound" / "eve"
+    inbound.mkdir(parents=True)
+    (inbound / "a.ipynb").write_text("notebook")
+    return inbound
 
 
-def after(moment: float, found: datetime.datetime) -> float:
-    return found.replace(tzinfo=datetime.UTC).timestamp() - moment
+def after(moment: float, time_found: datetime.datetime) -> float:
+    return time_found.replace(tzinfo=datetime.UTC).timestamp() - moment
 
 
 def test_what_is_copied_tells_when_it_was_changed(folder, tmp_path):
@@ -27,11 +27,11 @@ def test_what_is_copied_tells_when_it_was_changed(folder, tmp_path):
     time.sleep(0.1)
     moment = time.time()
     (folder / "x.pyc").write_text("changed later")
-    for found in (
+    for stamp in (
         last_change(folder, ["*.pyc"]),
         copy(folder, tmp_path, ["*.pyc"], None)[1],
     ):
-        assert after(moment, found) < 0
+        assert after(moment, stamp) < 0
     assert after(moment, last_change(folder, [])) > -0.05
     assert (tmp_path / "a.ipynb").read_text() == "notebook"
     assert not (tmp_path / "x.pyc").exists()
@@ -67,5 +67,5 @@ def test_no_more_than_five_hundred_files_are_looked_at(folder, tmp_path):
     for n in range(1500):
         os.link(folder / "a.ipynb", folder / f"{n}.txt")
     copy(folder, tmp_path / "target", [], None)
-    taken = os.listdir(tmp_path / "target")
-    assert len(taken) == 500 and "a.ipynb" in taken
+    copied = os.listdir(tmp_path / "target")
+    assert len(copied) == 500 and "a.ipynb" in copied

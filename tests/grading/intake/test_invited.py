@@ -8,7 +8,7 @@ DEMO = "@demo\ndef show():\n    print({})"
 
 
 @pytest.mark.parametrize(
-    ("original", "given", "told"),
+    ("original", "edited", "is_reported"),
     [
         ('LEVEL = 2\nNAME = ""', 'LEVEL = 3\nNAME = "Ada"', False),
         ('MARKS = ""\n' + DEMO.format(1), 'MARKS = "a"\n' + DEMO.format(2), False),
@@ -19,5 +19,7 @@ DEMO = "@demo\ndef show():\n    print({})"
         ("def helper(x):\n    return x", "def helper(x):\n    return 2 * x", True),
     ],
 )
-def test_settings_and_demonstrations_may_be_changed_unsaid(original, given, told):
-    assert is_invited(given, original) is not told
+def test_settings_and_demonstrations_may_be_changed_unsaid(
+    original, edited, is_reported
+):
+    assert is_invited(edited, original) is not is_reported

@@ -8,7 +8,7 @@ from autograder.grading import intake
 from autograder.grading.intake import File, RefusedError
 from autograder.grading.intake.matching import same_text
 from tests.grading.intake.released import RELEASE
-from tests.tiny_course import UNIT, cell, data, solved
+from tests.tiny_course import UNIT, cell, data, solve_release
 
 NAME = f"{UNIT}.ipynb"
 
@@ -30,18 +30,20 @@ def other_unit() -> bytes:
     ],
 )
 def test_a_renamed_notebook_is_found_by_content_and_told(name):
-    files = {name: File(data(solved(RELEASE))), "b.ipynb": File(other_unit())}
+    files = {name: File(data(solve_release(RELEASE))), "b.ipynb": File(other_unit())}
     path, repairs = intake.find_notebook(files, NAME, RELEASE)
     assert path == name and [r.kind for r in repairs] == ["renamed"]
 
 
 def test_of_two_notebooks_the_one_with_more_answers_counts_then_the_newer():
-    half = data(solved(RELEASE, double=cell(RELEASE, "numbers-double-answer").source))
-    whole = data(solved(RELEASE))
+    half = data(
+        solve_release(RELEASE, double=cell(RELEASE, "numbers-double-answer").source)
+    )
+    complete = data(solve_release(RELEASE))
     files = {
         NAME: File(half, 9.0),
-        "a.ipynb": File(whole, 1),
-        "b.ipynb": File(whole, 2),
+        "a.ipynb": File(complete, 1),
+        "b.ipynb": File(complete, 2),
     }
     path, repairs = intake.find_notebook(files, NAME, RELEASE)
     assert path == "b.ipynb"
@@ -49,18 +51,18 @@ def test_of_two_notebooks_the_one_with_more_answers_counts_then_the_newer():
 
 
 def test_of_a_notebook_that_is_cut_off_the_whole_cells_are_found_and_told():
-    whole = data(solved(RELEASE))
-    files = {NAME: File(whole[: whole.index(b"numbers-triple")])}
+    complete = data(solve_release(RELEASE))
+    files = {NAME: File(complete[: complete.index(b"numbers-triple")])}
     path, repairs = intake.find_notebook(files, NAME, RELEASE)
     assert path == NAME and [r.kind for r in repairs] == ["cut off"]
     assert "damaged after its first 4 cells" in repairs[0].says
-    files = {NAME: File(whole[: whole.index(b"numbers-2")])}
+    files = {NAME: File(complete[: complete.index(b"numbers-2")])}
     with pytest.raises(RefusedError, match="damaged or incomplete"):
         intake.find_notebook(files, NAME, RELEASE)
 
 
 def test_a_broken_notebook_beside_a_good_one_does_no_harm():
-    files = {NAME: File(b"{broken"), "a.ipynb": File(data(solved(RELEASE)))}
+    files = {NAME: File(b"{broken"), "a.ipynb": File(data(solve_release(RELEASE)))}
     assert intake.find_notebook(files, NAME, RELEASE)[0] == "a.ipynb"
 
 
@@ -79,7 +81,7 @@ def test_without_a_notebook_of_the_unit_there_is_a_plain_reason(files, reason):
 
 
 def test_imports_under_the_names_of_an_earlier_version_are_no_change():
-    kept = (
+    earlier = (
         "import math\nfrom autograder.library.attention_maps import maps_of\n"
         "from autograder.units.attention.library import pictures\n\nprint(math.pi)\n"
     )
@@ -88,6 +90,6 @@ def test_imports_under_the_names_of_an_earlier_version_are_no_change():
         "from transformer_course.library.attention_maps import maps_of\n"
         "print(math.pi)\n"
     )
-    assert same_text(kept, today)
-    assert not same_text(kept, today.replace("math.pi", "math.e"))
+    assert same_text(earlier, today)
+    assert not same_text(earlier, today.replace("math.pi", "math.e"))
     assert not same_text("print(1)\nprint(2)\n", "print(2)\nprint(1)\n")

@@ -40,7 +40,7 @@ def test_a_damaged_source_hides_no_other(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("ids", "says"),
+    ("ids", "unit"),
     [
         ({"a-1", "b-1", "b-2"}, "unit 2's notebook (02_b)"),
         ({"c-1"}, "the notebook of quiz"),
@@ -48,6 +48,6 @@ def test_a_damaged_source_hides_no_other(tmp_path):
         (set(), ""),
     ],
 )
-def test_it_is_the_unit_with_most_of_its_cells(ids, says):
-    known = {"01_a": {"a-1"}, "02_b": {"b-1", "b-2"}, "quiz": {"c-1"}}
-    assert owner(ids, known) == says
+def test_it_is_the_unit_with_most_of_its_cells(ids, unit):
+    cell_ids = {"01_a": {"a-1"}, "02_b": {"b-1", "b-2"}, "quiz": {"c-1"}}
+    assert owner(ids, cell_ids) == unit

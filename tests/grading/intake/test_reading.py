@@ -12,11 +12,11 @@ from autograder.grading import intake
 from autograder.grading.intake import RefusedError, SizeLimits, rebuild
 from autograder.grading.intake.reading import read
 from tests.grading.intake.released import RELEASE, SOURCE, graded, is_solved
-from tests.tiny_course import STUB, cell, data, solved
+from tests.tiny_course import STUB, cell, data, solve_release
 
 
 def test_forged_metadata_of_a_student_does_not_reach_the_graded_notebook():
-    submission = solved(RELEASE)
+    submission = solve_release(RELEASE)
     submission.metadata["autograder"] = {"digest": "forged", "checks": {"a": 1}}
     for c in submission.cells:
         c.metadata["autograder"] = "verdict"
@@ -29,7 +29,7 @@ def test_forged_metadata_of_a_student_does_not_reach_the_graded_notebook():
 
 
 def test_an_answer_that_is_far_too_long_is_left_out():
-    notebook, kinds = graded(solved(RELEASE, double="#" * 300_000))
+    notebook, kinds = graded(solve_release(RELEASE, double="#" * 300_000))
     assert STUB in cell(notebook, "numbers-double-answer").source
     assert kinds == ["cell left out"]
 
@@ -64,8 +64,10 @@ def test_of_a_damaged_notebook_the_whole_cells_are_read(first, damage):
     if first == "metadata":
         text = json.dumps({"metadata": {"a": '"cells": ['}, "cells": cells})
     content = text.encode()
-    found = read(content[: content.rindex(b"2") - 2] + damage)
-    assert [c.source for c in found.cells] == [cells[0]["source"]] and found.is_cut
+    notebook = read(content[: content.rindex(b"2") - 2] + damage)
+    assert [c.source for c in notebook.cells] == [
+        cells[0]["source"]
+    ] and notebook.is_cut
     assert not read(content).is_cut
 
 
@@ -75,16 +77,16 @@ def test_a_notebook_above_the_size_limit_is_refused_unread():
 
 
 def test_outputs_of_a_notebook_do_not_count(tmp_path):
-    submission = solved(RELEASE)
+    submission = solve_release(RELEASE)
     output = nbformat.v4.new_output("stream", text="x" * 30_000)
     next(c for c in submission.cells if c.cell_type == "code").outputs = [output]
     (tmp_path / "n.ipynb").write_bytes(data(submission))
     limits = SizeLimits(file=20_000, total=20_000, notebook=20_000, saved=50_000)
-    kept = intake.take(tmp_path, limits)
-    (repair,) = kept.repairs
+    intake_files = intake.take(tmp_path, limits)
+    (repair,) = intake_files.repairs
     assert repair.says == "n.ipynb has 0 MB: its saved outputs were left out."
-    assert b"xxx" not in kept.files["n.ipynb"].data
-    rebuilt, _ = rebuild(SOURCE, RELEASE, kept.files["n.ipynb"].data, limits)
+    assert b"xxx" not in intake_files.files["n.ipynb"].data
+    rebuilt, _ = rebuild(SOURCE, RELEASE, intake_files.files["n.ipynb"].data, limits)
     assert cell(rebuilt, "numbers-double-answer").source
     small = SizeLimits(file=20_000, total=20_000, notebook=20_000, saved=25_000)
     refused = intake.take(tmp_path, small)
@@ -99,7 +101,7 @@ def test_a_large_file_that_is_no_notebook_is_left_out(tmp_path, content):
 
 
 def test_huge_numbers_and_lone_surrogates_are_survived():
-    submission = json.dumps(solved(RELEASE, words="\ud800 odd")).replace(
+    submission = json.dumps(solve_release(RELEASE, words="\ud800 odd")).replace(
         '"execution_count": null', '"execution_count": ' + "9" * 10_000
     )
     notebook, _ = graded(submission.encode())
@@ -127,15 +129,15 @@ json_values = st.recursive(
 
 def _graft(document, path: list[int], value):
     """Replace one part of a JSON document, wherever the numbers lead."""
-    here = document
+    node = document
     for step, number in enumerate(path):
-        keys = list(here) if isinstance(here, dict) else list(range(len(here)))
+        keys = list(node) if isinstance(node, dict) else list(range(len(node)))
         key = keys[number % len(keys)]
         last = step == len(path) - 1
-        if last or not here[key] or not isinstance(here[key], dict | list):
-            here[key] = value
+        if last or not node[key] or not isinstance(node[key], dict | list):
+            node[key] = value
             break
-        here = here[key]
+        node = node[key]
     return document
 
 
@@ -158,7 +160,7 @@ def only_refused(content: bytes) -> None:
 @quick
 @given(st.lists(st.integers(0, 99), min_size=1, max_size=7), json_values)
 def test_any_value_anywhere_is_graded_or_refused(path, value):
-    only_refused(data(_graft(json.loads(data(solved(RELEASE))), path, value)))
+    only_refused(data(_graft(json.loads(data(solve_release(RELEASE))), path, value)))
 
 
 @quick
@@ -170,15 +172,15 @@ def test_any_json_is_graded_or_refused(value):
 @quick
 @given(st.integers(0, 4000), st.binary(max_size=8))
 def test_any_cut_or_damage_is_graded_or_refused(place, junk):
-    whole = data(solved(RELEASE))
-    only_refused(whole[:place] + junk)
-    only_refused(whole[:place] + junk + whole[place + len(junk) :])
+    complete = data(solve_release(RELEASE))
+    only_refused(complete[:place] + junk)
+    only_refused(complete[:place] + junk + complete[place + len(junk) :])
 
 
 @quick
 @given(st.lists(st.text(alphabet="defclass =:(x\n#", max_size=40), max_size=6))
 def test_any_code_in_any_cell_leaves_the_tests_alone(texts):
-    submission = solved(RELEASE)
+    submission = solve_release(RELEASE)
     for number, text in enumerate(texts):
         submission.cells[number % len(submission.cells)].source = text
     only_refused(data(submission))

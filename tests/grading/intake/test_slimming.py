@@ -44,11 +44,15 @@ def test_outputs_and_widgets_become_empty_wherever_a_piece_ends(size, outputs):
     notebook = {"cells": [cell, {"source": "outputs"}], "metadata": widgets}
     for indent, plain in ((None, True), (1, False)):
         text = json.dumps(notebook, indent=indent, ensure_ascii=plain).encode()
-        kept = json.loads(slimmed(pieces(text, size), 10_000))
-        assert kept["cells"][0].pop("outputs") == kept["metadata"].pop("widgets") == []
+        document = json.loads(slimmed(pieces(text, size), 10_000))
+        assert (
+            document["cells"][0].pop("outputs")
+            == document["metadata"].pop("widgets")
+            == []
+        )
         cell_ = {k: v for k, v in cell.items() if k != "outputs"}
-        assert kept["cells"] == [cell_, notebook["cells"][1]]
-        assert kept["metadata"] == {"kernelspec": {"name": "outputs"}}
+        assert document["cells"] == [cell_, notebook["cells"][1]]
+        assert document["metadata"] == {"kernelspec": {"name": "outputs"}}
 
 
 @pytest.mark.parametrize(
@@ -57,10 +61,10 @@ def test_outputs_and_widgets_become_empty_wherever_a_piece_ends(size, outputs):
 def test_outputs_of_many_megabytes_take_no_memory(output):
     data = HEAD + output * ((8 << 20) // len(output)) + b"0" + TAIL
     tracemalloc.start()
-    kept = slimmed(pieces(data, 1 << 16), 1000)
+    slim = slimmed(pieces(data, 1 << 16), 1000)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert kept == HEAD[:-2] + b"[]" + TAIL[1:] and most < 1 << 20
+    assert slim == HEAD[:-2] + b"[]" + TAIL[1:] and most < 1 << 20
 
 
 def test_what_is_no_notebook_goes_through_and_is_bounded(monkeypatch):
@@ -75,8 +79,8 @@ def test_what_is_no_notebook_goes_through_and_is_bounded(monkeypatch):
 def test_a_notebook_beyond_all_limits_is_refused_with_the_limit_and_a_remedy():
     data = HEAD + b"1," * (2 << 20) + b"0" + TAIL
     limits = SizeLimits(notebook=1000, saved=5 << 20)
-    kept, size = read_slim(io.BytesIO(data), limits, 1000)
-    assert len(kept) < 100 and size == len(data)
+    slim, size = read_slim(io.BytesIO(data), limits, 1000)
+    assert len(slim) < 100 and size == len(data)
     with pytest.raises(RefusedError, match=r"larger than 3 MB; Edit > Clear Outputs"):
         read_slim(io.BytesIO(data), SizeLimits(notebook=1000, saved=3 << 20), 1000)
     assert read_slim(io.BytesIO(b"{}"), limits, 1000) == (b"{}", 0)

@@ -41,12 +41,12 @@ def test_an_absurd_stamp_counts_as_the_time_of_collection(tmp_path, text):
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [("soon", "was unreadable"), ("2999-01-01 00:00:00", "lay after its collection")],
 )
-def test_what_is_odd_about_a_stamp_is_said(tmp_path, text, says):
+def test_what_is_odd_about_a_stamp_is_said(tmp_path, text, message):
     (tmp_path / "timestamp.txt").write_text(text)
-    assert says in intake.handed_in(tmp_path)[1][0].says
+    assert message in intake.handed_in(tmp_path)[1][0].says
 
 
 def test_a_stamp_that_is_a_fifo_does_not_hold_the_run(tmp_path):

@@ -8,7 +8,7 @@ import nbformat
 
 from autograder.grading.intake import rebuild
 from tests.grading.intake.released import RELEASE, SOURCE, graded
-from tests.tiny_course import DOUBLE, STUB, TRIPLE, cell, data, solved
+from tests.tiny_course import DOUBLE, STUB, TRIPLE, cell, data, solve_release
 
 LATER = ("numbers-triple-answer", "numbers-triple")
 
@@ -21,7 +21,7 @@ def without_the_later(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
 
 def test_an_older_notebook_keeps_its_answers_and_is_blank_where_it_has_none():
-    notebook, repairs = graded(without_the_later(solved(RELEASE)))
+    notebook, repairs = graded(without_the_later(solve_release(RELEASE)))
     assert cell(notebook, "numbers-double-answer").source == DOUBLE
     assert STUB in cell(notebook, "numbers-triple-answer").source
     assert [c.id for c in notebook.cells] == [c.id for c in SOURCE.cells]
@@ -30,7 +30,7 @@ def test_an_older_notebook_keeps_its_answers_and_is_blank_where_it_has_none():
 
 def test_what_an_older_grader_does_not_know_runs_and_is_not_graded():
     older = without_the_later(SOURCE), without_the_later(RELEASE)
-    notebook, _ = rebuild(*older, data(solved(RELEASE)))
+    notebook, _ = rebuild(*older, data(solve_release(RELEASE)))
     assert cell(notebook, "numbers-double-answer").source == DOUBLE
     extra = [c for c in notebook.cells if TRIPLE in c.source]
     assert len(extra) == 1 and "nbgrader" not in extra[0].metadata

@@ -29,55 +29,57 @@ class Clock:
 
 
 @pytest.fixture
-def asked(ends):
+def make_exchange(pair):
     """An exchange that has asked, and has got so far; of its judge nothing comes."""
 
     def so_far(ready=False, complete=None, patience=60.0) -> Exchange:
         silent = SimpleNamespace(has_something=lambda: False, send=lambda *_: None)
-        found = Exchange(silent, {}, patience)
-        found.ask(ends[0], None, "t1")
-        found.ready, found.complete = ready, complete
-        found.verdict = None if complete is None else object()
-        return found
+        exchange = Exchange(silent, {}, patience)
+        exchange.ask(pair[0], None, "t1")
+        exchange.ready, exchange.complete = ready, complete
+        exchange.verdict = None if complete is None else object()
+        return exchange
 
     return so_far
 
 
-def test_before_the_sandbox_answers_the_cells_own_clock_runs(asked):
+def test_before_the_sandbox_answers_the_cells_own_clock_runs(make_exchange):
     clock = Clock(EndReason.TIME)
-    assert asked().over(clock) is EndReason.TIME and clock.paused == 0
+    assert make_exchange().over(clock) is EndReason.TIME and clock.paused == 0
 
 
-def test_in_between_the_cells_clock_stands(asked):
+def test_in_between_the_cells_clock_stands(make_exchange):
     clock = Clock()
-    assert asked(ready=True).over(clock) is None
+    assert make_exchange(ready=True).over(clock) is None
     assert clock.paused == 1
 
 
-def test_so_it_does_while_the_sandbox_has_said_what_nobody_has_read(asked, ends):
-    ends[1].send(b"ready")
+def test_so_it_does_while_the_sandbox_has_said_what_nobody_has_read(
+    make_exchange, pair
+):
+    pair[1].send(b"ready")
     clock = Clock()
-    assert asked().over(clock) is None
+    assert make_exchange().over(clock) is None
     assert clock.paused == 1
 
 
-def test_a_cell_ends_in_time_once_its_check_is_decided(asked):
-    assert asked(complete=True).over(Clock()) is None
+def test_a_cell_ends_in_time_once_its_check_is_decided(make_exchange):
+    assert make_exchange(complete=True).over(Clock()) is None
     late = Clock(EndReason.TIME)
-    assert asked(complete=True).over(late) is EndReason.CPU_TIME
-    assert asked(complete=False).over(Clock()) is EndReason.DECIDED
+    assert make_exchange(complete=True).over(late) is EndReason.CPU_TIME
+    assert make_exchange(complete=False).over(Clock()) is EndReason.DECIDED
 
 
 def test_a_judge_is_lost_that_says_nothing_whatever_its_sandbox_does(
-    asked, monkeypatch
+    make_exchange, monkeypatch
 ):
-    now = [100.0]
-    monkeypatch.setattr(exchange.time, "monotonic", lambda: now[0])
-    one = asked(ready=True, patience=10.0)
+    clock = [100.0]
+    monkeypatch.setattr(exchange.time, "monotonic", lambda: clock[0])
+    unheard = make_exchange(ready=True, patience=10.0)
     for _ in range(3):
-        now[0] += 9.0
-        assert one.over(Clock()) is None
-        one.heard = now[0]
-    now[0] += 11.0
+        clock[0] += 9.0
+        assert unheard.over(Clock()) is None
+        unheard.heard = clock[0]
+    clock[0] += 11.0
     with pytest.raises(GradingInfrastructureError, match="the judge was lost"):
-        one.over(Clock(cpu=now[0]))
+        unheard.over(Clock(cpu=clock[0]))

@@ -20,24 +20,24 @@ from transformer_course.solutions import attention
 
 def exchange(process, channel, ticket=TICKET, submission="ada"):
     question = Question(NAME, submission, "key")
-    with process.exchange(question) as found:
-        found.ask(channel, None, ticket)
-        while not found.verdict:
-            found.look()
+    with process.exchange(question) as exchange_handle:
+        exchange_handle.ask(channel, None, ticket)
+        while not exchange_handle.verdict:
+            exchange_handle.look()
             time.sleep(0.01)
-        return found, found.await_mistake()
+        return exchange_handle, exchange_handle.await_mistake()
 
 
-def test_the_judge_process_answers_and_outlives_requests(judge, ends, sandbox):
+def test_the_judge_process_answers_and_outlives_requests(judge, pair, sandbox):
     for ticket in ("t1", "t2"):
         channel = sandbox(lambda: attention.stable_softmax, ticket)
-        asked, found = exchange(judge, channel, ticket)
-        assert found.verdict.points == found.verdict.max_points
-        assert asked.complete and "points" in found.html
-        assert found.verdict.submission == "ada"
+        client, finished = exchange(judge, channel, ticket)
+        assert finished.verdict.points == finished.verdict.max_points
+        assert client.complete and "points" in finished.html
+        assert finished.verdict.submission == "ada"
     pid = judge._process.pid
     with judge.exchange(Question(NAME, "ada", "key")) as silent:
-        silent.ask(ends[0], None, "t3")
+        silent.ask(pair[0], None, "t3")
         verdict = silent.settle().verdict
     assert verdict.points == 0 and "did not run" in verdict.note
     assert not silent.complete and judge._process.pid == pid
@@ -85,22 +85,22 @@ def test_a_class_is_asked_few_drawings_and_each_submission_always_the_same():
     assert len({s["own"] for s in seeds}) == len(keys)
     assert len({s["shared"] for s in seeds}) == DRAWINGS
     assert seeds == [judge._seeds(Question(NAME, "bob", key)) for key in keys]
-    other = [judge._seeds(Question(OTHER, "ada", key)) for key in keys]
+    differing = [judge._seeds(Question(OTHER, "ada", key)) for key in keys]
     of_another = [Judge(b"another")._seeds(Question(NAME, "ada", k)) for k in keys]
-    for found in (other, of_another):
-        assert not {s["shared"] for s in found} & {s["shared"] for s in seeds}
+    for seeds_of_others in (differing, of_another):
+        assert not {s["shared"] for s in seeds_of_others} & {s["shared"] for s in seeds}
 
 
 def test_a_judge_that_is_left_in_an_exchange_is_ended_and_replaced(
-    judge, ends, sandbox
+    judge, pair, sandbox
 ):
     judge.wait()
     pid = judge._process.pid
     with (
         pytest.raises(KeyboardInterrupt),
-        judge.exchange(Question(OTHER, "bob", "key")) as left,
+        judge.exchange(Question(OTHER, "bob", "key")) as abandoned,
     ):
-        left.ask(ends[0], None, "t0")
+        abandoned.ask(pair[0], None, "t0")
         raise KeyboardInterrupt
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)

@@ -29,12 +29,12 @@ def test_fresh_cases_are_asked_beside_the_visible_ones(sandbox):
     assert len(verdict.results) > len(hidden) >= visible
     stored = references.load("attention", "hidden")[NAME].cases
     assert not any(
-        case.inputs[key].shape == other.inputs[key].shape
-        and case.inputs[key].equal(other.inputs[key])
+        case.inputs[key].shape == stored_case.inputs[key].shape
+        and case.inputs[key].equal(stored_case.inputs[key])
         for case in hidden
-        for other in stored
+        for stored_case in stored
         for key in ("x",)
-        if key in case.inputs and key in other.inputs
+        if key in case.inputs and key in stored_case.inputs
     )
 
 
@@ -66,7 +66,7 @@ class Silent:
 def test_a_check_that_cannot_be_prepared_is_left_to_a_person_with_the_reason():
     names = {"exercise": NAME, "submission": "me"}
     fault = KeyError("heads")
-    ((final, more),) = judging._verdicts(fault, Silent(), names, draws=True)
-    assert final.verdict.decided == "person" and not more
+    ((final, further),) = judging._verdicts(fault, Silent(), names, draws=True)
+    assert final.verdict.decided == "person" and not further
     assert final.verdict.fault.endswith(": KeyError: 'heads'")
     assert "heads" not in final.html + final.verdict.note

@@ -41,12 +41,12 @@ def test_a_mistake_is_named(sandbox):
 )
 def test_only_likely_mistakes_are_computed(sandbox, monkeypatch, answer, most):
     computed = []
-    given = answers.mistaken_answers
+    compute = answers.mistaken_answers
     monkeypatch.setattr(
         answers,
         "mistaken_answers",
         lambda task, objects, inputs: (
-            computed.append(len(objects)) or given(task, objects, inputs)
+            computed.append(len(objects)) or compute(task, objects, inputs)
         ),
     )
     judged(sandbox(lambda: answer))
@@ -60,14 +60,14 @@ def test_only_likely_mistakes_are_computed(sandbox, monkeypatch, answer, most):
 def test_who_fails_hidden_cases_only_is_compared_with_mistakes_of_that_kind(
     sandbox, monkeypatch
 ):
-    compared, made = set(), answers.mistaken_objects
+    compared, compute = set(), answers.mistaken_objects
     monkeypatch.setattr(
         answers,
         "mistaken_objects",
-        lambda task, names: compared.update(names) or made(task, names),
+        lambda task, names: compared.update(names) or compute(task, names),
     )
     cases = references.load("attention")[NAME].cases
-    seen = {
+    values = {
         tuple(value.flatten().tolist())
         for case in cases
         for name, value in case.inputs.items()
@@ -76,15 +76,15 @@ def test_who_fails_hidden_cases_only_is_compared_with_mistakes_of_that_kind(
 
     def learnt_by_heart(x):
         weights = attention.stable_softmax(x)
-        return weights if tuple(x.flatten().tolist()) in seen else weights + 1
+        return weights if tuple(x.flatten().tolist()) in values else weights + 1
 
     verdict = judged(sandbox(lambda: learnt_by_heart))
     assert verdict.points < verdict.max_points
     wrong_in_visible_ones = {
         name
         for case in cases
-        for name, given in case.mistakes.items()
-        if not case.says and not compare(case, given).passed
+        for name, answers_given in case.mistakes.items()
+        if not case.says and not compare(case, answers_given).passed
     }
     assert wrong_in_visible_ones and not compared & wrong_in_visible_ones
 
@@ -101,8 +101,8 @@ def test_a_student_s_program_is_never_executed_in_the_judge():
     cases = [*exercise.cases, *fresh]
     result = judge(exercise, cases, lambda case: answers_of(undivided, case))
     assert result.sure and result.mistake.name in stored
-    found = naming.name_mistake(exercise, replace(task, mutants=programs), result)
-    assert found.mistake == result.mistake and not found.sure
+    verdict = naming.name_mistake(exercise, replace(task, mutants=programs), result)
+    assert verdict.mistake == result.mistake and not verdict.sure
 
 
 def answers_of(answer, case):
@@ -110,17 +110,21 @@ def answers_of(answer, case):
 
 
 def test_what_a_mistake_answers_to_a_case_is_found_once(sandbox, monkeypatch):
-    found, given = [], answers.mistaken_answers
+    objects_computed, compute = [], answers.mistaken_answers
     monkeypatch.setattr(
         answers,
         "mistaken_answers",
         lambda task, objects, inputs: (
-            found.extend((name, inputs) for name in objects)  # kept: an id is unique
-            or given(task, objects, inputs)
+            objects_computed.extend(
+                (name, inputs) for name in objects
+            )  # kept: an id is unique
+            or compute(task, objects, inputs)
         ),
     )
     first, second = (judged(sandbox(lambda: undivided)) for _ in range(2))
-    assert found and len(found) == len({(name, id(inputs)) for name, inputs in found})
+    assert objects_computed and len(objects_computed) == len(
+        {(name, id(inputs)) for name, inputs in objects_computed}
+    )
     assert first.mistake == second.mistake and first.sure == second.sure
 
 

@@ -30,8 +30,8 @@ def test_visible_cases_are_read_before_the_first_check_where_they_are_expected(
 
 def fresh(name, *seeds):
     """A tensor of a fresh case."""
-    own, *shared = seeds
-    case = prepare_check(name, own, *shared).fresh[0]
+    seed, *shared = seeds
+    case = prepare_check(name, seed, *shared).fresh[0]
     return next(v for v in case.inputs.values() if isinstance(v, torch.Tensor))
 
 
@@ -48,23 +48,23 @@ MASKS, WORDS, NUMBER = (
 
 @pytest.mark.parametrize("name", [CLINIC, GREEDY, MEASURED, MASKS, WORDS, NUMBER])
 def test_what_is_played_measured_or_filled_in_is_drawn_for_each_submission(name):
-    one, two = (prepare_check(name, own, "shared") for own in ("one", "two"))
-    assert one.fresh is not two.fresh
-    assert one.fresh is prepare_check(name, "one", "another").fresh
+    first, two = (prepare_check(name, seed, "shared") for seed in ("one", "two"))
+    assert first.fresh is not two.fresh
+    assert first.fresh is prepare_check(name, "one", "another").fresh
 
 
 def test_a_case_is_put_together_once_where_the_judge_plays_nothing():
-    one, two = (prepare_check(NAME, own, "shared") for own in ("one", "two"))
-    for case in one.cases:
-        assert one.pack_inputs(case) is two.pack_inputs(case) is not None
+    first, two = (prepare_check(NAME, seed, "shared") for seed in ("one", "two"))
+    for case in first.cases:
+        assert first.pack_inputs(case) is two.pack_inputs(case) is not None
     clinic = prepare_check(CLINIC, "one", "shared")
     assert {clinic.pack_inputs(case) for case in clinic.cases} == {None}
 
 
 def test_the_order_in_which_things_are_tried_is_drawn_for_each_submission():
     orders = []
-    for own in "abcd":
-        check = prepare_check(CLINIC, own, "shared")
+    for seed in "abcd":
+        check = prepare_check(CLINIC, seed, "shared")
         orders.append(tuple(check.side(check.cases[0]).names))
     assert len(set(orders)) > 1
 
@@ -76,11 +76,11 @@ def test_a_second_try_is_asked_what_the_first_one_was():
 
 def test_each_case_of_a_clinic_comes_in_two_drawings():
     check = prepare_check(CLINIC, "one")
-    drawn = {}
+    drawings = {}
     for case in check.cases:
-        drawn.setdefault(case.name, []).append(case)
-    assert {len(cases) for cases in drawn.values()} == {2}
-    both_hidden = [cases for cases in drawn.values() if all(c.hidden for c in cases)]
+        drawings.setdefault(case.name, []).append(case)
+    assert {len(cases) for cases in drawings.values()} == {2}
+    both_hidden = [cases for cases in drawings.values() if all(c.hidden for c in cases)]
     assert both_hidden
     orders = [[check.side(case).names for case in cases] for cases in both_hidden]
-    assert any(one != other for one, other in orders)
+    assert any(first != second for first, second in orders)

@@ -25,21 +25,21 @@ from tests.grading.sandbox_and_judge import (
     NAME,
     TICKET,
     answering,
-    asked,
+    ask_sandbox,
     hostile,
     judged,
 )
 from transformer_course.solutions import attention
 
 
-def test_a_check_that_never_runs_earns_nothing(ends):
-    ends[1].close()
-    verdict = judged(ends[0])
+def test_a_check_that_never_runs_earns_nothing(pair):
+    pair[1].close()
+    verdict = judged(pair[0])
     assert verdict.points == 0 and verdict.note == "The check did not run."
 
 
-def test_the_rest_of_an_interrupted_exchange_does_not_disturb_the_next(sandbox, ends):
-    ours, theirs = ends
+def test_the_rest_of_an_interrupted_exchange_does_not_disturb_the_next(sandbox, pair):
+    ours, theirs = pair
     send(theirs, "ready t0")
     send(theirs, "answer t0 0", {"weights": torch.ones(2, 2)})
     send(ours, "ask t0 1", {"x": torch.ones(2, 2)})
@@ -62,17 +62,17 @@ def test_the_rest_of_an_interrupted_exchange_does_not_disturb_the_next(sandbox, 
         lambda c, kind: c.shutdown(socket.SHUT_RDWR),
     ],
 )
-def test_no_reply_but_the_right_tensors_earns_points(ends, reply):
-    hostile(ends[1], answering(reply))
-    assert judged(ends[0], seconds=0.5).points == 0
+def test_no_reply_but_the_right_tensors_earns_points(pair, reply):
+    hostile(pair[1], answering(reply))
+    assert judged(pair[0], seconds=0.5).points == 0
 
 
-def test_a_silent_sandbox_costs_its_own_time_once(ends):
+def test_a_silent_sandbox_costs_its_own_time_once(pair):
     asks = []
-    hostile(ends[1], answering(lambda channel, kind: asks.append(kind)))
-    check, found = prepare_check(NAME, "abc"), asked(ends[0], 0.3)
-    assert decide(check, found).points == 0
-    assert len(asks) <= 1 and not found.complete
+    hostile(pair[1], answering(lambda channel, kind: asks.append(kind)))
+    check, client = prepare_check(NAME, "abc"), ask_sandbox(pair[0], 0.3)
+    assert decide(check, client).points == 0
+    assert len(asks) <= 1 and not client.complete
 
 
 def flood(channel):
@@ -98,25 +98,25 @@ def noise(channel):
 
 
 @pytest.mark.parametrize("junk", [flood, half_messages, noise])
-def test_junk_without_end_ends_with_its_cell_and_earns_nothing(ends, junk):
-    hostile(ends[1], junk)
+def test_junk_without_end_ends_with_its_cell_and_earns_nothing(pair, junk):
+    hostile(pair[1], junk)
     grader, stop = socket.socketpair()
     with grader, stop:
         end = threading.Timer(0.5, grader.send, [b"the cell has ended"])
         end.start()
-        found = asked(ends[0], stop=Connection(stop))
+        client = ask_sandbox(pair[0], stop=Connection(stop))
         end.join()
-        assert not found.heard
-        assert decide(prepare_check(NAME, "abc"), found).points == 0
-    ends[0].shutdown(socket.SHUT_RDWR)
+        assert not client.heard
+        assert decide(prepare_check(NAME, "abc"), client).points == 0
+    pair[0].shutdown(socket.SHUT_RDWR)
 
 
 def test_the_sandbox_waits_for_the_judge_as_long_as_its_cell_lives(sandbox):
     channel = sandbox(lambda: attention.stable_softmax)
     check = prepare_check(NAME, "abc")
-    found = asked(channel, 1.0)
+    client = ask_sandbox(channel, 1.0)
     time.sleep(1.5)  # longer than any answer may take
-    assert decide(check, found).passed
+    assert decide(check, client).passed
 
 
 class Clock:
@@ -138,41 +138,43 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch):
-    one, client = Clock(), SandboxClient
-    time = SimpleNamespace(monotonic=lambda: one.seconds, thread_time=lambda: 0.0)
+    sandbox_clock, client = Clock(), SandboxClient
+    time = SimpleNamespace(
+        monotonic=lambda: sandbox_clock.seconds, thread_time=lambda: 0.0
+    )
     for module in (meter, questioning):
         monkeypatch.setattr(module, "time", time)
     send_message, waiting = client._send, client._waiting
 
     def note_message(self, *message):
-        one.judge_waits.clear()
+        sandbox_clock.judge_waits.clear()
         return send_message(self, *message)
 
     def note_wait(self, span):
         wait = waiting(self, span)
-        return lambda *event: (one.judge_waits.set(), wait(*event))
+        return lambda *event: (sandbox_clock.judge_waits.set(), wait(*event))
 
     monkeypatch.setattr(client, "_send", note_message)
     monkeypatch.setattr(client, "_waiting", note_wait)
-    return one
+    return sandbox_clock
 
 
-def test_what_a_sandbox_takes_for_its_answers_is_counted(ends, clock):
-    hostile(ends[1], answering(clock.slowly))
-    check, found = prepare_check(NAME, "abc"), asked(ends[0])
+def test_what_a_sandbox_takes_for_its_answers_is_counted(pair, clock):
+    hostile(pair[1], answering(clock.slowly))
+    check, client = prepare_check(NAME, "abc"), ask_sandbox(pair[0])
     clock.seconds += 0.5  # which is ours
-    decide(check, found)
-    assert found.took == pytest.approx(0.25 * len(check.cases))
+    decide(check, client)
+    assert client.took == pytest.approx(0.25 * len(check.cases))
 
 
-def test_answers_that_are_each_in_time_are_late_together(ends, clock):
-    hostile(ends[1], answering(clock.slowly))
-    found = asked(ends[0], seconds=30.0, most=0.3)
-    verdict = decide(prepare_check(NAME, "abc"), found)
-    assert found.late == verdict.mistake and verdict.sure and not found.complete
+def test_answers_that_are_each_in_time_are_late_together(pair, clock):
+    hostile(pair[1], answering(clock.slowly))
+    client = ask_sandbox(pair[0], seconds=30.0, most=0.3)
+    verdict = decide(prepare_check(NAME, "abc"), client)
+    assert client.late == verdict.mistake and verdict.sure and not client.complete
     assert "together took longer than 0.6 seconds" in verdict.mistake.says
     assert verdict.mistake.asks == "What does your code wait for?"
-    assert found.took == pytest.approx(0.75)  # the late answer, and none after it
+    assert client.took == pytest.approx(0.75)  # the late answer, and none after it
 
 
 @pytest.fixture
@@ -206,31 +208,31 @@ def asking(questions):
     return behave
 
 
-def test_what_we_work_for_a_sandbox_is_not_its_time(ends, work):
-    hostile(ends[1], asking(questions=2))
-    found = asked(ends[0], seconds=4.0, most=1000.0)
-    decide(prepare_check(NAME, "abc"), found)
-    assert found.complete and not found.late and work[0] > 200.0
+def test_what_we_work_for_a_sandbox_is_not_its_time(pair, work):
+    hostile(pair[1], asking(questions=2))
+    client = ask_sandbox(pair[0], seconds=4.0, most=1000.0)
+    decide(prepare_check(NAME, "abc"), client)
+    assert client.complete and not client.late and work[0] > 200.0
 
 
-def test_but_we_work_no_longer_for_it_than_it_may_for_all_answers(ends, work):
-    hostile(ends[1], asking(questions=1000))
-    found = asked(ends[0], seconds=5.0, most=60.0)
-    verdict = decide(prepare_check(NAME, "abc"), found)
+def test_but_we_work_no_longer_for_it_than_it_may_for_all_answers(pair, work):
+    hostile(pair[1], asking(questions=1000))
+    client = ask_sandbox(pair[0], seconds=5.0, most=60.0)
+    verdict = decide(prepare_check(NAME, "abc"), client)
     assert (
         verdict.points == 0
         and "asked more than a check answers" in verdict.mistake.says
     )
-    assert 60.0 < work[0] < 60.0 + 2 * 9.0 and not found.complete
+    assert 60.0 < work[0] < 60.0 + 2 * 9.0 and not client.complete
 
 
-def test_who_waits_for_an_answer_says_so_now_and_then(ends, monkeypatch):
+def test_who_waits_for_an_answer_says_so_now_and_then(pair, monkeypatch):
     monkeypatch.setattr(questioning, "_SIGN", 0.0)
     signs = []
-    hostile(ends[1], answering(lambda channel, kind: None))
+    hostile(pair[1], answering(lambda channel, kind: None))
     check, meter = prepare_check(NAME, "abc"), Meter(None)
     sandbox = SandboxClient(
-        ends[0], TICKET, meter, Seconds(0.5), waits=lambda: signs.append(1)
+        pair[0], TICKET, meter, Seconds(0.5), waits=lambda: signs.append(1)
     )
     assert sandbox.await_ready() and not signs  # before that, it is the cell's time
     decide(check, sandbox)

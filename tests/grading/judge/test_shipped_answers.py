@@ -24,8 +24,8 @@ OTHER = Case("other", "o", "", {"x": X + 1}, {"y": X + 20}, hidden=True)
 
 def shipped(case: Case, side: type[Interactor] = Interactor) -> frozenset[str]:
     """The marks of a fresh case beside one whose answer nobody has."""
-    first, other = mark_shipped([case, OTHER], VISIBLE, side)
-    assert not other.shipped
+    first, second = mark_shipped([case, OTHER], VISIBLE, side)
+    assert not second.shipped
     return first.shipped
 
 

@@ -20,11 +20,11 @@ def test_it_is_the_same_after_its_journey_as_json():
 def test_a_student_s_words_begin_no_line_but_those_of_the_panel():
     words = "E: a\r## today\x85- 9 points\u2028\x1b[2J"
     panel = f"✗ a vector\n      {words}\n✓ others"
-    found = Verdict("u/e", 0.0, 2.0, says=f"{words}\nb", note=words, panel=panel)
-    for own in (found, Verdict.from_json(found.to_json())):
-        assert own.note.splitlines() == ["E: a ## today - 9 points ?[2J"]
-        assert len(own.says.splitlines()) == 1
-        assert [line[:7] for line in own.panel.splitlines()] == [
+    written = Verdict("u/e", 0.0, 2.0, says=f"{words}\nb", note=words, panel=panel)
+    for verdict in (written, Verdict.from_json(written.to_json())):
+        assert verdict.note.splitlines() == ["E: a ## today - 9 points ?[2J"]
+        assert len(verdict.says.splitlines()) == 1
+        assert [line[:7] for line in verdict.panel.splitlines()] == [
             "✗ a vec", "      E", "✓ other",
         ]  # fmt: skip
 

@@ -18,12 +18,12 @@ from tests.tiny_course import UNIT, graded
 
 
 def loaded(root, **changes) -> Assignment:
-    given = {
+    arguments = {
         "name": UNIT, "root": root, "source": root / "source", "pattern": "*",
         "release": root / "release", "exempt": (), "stages": (), "config": Config(),
         "limits": DEFAULTS, "ignored": (),
     }  # fmt: skip
-    return load(**given | changes)
+    return load(**arguments | changes)
 
 
 @pytest.fixture
@@ -41,12 +41,12 @@ def root(tmp_path):
 @pytest.fixture
 def folder(tmp_path):
     """What a student has handed in."""
-    made = tmp_path / "submitted" / "ada" / UNIT
-    made.mkdir(parents=True)
-    (made / f"{UNIT}.ipynb").write_bytes(tiny.data(tiny.solved(RELEASE)))
-    (made / "model.bin").write_text("student")
-    (made / "timestamp.txt").write_text("2026-11-01 12:00:00 UTC")
-    return made
+    submission = tmp_path / "submitted" / "ada" / UNIT
+    submission.mkdir(parents=True)
+    (submission / f"{UNIT}.ipynb").write_bytes(tiny.data(tiny.solve_release(RELEASE)))
+    (submission / "model.bin").write_text("student")
+    (submission / "timestamp.txt").write_text("2026-11-01 12:00:00 UTC")
+    return submission
 
 
 def test_the_courses_files_replace_the_students_but_for_those_exempt(root, folder):
@@ -74,15 +74,15 @@ def test_no_file_of_a_student_stands_in_the_way_of_the_courses(root, folder):
     (folder / "model.bin" / "deep.txt").write_text("a folder where it has a file")
     (folder / "database").write_text("mine")
     (task,) = loaded(root).submission("ada", folder, final=True).tasks
-    own = {"database", f"{UNIT}.ipynb"}
-    assert set(task.files) == {"data/words.txt", "model.bin"} | own
+    course_files = {"database", f"{UNIT}.ipynb"}
+    assert set(task.files) == {"data/words.txt", "model.bin"} | course_files
 
 
 def test_a_submission_has_its_time_and_what_is_published_with_it(root, folder):
-    found = loaded(root).submission("ada", folder, final=False)
-    assert str(found.stamp) == "2026-11-01 12:00:00"
-    assert found.beside == {"timestamp.txt": b"2026-11-01 12:00:00 UTC"}
-    assert not found.tasks[0].final and not found.tasks[0].refused
+    submission = loaded(root).submission("ada", folder, final=False)
+    assert str(submission.stamp) == "2026-11-01 12:00:00"
+    assert submission.beside == {"timestamp.txt": b"2026-11-01 12:00:00 UTC"}
+    assert not submission.tasks[0].final and not submission.tasks[0].refused
 
 
 def test_what_cannot_be_graded_is_a_task_with_its_reason(root, tmp_path):
@@ -93,7 +93,7 @@ def test_what_cannot_be_graded_is_a_task_with_its_reason(root, tmp_path):
 def test_a_result_depends_on_everything_that_it_was_made_of(root, folder):
     course = loaded(root)
     (task,) = course.submission("ada", folder, final=True).tasks
-    others = [
+    digests = [
         course.digest(replace(task, source="{}")),
         course.digest(replace(task, release="{}")),
         course.digest(replace(task, submission=b"{}")),
@@ -102,14 +102,16 @@ def test_a_result_depends_on_everything_that_it_was_made_of(root, folder):
         course.digest(task, "extra time"),
         replace(course, depends=("references",)).digest(task),
     ]
-    assert len({course.digest(task), *others}) == len(others) + 1
+    assert len({course.digest(task), *digests}) == len(digests) + 1
     assert course.digest(replace(task)) == course.digest(task)
 
 
 def test_no_two_submissions_have_one_identity():
     names = [("a", "b", "c"), ("ab", "", "c"), ("a", "b", "d"), ("a", "c", "c")]
-    found = {identity(*name, data) for name in names for data in (None, b"1", b"2")}
-    assert len(found) == 3 * len(names)
+    identities = {
+        identity(*name, data) for name in names for data in (None, b"1", b"2")
+    }
+    assert len(identities) == 3 * len(names)
     assert identity("a", "b", "c", b"1") == identity("a", "b", "c", b"1")
 
 
@@ -137,10 +139,10 @@ def test_a_source_of_another_build_is_refused_with_what_helps(root, monkeypatch)
         path.write_bytes(tiny.data(tiny.source_of([cell])))
     with pytest.raises(CourseError) as refused:
         loaded(root, name=unit.label).refuse_strange(NoBook())
-    said = str(refused.value)
-    assert "attention-softmax has 5 points in source/02_attention/" in said
-    assert "autograder exchange" in said
-    assert 'nbgrader generate_assignment "02_attention" --force' in said
+    message = str(refused.value)
+    assert "attention-softmax has 5 points in source/02_attention/" in message
+    assert "autograder exchange" in message
+    assert 'nbgrader generate_assignment "02_attention" --force' in message
     with pytest.raises(LookupError):  # its own points: on to the gradebook
         loaded(root, name="02_mine").refuse_strange(NoBook())
 

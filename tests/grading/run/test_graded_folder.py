@@ -15,9 +15,9 @@ KEPT = {"timestamp.txt": b"2026-11-01 12:00:00 UTC"}
 
 @pytest.fixture
 def folder(tmp_path):
-    made = tmp_path / "autograded" / "ada" / "01_numbers"
-    made.mkdir(parents=True)
-    return made
+    student_folder = tmp_path / "autograded" / "ada" / "01_numbers"
+    student_folder.mkdir(parents=True)
+    return student_folder
 
 
 def notebook(**note: object):
@@ -55,26 +55,26 @@ def test_a_folder_that_is_closed_to_us_is_told_before_anything_is_done(
     folder, monkeypatch
 ):
     monkeypatch.setattr(os, "access", lambda *_: False)
-    done = []
+    steps = []
     with (
         pytest.raises(CourseError, match=r"ada/01_numbers is closed to"),
         GradedFolder(folder).locked(),
     ):
-        done.append("graded")
-    assert not done
+        steps.append("graded")
+    assert not steps
 
 
 def test_another_run_waits_for_the_lock(folder):
-    order, told = [], threading.Event()
+    order, wait_event = [], threading.Event()
 
     def second() -> None:
-        with GradedFolder(folder).locked(told.set):
+        with GradedFolder(folder).locked(wait_event.set):
             order.append("second")
 
     waiting = threading.Thread(target=second)
     with GradedFolder(folder).locked(lambda: order.append("nobody to wait for")):
         waiting.start()
-        assert told.wait(60)
+        assert wait_event.wait(60)
         order.append("first")
     waiting.join(60)
     assert order == ["first", "second"]

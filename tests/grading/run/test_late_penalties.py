@@ -15,14 +15,14 @@ def graded(course):
     """Ada and Bob are graded, and nothing is known of any deadline."""
     for student, hour in (("ada", "01"), ("bob", "03")):
         folder = hand_in(
-            course, student, tiny.data(tiny.solved(tiny.read(course, "release")))
+            course, student, tiny.data(tiny.solve_release(tiny.read(course, "release")))
         )
         (folder / "timestamp.txt").write_text(f"2020-01-01 {hour}:30:00 UTC")
     assert autograde(course)["success"]
     return course
 
 
-def again(root) -> dict:
+def regrade(root) -> dict:
     return autograde(root, force=False)
 
 
@@ -42,14 +42,14 @@ def notebooks(root) -> list[bytes]:
 def test_a_deadline_of_afterwards_takes_and_gives_points_and_runs_nothing(graded):
     before = notebooks(graded)
     due(graded, "02:00")
-    told = " ".join(again(graded)["log"].split())
+    log = " ".join(regrade(graded)["log"].split())
     assert penalties(graded) == {"ada": 0, "bob": 2}
-    assert "bob late penalty 0 2" in told and told.endswith("2 up to date")
+    assert "bob late penalty 0 2" in log and log.endswith("2 up to date")
     due(graded, "04:00")
-    assert "bob late penalty 2 0" in " ".join(again(graded)["log"].split())
+    assert "bob late penalty 2 0" in " ".join(regrade(graded)["log"].split())
     assert penalties(graded) == {"ada": 0, "bob": 0}
     assert notebooks(graded) == before
-    assert "have changed" not in again(graded)["log"]
+    assert "have changed" not in regrade(graded)["log"]
 
 
 def test_points_by_hand_count_in_a_penalty_that_is_a_share(graded, monkeypatch):
@@ -57,13 +57,13 @@ def test_points_by_hand_count_in_a_penalty_that_is_a_share(graded, monkeypatch):
         HourlyPenalty, "late_submission_penalty", lambda self, _, score, late: score / 2
     )
     due(graded, "02:00")
-    again(graded)
+    regrade(graded)
     assert penalties(graded)["bob"] == 3
     with Gradebook(f"sqlite:///{graded}/gradebook.db", "tiny") as book:
         grade = book.find_grade("numbers-why", UNIT, UNIT, "bob")
         grade.manual_score, grade.needs_manual_grade = 4.0, False
         book.db.commit()
-    again(graded)
+    regrade(graded)
     assert penalties(graded) == {"ada": 0, "bob": 5}
 
 
@@ -75,18 +75,21 @@ def test_a_policy_that_fails_needs_a_person_and_costs_nobody_else(graded, monkey
 
     monkeypatch.setattr(HourlyPenalty, "late_submission_penalty", fail)
     due(graded, "00:00")
-    told = again(graded)
-    assert not told["success"] and "ada: undecided: the late policy" in told["log"]
+    regrade_run = regrade(graded)
+    assert (
+        not regrade_run["success"]
+        and "ada: undecided: the late policy" in regrade_run["log"]
+    )
     assert penalties(graded) == {"ada": 0, "bob": 1}
 
 
 def test_feedback_of_before_is_out_of_date(graded):
     path = graded / "autograded" / "bob" / UNIT / f"{UNIT}.ipynb"
     before = path.stat().st_mtime_ns
-    again(graded)
+    regrade(graded)
     assert path.stat().st_mtime_ns == before
     due(graded, "02:00")
-    again(graded)
+    regrade(graded)
     assert path.stat().st_mtime_ns > before
 
 
@@ -95,5 +98,5 @@ def test_lateness_is_one_line_in_hours_and_days(course):
     (folder / "timestamp.txt").write_text("2020-01-02 13:01:00 UTC")
     due(course, "02:00")
     stages = [tiny.RunHere, SaveVerdicts, LatePenalties]
-    told = tiny.autograde(course, autograde_preprocessors=stages)["log"]
-    assert told.count(" late") == 1 and "alan: 1 day 11 hours late\n" in told
+    log = tiny.autograde(course, autograde_preprocessors=stages)["log"]
+    assert log.count(" late") == 1 and "alan: 1 day 11 hours late\n" in log

@@ -76,8 +76,8 @@ def test_what_did_not_end_in_time_is_named_once():
     timeout = new_output("error", ename="CellTimeoutError", evalue="", traceback=[])
     check = new_code_cell("check()", outputs=[timeout])
     check.metadata["nbgrader"] = {"grade_id": "numbers-double"}
-    own = new_code_cell("while True: pass", outputs=[timeout])
-    notebook = new_notebook(cells=[new_code_cell("1"), own, check])
+    answer = new_code_cell("while True: pass", outputs=[timeout])
+    notebook = new_notebook(cells=[new_code_cell("1"), answer, check])
     late = Verdict("numbers/double", 0.0, 2.0, ended=EndReason.CPU_TIME)
     stub = Verdict("numbers/triple", 0.0, 2.0, ended=EndReason.STUB)
     GradingMetadata({"numbers-double": late, "numbers-triple": stub}).store_in(notebook)

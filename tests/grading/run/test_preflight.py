@@ -15,12 +15,12 @@ ENDLESS = resource.RLIM_INFINITY
 @pytest.fixture
 def limits(monkeypatch):
     """The limits of this shell, as a test sets them; nobody's are changed."""
-    known = {FILES: (1024, 4096), THREADS: (ENDLESS, ENDLESS)}
-    monkeypatch.setattr(resource, "getrlimit", known.__getitem__)
-    monkeypatch.setattr(resource, "setrlimit", known.__setitem__)
+    limits_by_resource = {FILES: (1024, 4096), THREADS: (ENDLESS, ENDLESS)}
+    monkeypatch.setattr(resource, "getrlimit", limits_by_resource.__getitem__)
+    monkeypatch.setattr(resource, "setrlimit", limits_by_resource.__setitem__)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(preflight, "own_threads", lambda: 30)
-    return known
+    return limits_by_resource
 
 
 @pytest.mark.parametrize("files", [(1024, 4096), (ENDLESS, ENDLESS), (128, 128)])

@@ -34,8 +34,10 @@ class Judged(RunHere, Stage):
         return cls.version
 
 
-def grade(course, **more) -> dict:
-    return autograde(course, autograde_preprocessors=[Judged, SaveAutoGrades], **more)
+def grade(course, **settings) -> dict:
+    return autograde(
+        course, autograde_preprocessors=[Judged, SaveAutoGrades], **settings
+    )
 
 
 @pytest.fixture
@@ -99,12 +101,12 @@ def test_a_fault_of_the_machine_says_nothing_against_an_exercise(course, monkeyp
     )
 
 
-def verdict(points: float, **more) -> Verdict:
-    return Verdict(NAME, points, 10.0, **more)
+def verdict(points: float, **fields) -> Verdict:
+    return Verdict(NAME, points, 10.0, **fields)
 
 
 @pytest.mark.parametrize(
-    ("found", "reason"),
+    ("rehearsed", "reason"),
     [
         (verdict(10.0), ""),
         (verdict(9.0, says="It is slow."), "9 of 10 points (It is slow.)"),
@@ -116,8 +118,8 @@ def verdict(points: float, **more) -> Verdict:
         ),
     ],
 )
-def test_less_than_all_points_has_a_reason(found, reason):
-    assert rehearsal._reason(found) == reason
+def test_less_than_all_points_has_a_reason(rehearsed, reason):
+    assert rehearsal._reason(rehearsed) == reason
 
 
 def test_a_trained_model_may_be_a_little_worse_elsewhere():

@@ -89,8 +89,8 @@ def test_points_by_hand_are_of_the_answer_that_was_read(course):
     autograde(course)
     read_by_a_person(course)
     hand_in(course, "ada", good(course, words="Because I say so."))
-    told = autograde(course)["log"]
-    assert "a new answer to numbers-why waits for a person; 3 points by hand" in told
+    log = autograde(course)["log"]
+    assert "a new answer to numbers-why waits for a person; 3 points by hand" in log
     assert gradebook(course)["ada"][1]["numbers-why"] == (None, None, True)
 
 
@@ -146,9 +146,9 @@ def test_killed_at_any_moment_a_plain_run_ends_in_the_same_gradebook(course, tmp
         killed = _killed_run(root, fatal)
         autograde(root)
         assert gradebook(root) == expected, fatal
-        left = [p.name for p in root.rglob("*.part")]
-        left += list((root / ".autograder").glob("work-*/*"))
-        assert left == [], fatal
+        leftovers = [p.name for p in root.rglob("*.part")]
+        leftovers += list((root / ".autograder").glob("work-*/*"))
+        assert leftovers == [], fatal
         shutil.rmtree(root)
         fatal += 3
     assert fatal > 20

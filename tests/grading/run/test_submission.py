@@ -12,15 +12,15 @@ from tests.grading.eventful import task
 
 def begun(*results: object) -> InFlightSubmission:
     """A submission whose notebooks have come to these; None: not yet."""
-    one = InFlightSubmission("ada")
+    submission = InFlightSubmission("ada")
     for number, result in enumerate(results):
         future: Future = Future()
         if isinstance(result, Exception):
             future.set_exception(result)
         elif result is not None:
             future.set_result(result)
-        one.futures[str(number)] = future
-    return one
+        submission.futures[str(number)] = future
+    return submission
 
 
 def test_one_more_than_there_are_slots_is_enough():
@@ -38,8 +38,8 @@ def test_what_waits_for_a_slow_one_is_bounded_in_number_and_in_bytes(monkeypatch
 
 
 def test_only_results_that_are_there_have_a_size():
-    one = begun(b"x" * 7, None, ValueError("no"))
-    assert one.size == 7 and one.running
+    submission = begun(b"x" * 7, None, ValueError("no"))
+    assert submission.size == 7 and submission.running
     assert not begun(b"x", ValueError("no")).running
 
 
@@ -48,9 +48,9 @@ def test_what_is_up_to_date_has_nothing_to_wait_for():
 
 
 def test_what_grading_raised_comes_out_where_it_is_recorded():
-    one = begun(OSError("no space left"))
+    submission = begun(OSError("no space left"))
     with pytest.raises(OSError, match="no space left"):
-        one.graded(task(notebook="0"), logging.getLogger())
+        submission.graded(task(notebook="0"), logging.getLogger())
 
 
 def test_who_is_graded_is_told_in_a_few_words():

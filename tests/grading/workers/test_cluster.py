@@ -38,13 +38,13 @@ class Destructive(Eventful):
     """Can also bring down the machine, as far as a test can."""
 
     def preprocess(self, nb, resources):
-        here = Path(resources["metadata"]["path"])
-        if (here / "down").exists():
+        folder = Path(resources["metadata"]["path"])
+        if (folder / "down").exists():
             for process in reversed(psutil.Process().parents()[:2]):
                 process.kill()  # Dask's worker, then the one that we were forked from
             signal.pause()
-        if (here / "freeze once").exists():
-            mark = Path((here / "freeze once").read_text())
+        if (folder / "freeze once").exists():
+            mark = Path((folder / "freeze once").read_text())
             if not mark.exists():
                 mark.touch()
                 psutil.Process().parents()[1].suspend()  # Dask's worker
@@ -61,8 +61,8 @@ def local_cluster(folder: Path, workers: int, processes: bool = True):
 
 @pytest.fixture(scope="module")
 def workers(tmp_path_factory):
-    with local_cluster(tmp_path_factory.mktemp("dask"), 2) as found:
-        yield found
+    with local_cluster(tmp_path_factory.mktemp("dask"), 2) as cluster:
+        yield cluster
 
 
 def autograde(root: Path, address: str) -> dict:
@@ -83,14 +83,17 @@ def test_a_cluster_gives_the_same_gradebook_and_notebooks(course, tmp_path, work
     expected = dict.fromkeys(("ada", "bob", "cyd", "eve"), FULL)
     assert points(course) == expected | {"bad": [0.0, 0.0, 0.0], "dan": NONE}
     assert "dan: undecided: the process that graded it died: SIGKILL" in result["log"]
-    there = {
+    results_on_cluster = {
         name: (gradebook(course)[name], published(course, name)) for name in expected
     }
     for path in course.glob("autograded/*"):
         os.rename(path, tmp_path / path.name)
     autograde_here(course)
     for name in expected:
-        assert there[name] == (gradebook(course)[name], published(course, name))
+        assert results_on_cluster[name] == (
+            gradebook(course)[name],
+            published(course, name),
+        )
 
 
 def test_what_a_lost_machine_had_is_graded_by_another(course, tmp_path, workers):
@@ -123,8 +126,10 @@ def test_a_submission_that_loses_every_machine_fails_alone(course, workers):
     result = autograde(course, workers.scheduler_address)
     assert points(course).pop("ada") == NONE
     assert "ada: undecided: each machine that graded it was lost" in result["log"]
-    others = {name: found for name, found in points(course).items() if name != "ada"}
-    assert others == dict.fromkeys(("bob", "cyd", "dan"), FULL)
+    other_scores = {
+        name: scores for name, scores in points(course).items() if name != "ada"
+    }
+    assert other_scores == dict.fromkeys(("bob", "cyd", "dan"), FULL)
 
 
 @pytest.mark.long
@@ -181,10 +186,10 @@ def test_where_no_machine_gives_sandboxes_the_command_says_so(course, tmp_path):
     hand_in(course, "ada", good(course))
     hand_in(course, "bob", good(course))
     unfit = tmp_path / "unfit"
-    with local_cluster(tmp_path, 1) as one:
-        with distributed.Client(one.scheduler_address) as client:
+    with local_cluster(tmp_path, 1) as cluster:
+        with distributed.Client(cluster.scheduler_address) as client:
             unfit.write_text(str(*client.run(os.getpid).values()))
-        result = autograde_but(course, one.scheduler_address, unfit)
+        result = autograde_but(course, cluster.scheduler_address, unfit)
     assert not result["success"] and points(course).get("ada", NONE) == NONE
     assert (
         "no worker can grade" in result["log"] and "gives no sandbox" in result["log"]
@@ -193,10 +198,10 @@ def test_where_no_machine_gives_sandboxes_the_command_says_so(course, tmp_path):
 
 def test_who_waits_for_a_worker_says_so(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(cluster, "PATIENCE", 1.0)
-    with local_cluster(tmp_path, 1, processes=False) as one:
-        grading = Cluster(one.scheduler_address)
-        one.scale(0)
-        with distributed.Client(one.scheduler_address) as client:
+    with local_cluster(tmp_path, 1, processes=False) as small_cluster:
+        grading = Cluster(small_cluster.scheduler_address)
+        small_cluster.scale(0)
+        with distributed.Client(small_cluster.scheduler_address) as client:
             while client.nthreads():
                 time.sleep(0.1)
         assert "no worker is left" not in caplog.text

@@ -56,8 +56,8 @@ def test_any_number_of_jobs_gives_the_same_gradebook_and_notebooks(course, tmp_p
     assert gradebook(course) == gradebook(alone)
     for student in gradebook(alone):
         assert published(course, student) == published(alone, student)
-    told = [[li for li in log.splitlines() if "person" in li] for log in logs]
-    assert told[0] == told[1] != []
+    warnings = [[li for li in log.splitlines() if "person" in li] for log in logs]
+    assert warnings[0] == warnings[1] != []
 
 
 def test_results_are_recorded_in_the_order_of_students_whatever_is_ready_first(
@@ -81,7 +81,7 @@ def test_what_takes_long_to_start_is_begun_before_the_course_is_read(
 ):
     begun = []
 
-    def load(**given):
+    def load(**options):
         begun.append("read")
         raise CourseError("it is broken")
 
@@ -123,8 +123,8 @@ def test_a_worker_that_dies_costs_a_try_and_one_that_dies_again_one_submission(
         "bob: undecided: the process that graded it died: SIGKILL, then SIGKILL"
         in (result["log"])
     )
-    left = course / ".autograder" / f"work-{os.getuid()}"
-    assert list(left.iterdir()) == []
+    work_folder = course / ".autograder" / f"work-{os.getuid()}"
+    assert list(work_folder.iterdir()) == []
 
 
 def test_a_worker_that_hangs_costs_its_submission_a_try_and_the_class_goes_on(

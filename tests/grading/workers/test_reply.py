@@ -18,9 +18,9 @@ def test_a_reply_is_json_and_opens_to_what_was_graded(tmp_path):
     reply = answer(sent.to_bytes())
     assert set(json.loads(reply)) == {"notebook", "metadata", "log", "id"}
     graded = read_reply(reply, sent, logging.getLogger())
-    here = grade(sent)
-    here.metadata.seconds = graded.metadata.seconds
-    assert graded == here
+    graded_here = grade(sent)
+    graded_here.metadata.seconds = graded.metadata.seconds
+    assert graded == graded_here
 
 
 def test_a_worker_without_the_settings_classes_says_so():

@@ -18,13 +18,13 @@ def test_a_submission_over_its_share_of_the_disk_is_refused(tmp_path):
 
 def test_files_are_made_in_the_order_of_their_names(tmp_path, monkeypatch):
     """A sandbox's disk lists them by it, and the host's by what it likes."""
-    source, made = tmp_path / "source", []
+    source, file_names = tmp_path / "source", []
     for name in ("b/d.txt", "b/c.txt", "a/f.txt", "e.txt"):
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_text(name)
 
-    def backwards(*arguments: object, **more: object) -> object:
-        for folder, folders, names, handle in walk(*arguments, **more):
+    def backwards(*arguments: object, **options: object) -> object:
+        for folder, folders, names, handle in walk(*arguments, **options):
             folders.sort(reverse=True)
             yield folder, folders, sorted(names, reverse=True), handle
 
@@ -33,10 +33,10 @@ def test_files_are_made_in_the_order_of_their_names(tmp_path, monkeypatch):
     monkeypatch.setattr(
         home,
         "_copy_regular",
-        lambda f, name, *rest: made.append(name) or copied(f, name, *rest),
+        lambda f, name, *rest: file_names.append(name) or copied(f, name, *rest),
     )
     home.copy_submission(source, tmp_path / "target", confine.Policy())
-    assert made == ["e.txt", "f.txt", "c.txt", "d.txt"]
+    assert file_names == ["e.txt", "f.txt", "c.txt", "d.txt"]
 
 
 def test_a_device_or_a_link_to_a_folder_is_not_copied(tmp_path):

@@ -51,9 +51,9 @@ def test_greedy_decoding_gives_the_ids_of_the_plain_loop(changes: dict) -> None:
     model, source = model_with(**changes), sources()
     with torch.no_grad():
         plain = greedy_decode(model, source, max_len=20)
-    found = decoding.greedy(model.transformer, source, max_len=20)
-    assert torch.equal(found, plain)
-    assert len(set(found.flatten().tolist())) > 1
+    ids = decoding.greedy(model.transformer, source, max_len=20)
+    assert torch.equal(ids, plain)
+    assert len(set(ids.flatten().tolist())) > 1
 
 
 def test_post_norm_gives_the_ids_of_the_plain_loop() -> None:
@@ -70,18 +70,18 @@ def test_a_model_that_says_padding_is_not_asked_about_it_again() -> None:
     with torch.no_grad():
         model.transformer.output.bias[PAD] += 2.0  # often the most probable token
         plain = greedy_decode(model, source, max_len=20)
-    found = decoding.greedy(model.transformer, source, max_len=20)
-    assert (found == PAD).any() and torch.equal(found, plain)
+    ids = decoding.greedy(model.transformer, source, max_len=20)
+    assert (ids == PAD).any() and torch.equal(ids, plain)
 
 
 def test_rows_end_at_their_own_places() -> None:
     model, source = model_with(positions="learned"), sources()
     with torch.no_grad():
         model.transformer.output.bias[EOS] += 0.5
-    found = decoding.greedy(model.transformer, source, max_len=20)
-    ends = [row.tolist().index(EOS) for row in found if EOS in row]
-    assert len(set(ends)) > 1
-    for row in found.tolist():
+    ids = decoding.greedy(model.transformer, source, max_len=20)
+    lengths = [row.tolist().index(EOS) for row in ids if EOS in row]
+    assert len(set(lengths)) > 1
+    for row in ids.tolist():
         after = row[row.index(EOS) + 1 :] if EOS in row else []
         assert set(after) <= {PAD}
 
@@ -93,8 +93,8 @@ class Letters:
         return [4 + "abcdefghi".index(letter) for letter in text]
 
     def decode(self, ids: list[int]) -> str:
-        known = ids[: ids.index(EOS)] if EOS in ids else ids
-        return " ".join(map(str, known))
+        text_ids = ids[: ids.index(EOS)] if EOS in ids else ids
+        return " ".join(map(str, text_ids))
 
 
 def test_texts_come_back_in_the_order_of_the_sources() -> None:
@@ -111,13 +111,13 @@ def test_the_lead_of_a_row_is_its_closest_decision() -> None:
     with torch.no_grad():
         model.transformer.output.bias[EOS] += 0.5
         lead = torch.full((len(source),), 9.0)
-        found = decoding.greedy(model.transformer, source, 20, lead)
-        said = torch.cat([torch.full_like(found[:, :1], BOS), found], dim=1)
-        best = model(source, said[:, :-1]).topk(2).values  # (B, L, 2)
+        ids = decoding.greedy(model.transformer, source, 20, lead)
+        decoded = torch.cat([torch.full_like(ids[:, :1], BOS), ids], dim=1)
+        best = model(source, decoded[:, :-1]).topk(2).values  # (B, L, 2)
     margins = best[..., 0] - best[..., 1]
-    for row, own, smallest in zip(found.tolist(), margins, lead, strict=True):
+    for row, margin, smallest in zip(ids.tolist(), margins, lead, strict=True):
         length = row.index(EOS) + 1 if EOS in row else len(row)
-        torch.testing.assert_close(own[:length].min(), smallest)
+        torch.testing.assert_close(margin[:length].min(), smallest)
 
 
 def scored(model: Restorer, source: torch.Tensor, ids: torch.Tensor, alpha: float):
@@ -142,11 +142,11 @@ def test_a_wide_beam_finds_what_scores_best(alpha):
         for prefix in itertools.product((4, 5, 6), repeat=length)
     ]
     rows = torch.tensor([[*ids, *[PAD] * (5 - len(ids))] for ids in every])
-    found = decoding.beam_search(model.transformer, source, 81, alpha, max_len=5)
-    for row, ids in zip(source, found, strict=True):
+    beams = decoding.beam_search(model.transformer, source, 81, alpha, max_len=5)
+    for row, ids in zip(source, beams, strict=True):
         best = scored(model, row.expand(len(rows), -1), rows, alpha).max()
-        own = scored(model, row[None], ids[None], alpha)
-        assert torch.allclose(own, best, atol=1e-4)
+        score = scored(model, row[None], ids[None], alpha)
+        assert torch.allclose(score, best, atol=1e-4)
 
 
 def test_a_beam_gives_each_source_what_it_gives_it_alone():

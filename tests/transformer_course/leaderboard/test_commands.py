@@ -14,8 +14,8 @@ __all__ = ["course"]
 
 def test_a_unit_without_a_leaderboard_is_one_line(course, capsys):
     assert cli.main(["leaderboard", "06", "--course", str(course)]) == 1
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1 and "06_text_recovery has no leaderboard" in said
+    output = capsys.readouterr().err
+    assert output.count("\n") == 1 and "06_text_recovery has no leaderboard" in output
     assert not (course / "reports").exists()
 
 
@@ -41,5 +41,5 @@ def test_what_cannot_be_written_is_one_line(ranked, capsys):
     course = ranked
     (course / "reports").write_text("in the way")
     assert cli.main(["leaderboard", "06", "--course", str(course)]) == 1
-    (said,) = capsys.readouterr().err.splitlines()
-    assert said.startswith(f"autograder: {course}") and "reports" in said
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"autograder: {course}") and "reports" in line

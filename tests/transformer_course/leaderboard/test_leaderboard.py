@@ -47,13 +47,13 @@ def test_the_leaderboard_shows_who_wants_to_be_shown(tmp_path):
 
 def test_there_is_a_board_for_each_corpus_and_level():
     novel = {"corpus": 123_456, "corpus_name": "kafka.txt", "level": 3}
-    found = leaderboard.boards(
+    boards = leaderboard.boards(
         [
             Entry("own", 40.0, **novel), Entry("hard", 80.0, level=3),
             Entry("second", 90.0), Entry("first", 95.0), Entry("too", 41.0, **novel),
         ]
     )  # fmt: skip
-    assert [(title, [e.name for e in entries]) for title, entries in found] == [
+    assert [(title, [e.name for e in entries]) for title, entries in boards] == [
         ("The embedded corpus, level 2", ["first", "second"]),
         ("The embedded corpus, level 3", ["hard"]),
         ("A corpus of one's own: kafka.txt (no. 3456)", ["too", "own"]),
@@ -76,17 +76,19 @@ def test_the_corpus_has_the_name_in_the_notebook_and_no_folder():
 
 
 @pytest.mark.parametrize(
-    ("line", "shown"),
+    ("line", "plain_name"),
     [
         ("\\ud83d Ada", "Ada"),  # half a character, which no file can hold
         ("\\u202eadA", "adA"),  # turns around what comes after it
         ("  Ada\\n L ", "Ada L"),
     ],
 )
-def test_a_name_on_the_leaderboard_is_plain_text(line, shown):
+def test_a_name_on_the_leaderboard_is_plain_text(line, plain_name):
     cell = {"cell_type": "code", "source": f'LEADERBOARD_NAME = "{line}"'}
     name = leaderboard.chosen_text({"cells": [cell]}, "LEADERBOARD_NAME")
-    assert leaderboard.as_csv([Entry(name, 1.0)]).encode() and name.strip() == shown
+    assert (
+        leaderboard.as_csv([Entry(name, 1.0)]).encode() and name.strip() == plain_name
+    )
 
 
 @pytest.mark.parametrize("deep", ["-" * 150_000 + "1", "x" + ".a" * 90_000, "(" * 999])

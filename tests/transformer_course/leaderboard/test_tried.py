@@ -16,9 +16,9 @@ UNIT = "06_text_recovery"
 HEADS = {"heads": ("4", "8")}
 
 
-def run(name: str, gain: float, changed=HEADS, **more) -> LoggedRun:
+def run(name: str, gain: float, changed=HEADS, **fields) -> LoggedRun:
     difference = (gain, gain - 1.0, gain + 1.0)
-    return LoggedRun(name, changed=changed, difference=difference, **more)
+    return LoggedRun(name, changed=changed, difference=difference, **fields)
 
 
 def submitted(root: Path, student: str, data: bytes) -> Path:
@@ -43,9 +43,9 @@ def test_a_student_counts_once_for_each_change():
 
 def test_one_long_log_does_not_crowd_out_the_others():
     flood = RunLog(tuple(run(f"r{i}", 1.0, {"peak": ("0", f"{i}")}) for i in range(99)))
-    found = tried.summary({"ann": flood, "bob": RunLog((run("a", 2.0),))})
-    names = [change.name for change in found.changes]
-    assert len(names) == 31 and "heads: 4 → 8" in names and found.runs == 100
+    summary = tried.summary({"ann": flood, "bob": RunLog((run("a", 2.0),))})
+    names = [change.name for change in summary.changes]
+    assert len(names) == 31 and "heads: 4 → 8" in names and summary.runs == 100
 
 
 def test_what_says_nothing_is_left_out_and_counted():
@@ -55,16 +55,16 @@ def test_what_says_nothing_is_left_out_and_counted():
         run("beam", 2.0, {"beam": ("-", "3"), "alpha": ("-", "1")}),
         LoggedRun("stopped", stopped="KeyboardInterrupt"),
     )
-    found = tried.summary({"ann": RunLog(runs)})
-    assert [change.name for change in found.changes] == ["beam: - → 3"]
-    assert (found.runs, found.students) == (4, 1)
-    assert (found.several, found.short) == (1, 1)
+    summary = tried.summary({"ann": RunLog(runs)})
+    assert [change.name for change in summary.changes] == ["beam: - → 3"]
+    assert (summary.runs, summary.students) == (4, 1)
+    assert (summary.several, summary.short) == (1, 1)
 
 
 def test_levels_and_own_corpora_are_told_apart():
     runs = (run("a", 1.0), run("b", 1.0, level=3), run("c", 1.0, corpus="kafka"))
-    found = tried.summary({"ann": RunLog(runs)})
-    assert sorted(change.task for change in found.changes) == [
+    summary = tried.summary({"ann": RunLog(runs)})
+    assert sorted(change.task for change in summary.changes) == [
         "embedded, level 2", "embedded, level 3", "own corpora"
     ]  # fmt: skip
 
@@ -79,23 +79,23 @@ def test_a_page_a_table_and_a_picture_are_written_of_hostile_logs(tmp_path):
     link = tmp_path / "submitted" / "eve" / UNIT / run_log.FILE
     link.parent.mkdir(parents=True)
     link.symlink_to("/etc/passwd")
-    paths, found = tried.write(UNIT, tmp_path)
+    paths, summary = tried.write(UNIT, tmp_path)
     page, table, logs = (path.read_text(encoding="utf-8") for path in paths)
     assert "<script>" not in logs and "<h2>ann</h2>" in logs
     assert "+1.0 [+0.5, +1.5]" in logs and "=1 → &lt;script&gt;" in logs
     assert "<script>" not in page and "&lt;b&gt;x&lt;/b&gt;: =1 → &lt;scri" in page
     assert 'aria-label="BLEU more, in the median: ' in page and "<circle" in page
     assert "helped" in table and "1.00,0.50,1.50" in table
-    assert [remark.partition(":")[0] for remark in found.remarks] == [
+    assert [remark.partition(":")[0] for remark in summary.remarks] == [
         "ann", "bob", "cid", "eve"
     ]  # fmt: skip
-    assert "is larger than 8 MB" in found.remarks[2]
+    assert "is larger than 8 MB" in summary.remarks[2]
     assert not any(student in page for student in ("bob", "cid", "dan"))
 
 
 def test_a_class_without_logs_has_a_page(tmp_path):
-    paths, found = tried.write(UNIT, tmp_path)
-    assert found == tried.Tried() and "No log compares anything yet." in (
+    paths, summary = tried.write(UNIT, tmp_path)
+    assert summary == tried.Tried() and "No log compares anything yet." in (
         paths[0].read_text(encoding="utf-8")
     )
 
@@ -104,5 +104,5 @@ def test_a_picture_keeps_its_marks_within_its_axis():
     wild = tried.TriedChange("x", "y", ((1e300, -1e300, 1e300),))
     end = tried.reach([wild, tried.TriedChange("z", "y", ((0.0, -0.5, 0.5),))])
     assert end == 100.0
-    left, middle, right = (tried.place(x, end) for x in (-1e300, 0, 1e300))
-    assert 360 <= left < middle < right <= 780
+    leftmost, middle, right = (tried.place(x, end) for x in (-1e300, 0, 1e300))
+    assert 360 <= leftmost < middle < right <= 780

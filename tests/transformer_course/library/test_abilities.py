@@ -8,8 +8,8 @@ from transformer_course.library import abilities
 def test_recall_by_ability():
     source, target = "anna baked cake", "Anna baked a cake."
     assert abilities.recall([source], [target], [target])["function words"] == 1.0
-    found = abilities.recall([source], [target], ["anna baked cake"])
-    assert found["case"] == found["punctuation"] == found["function words"] == 0.0
+    recall = abilities.recall([source], [target], ["anna baked cake"])
+    assert recall["case"] == recall["punctuation"] == recall["function words"] == 0.0
 
 
 def test_colours_are_not_the_only_sign():

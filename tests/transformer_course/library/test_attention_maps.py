@@ -13,9 +13,9 @@ ANIMAL = "The animal didn't cross the street because it was too {}."
 
 def it_to(sentence: str, word: str) -> float:
     """The weight from "it" to a word in layer 5, head 11."""
-    found = maps_of(sentence)
-    row = found.weights[5, 11, found.tokens.index("it")]
-    return round(float(row[found.tokens.index(word)]), 2)
+    maps = maps_of(sentence)
+    row = maps.weights[5, 11, maps.tokens.index("it")]
+    return round(float(row[maps.tokens.index(word)]), 2)
 
 
 def test_the_file_is_small_and_says_where_it_comes_from():
@@ -26,13 +26,13 @@ def test_the_file_is_small_and_says_where_it_comes_from():
 
 @pytest.mark.parametrize("sentence", sentences())
 def test_each_row_is_a_distribution_over_the_tokens(sentence):
-    found = maps_of(sentence)
-    length = len(found.tokens)
-    assert found.tokens[0] == "[CLS]" and found.tokens[-1] == "[SEP]"
-    assert found.weights.shape == (6, 12, length, length)
-    assert found.weights.dtype == torch.float32
+    maps = maps_of(sentence)
+    length = len(maps.tokens)
+    assert maps.tokens[0] == "[CLS]" and maps.tokens[-1] == "[SEP]"
+    assert maps.weights.shape == (6, 12, length, length)
+    assert maps.weights.dtype == torch.float32
     torch.testing.assert_close(
-        found.weights.sum(-1), torch.ones(6, 12, length), rtol=0, atol=2e-3
+        maps.weights.sum(-1), torch.ones(6, 12, length), rtol=0, atol=2e-3
     )
 
 
@@ -46,9 +46,9 @@ def test_two_heads_look_at_neighbours(sentence):
 
 
 def test_the_head_that_resolves_it_does_not_flip():
-    for why in ("scared", "tall"):
-        assert it_to(CAT.format(why), "cat") == 0.62
-        assert it_to(CAT.format(why), "tree") == 0.17
+    for adjective in ("scared", "tall"):
+        assert it_to(CAT.format(adjective), "cat") == 0.62
+        assert it_to(CAT.format(adjective), "tree") == 0.17
     assert it_to(ANIMAL.format("tired"), "animal") == 0.67
     assert it_to(ANIMAL.format("wide"), "animal") == 0.56
     assert it_to(ANIMAL.format("tired"), "street") == 0.02

@@ -18,9 +18,9 @@ ROWS = st.lists(st.tuples(WORDS, WORDS.filter(bool)), min_size=1, max_size=5)
 @given(ROWS)
 def test_counts_add_up_to_the_corpus(rows):
     hypotheses, references = ([" ".join(side) for side in s] for s in zip(*rows))  # noqa: B905
-    found = bleu.counts(hypotheses, references)
-    assert found.shape == (len(rows), 10)
-    assert found.dtype == torch.int64
+    counts = bleu.counts(hypotheses, references)
+    assert counts.shape == (len(rows), 10)
+    assert counts.dtype == torch.int64
     expected = sacrebleu.corpus_bleu(hypotheses, [references]).score
-    assert bleu.bleu_of(found.sum(0)) == bleu.corpus(hypotheses, references)
+    assert bleu.bleu_of(counts.sum(0)) == bleu.corpus(hypotheses, references)
     assert abs(bleu.corpus(hypotheses, references) - expected) < 1e-9

@@ -20,9 +20,9 @@ from transformer_course.solutions.text_recovery import segment
 
 def test_a_checkpoint_gives_the_same_texts(tmp_path, model, tokenizer):
     path = save(tmp_path / "m.safetensors", model.half().float(), tokenizer, seed=3)
-    again, also = load(path, encoder_decoder, segment)
+    restored, also = load(path, encoder_decoder, segment)
     before = recover(model, tokenizer, SENTENCES, GREEDY)
-    assert recover(again, also, SENTENCES, GREEDY) == before
+    assert recover(restored, also, SENTENCES, GREEDY) == before
     assert notes(path) == {"seed": 3}
 
 

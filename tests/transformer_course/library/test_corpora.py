@@ -38,9 +38,9 @@ def test_a_text_file_with_one_sentence_a_line(tmp_path):
 
 def test_running_text_is_cut_into_sentences():
     text = 'He came in. "Is anybody there?" he asked.\nNobody\nanswered him. He left'
-    found = list(corpora.split_sentences(text))
-    assert found[0] == "He came in."
-    assert "Nobody answered him." in found
+    sentences = list(corpora.split_sentences(text))
+    assert sentences[0] == "He came in."
+    assert "Nobody answered him." in sentences
 
 
 def test_a_folder_of_texts(tmp_path):
@@ -129,9 +129,9 @@ def test_a_data_set_of_the_hub(monkeypatch):
 
 
 def test_the_corpus_is_the_same_everywhere(parts):
-    for split, known in (("train", TRAIN_SUM), ("test", TEST_SUM)):
+    for split, checksum in (("train", TRAIN_SUM), ("test", TEST_SUM)):
         text = "\n".join(parts[split]).encode()
-        assert hashlib.sha256(text).hexdigest() == known
+        assert hashlib.sha256(text).hexdigest() == checksum
 
 
 def test_sizes_and_no_repetition(parts):

@@ -14,5 +14,5 @@ def test_recover_keeps_the_order_of_the_sources(model, tokenizer):
 
 def test_bucketed_batches_hold_every_example_once():
     examples = list(range(203))
-    found = [x for batch in bucketed(examples, 8, 1, lambda x: x % 7) for x in batch]
-    assert sorted(found) == examples and found != examples
+    batched = [x for batch in bucketed(examples, 8, 1, lambda x: x % 7) for x in batch]
+    assert sorted(batched) == examples and batched != examples

@@ -28,23 +28,23 @@ def counts(share: float, seed: int):
 
 def test_the_value_is_the_corpus_bleu_within_its_interval():
     texts = noisy(0.1, 0)
-    found = intervals.bleu(bleu.counts(texts, TARGETS))
-    assert found.value == bleu.corpus(texts, TARGETS)
-    assert found.low < found.value < found.high < found.low + 8
+    interval = intervals.bleu(bleu.counts(texts, TARGETS))
+    assert interval.value == bleu.corpus(texts, TARGETS)
+    assert interval.low < interval.value < interval.high < interval.low + 8
 
 
 def test_a_few_sentences_leave_a_wider_interval():
     of = counts(0.1, 0)
-    few, many = intervals.bleu(of[:30]), intervals.bleu(of)
-    assert few.high - few.low > 2 * (many.high - many.low)
+    narrow_sample, many = intervals.bleu(of[:30]), intervals.bleu(of)
+    assert narrow_sample.high - narrow_sample.low > 2 * (many.high - many.low)
 
 
 def test_a_difference_is_found_where_there_is_one_and_only_there():
     better, worse = counts(0.05, 1), counts(0.15, 2)
     assert intervals.difference(better, worse).low > 0
     assert intervals.difference(worse, better).high < 0
-    same = intervals.difference(counts(0.1, 3), counts(0.1, 4))
-    assert same.low < 0 < same.high
+    difference = intervals.difference(counts(0.1, 3), counts(0.1, 4))
+    assert difference.low < 0 < difference.high
 
 
 def test_pairs_are_surer_than_two_intervals():

@@ -13,13 +13,13 @@ by_kind = pytest.mark.parametrize("kind", likeness.KINDS)
 
 @by_kind
 def test_a_kind_has_weights_that_bfloat16_holds_and_logits_of_size(kind):
-    found = likeness.stored(kind)
-    assert found.logits.shape == (*found.ids.shape, likeness.SIZES["vocab_size"])
-    assert 10 < found.logits.abs().max() < 50
-    for weight in found.weights.values():
+    fixture = likeness.stored(kind)
+    assert fixture.logits.shape == (*fixture.ids.shape, likeness.SIZES["vocab_size"])
+    assert 10 < fixture.logits.abs().max() < 50
+    for weight in fixture.weights.values():
         assert weight.dtype == torch.float32
         assert torch.equal(weight, weight.bfloat16().float())
-    norms = [w for name, w in found.weights.items() if name.endswith("norm.weight")]
+    norms = [w for name, w in fixture.weights.items() if name.endswith("norm.weight")]
     assert norms and all(0.7 < norm.mean() < 1.8 for norm in norms)
 
 
@@ -54,10 +54,10 @@ def test_a_mistake_changes_some_weights_and_keeps_their_shapes(kind):
 
 def test_a_comparison_tells_the_model_from_mistakes(monkeypatch, capsys):
     monkeypatch.setattr(likeness, "live", lambda kind: None)
-    model, other = (
+    model, second_model = (
         since_2017.LanguageModel(**likeness.SIZES, base=b) for b in (1e4, 9)
     )
-    likeness.compare("llama", model, {"another base": other})
+    likeness.compare("llama", model, {"another base": second_model})
     head, *rows = capsys.readouterr().out.splitlines()
     gaps = {row[:45].strip(): float(row[45:]) for row in rows}
     assert head.startswith("transformers' Llama, logits up to")

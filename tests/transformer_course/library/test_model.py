@@ -12,8 +12,8 @@ from transformer_course.solutions import encoder_decoder
 
 @pytest.mark.parametrize("changes", [{"positions": "learned"}, {"residual": False}])
 def test_switches_of_the_architecture(tokenizer, changes):
-    made = Restorer(Sizes(len(tokenizer), 16, 2, 1, 24, **changes), encoder_decoder)
-    assert made(torch.tensor([[5, EOS]]), torch.tensor([[BOS, 6, 7]])).shape == (
+    model = Restorer(Sizes(len(tokenizer), 16, 2, 1, 24, **changes), encoder_decoder)
+    assert model(torch.tensor([[5, EOS]]), torch.tensor([[BOS, 6, 7]])).shape == (
         1,
         3,
         len(tokenizer),

@@ -8,15 +8,15 @@ from transformer_course.library.pipeline import damage
 
 
 @pytest.mark.parametrize(
-    ("level", "left"),
+    ("level", "damaged"),
     [
         (1, "has anna lost her keys"),
         (2, "anna lost keys"),
         (3, "anna lose key"),
     ],
 )
-def test_each_level_leaves_less(level, left):
-    assert damage("Has Anna lost her keys?", level) == left
+def test_each_level_leaves_less(level, damaged):
+    assert damage("Has Anna lost her keys?", level) == damaged
 
 
 def test_every_mark_separates_words_even_without_a_space():

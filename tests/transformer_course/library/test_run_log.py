@@ -78,7 +78,7 @@ def test_a_larger_log_is_read_up_to_a_limit():
 
 
 @pytest.mark.parametrize(
-    ("line", "says"),
+    ("line", "message"),
     [
         (b"[" * 60_000, "no JSON object"),
         (b'{"run": "' + b"x" * 70_000 + b'"}', "no JSON object"),
@@ -97,10 +97,10 @@ def test_a_larger_log_is_read_up_to_a_limit():
         (b'{"run": "a", "hypothesis": ["x"]}', "`hypothesis` cannot be ['x']"),
     ],
 )
-def test_a_line_that_cannot_be_read_is_named_and_costs_only_itself(line, says):
+def test_a_line_that_cannot_be_read_is_named_and_costs_only_itself(line, message):
     log = run_log.parse(line + b"\n" + LINE)
     assert [(run.name, run.bleu) for run in log.runs] == [("a", (50, 49, 51))]
-    assert log.remarks == (f"runs.jsonl, line 1: {says}",)
+    assert log.remarks == (f"runs.jsonl, line 1: {message}",)
 
 
 def test_a_name_counts_once():

@@ -14,51 +14,59 @@ LOOK = Verb("look", "looked", "looked", "for")
 WRITE = Verb("write", "wrote", "written")
 
 
-def deed(who: Person, verb: Verb) -> Deed:
-    return Deed(who, verb, None, Topic("life"))
+def deed(person: Person, verb: Verb) -> Deed:
+    return Deed(person, verb, None, Topic("life"))
 
 
 @pytest.mark.parametrize(
-    ("who", "verb", "said"),
+    ("person", "verb", "forms_expected"),
     [
         (ANNA, LOOK, "is looking for, often looks for, does not look for"),
         (THEY, WRITE, "are writing, often write, do not write"),
         (ME, WRITE, "am writing, often write, do not write"),
     ],
 )
-def test_the_present_agrees_with_who_acts(who, verb, said):
-    one = deed(who, verb)
-    found = (
-        tenses.progressive(one),
-        tenses.present(one, "often"),
-        tenses.not_present(one),
+def test_the_present_agrees_with_who_acts(person, verb, forms_expected):
+    action = deed(person, verb)
+    forms_written = (
+        tenses.progressive(action),
+        tenses.present(action, "often"),
+        tenses.not_present(action),
     )
-    assert ", ".join(found) == said
+    assert ", ".join(forms_written) == forms_expected
 
 
 @pytest.mark.parametrize(
-    ("who", "said"),
+    ("person", "forms_expected"),
     [
         (ANNA, "was writing, has just written"),
         (THEY, "were writing, have just written"),
     ],
 )
-def test_what_is_over_agrees_with_who_acted(who, said):
-    one = deed(who, WRITE)
-    found = tenses.progressive(one, before=True), tenses.perfect(one, "just")
-    assert ", ".join(found) == said
+def test_what_is_over_agrees_with_who_acted(person, forms_expected):
+    action = deed(person, WRITE)
+    forms_written = (
+        tenses.progressive(action, before=True),
+        tenses.perfect(action, "just"),
+    )
+    assert ", ".join(forms_written) == forms_expected
 
 
 def test_the_other_tenses_are_the_same_for_everybody():
-    for who in (ANNA, THEY, ME):
-        one = deed(who, WRITE)
-        assert tenses.past(one) == "wrote" and tenses.not_past(one) == "did not write"
-        assert tenses.past_perfect(one) == "had written"
-        assert tenses.future(one) == "will write"
-        assert tenses.infinitive(one) == "write" and tenses.gerund(one) == "writing"
+    for person in (ANNA, THEY, ME):
+        action = deed(person, WRITE)
+        assert (
+            tenses.past(action) == "wrote"
+            and tenses.not_past(action) == "did not write"
+        )
+        assert tenses.past_perfect(action) == "had written"
+        assert tenses.future(action) == "will write"
+        assert (
+            tenses.infinitive(action) == "write" and tenses.gerund(action) == "writing"
+        )
 
 
 def test_a_particle_follows_its_verb_in_every_tense():
-    one = deed(ANNA, LOOK)
+    action = deed(ANNA, LOOK)
     forms = (tenses.past, tenses.not_past, tenses.future, tenses.gerund)
-    assert all(form(one).endswith(" for") for form in forms)
+    assert all(form(action).endswith(" for") for form in forms)

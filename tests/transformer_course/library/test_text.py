@@ -34,19 +34,19 @@ def test_subwords_lose_nothing_of_known_characters(tokenizer):
 
 
 def test_rare_words_are_unknown_and_frequent_ones_come_first():
-    made = WordTokenizer.learn(["a b b.", "c a b"], min_freq=2)
-    assert made.vocab[4:] == ["▁b", "▁a"]
-    assert made.encode("b a c") == [4, 5, UNK]
-    assert made.decode([BOS, 4, UNK, PAD, 5, EOS, 4]) == "b <unk> a"
+    tokenizer = WordTokenizer.learn(["a b b.", "c a b"], min_freq=2)
+    assert tokenizer.vocab[4:] == ["▁b", "▁a"]
+    assert tokenizer.encode("b a c") == [4, 5, UNK]
+    assert tokenizer.decode([BOS, 4, UNK, PAD, 5, EOS, 4]) == "b <unk> a"
 
 
 def test_a_tokenizer_comes_back_from_its_text(tokenizer):
     words = WordTokenizer.learn(SENTENCES, min_freq=1)
-    for made in (words, tokenizer):
-        again = tokenizer_from_json(made.to_json(), segment)
-        assert type(again) is type(made)
-        assert again.vocab == made.vocab
-        assert again.encode(SENTENCES[0]) == made.encode(SENTENCES[0])
+    for original in (words, tokenizer):
+        restored = tokenizer_from_json(original.to_json(), segment)
+        assert type(restored) is type(original)
+        assert restored.vocab == original.vocab
+        assert restored.encode(SENTENCES[0]) == original.encode(SENTENCES[0])
 
 
 def test_lemmas_come_offline():

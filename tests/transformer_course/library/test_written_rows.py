@@ -28,9 +28,11 @@ def test_a_bos_that_one_row_says_is_a_token():
     assert torch.equal(trim_at_eos(ids), ids[:, :2])
 
 
-@pytest.mark.parametrize("other", [torch.tensor([1, 2]), torch.ones(2, 3), SAID[:, :0]])
-def test_what_is_no_rows_of_ids_is_left_as_it_is(other):
-    assert trim_at_eos(other) is other
+@pytest.mark.parametrize(
+    "answer", [torch.tensor([1, 2]), torch.ones(2, 3), SAID[:, :0]]
+)
+def test_what_is_no_rows_of_ids_is_left_as_it_is(answer):
+    assert trim_at_eos(answer) is answer
 
 
 def test_only_columns_of_padding_at_the_end_are_cut():

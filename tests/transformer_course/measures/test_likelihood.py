@@ -83,8 +83,8 @@ def test_a_forward_pass_of_ones_own_earns_what_the_weights_earn():
 
 
 def test_in_a_notebook_a_model_that_sees_the_future_earns_nothing_and_is_told():
-    found, reason = value(PROBE(lambda: Peeking(), INPUTS))
-    assert found == 0 and "a later byte changes earlier logits" in reason
+    score, reason = value(PROBE(lambda: Peeking(), INPUTS))
+    assert score == 0 and "a later byte changes earlier logits" in reason
 
 
 @pytest.mark.parametrize("nats", [math.nan, -1.0, math.inf])
@@ -94,8 +94,8 @@ def test_a_price_that_cannot_be_is_worth_nothing(nats):
 
 @pytest.mark.parametrize("nats", [math.nan, math.inf, 1e4])
 def test_of_a_price_beyond_numbers_no_number_is_told(nats):
-    told = details("likelihood", {}, priced(nats))
-    assert all(map(math.isfinite, told.values()))
+    shown_details = details("likelihood", {}, priced(nats))
+    assert all(map(math.isfinite, shown_details.values()))
     assert "diverged" in remark("likelihood", {}, priced(nats))
 
 
@@ -132,19 +132,21 @@ FIRST = "weights.blocks.0.attention.w_q.weight"
     ],
 )
 def test_a_report_of_anything_but_all_weights_is_not_taken(change):
-    found = concluded(PROBE.interactor(INPUTS, random.Random(0)), change(reported()))
-    assert set(found) == {RAISED} and "not those of a `new_model" in str(found[RAISED])
+    answers = concluded(PROBE.interactor(INPUTS, random.Random(0)), change(reported()))
+    assert set(answers) == {RAISED} and "not those of a `new_model" in str(
+        answers[RAISED]
+    )
 
 
 @pytest.mark.parametrize("filled", [math.nan, math.inf, -math.inf, 3e38, 1e-45, 0.0])
-@pytest.mark.parametrize("where", ["norm.weight", "embedding.weight", ""])
-def test_weights_beyond_numbers_earn_nothing(filled, where):
+@pytest.mark.parametrize("ending", ["norm.weight", "embedding.weight", ""])
+def test_weights_beyond_numbers_earn_nothing(filled, ending):
     wrong = {
-        name: torch.full_like(value, filled) if name.endswith(where) else value
+        name: torch.full_like(value, filled) if name.endswith(ending) else value
         for name, value in reported().items()
     }
-    found = concluded(PROBE.interactor(INPUTS, random.Random(0)), wrong)
-    assert credit(value(found)[0], EXERCISE.cases[0].scale) == 0
+    answers = concluded(PROBE.interactor(INPUTS, random.Random(0)), wrong)
+    assert credit(value(answers)[0], EXERCISE.cases[0].scale) == 0
 
 
 class Silent(type(new_model())):
@@ -178,6 +180,6 @@ def test_weights_that_are_half_noise_earn_less_than_half(share):
         for name, weight in reported().items()
         if weight.dim() == 2
     }
-    found = concluded(PROBE.interactor(INPUTS, random.Random(0)), reported() | noisy)
-    earned = credit(value(found)[0], EXERCISE.cases[0].scale)
+    answers = concluded(PROBE.interactor(INPUTS, random.Random(0)), reported() | noisy)
+    earned = credit(value(answers)[0], EXERCISE.cases[0].scale)
     assert (earned >= 1) if share == 0 else (earned < 0.5)

