@@ -20,7 +20,7 @@ CONTENT = ("checks/probes", "authoring/statement_operators.py")
 NOT_PROSE = {
     *("name", "n", "h", "path", "filename", "other", "url", "platform", "__module__"),
     *("line", "source", "config", "kind", "data", "exercise", "part", "stripped"),
-    *("answer", "value", "cell", "course_path", "hidden_path"),
+    *("answer", "value", "cell", "dimension", "course_path", "hidden_path"),
     # The notebook's own sentences, which the build compares with a table of them.
     *("sentence", "words"),
 }

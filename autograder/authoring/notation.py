@@ -17,21 +17,27 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from autograder.authoring.specification import CaseKind, Edit, Mutant, Sizes, Variant
+from autograder.authoring.specification import (
+    CaseKind,
+    Edit,
+    InputSizes,
+    Mutant,
+    Variant,
+)
 
 case = CaseKind  # case(name, title, inputs, hint, ...)
 
 
 def sizes(
     *, below: int = 0, scale: float = 2.0, dtype: str = "", **values: Any
-) -> Sizes:
+) -> InputSizes:
     """A case's inputs, drawn in these sizes: ``sizes(B=2, L=5, d_model=6)``.
 
     The exercise's stub says which tensors have which dimensions. A name of an argument
     has its value, a function from a Draw to it, or its shape in letters. The others are
-    the fields of `Sizes`.
+    the fields of `InputSizes`.
     """
-    return Sizes(values, below, scale, dtype)
+    return InputSizes(values, below, scale, dtype)
 
 
 def wrong(

@@ -33,7 +33,7 @@ from autograder.authoring.shapes import (
     evaluate,
     read_signature,
 )
-from autograder.authoring.specification import CaseKind, Sizes, Specification
+from autograder.authoring.specification import CaseKind, InputSizes, Specification
 from autograder.authoring.variants import namespace, solution_source
 from autograder.checks.probes import find
 from autograder.checks.probes.default import CALL, DEFAULT, MAKE
@@ -53,11 +53,11 @@ def complete(specification: Specification) -> Specification:
     plan = _Plan(specification)
     cases = [
         replace(kind, inputs=plan.make_inputs(kind))
-        if isinstance(kind.inputs, Sizes)
+        if isinstance(kind.inputs, InputSizes)
         else kind
         for kind in specification.cases
     ]
-    by_sizes = [k for k in specification.cases if isinstance(k.inputs, Sizes)]
+    by_sizes = [k for k in specification.cases if isinstance(k.inputs, InputSizes)]
     contract = specification.contract
     if contract is None and by_sizes and find(specification.name) is DEFAULT:
         contract = Contract()
@@ -86,10 +86,10 @@ class _Plan:
         return self.specification.results.split(", ")
 
     def make_inputs(self, kind: CaseKind) -> Maker:
-        assert isinstance(kind.inputs, Sizes)
+        assert isinstance(kind.inputs, InputSizes)
         return self._make_inputs(kind.name, kind.inputs)
 
-    def _make_inputs(self, case: str, sizes: Sizes) -> Maker:
+    def _make_inputs(self, case: str, sizes: InputSizes) -> Maker:
         signature, call = self.signature, self._describe_call(sizes)
         options = signature.arguments if self.is_module else ()
 
@@ -111,7 +111,7 @@ class _Plan:
 
         return make_inputs
 
-    def _describe_call(self, sizes: Sizes) -> str:
+    def _describe_call(self, sizes: InputSizes) -> str:
         call: dict[str, Any] = {
             "order": [p.name for p in self.signature.call.arguments],
             "results": self.result_names,
@@ -172,7 +172,7 @@ class _Plan:
 
     def _vary_sizes(self, kind: CaseKind) -> SpecialSizes:
         """Inputs in which one size is 1, for each of them, or all are equal."""
-        assert isinstance(kind.inputs, Sizes)
+        assert isinstance(kind.inputs, InputSizes)
         fixed = self.specification.fixed.split()
         values = kind.inputs.values
         variable = [name for name in self._dimensions() if name not in fixed]
@@ -232,7 +232,7 @@ def _forms(parameter: Parameter) -> list[tuple[str, ...]]:
     return forms
 
 
-def _value(parameter: Parameter, sizes: Sizes, draw: Draw) -> Any:
+def _value(parameter: Parameter, sizes: InputSizes, draw: Draw) -> Any:
     """The value of an argument; None if it is left out.
 
     Raises:
@@ -256,7 +256,7 @@ def _value(parameter: Parameter, sizes: Sizes, draw: Draw) -> Any:
 
 
 def _draw_tensor(
-    parameter: Parameter, shape: Sequence[str], sizes: Sizes, draw: Draw
+    parameter: Parameter, shape: Sequence[str], sizes: InputSizes, draw: Draw
 ) -> torch.Tensor:
     values: Mapping[str, Any] = sizes.values
     concrete: list[int] = []

@@ -18,7 +18,7 @@ from autograder.checks.probes import find
 
 
 @dataclass(frozen=True)
-class Sizes:
+class InputSizes:
     """Inputs by the sizes of their dimensions; see `autograder.authoring.sizes`.
 
     Args:
@@ -62,7 +62,7 @@ class CaseKind:
 
     name: str
     title: str
-    inputs: Any  # a Maker, or Sizes until `autograder.authoring.sizes.complete`
+    inputs: Any  # a Maker, or InputSizes until `autograder.authoring.sizes.complete`
     hint: str
     _: KW_ONLY
     hidden_only: bool = False

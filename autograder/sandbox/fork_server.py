@@ -240,9 +240,8 @@ class Branch:
             if text:
                 request = json.loads(text)
                 level = self._level_for(request["policy"]["level"])
-                supervisor.supervise(
-                    request, client, fds[0], self.alive, level, self.groups
-                )
+                parts = request, client, fds[0], self.alive, level, self.groups
+                supervisor.supervise(*parts)
         finally:
             os._exit(0)
 

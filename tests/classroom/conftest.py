@@ -13,6 +13,7 @@ from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata
 from traitlets.config import Config
 
 from autograder.grading import converter
+from autograder.grading.metadata import GradingMetadata
 from autograder.grading.scores import SaveVerdicts
 from tests import tiny_course as tiny
 from tests.tiny_course import UNIT, RunHere, hand_in, run_nbgrader
@@ -25,10 +26,8 @@ class RunAndNote(RunHere):
 
     def preprocess(self, nb, resources):
         nb, resources = super().preprocess(nb, resources)
-        nb.metadata["autograder"] = {
-            "checks": {},
-            "sandbox": {"level": "namespaces"},
-        }
+        metadata = GradingMetadata.of_run(nb, resources)
+        metadata.sandbox = {"level": "namespaces"}
         return nb, resources
 
 

@@ -2,13 +2,14 @@
 
 import shutil
 import sys
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 import pytest
 
 from autograder.authoring import catalogue
 from autograder.authoring.catalogue import specification, specifications
 from autograder.authoring.notebook import read
+from autograder.authoring.specification import Specification
 from autograder.checks.references import load
 from autograder.checks.wire import Limits, packed
 from autograder.course import ROOT, find_unit, units
@@ -51,7 +52,7 @@ def test_an_exercise_that_the_notebook_lacks_comes_last(tmp_path, monkeypatch):
     shutil.copytree(find_unit("attention").folder / "exercises", folder)
     (folder / "again.py").touch()
     module = ModuleType("transformer_course.attention.exercises.again")
-    module.EXERCISE = SimpleNamespace(target="again", targets=["again"])
+    module.EXERCISE = Specification(cases=[])
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr(catalogue, "CONTENT", tmp_path)
     assert [exercise.target for exercise in specifications("attention")][-1] == "again"

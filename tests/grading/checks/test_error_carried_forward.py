@@ -42,10 +42,8 @@ RIGHT = solution_source(specification(CROSS))
 TELLS = RIGHT.replace(
     "class CrossAttention",
     "import inspect\n"
-    "try:\n"
-    "    print('SEEN', inspect.getsource(scaled_dot_product_attention)[:9])\n"
-    "except Exception:\n"
-    "    pass\n\n\n"
+    "try: print('SEEN', inspect.getsource(scaled_dot_product_attention)[:9])\n"
+    "except Exception: pass\n\n\n"
     "class CrossAttention",
 ).replace(
     "        return scaled_dot_product_attention(q, k, v, mask)",

@@ -1,0 +1,35 @@
+"""What some drawings tell, all of them tell."""
+
+from dataclasses import replace
+
+from autograder.authoring import cases
+from autograder.authoring.telling import sample
+
+
+def _flip_a_coin(exercise):
+    """The tiny exercise; its case draws 0 or 1, of which only 1 tells anything."""
+    (kind,) = exercise.cases
+    return replace(
+        exercise, cases=[replace(kind, inputs=lambda draw: {"x": draw.ids(0, 2, 1)})]
+    )
+
+
+def test_a_case_is_drawn_again_until_it_tells_what_some_drawings_tell(tiny_exercise):
+    exercise = _flip_a_coin(tiny_exercise)
+    tells = sample(exercise)
+    assert tells == {"plain": ("tripled",)}
+
+    def draw_numbers(tells):
+        seeds = map(str, range(20))
+        drawn = (cases.exercise(exercise, 1.0, s, True, (), tells) for s in seeds)
+        return {int(drawing.cases[0].inputs["x"]) for drawing in drawn}
+
+    assert draw_numbers({}) == {0, 1}
+    assert draw_numbers(tells) == {1}
+
+
+def test_what_no_drawing_or_each_one_tells_asks_for_nothing(tiny_exercise):
+    (kind,) = tiny_exercise.cases
+    blind = replace(kind, inputs=lambda draw: {"x": draw.ids(0, 1, 1)})
+    assert sample(replace(tiny_exercise, cases=[blind])) == {}
+    assert sample(tiny_exercise) == {}
