@@ -41,7 +41,7 @@ class Norm(nn.Module):
 
 
 def sign(monkeypatch: Any, source: str, target: str, **fields: Any) -> Specification:
-    """An exercise of a unit ``tiny`` with this solution, and all that follows from it."""
+    """An exercise of a unit ``tiny`` with this solution, and what follows from it."""
     solutions = ModuleType("transformer_course.solutions.tiny")
     run_source(IMPORTS, vars(solutions), "<imports of tiny>")
     solutions.__file__ = f"<solution of {target}>"  # where a class has its source
