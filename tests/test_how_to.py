@@ -61,7 +61,7 @@ def test_a_mistake_gets_a_name_as_it_says(tmp_path):
 def test_an_exercise_is_added_as_it_says(tmp_path):
     clone = committed(tmp_path / "clone")
     _, steps = EXERCISES.split("## Add an exercise")
-    cells, probe, exercise, contract = blocks(steps)
+    cells, exercise = blocks(steps)
     run(clone, "autograder", "new-exercise", "02", "favourite_key")
     notebook = clone / "notebooks" / "02_attention.py"
     mark = '\n# %% check="attention/scaled_dot_product" points='
@@ -73,11 +73,7 @@ def test_an_exercise_is_added_as_it_says(tmp_path):
     end = text.index("# %% [markdown]\n# Now three patients.")
     notebook.write_text(f"{text[:start]}{cells}\n{text[end:]}", encoding="utf-8")
     unit = clone / "transformer_course" / "attention"
-    (unit / "probes" / "favourite_key.py").write_text(probe, encoding="utf-8")
     (unit / "exercises" / "favourite_key.py").write_text(exercise, encoding="utf-8")
-    rows = (unit / "sentences.toml").read_text(encoding="utf-8")
-    kept = rows[: rows.index("[favourite_key]")]
-    (unit / "sentences.toml").write_text(kept + contract, encoding="utf-8")
 
     assert "release/02_attention" in run(clone, "autograder", "build", "02")
     mine = ("--exercise", "attention/favourite_key")
@@ -88,7 +84,7 @@ def test_an_exercise_is_added_as_it_says(tmp_path):
     run(clone, "ruff", "check", "--no-cache", "autograder", "notebooks", "tests")
     asked = (
         "tests/test_readme.py",
-        "tests/authoring/test_sentences.py",
+        "tests/authoring/test_contract_lines.py",
         "tests/transformer_course/test_bank.py",
         "tests/test_notebooks.py::test_every_exercise_has_three_hints_and_a_budget",
         "tests/authoring/test_outside.py::"
