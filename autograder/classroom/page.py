@@ -12,7 +12,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from autograder.course import files, sheet
-from autograder.grading.titles import title
+from autograder.grading.dates import in_words
+from autograder.grading.titles import heading, number, title
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -34,6 +35,9 @@ def render(
         number=lambda value: sheet.number(round(float(value), 2)),
         percent=lambda share: f"{share:.0%}",
         time=_time,
+        span=in_words,
+        heading=heading,
+        numbered=lambda name: number(unit, name),
         code=code,
         short=lambda name: title(unit, name).removeprefix(prefix),
         person=lambda student: _person(student, values.get("names", {})),

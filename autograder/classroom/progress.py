@@ -30,7 +30,7 @@ class Mark:
         share: 0 to 1; of what is graded so far while ``waiting``, for a written
             answer or for all.
         late: days late, each begun one counted.
-        extended: days of extension.
+        extended: seconds of extension.
         dropped: whether the course's share leaves it out.
     """
 
@@ -95,7 +95,7 @@ def progress(
     Args:
         weights: by unit; 1 where it has none.
         drop: how many of a student's worst units do not count.
-        granted: days of extension by unit and student.
+        granted: seconds of extension by unit and student.
         new: by unit, who has handed in what is not graded.
 
     Raises:
@@ -173,16 +173,16 @@ def make(root: Path, path: Path, weights: Mapping[str, float], drop: int) -> lis
         CourseError: as `read` and `progress`.
     """
     books = read(root)
-    granted = {book.unit: _days(root, book.unit) for book in books}
+    granted = {book.unit: _granted(root, book.unit) for book in books}
     new = {book.unit: ungraded(book, root) for book in books}
     course = progress(books, weights, drop, granted, new)
     html = page.render("progress.html.j2", "course", course=course)
     return page.write_both(path, html, as_csv(course))
 
 
-def _days(root: Path, unit: str) -> dict[str, float]:
+def _granted(root: Path, unit: str) -> dict[str, float]:
     granted = extensions.granted(root, unit)
-    return {student: time.total_seconds() / DAY for student, time in granted.items()}
+    return {student: time.total_seconds() for student, time in granted.items()}
 
 
 def parse_weights(texts: Iterable[str], units: Sequence[str]) -> dict[str, float]:

@@ -20,6 +20,13 @@ def title(assignment: str, grade_id: str) -> str:
     return titles.get(name, f"{words.capitalize()} (in words)")
 
 
+def heading(assignment: str) -> str:
+    """An assignment as a heading: "2 · Multi head attention" for a unit's label."""
+    number, _, name = assignment.partition("_")
+    words = name.replace("_", " ").capitalize()
+    return f"{int(number)} · {words}" if number.isdecimal() and words else assignment
+
+
 def number(assignment: str, grade_id: str) -> str:
     """The exercise's number in its notebook, "2.4"; "" for what has none."""
     numbers = reference_metadata.numbers(assignment.partition("_")[2])

@@ -125,7 +125,25 @@ def test_a_page_fits(request, page, picture, name, theme, width):
         picture(page, f"{name}_{theme}", 620)
 
 
+def test_a_heat_map_is_sorted_without_a_script(page):
+    page.set_content(report.as_html(report.overview(book())))
+    read = """rows => rows.map((row, place) => [row.getBoundingClientRect().top,
+        place, parseFloat(row.lastElementChild.innerText)])"""
+    for button, column in ((".by-0", 1), (".by-1", 2)):
+        page.locator(button).check()
+        rows = sorted(page.locator(".heat tbody tr").evaluate_all(read))
+        assert [row[column] for row in rows] == sorted(row[column] for row in rows)
+
+
 def test_feedback_is_a_few_screens_long(page, graded_class):
     page.set_content(feedback(graded_class))
     height = page.evaluate("document.documentElement.scrollHeight")
     assert height <= SCREENS * SIZE["height"]
+
+
+def test_feedback_can_be_read_on_a_phone(page, graded_class):
+    page.set_viewport_size({"width": 380, "height": SIZE["height"]})
+    page.set_content(feedback(graded_class))
+    exercise = page.locator(".rows td:nth-child(2)").first
+    assert exercise.evaluate("cell => cell.offsetWidth") >= 200
+    assert page.locator(".rows").evaluate("table => table.offsetHeight") <= 1000

@@ -8,7 +8,7 @@ import io
 import pytest
 
 from autograder import cli
-from autograder.classroom import progress
+from autograder.classroom import page, progress
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.course.errors import CourseError
 from tests.classroom.conftest import WHOLE
@@ -55,11 +55,12 @@ def test_the_worst_units_of_each_student_are_dropped():
 
 
 def test_late_days_and_extensions_stand_beside():
-    progress_table = progress.progress(BOOKS, {}, granted={"01_a": {"ada": 2.0}})
+    progress_table = progress.progress(BOOKS, {}, granted={"01_a": {"ada": 7200.0}})
     ada, bob = progress_table.lines
     assert (ada.late, bob.late) == (2, 2), "a day and an hour: two days begun"
-    assert [mark.extended for mark in ada.marks] == [2, 0, 0]
+    assert [mark.extended for mark in ada.marks] == [7200, 0, 0]
     rows = list(csv.DictReader(io.StringIO(progress.as_csv(progress_table))))
+    assert "2 hours" in page.render("progress.html.j2", "course", course=progress_table)
     assert rows[1]["02_b %"] == "" and rows[0]["course %"] == "73.3333"
 
 

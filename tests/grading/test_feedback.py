@@ -134,8 +134,14 @@ def test_repairs_and_lateness_stand_at_the_top(course):
 def test_a_refused_submission_gets_a_page_with_the_reason(course):
     html = page(course, b'{"cells": [')
     assert "could not be graded:" in html and "it is damaged or incomplete" in html
-    assert "not graded</span>" in html and "None of your answers could be read" in html
-    assert '"head">your answer' not in html and "NotImplementedError" not in html
+    assert (
+        "<strong>not graded</strong>" in html
+        and "None of your answers could be read" in html
+    )
+    assert (
+        '<summary class="head">your answer' not in html
+        and "NotImplementedError" not in html
+    )
 
 
 def test_of_a_refused_submission_the_student_s_own_answers_are_shown(
@@ -151,7 +157,7 @@ def test_of_a_refused_submission_the_student_s_own_answers_are_shown(
     answers.cells.append(v4.new_code_cell("mine = 4711"))
     html = page(course, answers)
     assert "it used up all memory" in html and "Below is what could be read" in html
-    assert html.count('"head">your answer') == 2, "one in code, one in words"
+    assert html.count('<details class="cell exercise"') == 2, "in code, in words"
     assert "4711" in html and "NotImplementedError" not in html
     assert "assert" not in html, "nor the course's checks"
 
@@ -321,11 +327,24 @@ def test_the_page_opens_with_a_table_and_folds_what_lost_nothing(course):
     top = html[: html.index("</table>")]
     assert '<a href="#numbers-triple">numbers-triple</a>' in top
     assert top.index("✓") < top.index("numbers-double") < top.index("✗")
-    assert '<details class="cell graded" id="numbers-double">' in html
-    assert '<details class="cell graded" open id="numbers-triple">' in html
+    assert '<details class="cell exercise" id="numbers-double">' in html
+    assert '<details class="cell exercise" open id="numbers-triple">' in html
     assert html.count("<details") == html.count("</details>")
     text = html.index("We double, then we triple.")
     assert html.rindex("<details", 0, text) == html.index('<details class="course">')
+
+
+def test_an_answer_stands_beside_its_check_and_what_was_not_tried_takes_a_line(
+    course,
+):
+    release = tiny.read(course, "release")
+    words = tiny.cell(release, "numbers-why").source
+    html = page(course, solve_release(course, words=words))
+    pair = html[html.index('id="numbers-double"') :]
+    assert pair.index("a panel") < pair.index("return") < pair.index("</details>")
+    assert html.count('<div class="pair">') == 2
+    untried = "<strong>Not tried</strong> (4 points):\nnumbers-why."
+    assert untried in html and "YOUR ANSWER" not in html and "Comment:" not in html
 
 
 def test_the_table_has_numbers_fixed_widths_and_a_link_to_what_is_next(
@@ -338,10 +357,10 @@ def test_the_table_has_numbers_fixed_widths_and_a_link_to_what_is_next(
     top = html[html.index("<body>") : html.index("</table>")]
     link = '<a href="#numbers-triple">1.2 numbers-triple</a>'
     assert f"<p><strong>Next: {link}.</strong></p>" in top
-    assert "<td>1.1</td>" in top and "<td>1.2</td>" in top
+    assert ">1.1 numbers-double</a>" in top
     columns = top.count("<col ") + top.count("<col>")
     row = top[top.rindex("<tr>") :]
-    assert columns == row.count("<td") == 5 and "table-layout: fixed" in html
+    assert columns == row.count("<td") == 4 and "table-layout: fixed" in html
     assert "Next: " not in page(course, solve_release(course))
 
 

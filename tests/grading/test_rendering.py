@@ -22,6 +22,8 @@ from tests.grading.hostile import HOSTILE, dangers
         (r"$$\frac{QK^\top}{\sqrt{d_k}}$$", "<mfrac>"),
         ("\\begin{align}a &= b\\\\c &= d\\end{align}", "<mtable"),
         (r"$\begin{aligned} a &= b \\ c &= d \end{aligned}$", "<mtable"),
+        (r"$\begin{cases} 1 & x \\[2ex] 0 & y \end{cases}$", '"left"><mn>0</mn>'),
+        (r"$\text{add \& norm}$", "&amp;&nbsp;norm"),
         (r"$a < b$", "<mo>&lt;</mo>"),
     ],
 )

@@ -1,7 +1,7 @@
 """Graded cells are called by their titles, and exercises by their numbers."""
 
 from autograder.checks.references import load
-from autograder.grading.titles import number, title
+from autograder.grading.titles import heading, number, title
 
 
 def test_exercises_of_the_course_are_called_by_their_titles():
@@ -15,3 +15,8 @@ def test_exercises_have_the_numbers_of_their_notebook():
     assert number("02_attention", "attention-softmax") == "2.2"
     assert number("02_attention", "attention-empty_row") == ""
     assert number("01_numbers", "numbers-double") == ""
+
+
+def test_a_unit_is_called_by_its_number_and_name():
+    assert heading("03_multi_head_attention") == "3 · Multi head attention"
+    assert heading("quiz-02") == "quiz-02"

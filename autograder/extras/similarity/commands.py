@@ -17,8 +17,9 @@ def _similarity(unit: str, root: Path, _: Namespace) -> int:
     from autograder.extras.similarity import similarity
 
     answers = read(unit, root)
-    comparison = similarity.compare(answers, similarity.released(unit, root))
+    release_code = similarity.released(unit, root)
+    comparison = similarity.compare(answers, release_code)
     path = root / "reports" / f"{unit}-similarity.html"
-    write(path, similarity.as_html(unit, comparison, answers))
+    write(path, similarity.as_html(unit, comparison, answers, release_code))
     print(similarity.as_text(unit, comparison), f"side by side: {path}", sep="\n\n")
     return 0

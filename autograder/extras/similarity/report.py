@@ -33,4 +33,4 @@ def as_section(
     html = page.render(
         "similar.html.j2", unit, folder=TEMPLATES, similar=comparison, names=names
     )
-    return ExtraSection("similar", "Alike solutions", html)
+    return ExtraSection("similar", "Similar solutions", html)

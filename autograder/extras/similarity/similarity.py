@@ -221,23 +221,42 @@ def _alike(exercises: Mapping[str, _Item], row: int, column: int) -> tuple[Alike
     return tuple(sorted(matches, key=lambda alike: -alike.share))
 
 
-def as_html(unit: str, comparison: Comparison, answers: Mapping[str, Codes]) -> str:
-    """A page with the first pairs side by side, to be read by a person."""
+def as_html(
+    unit: str,
+    comparison: Comparison,
+    answers: Mapping[str, Codes],
+    release_code: Sequence[str] = (),
+) -> str:
+    """A page with the first pairs side by side, to be read by a person.
+
+    Lines of the release are left out, and lines that both students have are marked.
+    """
     pairs = comparison.pairs[:PAIRS_ON_PAGE]
-    concerned = {student for pair in pairs for student in (pair.first, pair.second)}
-    answers = {
-        student: {name: _shorten(code) for name, code in answers[student].items()}
-        for student in concerned
+    released_lines = _lines(release_code)
+    lines = {
+        (student, alike.exercise): _own_lines(
+            answers[student][alike.exercise], released_lines
+        )
+        for pair in pairs
+        for student in (pair.first, pair.second)
+        for alike in pair.exercises
     }
     return page.render(
         "alike.html.j2", unit, folder=TEMPLATES, comparison=comparison, pairs=pairs,
-        answers=answers,
+        lines=lines,
     )  # fmt: skip
 
 
-def _shorten(code: str) -> str:
+def _lines(codes: Sequence[str]) -> frozenset[str]:
+    return frozenset(line.strip() for code in codes for line in code.splitlines())
+
+
+def _own_lines(code: str, released_lines: frozenset[str]) -> list[str]:
+    """The lines of an answer that its student wrote, up to ``_SHOWN`` characters."""
     excess = len(code) - _SHOWN
-    return f"{code[:_SHOWN]}\n… and {excess:,} more characters" if excess > 0 else code
+    lines = code[:_SHOWN].splitlines()
+    lines = [line for line in lines if line.strip() not in {"", *released_lines}]
+    return lines + [f"… and {excess:,} more characters"] * (excess > 0)
 
 
 def as_text(unit: str, comparison: Comparison) -> str:

@@ -16,7 +16,7 @@ def _inline(translator: Any, node: nodes.math) -> None:
 
 def _display(translator: Any, node: nodes.math_block) -> None:
     translator.body.append(
-        f'<div style="margin:1em 0">{equation(node.astext(), display=True)}</div>\n'
+        f'<div class="equation">{equation(node.astext(), display=True)}</div>\n'
     )
     raise nodes.SkipNode
 

@@ -1,4 +1,7 @@
-"""The course as a website: the released notebooks, run once, without any solution.
+"""The course as a website: the released notebooks as one who solved them sees them.
+
+Each notebook is executed with the solutions in place of the stubs; the page has the
+stubs again, with all outputs. The course's docs follow the units.
 
 Sphinx with MyST-NB and the book theme, which is what Jupyter Book 1 consists of. A page
 fetches nothing from elsewhere: equations are MathML, pictures and fonts lie beside it,
@@ -8,6 +11,7 @@ and the search runs in the browser, so that the folder works from a disk, too.
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
@@ -20,7 +24,8 @@ from tqdm import tqdm
 
 from autograder.authoring.colab import published
 from autograder.authoring.edition import read
-from autograder.course import Unit, notebooks, settings
+from autograder.authoring.notebook import without_markers
+from autograder.course import ROOT, Unit, grade_ids, notebooks, settings
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 
@@ -29,7 +34,7 @@ project = title = {title}
 html_title = title
 html_theme = "sphinx_book_theme"
 extensions = ["myst_nb", "autograder.extras.website.sphinx_math"]
-exclude_patterns = ["_build"]
+html_extra_path = ["extra"]
 html_math_renderer = "mathml"
 html_static_path = ["_static"]
 html_css_files = ["course.css"]
@@ -40,29 +45,59 @@ html_theme_options = {
     "footer_content_items": [], "navbar_persistent": [],
 }
 myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_heading_anchors = 4
 nb_execution_mode = "off"  # the notebooks come with their outputs
 nb_ipywidgets_js = {}  # these would come from elsewhere
 nb_render_markdown_format = "myst"
-suppress_warnings = ["myst.header", "mystnb.unknown_mime_type"]
+suppress_warnings = ["myst.header", "myst.xref_missing", "misc.highlighting_failure",
+    "mystnb.unknown_mime_type"]
 """
+_TEMPLATES = Path(__file__).parent / "templates"  # a font for equations, its license
 _STYLE = """\
+@font-face { font-family: "Course Math"; src: url("course_math.woff2"); }
+math { font-family: "Course Math", math; }
 .bd-main .bd-content .bd-article-container { max-width: 52em; }  /* 88 columns */
 details { margin-bottom: 0.5em; }
+.equation { margin: 1em 0; } .equation, .cell_output { overflow-x: auto; }
+figure figcaption { color: inherit; text-align: left; }
+.bd-article .pre { overflow-wrap: anywhere; white-space: normal; }
+.bd-article table { display: block; overflow-x: auto; }
+.doors { display: grid; gap: 1em; margin: 1.5em 0;
+  grid-template-columns: repeat(auto-fit, minmax(13em, 1fr)); }
+.doors a { border: 1px solid var(--pst-color-border); border-radius: 6px; padding: 1em;
+  color: inherit; text-decoration: none; }
+.doors strong { display: block; font-size: 1.3em; color: var(--pst-color-primary); }
 """
+_DOORS = {
+    "Learn": "Read here; solve the exercises in Colab or on your own computer.",
+    "Teach": "Hand out the notebooks, and see at a glance where a class is in trouble.",
+    "Grade": "Collect, read the written answers, and return feedback.",
+}
 _INDEX = """\
 # {title}
 
 {about}
-On this site you read; to work, open a unit in Colab or download its notebook.
 
-| unit | exercises | work on it |
-|---|---|---|
-{rows}
+<div class="doors">
+{doors}
+</div>
+
+## Units
+
+{units}
 
 ```{{toctree}}
 :hidden:
+:caption: Units
 
 {pages}
+```
+
+```{{toctree}}
+:hidden:
+:caption: Docs
+
+{docs}
 ```
 """
 
@@ -79,7 +114,9 @@ def build(units: Sequence[Unit], folder: Path) -> Path:
         texts, pages = Path(name) / "texts", Path(name) / "pages"
         write(texts / "conf.py", _CONF.replace("{title}", repr(settings()["title"])))
         write(texts / "_static" / "course.css", _STYLE)
-        write(texts / "index.md", _index(units))
+        shutil.copytree(_TEMPLATES, texts / "_static", dirs_exist_ok=True)
+        docs = _write_docs(texts)
+        write(texts / "index.md", _index(units, docs))
         for unit in tqdm(units, "run the notebooks", unit="unit"):
             write(texts / f"{unit.label}.ipynb", _page(unit))
         _sphinx(texts, pages)
@@ -101,21 +138,49 @@ def _refuse_without_sphinx() -> None:
         )
 
 
-def _index(units: Sequence[Unit]) -> str:
-    rows = []
-    for unit in units:
-        cells = read(unit)
-        title = cells[0].text.splitlines()[0].lstrip("# ")
-        exercises = sum(cell.role == "check" and not cell.is_given for cell in cells)
-        rows.append(f"| [{title}]({unit.label}) | {exercises} | {_links(unit)} |")
-    pages = "\n".join(unit.label for unit in units)
+def _write_docs(texts: Path) -> list[str]:
+    """Write the course's docs and their pictures below ``texts``; their names."""
+    (texts / "extra").mkdir()
+    for path in (ROOT / "assets").glob("*.png"):
+        for folder in (texts, texts / "extra"):  # of Markdown, and of HTML within it
+            write(folder / "assets" / path.name, path.read_bytes())
+    paths = sorted((ROOT / "docs").glob("*.md"))
+    for path in paths:
+        write(texts / "docs" / path.name, path.read_bytes())
+    return [path.stem for path in paths]
+
+
+def _index(units: Sequence[Unit], docs: Sequence[str]) -> str:
+    pages = [unit.label for unit in units]
+    doors = [("Learn", pages[0]), ("Teach", "docs/instructor"), ("Grade", "docs/ta")]
     about = settings()
     return _INDEX.format(
         title=about["title"],
         about=about["about"].strip(),
-        rows="\n".join(rows),
-        pages=pages,
+        doors="\n".join(
+            f'<a href="{page}.html"><strong>{door}</strong>{_DOORS[door]}</a>'
+            for door, page in doors
+            if page in pages or page.removeprefix("docs/") in docs
+        ),
+        units="\n\n".join(map(_describe, units)),
+        pages="\n".join(pages),
+        docs="\n".join(f"docs/{name}" for name in docs),
     )
+
+
+def _describe(unit: Unit) -> str:
+    """A unit's title, the first whole sentences of its introduction, and links."""
+    cells = read(unit)
+    title, *paragraphs = cells[0].text.split("\n\n")
+    prose = (re.match(r"[^$]*[.?!]\*?(?=\s|$)", text) for text in paragraphs)
+    sentences = next((match[0] for match in prose if match), "")
+    count = sum(cell.role == "check" and not cell.is_given for cell in cells)
+    return f"""\
+### [{title.lstrip("# ")}]({unit.label})
+
+{sentences}
+
+{count} exercises · {_links(unit)}"""
 
 
 def _links(unit: Unit) -> str:
@@ -124,12 +189,14 @@ def _links(unit: Unit) -> str:
 
 
 def _page(unit: Unit) -> str:
-    """The release with the outputs of a run, except those of unsolved checks."""
+    """The release with the outputs that it has once all exercises are solved."""
     book = notebooks.read(unit.release)
+    book.cells = [c for c in book.cells if not _is_markdown_answer(c)]
+    stubs = _fill_in(book, unit)
     _execute(book, unit)
     for cell in book.cells:
-        if cell.metadata.get("nbgrader", {}).get("grade") and "outputs" in cell:
-            cell.outputs = []  # "not solved yet", every one of them
+        if cell.id in stubs:
+            cell.source, cell.outputs = stubs[cell.id], []
     book.cells = [cell for cell in book.cells if cell.id not in notebooks.GENERATED]
     first = book.cells[0]
     title, _, body = first.source.partition("\n")
@@ -138,13 +205,36 @@ def _page(unit: Unit) -> str:
     return text
 
 
+def _is_markdown_answer(cell: nbformat.NotebookNode) -> bool:
+    mark = cell.metadata.get("nbgrader", {})
+    return cell.cell_type == "markdown" and bool(mark.get("solution"))
+
+
+def _fill_in(book: nbformat.NotebookNode, unit: Unit) -> dict[str, str]:
+    """Put the solutions in place of the stubs; the stubs by cell id."""
+    solutions = {
+        grade_ids.of_answer(cell.name): without_markers(cell.text)
+        for cell in read(unit)
+        if cell.role == "exercise"
+    }
+    stubs = {}
+    for cell in book.cells:
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if grade_id in solutions:
+            stubs[cell.id], cell.source = cell.source, solutions[grade_id]
+    return stubs
+
+
 def _execute(book: nbformat.NotebookNode, unit: Unit) -> None:
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError
 
     with tempfile.TemporaryDirectory() as folder:
         client = NotebookClient(
-            book, timeout=600, resources={"metadata": {"path": folder}}
+            book,
+            timeout=3600,
+            coalesce_streams=True,
+            resources={"metadata": {"path": folder}},
         )
         try:
             client.execute()

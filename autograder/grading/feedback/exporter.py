@@ -16,7 +16,7 @@ from pygments.formatters import HtmlFormatter
 from traitlets.config import Config
 
 from autograder.course.language import language
-from autograder.grading.feedback.summary import nbgrader_of
+from autograder.grading.feedback.outputs import is_verdict
 from autograder.grading.rendering import Page
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -50,7 +50,7 @@ class FeedbackExporter(HTMLExporter):
         yield "draw_code", lambda cell: self._next().code(cell.source)
         yield "draw_terminal", lambda text: self._page.terminal(text)
         yield "draw_comment", lambda comment: self._next().markdown(comment)
-        yield "name_of", lambda cell: nbgrader_of(cell)["grade_id"]
+        yield "is_judged", lambda cell: any(map(is_verdict, cell.outputs))
         yield "inline", inline
         yield "number", lambda value: f"{round(float(value), 2):g}"
 

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, SubmittedNotebook
 from nbgrader.preprocessors import GetGrades
-from nbgrader.utils import compute_checksum, is_solution
+from nbgrader.utils import compute_checksum, is_grade, is_solution
 
 from autograder.checks.aspects import by_aspect
 from autograder.checks.words import PARTLY, sign
+from autograder.course import grade_ids
 from autograder.grading.dates import how_late
 from autograder.grading.gradebook import changes
 from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import KEY, GradingMetadata
 from autograder.grading.sentences import group_of
 from autograder.grading.settings import Processed, Resources
-from autograder.grading.titles import number, title
+from autograder.grading.titles import heading, number, title
 
 _WHY = {
     changes.NEW: "you handed in again",
@@ -28,6 +30,39 @@ _WHY = {
     changes.LATENESS: "your deadline or what lateness costs has changed",
 }
 _NONE = Verdict("", 0.0, 0.0)  # of what no check has decided
+
+
+@dataclass(frozen=True)
+class Block:
+    """Cells that follow each other: an exercise's answer and check, or text.
+
+    Attributes:
+        name: a grade id, "own" for cells that the student added, "" for the course's
+            text.
+        row: the exercise's line in the table at the top, if it has one.
+    """
+
+    name: str
+    row: Mapping[str, Any] | None
+    cells: list[NotebookNode] = field(default_factory=list)
+
+    @property
+    def checks(self) -> list[NotebookNode]:
+        return [cell for cell in self.cells if _is_check(cell)]
+
+    @property
+    def answers(self) -> list[NotebookNode]:
+        return [cell for cell in self.cells if not _is_check(cell)]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether points were lost, a cell raised, or a teacher has commented."""
+        is_full = self.row is None or self.row["sign"] == "✓"
+        return not is_full or any(
+            nbgrader_of(cell).get("comment")
+            or any(o.output_type == "error" for o in cell.get("outputs", ()))
+            for cell in self.cells
+        )
 
 
 class Scores(GetGrades):  # type: ignore[misc]
@@ -60,6 +95,12 @@ class Scores(GetGrades):  # type: ignore[misc]
             grade.auto_score is None and grade.manual_score is None
         )
 
+    def _get_comment(self, cell: NotebookNode, resources: Resources) -> None:
+        """What a teacher wrote; nbgrader's own "No response." says nothing new."""
+        super()._get_comment(cell, resources)
+        if cell.metadata.nbgrader["comment"] == "No response.":
+            cell.metadata.nbgrader["comment"] = ""
+
 
 def _summary(
     nb: NotebookNode, notebook: SubmittedNotebook, metadata: GradingMetadata,
@@ -68,9 +109,17 @@ def _summary(
     """What stands at the top of a page."""
     graded = [cell for cell in nb.cells if "score" in nbgrader_of(cell)]
     rows = [_row(cell, metadata.checks, assignment, sentences) for cell in graded]
+    commented = {
+        grade_ids.check_of(nbgrader_of(cell)["grade_id"])
+        for cell in nb.cells
+        if nbgrader_of(cell).get("comment")
+    }
+    for row in rows:
+        row["is_tried"] |= row["name"] in commented
     student = notebook.assignment.student
     name = f"{student.first_name or ''} {student.last_name or ''}".strip()
     return {
+        "title": heading(assignment),
         "student": name or student.id,
         "refused": metadata.refused,
         "repairs": [repair.says for repair in metadata.repairs],
@@ -79,9 +128,36 @@ def _summary(
         "waiting": sum(row["points"] for row in rows if not row["sign"]),
         "rows": rows,
         "next": next((row for row in rows if row["sign"] == "✗"), None),
-        "titles": {row["name"]: row["title"] for row in rows},
-        "done": {row["name"] for row in rows if row["sign"] == "✓"},
+        "untried": [row for row in rows if not row["is_tried"]],
+        "blocks": _group(nb.cells, {row["name"]: row for row in rows}),
     }
+
+
+def _group(
+    cells: Sequence[NotebookNode], rows: Mapping[str, Mapping[str, Any]]
+) -> list[Block]:
+    """The blocks of a page, without stubs.
+
+    A cell that the student added below an answer belongs to it.
+    """
+    blocks: list[Block] = []
+    for cell in cells:
+        name = ""
+        if cell.metadata.get(KEY) == "own":
+            is_below = blocks and is_solution(blocks[-1].cells[-1])
+            name = (is_below and blocks[-1].name) or "own"
+        elif is_grade(cell) or is_solution(cell):
+            name = grade_ids.check_of(nbgrader_of(cell)["grade_id"])
+            if not rows.get(name, {"is_tried": True})["is_tried"]:
+                continue
+        if not blocks or blocks[-1].name != name:
+            blocks.append(Block(name, rows.get(name)))
+        blocks[-1].cells.append(cell)
+    return blocks
+
+
+def _is_check(cell: NotebookNode) -> bool:
+    return bool(is_grade(cell) and not is_solution(cell))
 
 
 def _describe_changes(changed: Sequence[changes.Change], assignment: str) -> list[str]:
@@ -120,11 +196,19 @@ def _row(
         "number": number(assignment, name),
         "title": title(assignment, name),
         "sign": "" if waits else sign(is_full, _is_partial(verdict)),
+        "is_tried": _is_tried(cell, verdict),
         "cases": f"{right} of {len(verdict.cases)}" if verdict.cases else "",
         "remark": "" if is_full else verdict.says or verdict.note,
         "said": sentences.get(group_of(verdict), ""),
         "aspects": "" if is_full else by_aspect(verdict.aspects),
     }
+
+
+def _is_tried(cell: NotebookNode, verdict: Verdict) -> bool:
+    """Whether it is more than the stub, or has points all the same."""
+    if is_solution(cell):  # an answer in words
+        return bool(_is_theirs(cell) or nbgrader_of(cell)["score"])
+    return not verdict.is_unsolved
 
 
 def _is_partial(verdict: Verdict) -> bool:

@@ -8,7 +8,13 @@ import pytest
 
 from autograder import cli
 from autograder.extras.similarity import similarity
-from autograder.extras.similarity.similarity import compare, tokens
+from autograder.extras.similarity.similarity import (
+    Alike,
+    Comparison,
+    Pair,
+    compare,
+    tokens,
+)
 
 WAYS = [
     "s = q @ k.transpose(-2, -1)\nreturn s / math.sqrt(q.size(-1))",
@@ -126,6 +132,17 @@ def test_the_page_shows_both_solutions_as_text():
     page = similarity.as_html("01_unit", compare(answers), answers)
     assert page.count("<pre") == 2 * 6 and "<b>" not in page
     assert "&lt;b&gt;thief" in page and "even the names" in page
+
+
+def test_the_page_leaves_out_the_release_and_marks_what_both_have():
+    code = 'def f():\n    """Given."""\n    return 4711'
+    pair = Pair("x", "y", 1.0, 50, (Alike("a", 1.0),))
+    answers = {"x": {"a": code}, "y": {"a": f"{code}\n    # mine"}}
+    page = similarity.as_html("01_unit", Comparison((pair,), 1, 0.1), answers, [
+        "def f():\n    \"\"\"Given.\"\"\"\n    raise NotImplementedError"
+    ])  # fmt: skip
+    assert "Given." not in page and "def f" not in page
+    assert page.count("<mark>    return 4711</mark>") == 2 and "\n    # mine\n" in page
 
 
 @pytest.mark.parametrize("blank", ["\n ", "\r \t", "\n\f", "x \n\n", "\n\u2003"])
