@@ -36,7 +36,7 @@ def _find_root() -> Path:
 def _find_package(name: str) -> Path:
     """The folder of the course's package: in the course's own folder, or installed."""
     folder = ROOT / name
-    if (folder / "__init__.py").is_file():
+    if folder.is_dir():
         if str(ROOT) not in sys.path:
             sys.path.insert(0, str(ROOT))
         return folder

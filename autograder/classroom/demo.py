@@ -105,7 +105,8 @@ def as_text(book: Classbook) -> str:
     width = max(len(row.student.id) for row in rows)
     most = max(sum(r.max_points for r in row.records.values()) for row in rows)
     lines = [
-        f"{book.unit}: {len(rows)} students, {len(names)} exercises, {most:g} points"
+        f"{book.unit}: {len(rows)} students, {_count_exercises(len(names))}, "
+        f"{most:g} points"
     ]
     for row in rows:
         points = sum(record.points for record in row.records.values())
@@ -114,13 +115,17 @@ def as_text(book: Classbook) -> str:
     return "\n".join(lines)
 
 
+def _count_exercises(count: int) -> str:
+    return f"{count} exercise{'s' if count != 1 else ''}"
+
+
 def _remarks(names: Sequence[str], row: Submission) -> Iterator[str]:
     """What cost a student points, and what was repaired."""
     missing = sum(name not in row.records for name in names)
     lost = [r for r in row.records.values() if r.points < r.max_points]
     named = sum(bool(record.mistake) for record in lost)
     if lost:
-        below = "1 exercise" if len(lost) == 1 else f"{len(lost)} exercises"
+        below = _count_exercises(len(lost))
         yield f"{below} below full points, {named} named"
     if missing:
         yield f"{missing} not graded"

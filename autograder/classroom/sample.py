@@ -100,8 +100,9 @@ def _mistakes(
             mistakes = [
                 variant for variant in firsts if stands_alone(exercise, variant)
             ]
-            chosen = mistakes[(turn * len(mistakes)) // turns]
-            answers[exercise.name] = _instead(exercise, chosen, solved)
+            if mistakes:
+                chosen = mistakes[(turn * len(mistakes)) // turns]
+                answers[exercise.name] = _instead(exercise, chosen, solved)
     return answers
 
 

@@ -27,7 +27,7 @@ ROLES = {
     "instructor": (
         "demo", "kit", "solutions", "mistakes", "new-term", "new-course",
     ),
-    "author": ("build", "adopt", "new-exercise", "validity"),
+    "author": ("init", "build", "adopt", "new-unit", "new-exercise", "validity"),
 }  # fmt: skip
 _STATUS = """\
 autograder COMMAND --help explains a command. The exit status is 0 if all is well, 1 if

@@ -70,8 +70,35 @@ def _adopt(options: Namespace) -> int:
 
 
 @COMMANDS.command(
+    "init", "start a course of your own, with one solved exercise, in a new folder",
+    option("folder", None, "FOLDER", type=Path),
+    option("--title", "of the course; default: the folder's name", "TEXT", default=""),
+)  # fmt: skip
+def _init(options: Namespace) -> int:
+    from autograder.authoring.start_course import start
+
+    for path in start(options.folder, options.title):
+        print(path)
+    print(f"cd {options.folder} && autograder demo")
+    return 0
+
+
+@COMMANDS.command(
+    "new-unit", "write the notebook of a new unit, still without exercises",
+    option("name", 'like "convolution" or "05_convolution"', "NAME"),
+)  # fmt: skip
+def _new_unit(options: Namespace) -> int:
+    from autograder.authoring.start_course import start_unit
+
+    path = start_unit(options.name, ROOT)
+    print(path.relative_to(ROOT))
+    print(f"Begin its first exercise with: autograder new-exercise {path.stem} NAME")
+    return 0
+
+
+@COMMANDS.command(
     "new-exercise",
-    "write the skeleton of an exercise: cells, probe, mistakes, contract",
+    "write the skeleton of an exercise: cells, cases, mistakes",
     UNIT,
     option("name", 'like "favourite_key"', "NAME"),
 )

@@ -26,7 +26,7 @@ class Wording:
         exercise: in the heading of an exercise, before its number.
         minutes: the budget, with ``{}`` for the number.
         hours: the unit's time, with ``{}`` for hours in halves.
-        hour: the time of a unit that takes one hour.
+        half, hour: the time of a unit that takes half an hour, or one hour.
         short: the short path, with ``{hours}`` and ``{exercises}``.
         solved: the list of exercises that an edition gives, with ``{exercises}``.
         paid, unpaid: an exercise's points, and what a given one has in their place.
@@ -40,6 +40,7 @@ class Wording:
     exercise: str = "Exercise"
     minutes: str = "time ~{} min"
     hours: str = "About {} hours"
+    half: str = "About half an hour"
     hour: str = "About 1 hour"
     short: str = " · short path about {hours}: exercises {exercises}"
     solved: str = " · given, solved and without points: exercises {exercises}"
@@ -88,12 +89,14 @@ class Wording:
         """A unit's hours and short path, in lines of any length."""
         listed = {"hours": r"[\d½]+", "exercises": r"[\d.,\s]+\b"}
         hours = _filled(self.hours, {"": r"[\d½]+"})
-        hour = _filled(self.hour, {})
-        return re.compile(f"(?:{hours}|{hour})(?:{_filled(self.short, listed)})?")
+        singular = "|".join(_filled(time, {}) for time in (self.half, self.hour))
+        short = _filled(self.short, listed)
+        return re.compile(f"(?:{hours}|{singular})(?:{short})?")
 
     def time(self, hours: str) -> str:
         """The time of a unit, from its hours as text: "2½"."""
-        return self.hour if hours == "1" else self.hours.format(hours)
+        singular = {"½": self.half, "1": self.hour}
+        return singular.get(hours) or self.hours.format(hours)
 
     @functools.cached_property
     def worth(self) -> re.Pattern[str]:
@@ -121,6 +124,7 @@ WORDINGS = {
         exercise="Aufgabe",
         minutes="Zeit ~{} min",
         hours="Etwa {} Stunden",
+        half="Etwa eine halbe Stunde",
         hour="Etwa 1 Stunde",
         short=" · kurzer Weg etwa {hours}: Aufgaben {exercises}",
         solved=" · vorgegeben, gelöst und ohne Punkte: Aufgaben {exercises}",

@@ -12,7 +12,7 @@ FILES = {
 # %% [markdown]
 # # 99 · Doubling
 #
-# *About ½ hours*
+# *About half an hour*
 #
 # *1 exercise · 100 points*
 

@@ -180,7 +180,7 @@ def _describe(unit: Unit) -> str:
 
 {sentences}
 
-{count} exercises · {_links(unit)}"""
+{count} exercise{"s" if count != 1 else ""} · {_links(unit)}"""
 
 
 def _links(unit: Unit) -> str:

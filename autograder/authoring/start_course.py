@@ -1,0 +1,102 @@
+"""Start a course or a unit of one's own: the files that it cannot do without."""
+
+from __future__ import annotations
+
+import importlib.util
+import keyword
+import re
+import shutil
+from importlib.metadata import packages_distributions, version
+from pathlib import Path
+
+from autograder.authoring.new_course import commit
+from autograder.course import Unit, units
+from autograder.course.errors import CourseError
+from autograder.course.files import write
+from autograder.root import ENGINE
+
+_TEMPLATES = Path(__file__).parent / "templates" / "course"
+_UNIT_NAME = re.compile(r"(?:(\d\d)_)?([a-z][a-z0-9_]*)")
+
+
+def start(folder: Path, title: str = "") -> list[Path]:
+    """Write a course of one solved exercise, and commit it where Git is installed.
+
+    Args:
+        folder: must not exist, or be empty; the course's package is named like it.
+        title: of the course; by default, the folder's name.
+
+    Raises:
+        CourseError: the folder holds files, or no package can be named like it.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise CourseError(f"{folder} is not empty; name a new folder")
+    package = _name_package(folder)
+    words = {
+        "title": title or folder.resolve().name.replace("_", " ").capitalize(),
+        "package": package,
+        "engine": _describe_engine(),
+    }
+    files = {
+        "course.toml": "course.toml",
+        "nbgrader_config.py": "nbgrader_config.py",
+        "environment.yml": "environment.yml",
+        "README.md": "README.md",
+        ".gitignore": "gitignore",
+        "notebooks/01_first.py": "first.py",
+        f"{package}/first/exercises/double.py": "double.py",
+    }
+    for name, template in files.items():
+        write(folder / name, _fill_template(template, words))
+    if shutil.which("git"):
+        commit(folder, f"Start the course {words['title']}")
+    return [folder / name for name in files]
+
+
+def _name_package(folder: Path) -> str:
+    """A package's name like the folder's, which nothing else that is installed has."""
+    name = re.sub(r"\W+", "_", folder.resolve().name.lower()).strip("_")
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise CourseError(
+            f'no package can be called "{folder.name}"; name a folder that begins '
+            "with a letter, like signal_processing"
+        )
+    return f"{name}_course" if importlib.util.find_spec(name) else name
+
+
+def _describe_engine() -> str:
+    """What to install for this package, as pip is told: its name and lowest version."""
+    names = packages_distributions().get(ENGINE.name, [ENGINE.name])
+    return f"{names[0]} >={version(names[0])}"
+
+
+def start_unit(name: str, root: Path) -> Path:
+    """Write the notebook of a new unit, without an exercise yet; return its file.
+
+    Args:
+        name: like "convolution", which comes after the last unit, or "05_convolution".
+
+    Raises:
+        CourseError: the name is none, or taken; nothing is written.
+    """
+    match = _UNIT_NAME.fullmatch(name)
+    if match is None or keyword.iskeyword(match[2]):
+        raise CourseError(
+            f'"{name}" cannot be the name of a unit: it takes lower-case letters, '
+            "digits and underscores, like convolution or 05_convolution"
+        )
+    present = units(root)
+    number = match[1] or f"{max((int(u.number) for u in present), default=0) + 1:02}"
+    for unit in present:
+        if number == unit.number or match[2] == unit.name:
+            raise CourseError(f"there is a unit {unit.label} already")
+    unit = Unit(number, match[2], root)
+    write(unit.text, _fill_template("notebook.py", {"number": number}))
+    return unit.text
+
+
+def _fill_template(template: str, words: dict[str, str]) -> str:
+    text = (_TEMPLATES / f"{template}.txt").read_text(encoding="utf-8")
+    for word, value in words.items():
+        text = text.replace(f"{{{word}}}", value)
+    return text
