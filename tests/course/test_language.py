@@ -13,7 +13,7 @@ Cell = partial(EnglishCell, words=WORDINGS["de"])
 HEAD = """\
 # 1 · Positionen
 
-*Etwa ½ Stunden · kurzer Weg
+*Etwa eine halbe Stunde · kurzer Weg
 etwa ½: Aufgaben 1.1*
 
 *Zwei Aufgaben und eine Frage in Worten.*
@@ -70,5 +70,5 @@ def test_a_german_notebook_is_counted_like_an_english_one():
     budget.refuse_wrong(cells, ["u/1"])
     with pytest.raises(CourseError, match='the text says "Zwei Aufgaben"; it has 3'):
         numbers.refuse_stale([*cells, *cells[-1:], question])
-    with pytest.raises(CourseError, match='this cell should say "Etwa ½ Stunden"'):
+    with pytest.raises(CourseError, match='this cell should say "Etwa eine halbe Stunde"'):
         budget.refuse_wrong(cells, [])
