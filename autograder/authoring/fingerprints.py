@@ -1,0 +1,208 @@
+"""What the references of an exercise depend on, as a digest for each exercise.
+
+A build draws only those exercises again whose digest has changed. It covers the modules
+of the engine that draw and score, and of the course's modules the statements that the
+exercise, its probe and its solution can reach: all that bind a name which is a word of
+theirs. Words in texts count, too, since mistakes are edits of text. Files of data count
+where code names them, or looks beside its own file.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from autograder.course import Unit
+from autograder.root import CONTENT, ENGINE, PACKAGE, ROOT
+
+# Modules of the engine that compute, compare, score and store answers.
+_ROOTS = ("cases", "catalogue", "references", "verify")
+# Names that the engine looks up in modules of the course.
+_LOOKED_UP = {"EXERCISE", "MEASURE"}
+_BASES = {"autograder": ENGINE, PACKAGE: CONTENT}
+_MENTIONED = re.compile(rf"\b(?:{'|'.join(_BASES)})(?:\.\w+)+")
+_IMPORTED = re.compile(r"\bfrom\s+([\w.]+)\s+import\s+(?:\(([^)]*)\)|(.*))")
+_WORD = re.compile(r"[^\W\d]\w*")
+# Folders and files of which no answer depends.
+_LEFT_OUT = {"references", "translations", "sentences.toml", "unit.toml"}
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """A statement of a module: the names that it binds, and what it mentions."""
+
+    path: Path
+    digest: str
+    text: str
+    names: frozenset[str]
+    words: frozenset[str]
+    files: frozenset[Path]  # modules and data
+
+
+class Fingerprints:
+    """Digests of what a unit's exercises depend on, as the files are at present.
+
+    Args:
+        targets: what each exercise's check is given, by the exercise's name, in the
+            order of the notebook.
+    """
+
+    def __init__(self, unit: Unit, targets: Mapping[str, str]) -> None:
+        self._unit, self._targets = unit, targets
+        self._solutions = unit.package / "solutions" / f"{unit.name}.py"
+        self._contents: dict[Path, list[_Statement]] = {}
+        folders = (CONTENT, ROOT / "assets", ENGINE / "authoring")
+        self._data = [
+            path
+            for folder in folders
+            for path in folder.rglob("*.*")
+            if path.suffix not in (".py", ".pyc") and not _LEFT_OUT & {*path.parts}
+        ]
+
+    def of_exercise(self, name: str, stub: str, seed: str) -> str:
+        """The digest of an exercise with its stub, drawn from a term's seed."""
+        statements = self._reach(name)
+        words = {word for statement in statements for word in statement.words}
+        users = [
+            (peer, target)
+            for peer, target in self._targets.items()
+            if peer == name or words.intersection(target.split(", "))
+        ]
+        digests = sorted({statement.digest for statement in statements})
+        inputs = repr((name, stub, seed, users, digests))
+        return hashlib.sha256(inputs.encode()).hexdigest()
+
+    def _reach(self, name: str) -> set[_Statement]:
+        """The statements that an exercise, its probe and its solution can reach."""
+        folder, quoted = self._unit.folder, f'"{name}"'
+        exercises = folder / "exercises"
+        own_file = exercises / f"{name.partition('/')[2]}.py"
+        files = {
+            own_file,
+            self._solutions,
+            *(folder / "probes").rglob("*.py"),
+            *(ENGINE / "authoring" / f"{module}.py" for module in _ROOTS),
+        }
+        words = _LOOKED_UP | set(self._targets[name].split(", "))
+        # Probes and what they import see no solutions of their own unit.
+        words_of_solutions = set(words)
+        reached = set[_Statement]()
+        while new := {
+            statement
+            for path in files
+            for statement in self._read(path)
+            if statement not in reached
+            and (
+                path == own_file
+                or not statement.names
+                or quoted in statement.text
+                or not statement.names.isdisjoint(
+                    words_of_solutions if path == self._solutions else words
+                )
+            )
+        }:
+            reached |= new
+            for statement in new:
+                words |= statement.words
+                files |= statement.files
+                if (
+                    statement.path == self._solutions
+                    or exercises in statement.path.parents
+                ):
+                    words_of_solutions |= statement.words
+            files |= self._measures(words)
+        return reached
+
+    def _measures(self, words: set[str]) -> set[Path]:
+        """The measures that are named, and are imported by their names."""
+        files = (CONTENT / "measures").glob("*.py")
+        return {file for file in files if file.stem in words}
+
+    def _read(self, path: Path) -> list[_Statement]:
+        """A file's statements; one for a file of data, or of the engine."""
+        if path not in self._contents:
+            self._contents[path] = list(self._split(path))
+        return self._contents[path]
+
+    def _split(self, path: Path) -> Iterator[_Statement]:
+        data = path.read_bytes() if path.is_file() else b""
+        if path.suffix != ".py" or path.is_relative_to(ENGINE):
+            code = data.decode() if path.suffix == ".py" else ""
+            files = frozenset(self._files_of(code, path))
+            nothing = frozenset[str]()
+            yield _Statement(path, _digest(path, data), "", nothing, nothing, files)
+            return
+        lines = data.decode().splitlines(keepends=True)
+        for node in ast.parse(data).body:
+            decorators = getattr(node, "decorator_list", ())
+            first = min(part.lineno for part in (node, *decorators))
+            text = "".join(lines[first - 1 : node.end_lineno])
+            mentioned = map(_find_modules, _MENTIONED.findall(text))
+            files = frozenset([*self._files_of(text, path), *chain(*mentioned)])
+            words = frozenset(_WORD.findall(text))
+            digest = _digest(path, text.encode())
+            names = _bound_names(node)
+            yield _Statement(path, digest, text, names, words, files)
+
+    def _files_of(self, code: str, path: Path) -> Iterator[Path]:
+        """The modules that code imports, and the data that it names or lies beside."""
+        for package, *listed in _IMPORTED.findall(code):
+            for name in _WORD.findall("".join(listed)):
+                yield from _find_modules(f"{_resolve(package, path)}.{name}")
+        for data in self._data:
+            is_beside = "__file__" in code and data.parent == path.parent
+            if is_beside or data.name in code:
+                yield data
+
+
+def _digest(path: Path, data: bytes) -> str:
+    return hashlib.sha256(f"{path.name}\n".encode() + data).hexdigest()
+
+
+def _resolve(package: str, path: Path) -> str:
+    """A package's full name; ``.x`` is relative to the module in ``path``."""
+    name = package.lstrip(".")
+    if name == package:
+        return package
+    folder = path.parents[len(package) - len(name) - 1]
+    for base, top in _BASES.items():
+        if folder.is_relative_to(top):
+            return ".".join([base, *folder.relative_to(top).parts, name]).rstrip(".")
+    return name
+
+
+def _find_modules(name: str) -> Iterator[Path]:
+    """The files of a module and of the packages around it, of those in ``_BASES``."""
+    base, *parts = name.split(".")
+    if base not in _BASES:
+        return
+    path = _BASES[base]
+    yield path / "__init__.py"
+    for part in parts:
+        path /= part
+        if path.is_dir():
+            yield path / "__init__.py"
+        elif path.with_suffix(".py").is_file():
+            yield path.with_suffix(".py")
+
+
+def _bound_names(node: ast.stmt) -> frozenset[str]:
+    """The names that a definition, an assignment or an import binds."""
+    match node:
+        case ast.FunctionDef() | ast.ClassDef():
+            return frozenset([node.name])
+        case ast.Import() | ast.ImportFrom():
+            bound = (alias.asname or alias.name for alias in node.names)
+            return frozenset(name.partition(".")[0] for name in bound) - {"*"}
+        case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = (
+                n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)
+            )
+            return frozenset(names)
+    return frozenset()
