@@ -1,8 +1,9 @@
 """Notice edits of a built source notebook, and bring them back to its text.
 
-``source/NN_unit.built`` holds a fingerprint of what the last build wrote. A source
-notebook that matches neither this nor what the next build would write was edited by a
-person, in JupyterLab or in nbgrader's Create Assignment panel, and is the only copy.
+``source/NN_unit.built`` begins with a fingerprint of what the last build wrote. A
+source notebook that matches neither this nor what the next build would write was edited
+by a person, in JupyterLab or in nbgrader's Create Assignment panel, and is the only
+copy.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.authoring import notebook
+from autograder.authoring import last_build, notebook
 from autograder.course import Unit, grade_ids, notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
@@ -29,11 +30,6 @@ _NOISE = {
     "collapsed", "execution", "id", "jupyter", "scrolled", "trusted", "ExecuteTime",
 }  # fmt: skip
 _GENERATED = slice(1, 3)  # the badge and the cell that finds the checks: the build's
-
-
-def record(unit: Unit) -> Path:
-    """The file with the fingerprint of the unit's last build."""
-    return unit.source.parent.with_suffix(".built")
 
 
 def fingerprint(source: str) -> str:
@@ -63,17 +59,12 @@ def refuse_edits(unit: Unit, source: str) -> None:
     if not unit.source.is_file():
         return
     current = fingerprint(notebooks.read_valid_text(unit.source))
-    if current not in (_last_fingerprint(unit), fingerprint(source)):
+    if current not in (last_build.read(unit).source, fingerprint(source)):
         raise CourseError(
             f"{_relative_path(unit.source, unit)} was edited since it was built, and a "
             "build would lose the edit. To bring it into notebooks/: autograder adopt "
             f"{unit.number}"
         )
-
-
-def _last_fingerprint(unit: Unit) -> str:
-    path = record(unit)
-    return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
 def _relative_path(path: Path, unit: Unit) -> str:
@@ -101,9 +92,9 @@ def adopt(unit: Unit) -> bool:
             f"{text_path} by hand, remove {unit.source.name} and build that edition "
             "again"
         )
-    if fingerprint(edited) in (fingerprint(built), _last_fingerprint(unit)):
+    if fingerprint(edited) in (fingerprint(built), last_build.read(unit).source):
         return False
-    if fingerprint(built) != _last_fingerprint(unit):
+    if fingerprint(built) != last_build.read(unit).source:
         raise CourseError(
             f"both {text_path} and {source_path} have changed since the last build. "
             "Set the first one's changes aside (git stash), adopt, and bring them back "

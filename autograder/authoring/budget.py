@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from autograder.authoring.notebook import BEGIN, END, Cell
 from autograder.authoring.numbers import head_size
-from autograder.course.errors import CourseError
+from autograder.course.errors import Faults
 from autograder.course.language import Wording
 
 WORDS_A_MINUTE = 130
@@ -33,16 +33,24 @@ def exercises(cells: Iterable[Cell]) -> dict[str, int]:
     """The minutes of each exercise, "1.4": 15, as the texts state them.
 
     Raises:
-        CourseError: an exercise states none.
+        CourseError: with file and line of each exercise that states none.
     """
-    minutes = {}
+    minutes, faults = {}, Faults()
     for cell in cells:
-        parts = cell.words.heading.split(cell.text) if cell.kind == "markdown" else []
-        for number, text in zip(parts[1::2], parts[2::2], strict=True):
-            stated = cell.words.budget.search(text)
-            if stated is None:
-                raise CourseError(f"{cell.location}: exercise {number} states no time")
-            minutes[number] = int(stated[1])
+        if cell.kind != "markdown":
+            continue
+        words = cell.words
+        headings = list(words.heading.finditer(cell.text))
+        ends = [*(heading.start() for heading in headings), len(cell.text)]
+        for heading, end in zip(headings, ends[1:], strict=True):
+            if stated := words.budget.search(cell.text, heading.end(), end):
+                minutes[heading[1]] = int(stated[1])
+            else:
+                faults.append(
+                    f"{cell.locate(heading.start())}: exercise {heading[1]} states no "
+                    f'time; write "{words.minutes.format("15")}" below this'
+                )
+    faults.refuse()
     return minutes
 
 
@@ -137,23 +145,26 @@ def hours(minutes: float) -> str:
     return f"{halves // 2 or ''}{'½' if halves % 2 else ''}"
 
 
-def refuse_wrong(cells: Sequence[Cell], path: Sequence[str]) -> None:
+def refuse_wrong(cells: Sequence[Cell], path: Sequence[str], place: str) -> None:
     """Refuse a unit whose outline or short path is not what its cells add up to.
 
     Args:
         path: the exercises of the short path, "unit/name"; a small unit has none.
+        place: where the unit's manifest states the path.
 
     Raises:
         CourseError: the outline states another path or another time, or the path
             names an exercise that does not exist or takes more than half of the time.
     """
-    minutes, numbered = exercises(cells), numbers(cells)
-    if unknown := [name for name in path if name not in numbered]:
-        raise CourseError(f"unit.toml, path: there is no exercise {unknown[0]}")
+    minutes, numbered, faults = exercises(cells), numbers(cells), Faults()
+    for name in path:
+        if name not in numbered:
+            faults.append(f"{place}: there is no exercise {name}; take it out")
+    faults.refuse()
     spent = sum(minutes[numbered[name]] for name in path)
     if 2 * spent > sum(minutes.values()):
-        raise CourseError(
-            f"unit.toml, path: its exercises take {spent} minutes; a short path "
+        faults.append(
+            f"{place}: its exercises take {spent} minutes; a short path "
             f"takes at most half of {sum(minutes.values())}"
         )
     total_time = hours(total(cells, numbered) + sum(question_minutes(cells)))
@@ -165,7 +176,9 @@ def refuse_wrong(cells: Sequence[Cell], path: Sequence[str]) -> None:
         true += head.words.short.format(hours=time, exercises=listed)
     stated = head.words.stated.search(head.text)
     if stated is None or " ".join(stated[0].split()) != true:
-        raise CourseError(f'{head.location}: this cell should say "{true}"')
+        line = head.locate(stated.start() if stated else 0)
+        faults.append(f'{line}: this should say "{true}"')
+    faults.refuse()
 
 
 def outline(cells: Sequence[Cell]) -> int:

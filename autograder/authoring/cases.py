@@ -18,7 +18,6 @@ from autograder.authoring.answers import (
     mistaken_answers,
     mistaken_objects,
 )
-from autograder.authoring.catalogue import file_of
 from autograder.authoring.draw import Draw
 from autograder.authoring.second_order import with_doubles
 from autograder.authoring.sizes import shapes_of_results
@@ -37,7 +36,6 @@ from autograder.checks.interactor import Interactor
 from autograder.checks.naming import pattern
 from autograder.checks.points import RESULTS, WEIGHTS
 from autograder.checks.probes import OWN, find
-from autograder.course import ROOT
 from autograder.course.errors import CourseError
 
 
@@ -72,11 +70,7 @@ def all_kinds(
     forms = {} if isinstance(answer, tuple) else properties.forms(answer)
     if contract is None:
         return (*own_kinds, *properties.sequence(own_kinds, forms))
-    try:
-        return (*own_kinds, *properties.kinds(contract, own_kinds, forms))
-    except CourseError as error:
-        file = file_of(specification.name).relative_to(ROOT)
-        raise CourseError(f"{file}: {error}") from None
+    return (*own_kinds, *properties.kinds(contract, own_kinds, forms))
 
 
 def exercise(

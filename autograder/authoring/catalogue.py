@@ -10,6 +10,7 @@ import contextlib
 import importlib
 import inspect
 import logging
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from operator import is_
@@ -46,21 +47,37 @@ def file_of(name: str) -> Path:
 
 @contextlib.contextmanager
 def naming_file(name: str) -> Iterator[None]:
-    """Turn any error of an exercise into one line that names its file.
+    """Turn any error of an exercise into one that names its file and a line.
 
     Raises:
         CourseError: something was raised in the ``with`` block.
     """
     try:
         yield
-    except CourseError:
-        raise
+    except CourseError as error:
+        text = str(error)
+        if not re.match(r"\S+:\d+: ", text):
+            text = f"{_locate(name, text)}: {text}"
+        raise CourseError(text) from None
     except Exception as error:
         log.debug("%s: it was:", name, exc_info=error)
         file = file_of(name)
         place = str(file.relative_to(ROOT))
         message = describe_fault(error, ROOT, file.parents[1], otherwise=place)
         raise CourseError(f"{message} (exercise {name})") from error
+
+
+def _locate(name: str, message: str) -> str:
+    """The file of an exercise, and the first line with a name that a message quotes."""
+    file = file_of(name)
+    code = file.read_text(encoding="utf-8") if file.is_file() else ""
+    for quoted in re.findall(
+        r"""(?:variant|case|mutant) (\w+)|["'](.+?)["']""", message
+    ):
+        start = code.find(f'"{"".join(quoted)}"')
+        if start >= 0:
+            return f"{file.relative_to(ROOT)}:{code.count(chr(10), 0, start) + 1}"
+    return f"{file.relative_to(ROOT)}:1"
 
 
 def specification(name: str) -> Specification:

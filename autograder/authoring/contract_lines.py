@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from autograder.authoring.notebook import Cell
 from autograder.authoring.specification import Specification
-from autograder.course.errors import CourseError
+from autograder.course.errors import Faults
 
 _NAMES = re.compile(r"^(\w+(?:, \w+)*):", re.MULTILINE)
 _DOCUMENTED = (ast.FunctionDef, ast.ClassDef)
@@ -24,7 +24,7 @@ _ITEM = re.compile(r"^- ", re.MULTILINE)
 
 def read_contracts(cells: Sequence[Cell]) -> dict[str, tuple[Cell, list[str]]]:
     """The text above each exercise and the lines of its contract, by its name."""
-    contracts, text = {}, Cell("markdown", "", "")
+    contracts, text = {}, cells[0]
     for cell in cells:
         if cell.role == "exercise":
             lines = [*_list_folded(text), *_list_errors(cell.text)]
@@ -43,15 +43,13 @@ def refuse_wrong_links(
         CourseError: with the place of each exercise's text and what is wrong.
     """
     contracts = read_contracts(cells)
-    faults = [
+    Faults(
         f"{contracts[exercise.name][0].location}: {tester} in {exercise.name} tests "
         f'"{words}", which {_count(words, contracts[exercise.name][1])}'
         for exercise in exercises
         for tester, words in _links(exercise)
         if len(_matches(words, contracts[exercise.name][1])) != 1
-    ]
-    if faults:
-        raise CourseError("\n".join(faults))
+    ).refuse()
 
 
 def _count(words: str, lines: Sequence[str]) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -15,6 +16,7 @@ from autograder.authoring import (
     budget,
     contents,
     edition,
+    last_build,
     new_exercise,
     notebook,
     numbers,
@@ -27,14 +29,12 @@ from autograder.authoring import (
     translations,
 )
 from autograder.authoring.catalogue import naming_file, specifications
-from autograder.authoring.specification import Specification
-from autograder.authoring.variants import build_object, namespace, run_source
-from autograder.authoring.verify import judge_drawings
+from autograder.authoring.last_build import Build
+from autograder.authoring.verify import refuse_wrong_scores
 from autograder.checks.contents import pack, path_of
 from autograder.checks.exercise import Exercise
-from autograder.checks.panel import as_text
 from autograder.course import Unit, grade_ids, manifest, notebooks
-from autograder.course.errors import CourseError
+from autograder.course.errors import CourseError, Faults
 from autograder.course.files import write
 from autograder.root import PACKAGE
 
@@ -45,7 +45,9 @@ log = logging.getLogger(__name__)
 Products = tuple[dict[Path, str | bytes], str]
 
 
-def products(unit: Unit, given_names: Sequence[str] | None = None) -> Products:
+def products(
+    unit: Unit, given_names: Sequence[str] | None = None, last: Build | None = None
+) -> Products:
     """Build the products of the unit's notebook, and check what the course promises.
 
     The solutions' module is written, since the other products are made by running it;
@@ -54,18 +56,14 @@ def products(unit: Unit, given_names: Sequence[str] | None = None) -> Products:
     Args:
         given_names: the exercises that are given (edition.py); None: those that are
             given in ``source/``.
+        last: an earlier build, of which the references of unchanged exercises are
+            kept; None: all are drawn.
 
     Raises:
-        CourseError: see the checks in this package; file and line are in the text.
+        CourseError: with file and line of every fault; see the checks in this package.
     """
-    new_exercise.refuse_unfinished(unit)
-    probe_files.refuse_unfit(unit)
-    translations.refuse_broken(unit)
-    cells = notebook.read(unit)
-    translated.refuse_different(unit, cells)
-    numbers.refuse_stale(cells)
-    shapes.refuse_wrong(cells)
-    budget.refuse_wrong(cells, manifest.path_of(unit))
+    faults = Faults()
+    cells = _read_checked(unit, faults)
     if given_names is None:
         given_names = edition.read_given(unit)
     edition_cells = edition.apply(unit, cells, given_names)
@@ -75,34 +73,99 @@ def products(unit: Unit, given_names: Sequence[str] | None = None) -> Products:
     old = module.read_bytes() if module.is_file() else b""
     write(module, code)
     _reload(unit)
+    files: dict[Path, str | bytes] = {module: code, unit.source: source}
     try:
-        return _build_checked(unit, edition_cells, {module: code, unit.source: source})
+        with faults.collect():
+            files, reason = _build_checked(unit, edition_cells, files, last or Build())
+        faults.refuse()
     except CourseError:
         write(module, old)
         _reload(unit)
         raise
+    return files, reason
+
+
+def _read_checked(unit: Unit, faults: Faults) -> list[notebook.Cell]:
+    """The cells of a unit; what its text and files say wrongly goes to ``faults``.
+
+    Raises:
+        CourseError: with all faults, if the cells cannot be built.
+    """
+    for refuse in (
+        new_exercise.refuse_unfinished,
+        probe_files.refuse_unfit,
+        translations.refuse_broken,
+    ):
+        with faults.collect():
+            refuse(unit)
+    unreadable = Faults()
+    text = unit.text.read_text(encoding="utf-8")
+    cells = notebook.parse_leniently(text, unit, unreadable)
+    with unreadable.collect():
+        solutions.refuse_unreadable(cells)
+    with faults.collect():
+        translated.refuse_different(unit, cells)
+    for refuse_cells in (
+        notebook.refuse_wrong_sum,
+        numbers.refuse_untitled,
+        numbers.refuse_stale,
+        shapes.refuse_wrong,
+    ):
+        with faults.collect():
+            refuse_cells(cells)
+    with faults.collect():
+        place = manifest.place_of_path(unit)
+        budget.refuse_wrong(cells, manifest.path_of(unit), place)
+    if unreadable:
+        Faults([*unreadable, *faults]).refuse()
+    return cells
 
 
 def _build_checked(
-    unit: Unit, cells: list[notebook.Cell], files: dict[Path, str | bytes]
+    unit: Unit, cells: list[notebook.Cell], files: dict[Path, str | bytes], last: Build
 ) -> Products:
     source = str(files[unit.source])
-    built = references.build(unit, cells)
-    log.debug("%s: references computed; nbgrader makes the release", unit.label)
-    released = release.generate(unit, source)
-    release.refuse_leaks(cells, released)
-    stubs = _stubs(released)
-    for index, exercise in enumerate(specifications(unit.name)):
-        if exercise.name not in stubs:  # it is given
-            continue
-        log.debug("%s: the solution and the stub are scored", exercise.name)
-        drawings = [exercises[index] for exercises in built.values()]
-        with naming_file(exercise.name):
-            refuse_wrong_scores(exercise, drawings, stubs[exercise.name])
-    reference_files, reason = references.save(unit, built)
-    files |= {adopt.record(unit): adopt.fingerprint(source), unit.release: released}
+    released, faults = release.generate(unit, source), Faults()
+    with faults.collect():
+        release.refuse_leaks(cells, released)
+    stubs, seed = _stubs(released), references.seed_of(unit)
+    build = Build(
+        adopt.fingerprint(source),
+        last_build.digest_references(references.read_files(unit)),
+        last_build.describe_exercises(unit, cells, stubs, seed),
+    )
+    reference_files, reason = dict[Path, bytes](), ""
+    if not build.has_references_of(last):
+        log.debug("%s: the release is made; now its references", unit.label)
+        with faults.collect():
+            unchanged = build.unchanged_since(last)
+            drawings = references.build(unit, cells, unchanged)
+            _refuse_wrong_scores(unit, drawings, stubs, unchanged)
+            reference_files, reason = references.save(unit, drawings)
+            digest = last_build.digest_references(reference_files)
+            build = replace(build, references=digest)
+    faults.refuse()
+    files |= {last_build.record(unit): str(build), unit.release: released}
     files[path_of(unit.name)] = pack(contents.read(unit, cells, source))
     return {**files, **reference_files}, reason
+
+
+def _refuse_wrong_scores(
+    unit: Unit,
+    drawings: Mapping[str, Sequence[Exercise]],
+    stubs: Mapping[str, str],
+    unchanged: Collection[str],
+) -> None:
+    """Refuse exercises that have changed and are scored wrongly."""
+    faults = Faults()
+    for index, exercise in enumerate(specifications(unit.name)):
+        if exercise.name in unchanged or exercise.name not in stubs:  # it is given
+            continue
+        log.debug("%s: the solution and the stub are scored", exercise.name)
+        of_exercise = [exercises[index] for exercises in drawings.values()]
+        with faults.collect(), naming_file(exercise.name):
+            refuse_wrong_scores(exercise, of_exercise, stubs[exercise.name])
+    faults.refuse()
 
 
 def build(
@@ -121,7 +184,7 @@ def build(
     current = edition.read_given(unit)
     if given_names is not None and set(given_names) != set(current):
         _refuse_handed_in(unit)
-    files, reason = products(unit, given_names)
+    files, reason = products(unit, given_names, last_build.read(unit))
     changed = [path for path, data in files.items() if write(path, data)]
     return changed + translations.install(unit.root), reason
 
@@ -138,14 +201,14 @@ def _refuse_handed_in(unit: Unit) -> None:
 
 def is_built(unit: Unit) -> bool:
     """Whether the unit's products exist and match its notebook's text."""
-    outputs = (unit.release, *(references.path(unit, kind) for kind in _DRAWINGS))
+    outputs = (
+        unit.release,
+        *(references.path(unit, kind) for kind in references.VISIBILITIES),
+    )
     if not all(path.is_file() for path in (unit.source, *outputs)):
         return False
     source = notebook.to_source(unit, edition.read(unit))
     return notebooks.text_of(unit.source) == source
-
-
-_DRAWINGS = ("public", "hidden")
 
 
 def _reload(unit: Unit) -> None:
@@ -162,29 +225,3 @@ def _stubs(released: str) -> dict[str, str]:
         for cell in nbformat.reads(released, as_version=4).cells
         if (mark := cell.metadata.get("nbgrader", {})).get("solution")
     }
-
-
-def refuse_wrong_scores(
-    exercise: Specification, drawings: list[Exercise], stub: str
-) -> None:
-    """Refuse an exercise unless its solution scores all points, and its stub none.
-
-    Raises:
-        CourseError: one of the two scores otherwise.
-    """
-    # A trained model is neither exact nor portable: its reference stands in for it.
-    trains = any(kind.measure for kind in exercise.cases)
-    names = namespace(exercise)
-    solution = build_object(exercise) if trains else exercise.answer_in(names)
-    full = judge_drawings(exercise, solution, drawings)
-    if not full.passed:
-        raise CourseError(
-            f"{exercise.name}: the solution does not score all points: {as_text(full)}"
-        )
-    module = sys.modules[f"{PACKAGE}.solutions.{exercise.unit}"]
-    blank = exercise.answer_in(run_source(stub, dict(vars(module)), "<release>"))
-    points = judge_drawings(exercise, blank, drawings).points
-    if points:
-        raise CourseError(
-            f"{exercise.name}: the blank release scores {points:g} points"
-        )

@@ -29,7 +29,7 @@ _MENTIONED = re.compile(rf"\b(?:{'|'.join(_BASES)})(?:\.\w+)+")
 _IMPORTED = re.compile(r"\bfrom\s+([\w.]+)\s+import\s+(?:\(([^)]*)\)|(.*))")
 _WORD = re.compile(r"[^\W\d]\w*")
 # Folders and files of which no answer depends.
-_LEFT_OUT = {"references", "translations", "sentences.toml", "unit.toml"}
+_LEFT_OUT = {"references", "translations", "unit.toml"}
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import jupytext
@@ -13,7 +15,7 @@ import nbformat
 
 from autograder.authoring.colab import published
 from autograder.course import Unit, grade_ids
-from autograder.course.errors import CourseError
+from autograder.course.errors import CourseError, Faults
 from autograder.course.language import ENGLISH, WORDINGS, Wording, wording
 from autograder.course.notebooks import BADGE, FINDER
 
@@ -60,88 +62,120 @@ class Cell:
         of_cell = grade_ids.of_answer if self.role == "exercise" else grade_ids.of_check
         return of_cell(self.name)
 
+    def locate(self, start: int) -> str:
+        """The file and line of a place in the cell's text."""
+        name, _, first = self.location.rpartition(":")
+        return f"{name}:{int(first) + 1 + self.text.count(chr(10), 0, start)}"
+
 
 def read(unit: Unit) -> list[Cell]:
     """The cells of the notebook that is built, in the course's language if it can be.
 
     Raises:
-        CourseError: with file and line, for unknown or mistyped metadata, duplicate
-            names, a check without exercise, missing markers, points that do not sum to
-            100.
+        CourseError: with file and line of every fault: unknown or mistyped metadata,
+            duplicate names, a check without exercise, missing markers, points that do
+            not sum to 100.
     """
     return parse(unit.text.read_text(encoding="utf-8"), unit)
 
 
-def parse(text: str, unit: Unit) -> list[Cell]:
-    """The cells of a text in the form of ``notebooks/NN_unit.py``; raises as `read`."""
+def parse(text: str, unit: Unit, file: Path | None = None) -> list[Cell]:
+    """The cells of a text in the form of ``notebooks/NN_unit.py``; raises as `read`.
+
+    Args:
+        file: where it stands, if that is not the notebook that is built.
+    """
+    faults = Faults()
+    cells = parse_leniently(text, unit, faults, file)
+    with faults.collect():
+        refuse_wrong_sum(cells)
+    faults.refuse()
+    return cells
+
+
+def parse_leniently(
+    text: str, unit: Unit, faults: Faults, file: Path | None = None
+) -> list[Cell]:
+    """The cells of a text as far as they can be read; adds to ``faults`` what cannot.
+
+    Raises:
+        CourseError: no cell can be read.
+    """
     lines = [
         number
         for number, line in enumerate(text.splitlines(), 1)
         if re.match(r"# %%( |$)", line)
     ]
+    place = (file or unit.text).relative_to(unit.root).as_posix()
     notebook = jupytext.reads(text, fmt="py:percent")
     if len(lines) != len(notebook.cells):
         raise CourseError(
-            f"{unit.text.name}:1: text before the first `# %%`, or a malformed marker"
+            f"{place}:1: text before the first `# %%`, or a malformed marker; "
+            "begin each cell with `# %%`"
         )
     words = wording(text, unit.root)
     cells = [
-        replace(_cell(raw, f"{unit.text.name}:{line}", unit), words=words)
+        replace(_cell(raw, f"{place}:{line}", unit, faults), words=words)
         for raw, line in zip(notebook.cells, lines, strict=True)
     ]
-    _check_whole(cells, unit)
+    faults += _describe_pairs(cells)
     return cells
 
 
-def _cell(raw: nbformat.NotebookNode, location: str, unit: Unit) -> Cell:
+def _cell(
+    raw: nbformat.NotebookNode, location: str, unit: Unit, faults: Faults
+) -> Cell:
     metadata = {k: v for k, v in raw.metadata.items() if k not in SPACING}
     roles = [role for role in ROLES if role in metadata]
     unknown = set(metadata) - {*ROLES, "points", "folded"}
     if unknown or len(roles) > 1:
         listed = ", ".join(sorted(unknown) or roles)
-        raise CourseError(
+        faults.append(
             f"{location}: cannot read the cell's metadata ({listed}); write one of "
             'exercise="unit/name", check="unit/name" points=N, written="unit/name" '
             "points=N, folded=true"
         )
     role = roles[0] if roles else ""
+    points = 0.0
+    with faults.collect():
+        points = _points(metadata, role, location)
     cell = Cell(
         raw.cell_type, raw.source, location, role,
-        str(metadata.get(role, "")), _points(metadata, role, location),
-        folded=bool(metadata.get("folded")),
+        str(metadata.get(role, "")), points, folded=bool(metadata.get("folded")),
     )  # fmt: skip
-    _check_cell(cell, unit)
+    faults += _describe_faults(cell, unit)
+    if cell.role == "check":
+        with faults.collect():
+            target(cell)
     return cell
 
 
 def _points(metadata: dict[str, Any], role: str, location: str) -> float:
     graded = role in ("check", "written")
     if graded != ("points" in metadata):
-        raise CourseError(f"{location}: only check and written cells have points")
+        raise CourseError(
+            f"{location}: check and written cells have points, and no others; "
+            + ("write points=N" if graded else "remove the points")
+        )
     points = metadata.get("points", 0)
     if not isinstance(points, int | float) or isinstance(points, bool) or points < 0:
         raise CourseError(f"{location}: points must be a number, not {points!r}")
     return float(points)
 
 
-def _check_cell(cell: Cell, unit: Unit) -> None:
+def _describe_faults(cell: Cell, unit: Unit) -> Iterator[str]:
     if cell.role and not re.fullmatch(rf"{unit.name}/[a-z0-9_]+", cell.name):
-        raise CourseError(
-            f'{cell.location}: "{cell.name}" should read "{unit.name}/lower_case_name"'
-        )
+        name = f"{unit.name}/lower_case_name"
+        yield f'{cell.location}: "{cell.name}" should read "{name}"'
     if (cell.kind == "markdown") != (cell.role == "written") and cell.role:
-        raise CourseError(f"{cell.location}: a {cell.role} cell cannot be {cell.kind}")
+        yield f"{cell.location}: a {cell.role} cell cannot be {cell.kind}"
     marked = BEGIN in cell.text or END in cell.text
     if cell.role == "exercise" and cell.text.count(BEGIN) != cell.text.count(END):
-        raise CourseError(f"{cell.location}: {BEGIN} and {END} do not pair up")
+        yield f"{cell.location}: {BEGIN} and {END} do not pair up"
     if (cell.role == "exercise" and not marked) or (marked and not cell.role):
-        raise CourseError(
-            f"{cell.location}: exercise cells, and no others, need {BEGIN}"
-        )
-    if cell.role == "check":
-        target(cell)
+        yield f"{cell.location}: exercise cells, and no others, need {BEGIN}"
     if cell.folded and (cell.role or cell.text.partition(TITLE)[0]):
-        raise CourseError(
+        yield (
             f'{cell.location}: a folded cell begins with "{TITLE}...", which says what '
             "its code does, and is not an exercise"
         )
@@ -172,22 +206,31 @@ def format_hidden_check(name: str, target: str) -> str:
     return f'\n{BEGIN_HIDDEN}\ncheck.hidden("{name}", {target})\n{END_HIDDEN}'
 
 
-def _check_whole(cells: list[Cell], unit: Unit) -> None:
+def _describe_pairs(cells: list[Cell]) -> Iterator[str]:
     counts = Counter((cell.grade_id) for cell in cells if cell.role)
+    exercises = [cell.name for cell in cells if cell.role == "exercise"]
+    checks = [cell.name for cell in cells if cell.role == "check"]
     for cell in cells:
         if cell.role and counts[cell.grade_id] > 1:
-            raise CourseError(f'{cell.location}: "{cell.name}" is used twice')
-    exercises = [cell.name for cell in cells if cell.role == "exercise"]
-    checks = {cell.name: cell for cell in cells if cell.role == "check"}
-    for cell in cells:
+            yield f'{cell.location}: "{cell.name}" is used twice'
         is_unpaired = cell.role == "exercise" and cell.name not in checks
         if is_unpaired or (cell.role == "check" and cell.name not in exercises):
-            raise CourseError(
-                f'{cell.location}: "{cell.name}" needs both an exercise and a check'
-            )
+            yield f'{cell.location}: "{cell.name}" needs both an exercise and a check'
+
+
+def refuse_wrong_sum(cells: list[Cell]) -> None:
+    """Refuse a unit whose points are not 100.
+
+    Raises:
+        CourseError: with the place of the last cell that has points.
+    """
+    graded = [cell for cell in cells if cell.points] or cells
     total = sum(cell.points for cell in cells)
     if abs(total - 100) > 1e-9:
-        raise CourseError(f"{unit.text.name}:1: points sum to {total:g}, not to 100")
+        raise CourseError(
+            f"{graded[-1].location}: points sum to {total:g}, not to 100; change those "
+            "of this cell, or of others"
+        )
 
 
 def without_markers(text: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from autograder.authoring.notebook import Cell
-from autograder.course.errors import CourseError
+from autograder.course.errors import CourseError, Faults
 from autograder.course.language import Wording
 
 
@@ -30,8 +30,9 @@ def _points(cells: Sequence[Cell]) -> Iterator[str]:
         if claims and cell.points not in [float(match[1]) for _, match in claims]:
             place, match = claims[0]
             yield (
-                f"{_line(cells[place], match)}: the text says {float(match[1]):g} "
-                f"points; {cell.name} has {cell.points:g}"
+                f"{cells[place].locate(match.start())}: the text says "
+                f"{float(match[1]):g} points; {cell.name} has {cell.points:g}: change "
+                "one of them"
             )
 
 
@@ -56,26 +57,33 @@ def _counts(cells: Sequence[Cell]) -> Iterator[str]:
                 stated = _number(match[1], cell.words)
                 if stated is not None and stated != count:
                     text = " ".join(match[0].split())
-                    line = _line(cell, match)
-                    yield f'{line}: the text says "{text}"; it has {count}'
+                    line = cell.locate(match.start())
+                    yield f'{line}: the text says "{text}"; it has {count}: mend that'
+
+
+def refuse_untitled(cells: Sequence[Cell]) -> None:
+    """Check that each exercise has a heading with its title.
+
+    Raises:
+        CourseError: with file and line of each check without one.
+    """
+    faults, titles_by_name = Faults(), titles(cells)
+    for cell in cells:
+        if cell.role == "check" and not titles_by_name[cell.name]:
+            faults.append(
+                f"{cell.location}: no heading above; write "
+                f'"### {cell.words.exercise} 1.2 - A title" before the exercise'
+            )
+    faults.refuse()
 
 
 def titles(cells: Sequence[Cell]) -> dict[str, str]:
-    """The title of each exercise by its name, from the heading above its check.
-
-    Raises:
-        CourseError: there is no heading.
-    """
+    """The title of each exercise by its name, from the heading above its check."""
     by_name, title = {}, ""
     for cell in cells:
         if cell.kind == "markdown":
             title = [title, *cell.words.titled.findall(cell.text)][-1]
         elif cell.role == "check":
-            if not title:
-                raise CourseError(
-                    f"{cell.location}: no heading above; write "
-                    f'"### {cell.words.exercise} 1.2 - A title" before the exercise'
-                )
             by_name[cell.name], title = title, ""
     return by_name
 
@@ -102,8 +110,3 @@ def _number(word: str, words: Wording) -> int | None:
         return int(word)
     numerals, word = words.numerals, word.lower()
     return numerals.index(word) if word in numerals else None
-
-
-def _line(cell: Cell, match: re.Match[str]) -> str:
-    name, _, first = cell.location.rpartition(":")
-    return f"{name}:{int(first) + 1 + cell.text.count(chr(10), 0, match.start())}"

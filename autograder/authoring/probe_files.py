@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.course import Unit
-from autograder.course.errors import CourseError
+from autograder.course.errors import Faults
 from autograder.root import PACKAGE
 
 _OF_THE_ENGINE = ("check", "checks", "figures")
@@ -19,29 +19,33 @@ def refuse_unfit(unit: Unit) -> None:
     """Check that a unit's probes and library are packages that import what ships.
 
     Raises:
-        CourseError: a sandbox could not import them, and nobody would get points.
+        CourseError: a sandbox could not import them, and nobody would get points; with
+            the file and line of each import.
     """
+    faults = Faults()
     for name in _OF_A_UNIT:
         module = unit.folder / f"{name}.py"
         if module.is_file():
             path = module.relative_to(unit.root)
-            raise CourseError(
-                f"{path}: {name} are a package; move this file to "
+            faults.append(
+                f"{path}:1: {name} are a package; move this file to "
                 f"{path.with_suffix('')}/__init__.py"
             )
         for path in sorted((unit.folder / name).rglob("*.py")):
-            _refuse_unshipped(path, unit.root)
+            faults += _describe_unshipped(path, unit.root)
+    faults.refuse()
 
 
-def _refuse_unshipped(path: Path, root: Path) -> None:
+def _describe_unshipped(path: Path, root: Path) -> Iterator[str]:
     code = path.read_text(encoding="utf-8")
     try:
         tree = ast.parse(code)
-    except SyntaxError:
-        return  # importing it reports the error
+    except SyntaxError as error:
+        yield f"{path.relative_to(root)}:{error.lineno}: SyntaxError: {error.msg}"
+        return
     for line, module in _imported(tree):
         if not _is_shipped(module.split(".")):
-            raise CourseError(
+            yield (
                 f"{path.relative_to(root)}:{line}: {module} does not ship to students; "
                 "import from autograder.checks, autograder.figures, "
                 f"{PACKAGE}.library and the unit's own probes and library"

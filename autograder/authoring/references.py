@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import torch
 
 from autograder.authoring import cases
-from autograder.authoring.catalogue import naming_file, specifications
+from autograder.authoring.catalogue import file_of, naming_file, specifications
 from autograder.authoring.contract_lines import refuse_wrong_links
 from autograder.authoring.notebook import Cell, target
 from autograder.authoring.numbers import titles
@@ -19,11 +19,12 @@ from autograder.authoring.telling import EMPTY, Tells, sample
 from autograder.checks import references
 from autograder.checks.exercise import Case, Exercise, Value
 from autograder.course import Unit
-from autograder.course.errors import CourseError
-from autograder.root import PACKAGE
+from autograder.course.errors import Faults
+from autograder.root import PACKAGE, ROOT
 
 # The term's seeds by unit, beside the drawings. The public drawing never changes.
 SEEDS = references.FOLDER / "hidden" / "seeds.json"
+VISIBILITIES = ("public", "hidden")
 
 
 def path(unit: Unit, visibility: str) -> Path:
@@ -31,28 +32,50 @@ def path(unit: Unit, visibility: str) -> Path:
     return references.FOLDER / visibility / f"{unit.name}.safetensors"
 
 
-def build(unit: Unit, cells: list[Cell]) -> dict[str, list[Exercise]]:
+def read_files(unit: Unit) -> dict[Path, bytes]:
+    """The committed reference files of a unit, as far as there are any."""
+    files = [
+        path(unit, visibility).with_suffix(suffix)
+        for visibility in VISIBILITIES
+        for suffix in (references.TENSORS, references.TEXT)
+    ]
+    return {file: file.read_bytes() for file in files if file.is_file()}
+
+
+def build(
+    unit: Unit, cells: list[Cell], unchanged: Collection[str] = ()
+) -> dict[str, list[Exercise]]:
     """The public drawing of every exercise of a unit, and this term's hidden one.
 
+    Args:
+        unchanged: exercises whose committed references are taken instead.
+
     Raises:
-        CourseError: the notebook and the files of exercises disagree.
+        CourseError: the notebook and the files of exercises disagree, or an exercise
+            has faults; with all of them.
     """
-    seed = seeds().get(unit.name, "hidden")
-    tells = dict[str, Tells]()
     exercises = specifications(unit.name)
     _agree(unit, exercises, _checks(cells))
-    refuse_wrong_links(exercises, cells)
+    tells, drawings, faults = dict[str, Tells](), dict[str, list[Exercise]](), Faults()
+    with faults.collect():
+        refuse_wrong_links(exercises, cells)
     for exercise in exercises:
-        with naming_file(exercise.name):
-            tells[exercise.name] = sample(exercise)
-    return {
-        "public": draw_exercises(unit, cells, tells=tells),
-        "hidden": draw_exercises(unit, cells, seed, tells),
-    }
+        if exercise.name not in unchanged:
+            with faults.collect(), naming_file(exercise.name):
+                tells[exercise.name] = sample(exercise)
+    for visibility, seed in zip(VISIBILITIES, ("", seed_of(unit)), strict=True):
+        with faults.collect():
+            drawings[visibility] = draw_exercises(unit, cells, seed, tells, unchanged)
+    faults.refuse()
+    return drawings
 
 
 def draw_exercises(
-    unit: Unit, cells: list[Cell], seed: str = "", tells: Mapping[str, Tells] = EMPTY
+    unit: Unit,
+    cells: list[Cell],
+    seed: str = "",
+    tells: Mapping[str, Tells] = EMPTY,
+    unchanged: Collection[str] = (),
 ) -> list[Exercise]:
     """Draw every exercise from a seed, with hidden cases; without one, what ships.
 
@@ -65,25 +88,38 @@ def draw_exercises(
     """
     exercises, checks = specifications(unit.name), _checks(cells)
     _agree(unit, exercises, checks)
-    built, drawing_seed, titles_by_name = [], seed or "public", titles(cells)
+    committed = _committed(path(unit, "hidden" if seed else "public"))
+    drawings, faults, drawing_seed = list[Exercise](), Faults(), seed or "public"
+    titles_by_name = titles(cells)
     for exercise in exercises:
-        with naming_file(exercise.name):
-            points = checks[exercise.name].points
-            drawing = cases.exercise(
-                exercise,
-                points,
-                drawing_seed,
-                bool(seed),
-                exercises,
-                tells.get(exercise.name) or cases.stored_tells(exercise.name),
+        name = exercise.name
+        with faults.collect(), naming_file(name):
+            points = checks[name].points
+            drawing = (
+                replace(committed[name], points=points)
+                if name in unchanged
+                else cases.exercise(
+                    exercise,
+                    points,
+                    drawing_seed,
+                    bool(seed),
+                    exercises,
+                    tells[name] if name in tells else cases.stored_tells(name),
+                )
             )
-            built.append(replace(drawing, title=titles_by_name[exercise.name]))
-    return built
+            drawings.append(replace(drawing, title=titles_by_name[name]))
+    faults.refuse()
+    return drawings
 
 
 def seeds() -> dict[str, str]:
     """This term's seeds by unit; a unit that has none yet draws from a fixed one."""
     return json.loads(SEEDS.read_text()) if SEEDS.is_file() else {}
+
+
+def seed_of(unit: Unit) -> str:
+    """This term's seed of a unit."""
+    return seeds().get(unit.name, "hidden")
 
 
 def _checks(cells: Iterable[Cell]) -> dict[str, Cell]:
@@ -93,22 +129,22 @@ def _checks(cells: Iterable[Cell]) -> dict[str, Cell]:
 def _agree(
     unit: Unit, exercises: Iterable[Specification], checks: dict[str, Cell]
 ) -> None:
-    by_name = {exercise.name: exercise for exercise in exercises}
+    by_name, faults = {exercise.name: exercise for exercise in exercises}, Faults()
     for name, cell in checks.items():
         if name not in by_name or not by_name[name].cases:
-            raise CourseError(
+            faults.append(
                 f"{cell.location}: {name} has no cases; add a Specification with "
                 f"cases to {PACKAGE}/{unit.name}/exercises/"
             )
-        if target(cell) != by_name[name].target:
-            raise CourseError(
+        elif target(cell) != by_name[name].target:
+            faults.append(
                 f"{cell.location}: the check gets {target(cell)}, its exercise's "
-                f"target is {by_name[name].target}"
+                f"target is {by_name[name].target}; change one of them"
             )
-    if extra := set(by_name) - set(checks):
-        raise CourseError(
-            f"{unit.text.name}:1: no check for {', '.join(sorted(extra))}"
-        )
+    for name in sorted(set(by_name) - set(checks)):
+        file = file_of(name).relative_to(ROOT)
+        faults.append(f"{file}:1: no check for {name}; add one to {unit.text.name}")
+    faults.refuse()
 
 
 def save(unit: Unit, built: dict[str, list[Exercise]]) -> tuple[dict[Path, bytes], str]:

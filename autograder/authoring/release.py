@@ -13,7 +13,7 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.authoring.notebook import BEGIN, END, Cell
 from autograder.course import Unit
-from autograder.course.errors import CourseError
+from autograder.course.errors import CourseError, Faults
 
 _SHORTEST_LEAK = 24  # characters; shorter lines occur in anybody's code
 
@@ -47,29 +47,31 @@ def _run_nbgrader(root: Path, unit: Unit) -> None:
         result = api.generate_assignment(unit.label, force=True, create=True)
     if not result["success"]:
         report = f"{log.getvalue()}{result.get('log', '')}{result.get('error', '')}"
-        raise CourseError(f"{unit.text.name}:1: nbgrader cannot release it:\n{report}")
+        place = unit.text.relative_to(unit.root)
+        raise CourseError(f"{place}:1: nbgrader cannot release it:\n{report}")
 
 
 def refuse_leaks(cells: list[Cell], release: str) -> None:
     """Refuse a release that holds a hidden test or a line of a solution.
 
     Raises:
-        CourseError: with the file and line of the solution that leaks.
+        CourseError: with the file and line of each solution that leaks.
     """
     notebook = nbformat.reads(release, as_version=4)
     given_texts = {cell.text for cell in cells if cell.is_given}
     texts = [cell.source for cell in notebook.cells if cell.source not in given_texts]
-    text = "\n".join(texts)
+    text, faults = "\n".join(texts), Faults()
     if "check.hidden" in text or "BEGIN " in text:
-        raise CourseError(
+        faults.append(
             f"{cells[0].location}: the release contains a hidden test or a marker"
         )
     for cell in cells:
-        for line in solution_lines(cell):
-            if line in text:
-                raise CourseError(
-                    f"{cell.location}: the release shows a line of the solution: {line}"
-                )
+        faults += [
+            f"{cell.location}: the release shows a line of the solution: {line}"
+            for line in solution_lines(cell)
+            if line in text
+        ]
+    faults.refuse()
 
 
 def solution_lines(cell: Cell) -> list[str]:

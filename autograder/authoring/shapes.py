@@ -7,13 +7,14 @@ the text of a cell: nothing is executed, and jaxtyping need not be installed.
 from __future__ import annotations
 
 import ast
+import contextlib
 import operator
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from autograder.authoring.notebook import Cell
-from autograder.course.errors import CourseError
+from autograder.course.errors import Faults
 
 KINDS = ("Float", "Int", "Bool", "Real")  # Real: integers or floats
 
@@ -80,14 +81,14 @@ def refuse_wrong(cells: Sequence[Cell]) -> None:
     Raises:
         CourseError: with file and line of each that cannot be read.
     """
-    faults = []
+    faults = Faults()
     for cell in cells:
         if cell.kind == "code":
             name, _, first = cell.location.rpartition(":")
-            for line, fault in _faults(ast.parse(cell.text)):
-                faults.append(f"{name}:{int(first) + line}: {fault}")
-    if faults:
-        raise CourseError("\n".join(faults))
+            with contextlib.suppress(SyntaxError):  # which solutions.py refuses
+                for line, fault in _describe_faults(ast.parse(cell.text)):
+                    faults.append(f"{name}:{int(first) + line}: {fault}")
+    faults.refuse()
 
 
 def read_signature(code: str, target: str) -> Signature:
@@ -140,7 +141,7 @@ def _evaluate(node: ast.expr, sizes: Mapping[str, int]) -> int:
     raise ValueError(f"{ast.unparse(node)} cannot be computed")
 
 
-def _faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def _describe_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """What is wrong with the annotations in some code, each with its line."""
     for node in ast.walk(tree):
         match node:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from autograder.authoring.notebook import Cell, without_markers
 from autograder.course import Unit, units
-from autograder.course.errors import CourseError
+from autograder.course.errors import CourseError, Faults
 from autograder.root import PACKAGE
 
 # Imports for pictures, which solutions do not need.
@@ -38,6 +38,24 @@ def refuse_gaps(unit: Unit) -> None:
                 f"that back, or leave out {unit.label}, too"
             )
         refuse_gaps(units_by_label[label])
+
+
+def refuse_unreadable(cells: Iterable[Cell]) -> None:
+    """Refuse code that is no Python, of the cells that solutions are made from.
+
+    Raises:
+        CourseError: with file and line of each syntax error.
+    """
+    faults = Faults()
+    for cell in cells:
+        if cell.kind == "code" and cell.role in ("", "exercise"):
+            lines = cell.text.splitlines(keepends=True)
+            try:
+                ast.parse(cell.text)
+            except SyntaxError as error:
+                start = len("".join(lines[: (error.lineno or 1) - 1]))
+                faults.append(f"{cell.locate(start)}: SyntaxError: {error.msg}")
+    faults.refuse()
 
 
 def names_used_later(unit: Unit) -> set[str]:

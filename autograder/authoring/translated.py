@@ -9,7 +9,7 @@ from autograder.authoring import notebook
 from autograder.authoring.notebook import BEGIN, END, Cell
 from autograder.authoring.trees import drop_docstrings
 from autograder.course import Unit
-from autograder.course.errors import CourseError
+from autograder.course.errors import Faults
 
 
 def refuse_different(unit: Unit, cells: Sequence[Cell]) -> None:
@@ -23,9 +23,8 @@ def refuse_different(unit: Unit, cells: Sequence[Cell]) -> None:
     if unit.text == unit.original:
         return
     text = unit.original.read_text(encoding="utf-8")
-    if differences := list(_compare(cells, notebook.parse(text, unit))):
-        folder = unit.text.parent.relative_to(unit.root).as_posix()
-        raise CourseError("\n".join(f"{folder}/{line}" for line in differences))
+    originals = notebook.parse(text, unit, unit.original)
+    Faults(_compare(cells, originals)).refuse()
 
 
 def _compare(cells: Sequence[Cell], originals: Sequence[Cell]) -> Iterator[str]:
@@ -33,7 +32,7 @@ def _compare(cells: Sequence[Cell], originals: Sequence[Cell]) -> Iterator[str]:
     expected = {cell.grade_id: cell for cell in originals if cell.role}
     for name, original in expected.items():
         cell = translated.get(name)
-        place = f"(notebooks/{original.location})"
+        place = f"({original.location})"
         if cell is None:
             first = cells[0].location
             yield f'{first}: lacks the {original.role} "{original.name}" {place}'

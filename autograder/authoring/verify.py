@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from autograder.authoring.confined import observe_answer
 from autograder.authoring.specification import Mutant, Specification, Variant
-from autograder.authoring.variants import build_object
+from autograder.authoring.variants import build_object, namespace, run_source
 from autograder.checks.compare import judge
 from autograder.checks.exercise import Case, CheckResult, Exercise
 from autograder.checks.naming import PATTERN
 from autograder.checks.panel import as_text
+from autograder.course.errors import CourseError
+from autograder.root import PACKAGE
 
 
 @dataclass
@@ -124,3 +127,29 @@ def judge_drawings(
         cases,
         lambda case: observe_answer(specification, answer, case.inputs),
     )
+
+
+def refuse_wrong_scores(
+    exercise: Specification, drawings: list[Exercise], stub: str
+) -> None:
+    """Refuse an exercise unless its solution scores all points, and its stub none.
+
+    Raises:
+        CourseError: one of the two scores otherwise.
+    """
+    # A trained model is neither exact nor portable: its reference stands in for it.
+    trains = any(kind.measure for kind in exercise.cases)
+    names = namespace(exercise)
+    solution = build_object(exercise) if trains else exercise.answer_in(names)
+    full = judge_drawings(exercise, solution, drawings)
+    if not full.passed:
+        raise CourseError(
+            f"{exercise.name}: the solution does not score all points: {as_text(full)}"
+        )
+    module = sys.modules[f"{PACKAGE}.solutions.{exercise.unit}"]
+    blank = exercise.answer_in(run_source(stub, dict(vars(module)), "<release>"))
+    points = judge_drawings(exercise, blank, drawings).points
+    if points:
+        raise CourseError(
+            f"{exercise.name}: the blank release scores {points:g} points"
+        )

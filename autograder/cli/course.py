@@ -11,7 +11,7 @@ from pathlib import Path
 
 from autograder.cli.arguments import UNIT, UNITS, CommandSet, chosen_units, flag, option
 from autograder.course import ROOT, Unit, find_unit, units
-from autograder.course.errors import UsageError
+from autograder.course.errors import Faults, UsageError
 
 COMMANDS = CommandSet()
 _EDITION = (
@@ -54,8 +54,11 @@ def _build_unit(unit: Unit, options: Namespace) -> None:
     "build", "build source, release, solutions and references", UNITS, *_EDITION
 )
 def _build(options: Namespace) -> int:
+    faults = Faults()
     for unit in chosen_units(options):
-        _build_unit(unit, options)
+        with faults.collect():
+            _build_unit(unit, options)
+    faults.refuse()
     return 0
 
 

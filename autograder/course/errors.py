@@ -43,7 +43,9 @@ Of processes, sandboxes and files:
 
 from __future__ import annotations
 
+import contextlib
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -53,6 +55,33 @@ class CourseError(Exception):
 
 class UsageError(CourseError):
     """A command line that cannot be, like an option's value or a unit's name."""
+
+
+class Faults(list[str]):
+    """Faults that are reported together, a line or more each; none twice."""
+
+    @contextlib.contextmanager
+    def collect(self) -> Iterator[None]:
+        """Add what is refused in the ``with`` block, and go on after it.
+
+        Raises:
+            UsageError: the command line is wrong, which no file is to blame for.
+        """
+        try:
+            yield
+        except UsageError:
+            raise
+        except CourseError as error:
+            self += [line for line in str(error).splitlines() if line not in self]
+
+    def refuse(self) -> None:
+        """Refuse what has faults.
+
+        Raises:
+            CourseError: with all faults, in the order in which they were added.
+        """
+        if self:
+            raise CourseError("\n".join(self))
 
 
 def describe_fault(

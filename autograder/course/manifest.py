@@ -24,6 +24,7 @@ Nothing else of the course knows a unit by name. A manifest may say
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -105,6 +106,14 @@ def read(unit: Unit) -> Manifest:
 def path_of(unit: Unit) -> tuple[str, ...]:
     """The exercises of a unit's short path, "unit/name"; none if it has no path."""
     return tuple(f"{unit.name}/{name}" for name in read(unit).path)
+
+
+def place_of_path(unit: Unit) -> str:
+    """The file and line in which a unit's manifest states the short path."""
+    file = unit.folder / "unit.toml"
+    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    stated = (i for i, line in enumerate(lines, 1) if re.match(r"path\s*=", line))
+    return f"{file.relative_to(unit.root)}:{next(stated, 1)}"
 
 
 def _check_keys(

@@ -8,7 +8,7 @@ import pytest
 from jupytext.async_contentsmanager import AsyncTextFileContentsManager
 
 from autograder import cli
-from autograder.authoring import adopt, course, notebook
+from autograder.authoring import adopt, course, last_build, notebook
 from autograder.course import ROOT, find_unit, units
 from autograder.course.errors import CourseError
 from autograder.course.files import write
@@ -66,7 +66,7 @@ def record_build(unit) -> None:
     source = notebook.to_source(unit, notebook.read(unit))
     adopt.refuse_edits(unit, source)
     write(unit.source, source)
-    write(adopt.record(unit), adopt.fingerprint(source))
+    write(last_build.record(unit), adopt.fingerprint(source))
 
 
 def edit_source(unit, change) -> None:

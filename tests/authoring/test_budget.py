@@ -23,6 +23,7 @@ EXERCISE = """## {0}
 *time ~{1} min · difficulty 2/5 · 5 points*
 <details><summary>Hint 1</summary> these words are not counted </details>
 """
+PLACE = "n/unit.toml:3"
 NAMES = ("n/first", "n/second", "n/third")
 
 
@@ -37,11 +38,11 @@ def notebook(head, *minutes):
 
 def test_the_sum_of_reading_and_exercises_is_accepted():
     head = "*About 2½ hours · short path about 1½: exercises 9.1,\n9.3*"
-    refuse_wrong(notebook(head, 40, 60, 20), ["n/first", "n/third"])
+    refuse_wrong(notebook(head, 40, 60, 20), ["n/first", "n/third"], PLACE)
 
 
 def test_a_small_unit_needs_no_short_path():
-    refuse_wrong(notebook("*About 1 hour*", 30), [])
+    refuse_wrong(notebook("*About 1 hour*", 30), [], PLACE)
 
 
 def test_nobody_is_asked_to_read_what_is_folded():
@@ -61,7 +62,7 @@ def test_nobody_is_asked_to_read_what_is_folded():
 )
 def test_another_time_or_path_is_refused_with_what_is_true(head, message):
     with pytest.raises(CourseError, match=message):
-        refuse_wrong(notebook(head, 40, 60, 20), ["n/first"])
+        refuse_wrong(notebook(head, 40, 60, 20), ["n/first"], PLACE)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,7 @@ def test_another_time_or_path_is_refused_with_what_is_true(head, message):
 )
 def test_a_short_path_that_is_none_is_refused(path, message):
     with pytest.raises(CourseError, match=message):
-        refuse_wrong(notebook("*About 2½ hours*", 40, 80, 20), path)
+        refuse_wrong(notebook("*About 2½ hours*", 40, 80, 20), path, PLACE)
 
 
 def test_given_code_is_read_more_slowly_than_text():
@@ -95,8 +96,8 @@ def test_a_question_takes_the_time_that_its_text_states_or_goes_by_its_points():
 def test_an_exercise_without_a_time_is_named():
     cells = notebook("*About 1 hour*", 20)
     cells.append(Cell("markdown", "### Exercise 9.2 - no time", "n.py:9"))
-    with pytest.raises(CourseError, match=r"n\.py:9: exercise 9\.2 states no time"):
-        refuse_wrong(cells, [])
+    with pytest.raises(CourseError, match=r"n\.py:10: exercise 9\.2 states no time"):
+        refuse_wrong(cells, [], PLACE)
 
 
 def test_an_exercise_takes_reading_twice_thinking_by_difficulty_and_typing():
@@ -126,5 +127,5 @@ def test_hours_are_rounded_to_halves(minutes, text):
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_every_unit_states_its_time_and_its_short_path(unit):
     cells, path = read(unit), manifest.path_of(unit)
-    refuse_wrong(cells, path)
+    refuse_wrong(cells, path, PLACE)
     assert path and set(path) < set(numbers(cells))

@@ -6,12 +6,13 @@ from dataclasses import replace
 import pytest
 import torch
 
-from autograder.authoring import cases, references
+from autograder.authoring import cases, last_build, references
 from autograder.authoring.catalogue import naming_file, specifications
 from autograder.authoring.contract import Contract
-from autograder.authoring.course import is_built, products, refuse_wrong_scores
+from autograder.authoring.course import is_built, products
 from autograder.authoring.references import difference
 from autograder.authoring.specification import Specification
+from autograder.authoring.verify import refuse_wrong_scores
 from autograder.checks.exercise import Exercise, Mistake
 from autograder.checks.references import TEXT, load, pack
 from autograder.course import Unit, units
@@ -45,10 +46,10 @@ def test_a_solution_that_misses_a_point_is_refused(tiny_exercise):
 def test_a_contract_that_names_no_case_is_said_with_the_exercises_file(tiny_exercise):
     contract = Contract(arguments="x: B", results="twice: B", on=("heads",))
     broken = replace(tiny_exercise, contract=contract)
-    with pytest.raises(CourseError) as refusal:
+    with pytest.raises(CourseError) as refusal, naming_file(broken.name):
         draw_exercise(broken)
     assert str(refusal.value).startswith(
-        f"transformer_course/{broken.name.replace('/', '/exercises/')}.py: the "
+        f"transformer_course/{broken.name.replace('/', '/exercises/')}.py:1: the "
         'contract names the case "heads", which is not there; add it, or name another '
         "one ("
     )
@@ -107,6 +108,8 @@ def test_what_is_committed_is_what_the_build_gives(unit):
     assert is_built(unit), "run `make build`"
     files, reason = products(unit)
     assert not reason
+    record = files.pop(last_build.record(unit))  # an edit of the engine changes it, too
+    assert str(record).startswith(last_build.read(unit).source)
     for path, data in files.items():
         data = data.encode() if isinstance(data, str) else data
         # Compared first: pytest shows how megabytes differ for many minutes.

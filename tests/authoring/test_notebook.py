@@ -67,8 +67,8 @@ def test_a_folded_cell_says_what_it_does_and_is_no_exercise(tmp_path, old, new):
         ('exercise="tiny/double"', 'exercize="tiny/double"', ":9: cannot read"),
         ('exercise="tiny/double"', 'exercise="other/double"', ':9: "other/double"'),
         ("points=95", "points='many'", ":17: points must be a number"),
-        ("points=95", "", ":17: only check and"),
-        ("points=95", "points=90", ":1: points sum to 95"),
+        ("points=95", "", ":17: check and written cells"),
+        ("points=95", "points=90", ":20: points sum to 95"),
         ("    ### END SOLUTION\n", "", ":9: ### BEGIN SOLUTION"),
         ("    ### BEGIN SOLUTION\n", "", ":9: ### BEGIN SOLUTION"),
         ('check("tiny/double", double)', "assert double(1) == 2", ":17: a check"),
@@ -90,7 +90,16 @@ def test_a_folded_cell_says_what_it_does_and_is_no_exercise(tmp_path, old, new):
 )
 def test_faults_are_refused_with_file_and_line(tmp_path, old, new, message):
     text = read_refusal(tmp_path, old, new)
-    assert text.startswith("99_tiny.py:") and message in text
+    assert text.startswith("notebooks/99_tiny.py:") and message in text
+
+
+def test_all_faults_are_reported_together(tmp_path):
+    text = TEXT.replace("points=95", "points='many'").replace("tiny/why", "tiny/W")
+    with pytest.raises(CourseError) as refusal:
+        notebook.read(as_text(tmp_path, text.replace("### END SOLUTION", "")))
+    assert [line.partition(": ")[0] for line in str(refusal.value).splitlines()] == [
+        f"notebooks/99_tiny.py:{line}" for line in (9, 17, 20, 20)
+    ]
 
 
 def test_an_exercise_without_check_is_refused(tmp_path):

@@ -30,7 +30,7 @@ def test_probes_in_a_single_file_are_refused_with_the_place_for_them(unit):
     with pytest.raises(CourseError) as refusal:
         refuse_unfit(unit)
     assert str(refusal.value) == (
-        f"{PROBES}.py: probes are a package; move this file to {PROBES}/__init__.py"
+        f"{PROBES}.py:1: probes are a package; move this file to {PROBES}/__init__.py"
     )
 
 

@@ -1,0 +1,92 @@
+"""What a unit was last built from, as ``source/NN_unit.built`` records it.
+
+The first line is the fingerprint of the source notebook (adopt.py). Then come a digest
+of the reference files, and for each exercise that of what its references depend on
+(fingerprints.py) with its points. A build leaves the references of an exercise as they
+are while both digests hold; without the record, it draws them all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.authoring.fingerprints import Fingerprints
+from autograder.authoring.notebook import Cell, target
+from autograder.course import Unit
+
+
+@dataclass(frozen=True)
+class Build:
+    """Digests of what a build was made from, and of what it wrote.
+
+    ``exercises`` are lines by name: the digest of what an exercise depends on, its
+    name and its points, in the order of the notebook.
+    """
+
+    source: str = ""
+    references: str = ""
+    exercises: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        lines = (f"{self.references} references", *self.exercises.values())
+        return "".join([self.source, *(f"{line}\n" for line in lines)])
+
+    def has_references_of(self, last: Build) -> bool:
+        """Whether the references of an earlier build are those of this one, too."""
+        same_order = list(self.exercises.items()) == list(last.exercises.items())
+        return same_order and self.references == last.references
+
+    def unchanged_since(self, last: Build) -> set[str]:
+        """The exercises whose references would be those of an earlier build."""
+        if self.references != last.references:  # somebody else wrote them
+            return set()
+        digests = {line.split()[0] for line in last.exercises.values()}
+        return {n for n, line in self.exercises.items() if line.split()[0] in digests}
+
+
+def record(unit: Unit) -> Path:
+    """The file with the record of a unit's last build."""
+    return unit.source.parent.with_suffix(".built")
+
+
+def read(unit: Unit) -> Build:
+    """The record of a unit's last build; an empty one if there is none."""
+    path = record(unit)
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    source, *lines = text.splitlines(keepends=True) or [""]
+    words = [line.split() for line in lines]
+    return Build(
+        source,
+        words[0][0] if words else "",
+        {line[1]: " ".join(line) for line in words[1:]},
+    )
+
+
+def describe_exercises(
+    unit: Unit, cells: Sequence[Cell], stubs: Mapping[str, str], seed: str
+) -> dict[str, str]:
+    """The lines of a unit's exercises, as `Build` has them.
+
+    Args:
+        stubs: what the release has students complete, by the exercise's name.
+        seed: this term's.
+    """
+    checks = {cell.name: cell for cell in cells if cell.role == "check"}
+    targets = {name: target(cell) for name, cell in checks.items()}
+    fingerprints = Fingerprints(unit, targets)
+    return {
+        name: f"{fingerprints.of_exercise(name, stubs.get(name, ''), seed)} {name} "
+        f"{cell.points:g}"
+        for name, cell in checks.items()
+    }
+
+
+def digest_references(files: Mapping[Path, bytes]) -> str:
+    """A digest of reference files."""
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        digest.update(hashlib.sha256(files[path]).digest())
+    return digest.hexdigest()

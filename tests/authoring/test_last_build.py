@@ -1,0 +1,79 @@
+"""A build draws again what has changed since the last one, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from autograder.authoring import cases, course, last_build, notebook, references
+from autograder.authoring.last_build import Build
+from autograder.checks.references import load
+from autograder.course import find_unit
+from autograder.course.files import write
+from tests.tiny_course import as_text
+
+LINES = {"u/a": "1f u/a 5", "u/b": "2e u/b 95"}
+BUILD = Build("source\n", "digest", LINES)
+
+
+def test_a_record_is_read_as_it_was_written(tmp_path):
+    unit = as_text(tmp_path)
+    assert last_build.read(unit) == Build()
+    write(last_build.record(unit), str(BUILD))
+    assert last_build.read(unit) == BUILD
+    write(last_build.record(unit), "source\n")
+    assert last_build.read(unit) == Build("source\n")
+
+
+def test_exercises_are_unchanged_while_their_digests_and_the_files_are():
+    new = replace(BUILD, exercises={**LINES, "u/a": "3d u/a 5", "u/b": "2e u/b 90"})
+    assert new.unchanged_since(BUILD) == {"u/b"}
+    assert not new.has_references_of(BUILD)
+    assert not replace(new, references="another").unchanged_since(BUILD)
+
+
+def test_references_are_those_of_a_build_of_the_same_points_in_the_same_order():
+    assert replace(BUILD, source="edited\n").has_references_of(BUILD)
+    turned = replace(BUILD, exercises=dict(reversed(LINES.items())))
+    assert not turned.has_references_of(BUILD)
+    assert not replace(BUILD, references="another").has_references_of(BUILD)
+
+
+def test_only_changed_exercises_are_drawn(monkeypatch):
+    unit = find_unit("assistant")
+    committed, drawn = load(unit.name), []
+    cells = [
+        replace(cell, points=cell.points + 1) if cell.role == "check" else cell
+        for cell in notebook.read(unit)
+    ]
+    monkeypatch.setattr(
+        cases, "exercise", lambda e, *rest: drawn.append(e.name) or committed[e.name]
+    )
+    first, *others = committed
+    built = references.build(unit, cells, others)
+    assert drawn == [first, first]  # what ships, and the hidden drawing
+    for exercise in built["public"][1:]:
+        points = committed[exercise.name].points + 1
+        assert exercise == replace(committed[exercise.name], points=points)
+
+
+def test_what_has_not_changed_is_packed_as_it_was():
+    unit = find_unit("assistant")
+    files = references.read_files(unit)
+    built = references.build(unit, notebook.read(unit), load(unit.name))
+    assert references.save(unit, built) == (files, "")
+
+
+def test_a_change_of_prose_draws_nothing(monkeypatch):
+    unit = find_unit("assistant")
+    files = references.read_files(unit)
+    stubs = course._stubs(unit.release.read_text(encoding="utf-8"))
+    lines = last_build.describe_exercises(
+        unit, notebook.read(unit), stubs, references.seed_of(unit)
+    )
+    digest = last_build.digest_references(files)
+    monkeypatch.setattr(references, "build", pytest.fail)
+    new, reason = course.products(unit, last=Build("other\n", digest, lines))
+    assert not reason and not set(new) & set(files)
+    assert str(new[last_build.record(unit)]).endswith(str(Build("", digest, lines)))
