@@ -8,6 +8,7 @@ over all that the exercise expects there.
 
 from __future__ import annotations
 
+import functools
 import math
 import zlib
 from collections.abc import Iterable, Sequence
@@ -37,11 +38,17 @@ def _sums(value: Value | None) -> torch.Tensor:
     if not isinstance(value, torch.Tensor):
         return _digest(str(value))
     numbers = value.detach().real.double().flatten().nan_to_num(7.3, 11.7, -13.1)
-    places = torch.arange(1, numbers.numel() + 1, dtype=torch.float64)
-    weights = torch.stack((places.cos(), (places * math.sqrt(3)).sin()))
-    return weights @ numbers + _digest(f"{value.dtype} {tuple(value.shape)}")
+    form = _digest(f"{value.dtype} {tuple(value.shape)}")
+    return _weights(numbers.numel()) @ numbers + form
 
 
+@functools.lru_cache(maxsize=64)  # thousands of answers have the same few sizes
+def _weights(count: int) -> torch.Tensor:
+    places = torch.arange(1, count + 1, dtype=torch.float64)
+    return torch.stack((places.cos(), (places * math.sqrt(3)).sin()))
+
+
+@functools.lru_cache(maxsize=1024)
 def _digest(text: str) -> torch.Tensor:
     share = zlib.crc32(text.encode()) / 2**32
     return torch.tensor((share, share * share), dtype=torch.float64)
