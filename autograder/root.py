@@ -69,3 +69,4 @@ _SETTINGS = read_settings(ROOT)
 ALIASES: dict[str, str] = _SETTINGS.get("aliases", {})
 PACKAGE = str(_SETTINGS["package"])
 CONTENT = _find_package(PACKAGE)
+REFERENCES = CONTENT / "references"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import logging
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,18 +21,15 @@ from autograder.authoring import (
     notebook,
     numbers,
     probe_files,
-    references,
+    reference_files,
     release,
     shapes,
     solutions,
     translated,
     translations,
 )
-from autograder.authoring.catalogue import naming_file, specifications
-from autograder.authoring.last_build import Build
-from autograder.authoring.verify import refuse_wrong_scores
+from autograder.authoring.last_build import Build, digest_files
 from autograder.checks.contents import pack, path_of
-from autograder.checks.exercise import Exercise
 from autograder.course import Unit, grade_ids, manifest, notebooks
 from autograder.course.errors import CourseError, Faults
 from autograder.course.files import write
@@ -128,44 +125,25 @@ def _build_checked(
     released, faults = release.generate(unit, source), Faults()
     with faults.collect():
         release.refuse_leaks(cells, released)
-    stubs, seed = _stubs(released), references.seed_of(unit)
+    stubs, seed = _stubs(released), reference_files.seed_of(unit)
     build = Build(
         adopt.fingerprint(source),
-        last_build.digest_references(references.read_files(unit)),
+        digest_files(reference_files.read(unit)),
         last_build.describe_exercises(unit, cells, stubs, seed),
     )
-    reference_files, reason = dict[Path, bytes](), ""
+    redrawn, reason = dict[Path, bytes](), ""
     if not build.has_references_of(last):
+        from autograder.authoring.redrawing import redraw  # here: prose needs no torch
+
         log.debug("%s: the release is made; now its references", unit.label)
+        unchanged = build.unchanged_since(last)
         with faults.collect():
-            unchanged = build.unchanged_since(last)
-            drawings = references.build(unit, cells, unchanged)
-            _refuse_wrong_scores(unit, drawings, stubs, unchanged)
-            reference_files, reason = references.save(unit, drawings)
-            digest = last_build.digest_references(reference_files)
-            build = replace(build, references=digest)
+            redrawn, reason = redraw(unit, cells, stubs, unchanged)
+        build = replace(build, references=digest_files(redrawn))
     faults.refuse()
     files |= {last_build.record(unit): str(build), unit.release: released}
     files[path_of(unit.name)] = pack(contents.read(unit, cells, source))
-    return {**files, **reference_files}, reason
-
-
-def _refuse_wrong_scores(
-    unit: Unit,
-    drawings: Mapping[str, Sequence[Exercise]],
-    stubs: Mapping[str, str],
-    unchanged: Collection[str],
-) -> None:
-    """Refuse exercises that have changed and are scored wrongly."""
-    faults = Faults()
-    for index, exercise in enumerate(specifications(unit.name)):
-        if exercise.name in unchanged or exercise.name not in stubs:  # it is given
-            continue
-        log.debug("%s: the solution and the stub are scored", exercise.name)
-        of_exercise = [exercises[index] for exercises in drawings.values()]
-        with faults.collect(), naming_file(exercise.name):
-            refuse_wrong_scores(exercise, of_exercise, stubs[exercise.name])
-    faults.refuse()
+    return {**files, **redrawn}, reason
 
 
 def build(
@@ -203,7 +181,7 @@ def is_built(unit: Unit) -> bool:
     """Whether the unit's products exist and match its notebook's text."""
     outputs = (
         unit.release,
-        *(references.path(unit, kind) for kind in references.VISIBILITIES),
+        *(reference_files.path(unit, v) for v in reference_files.VISIBILITIES),
     )
     if not all(path.is_file() for path in (unit.source, *outputs)):
         return False

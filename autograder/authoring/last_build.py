@@ -84,8 +84,8 @@ def describe_exercises(
     }
 
 
-def digest_references(files: Mapping[Path, bytes]) -> str:
-    """A digest of reference files."""
+def digest_files(files: Mapping[Path, bytes]) -> str:
+    """A digest of the contents of files."""
     digest = hashlib.sha256()
     for path in sorted(files):
         digest.update(hashlib.sha256(files[path]).digest())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from autograder.authoring.catalogue import file_of, naming_file, specifications
 from autograder.authoring.contract_lines import refuse_wrong_links
 from autograder.authoring.notebook import Cell, target
 from autograder.authoring.numbers import titles
+from autograder.authoring.reference_files import VISIBILITIES, path, seed_of
 from autograder.authoring.specification import Specification
 from autograder.authoring.telling import EMPTY, Tells, sample
 from autograder.checks import references
@@ -21,25 +21,6 @@ from autograder.checks.exercise import Case, Exercise, Value
 from autograder.course import Unit
 from autograder.course.errors import Faults
 from autograder.root import PACKAGE, ROOT
-
-# The term's seeds by unit, beside the drawings. The public drawing never changes.
-SEEDS = references.FOLDER / "hidden" / "seeds.json"
-VISIBILITIES = ("public", "hidden")
-
-
-def path(unit: Unit, visibility: str) -> Path:
-    """The reference file of a unit."""
-    return references.FOLDER / visibility / f"{unit.name}.safetensors"
-
-
-def read_files(unit: Unit) -> dict[Path, bytes]:
-    """The committed reference files of a unit, as far as there are any."""
-    files = [
-        path(unit, visibility).with_suffix(suffix)
-        for visibility in VISIBILITIES
-        for suffix in (references.TENSORS, references.TEXT)
-    ]
-    return {file: file.read_bytes() for file in files if file.is_file()}
 
 
 def build(
@@ -110,16 +91,6 @@ def draw_exercises(
             drawings.append(replace(drawing, title=titles_by_name[name]))
     faults.refuse()
     return drawings
-
-
-def seeds() -> dict[str, str]:
-    """This term's seeds by unit; a unit that has none yet draws from a fixed one."""
-    return json.loads(SEEDS.read_text()) if SEEDS.is_file() else {}
-
-
-def seed_of(unit: Unit) -> str:
-    """This term's seed of a unit."""
-    return seeds().get(unit.name, "hidden")
 
 
 def _checks(cells: Iterable[Cell]) -> dict[str, Cell]:

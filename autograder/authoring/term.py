@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from autograder.authoring import references
+from autograder.authoring import reference_files, references
 from autograder.authoring.catalogue import specifications
 from autograder.authoring.edition import read
 from autograder.authoring.verify import Validity, measure
@@ -42,14 +42,14 @@ def renew(units: Sequence[Unit]) -> list[Path]:
     Raises:
         CourseError: no drawing of a unit has valid checks.
     """
-    seeds, reference_files = references.seeds(), dict[Path, bytes]()
+    seeds, reference_files = reference_files.seeds(), dict[Path, bytes]()
     for unit in tqdm(units, "new hidden references", unit="unit", disable=None):
         seeds[unit.name], exercises = _find_seed(unit)
-        file = references.path(unit, "hidden")
+        file = reference_files.path(unit, "hidden")
         packed = pack(exercises).items()
         reference_files |= {file.with_suffix(suffix): data for suffix, data in packed}
     changed = [path for path, data in reference_files.items() if write(path, data)]
-    write(references.SEEDS, json.dumps(seeds, indent=1, sort_keys=True) + "\n")
+    write(reference_files.SEEDS, json.dumps(seeds, indent=1, sort_keys=True) + "\n")
     return changed
 
 

@@ -21,15 +21,13 @@ from babel.messages.catalog import Catalog
 from babel.messages.catalog import Message as Entry
 from babel.messages.pofile import PoFileError, read_po
 
-from autograder.authoring import extraction
 from autograder.checks.language import FIELD, FOLDER, Catalogue
-from autograder.checks.references import FOLDER as REFERENCES
 from autograder.course import ROOT, Unit, units
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.course.language import ENGLISH, WORDINGS, language, wording
 from autograder.course.printable import printable
-from autograder.root import ENGINE
+from autograder.root import ENGINE, REFERENCES
 
 RAISED = "raised"  # the context of a template that a sandbox fills in
 _NAME = re.compile(r"\w+")
@@ -163,6 +161,8 @@ def products(root: Path = ROOT) -> dict[Path, str]:
     """
     if (chosen := language(root)) == ENGLISH:
         return {}
+    from autograder.authoring import extraction  # here: a course in English needs none
+
     entries = list(read(path_of(chosen), chosen))
     catalogues = {("public", "engine"): compile_catalogue(entries, chosen)}
     engine = extraction.of_engine()

@@ -12,17 +12,18 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from autograder.checks import installed
 from autograder.checks.frontend import notebook_name
 from autograder.checks.language import _
-from autograder.checks.panel import Link
-from autograder.checks.references import FOLDER
-from autograder.checks.references import units as known_units
+from autograder.root import REFERENCES
 
-_FOLDER = FOLDER / "contents"
+if TYPE_CHECKING:
+    from autograder.checks.panel import Link
+
+_FOLDER = REFERENCES / "contents"
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class ExercisePlace:
     @property
     def link(self) -> Link:
         """Its label, as a link that JupyterLab follows."""
+        from autograder.checks.panel import Link  # here: the build needs no torch
+
         name = quote(notebook_name())
         return Link(self.label, f"{name}#cell-id={self.cell}" if name else "")
 
@@ -86,15 +89,15 @@ def pack(contents: Contents) -> str:
 
 def units() -> list[str]:
     """The units that are here, in the order of the course."""
+    from autograder.checks.references import units as known_units
+
     return sorted(known_units(), key=lambda unit: contents_of(unit).number)
 
 
 def this_unit() -> str:
     """The unit of the notebook that asked for its checks; "" if none did."""
     number = installed.asked_for
-    matching_units = (
-        unit for unit in known_units() if contents_of(unit).number == number
-    )
+    matching_units = (unit for unit in units() if contents_of(unit).number == number)
     return next(matching_units, "") if number else ""
 
 

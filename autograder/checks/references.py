@@ -20,7 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
 from autograder.checks.exercise import Answers, Case, Exercise, Mistake, Other, Value
-from autograder.root import CONTENT
+from autograder.root import REFERENCES
 
 
 class ReferenceFileError(OSError):
@@ -30,7 +30,7 @@ class ReferenceFileError(OSError):
 _FORMAT = 2
 _ANSWERS = ("inputs", "expected", "mistakes", "doubles")
 _TEXT_FIELDS = [field for field in fields(Case) if field.name not in _ANSWERS]
-FOLDER = CONTENT / "references"
+FOLDER = REFERENCES
 TENSORS, TEXT = ".safetensors", ".json"
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from autograder.authoring import cases, last_build, references
+from autograder.authoring import cases, last_build, reference_files
 from autograder.authoring.catalogue import naming_file, specifications
 from autograder.authoring.contract import Contract
 from autograder.authoring.course import is_built, products
@@ -75,7 +75,7 @@ def test_texts_and_right_answers_are_what_the_build_gives(unit):
         stored = load(unit.name, kind)
         new = [right(e, stored[e.name], seed, kind == "hidden") for e in exercises]
         assert not difference(stored, new), f"{kind}; run `make build`"
-        text = references.path(unit, kind).with_suffix(TEXT).read_bytes()
+        text = reference_files.path(unit, kind).with_suffix(TEXT).read_bytes()
         assert pack(new)[TEXT] == text, f"{kind}; run `make build`"
 
 
@@ -100,7 +100,7 @@ def right(task: Specification, stored: Exercise, seed: str, hidden: bool) -> Exe
 
 
 def seed_of_hidden(unit: Unit) -> str:
-    return references.seeds().get(unit.name, "hidden")
+    return reference_files.seeds().get(unit.name, "hidden")
 
 
 @pytest.mark.parametrize("unit", mostly_slow())
@@ -123,7 +123,7 @@ def test_a_unit_is_built_once_its_products_say_what_its_notebook_says(
     unit = units()[0]
     assert is_built(unit)
     with monkeypatch.context() as patch:
-        patch.setattr(references, "path", lambda unit, kind: tmp_path / kind)
+        patch.setattr(reference_files, "path", lambda unit, kind: tmp_path / kind)
         assert not is_built(unit)
     for folder in ("notebooks", "source", "release"):
         shutil.copytree(unit.root / folder, tmp_path / folder)

@@ -6,7 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.authoring import cases, course, last_build, notebook, references
+from autograder.authoring import (
+    cases,
+    course,
+    last_build,
+    notebook,
+    redrawing,
+    reference_files,
+    references,
+)
 from autograder.authoring.last_build import Build
 from autograder.checks.references import load
 from autograder.course import find_unit
@@ -60,20 +68,20 @@ def test_only_changed_exercises_are_drawn(monkeypatch):
 
 def test_what_has_not_changed_is_packed_as_it_was():
     unit = find_unit("assistant")
-    files = references.read_files(unit)
+    files = reference_files.read(unit)
     built = references.build(unit, notebook.read(unit), load(unit.name))
     assert references.save(unit, built) == (files, "")
 
 
 def test_a_change_of_prose_draws_nothing(monkeypatch):
     unit = find_unit("assistant")
-    files = references.read_files(unit)
+    files = reference_files.read(unit)
     stubs = course._stubs(unit.release.read_text(encoding="utf-8"))
     lines = last_build.describe_exercises(
-        unit, notebook.read(unit), stubs, references.seed_of(unit)
+        unit, notebook.read(unit), stubs, reference_files.seed_of(unit)
     )
-    digest = last_build.digest_references(files)
-    monkeypatch.setattr(references, "build", pytest.fail)
+    digest = last_build.digest_files(files)
+    monkeypatch.setattr(redrawing, "redraw", pytest.fail)
     new, reason = course.products(unit, last=Build("other\n", digest, lines))
     assert not reason and not set(new) & set(files)
     assert str(new[last_build.record(unit)]).endswith(str(Build("", digest, lines)))

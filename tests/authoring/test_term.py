@@ -4,7 +4,7 @@ import datetime
 
 import pytest
 
-from autograder.authoring import references, term
+from autograder.authoring import reference_files, references, term
 from autograder.authoring.cases import drawings
 from autograder.authoring.catalogue import specifications
 from autograder.authoring.notebook import read
@@ -22,7 +22,7 @@ TODAY = datetime.date(2027, 4, 1)
 def folder(tmp_path, monkeypatch):
     """Where hidden references are written; empty at first."""
     monkeypatch.setattr(store, "FOLDER", tmp_path)
-    monkeypatch.setattr(references, "SEEDS", tmp_path / "hidden" / "seeds.json")
+    monkeypatch.setattr(reference_files, "SEEDS", tmp_path / "hidden" / "seeds.json")
     return tmp_path
 
 
@@ -56,13 +56,13 @@ def test_new_seeds_change_the_hidden_inputs_and_nothing_else(
 ):
     unit = find_unit("attention")
     before = references.build(unit, term.read(unit))
-    file = references.path(unit, "hidden")
+    file = reference_files.path(unit, "hidden")
     assert term.renew([unit]) == [file, file.with_suffix(".json")]
     after = references.build(unit, term.read(unit))
     assert not references.difference(
         {e.name: e for e in before["public"]}, after["public"]
     )
-    stored = store.read(references.path(unit, "hidden"))
+    stored = store.read(reference_files.path(unit, "hidden"))
     assert not references.difference(stored, after["hidden"]), "a build draws the same"
     for old, new in zip(before["hidden"], after["hidden"], strict=True):
         assert [c.name for c in old.cases] == [c.name for c in new.cases]
@@ -88,10 +88,12 @@ def test_a_drawing_that_lets_a_mistake_pass_is_drawn_again(
 ):
     verdicts += [[BLIND], [UNNAMED]]
     term.renew([find_unit("attention")])
-    assert not verdicts and len(references.seeds()["attention"]) == 32
-    old = references.seeds()
+    assert not verdicts and len(reference_files.seeds()["attention"]) == 32
+    old = reference_files.seeds()
     term.renew([find_unit("attention")])
-    assert references.seeds() != old and references.seeds().keys() == old.keys()
+    assert (
+        reference_files.seeds() != old and reference_files.seeds().keys() == old.keys()
+    )
 
 
 def test_if_none_convinces_nothing_is_changed(folder, verdicts, two_exercises):

@@ -1,0 +1,44 @@
+"""Draw the references of exercises that have changed, and score what they grade."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from autograder.authoring import references
+from autograder.authoring.catalogue import naming_file, specifications
+from autograder.authoring.notebook import Cell
+from autograder.authoring.verify import refuse_wrong_scores
+from autograder.course import Unit
+from autograder.course.errors import Faults
+
+log = logging.getLogger(__name__)
+
+
+def redraw(
+    unit: Unit,
+    cells: list[Cell],
+    stubs: Mapping[str, str],
+    unchanged: Collection[str] = (),
+) -> tuple[dict[Path, bytes], str]:
+    """A unit's reference files by path, and why they differ from the committed ones.
+
+    Args:
+        stubs: what the release has students complete, by the exercise's name; a given
+            exercise has none, and is not scored.
+        unchanged: exercises whose committed references are kept.
+
+    Raises:
+        CourseError: with the faults of all exercises that have changed.
+    """
+    drawings, faults = references.build(unit, cells, unchanged), Faults()
+    for index, exercise in enumerate(specifications(unit.name)):
+        if exercise.name in unchanged or exercise.name not in stubs:
+            continue
+        log.debug("%s: the solution and the stub are scored", exercise.name)
+        of_exercise = [exercises[index] for exercises in drawings.values()]
+        with faults.collect(), naming_file(exercise.name):
+            refuse_wrong_scores(exercise, of_exercise, stubs[exercise.name])
+    faults.refuse()
+    return references.save(unit, drawings)
