@@ -158,13 +158,22 @@ def build(
         CourseError: as `products`, or the source notebook was edited by a person, or
             somebody has handed in another edition.
     """
-    adopt.refuse_edits(unit, notebook.to_source(unit, edition.read(unit)))
+    if source := _read_source(unit):
+        adopt.refuse_edits(unit, source)
     current = edition.read_given(unit)
     if given_names is not None and set(given_names) != set(current):
         _refuse_handed_in(unit)
     files, reason = products(unit, given_names, last_build.read(unit))
     changed = [path for path, data in files.items() if write(path, data)]
     return changed + translations.install(unit.root), reason
+
+
+def _read_source(unit: Unit) -> str:
+    """The source notebook of a unit's text; "" for a text with faults."""
+    try:
+        return notebook.to_source(unit, edition.read(unit))
+    except CourseError:
+        return ""
 
 
 def _refuse_handed_in(unit: Unit) -> None:

@@ -6,10 +6,16 @@ from dataclasses import replace
 import pytest
 import torch
 
-from autograder.authoring import cases, last_build, reference_files
+from autograder.authoring import (
+    cases,
+    last_build,
+    notebook,
+    redrawing,
+    reference_files,
+)
 from autograder.authoring.catalogue import naming_file, specifications
 from autograder.authoring.contract import Contract
-from autograder.authoring.course import is_built, products
+from autograder.authoring.course import build, is_built, products
 from autograder.authoring.references import difference
 from autograder.authoring.specification import Specification
 from autograder.authoring.verify import refuse_wrong_scores
@@ -134,3 +140,25 @@ def test_a_unit_is_built_once_its_products_say_what_its_notebook_says(
         copied_unit.text.read_text() + "\n# %% [markdown]\n# More.\n"
     )
     assert not is_built(copied_unit)
+
+
+def test_a_refused_build_names_all_faults_and_writes_nothing(monkeypatch):
+    unit = units()[1]
+    cells = notebook.read(unit)
+    index = next(i for i, cell in enumerate(cells) if cell.role == "check")
+    cells[index] = replace(cells[index], points=cells[index].points + 1)
+    monkeypatch.setattr(notebook, "parse_leniently", lambda *arguments: cells)
+    monkeypatch.setattr(redrawing, "redraw", refuse_exercise)
+    source_before = unit.source.read_bytes()
+    last = last_build.Build()
+    monkeypatch.setattr(last_build, "read", lambda unit: last)
+    with pytest.raises(CourseError) as refusal:
+        build(unit)
+    text = str(refusal.value)
+    assert "points sum to 101" in text and cells[index].name in text
+    assert text.endswith("an exercise: broken")
+    assert unit.source.read_bytes() == source_before
+
+
+def refuse_exercise(*arguments):
+    raise CourseError("an exercise: broken")
