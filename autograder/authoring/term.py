@@ -42,13 +42,13 @@ def renew(units: Sequence[Unit]) -> list[Path]:
     Raises:
         CourseError: no drawing of a unit has valid checks.
     """
-    seeds, reference_files = reference_files.seeds(), dict[Path, bytes]()
+    seeds, files = reference_files.seeds(), dict[Path, bytes]()
     for unit in tqdm(units, "new hidden references", unit="unit", disable=None):
         seeds[unit.name], exercises = _find_seed(unit)
         file = reference_files.path(unit, "hidden")
         packed = pack(exercises).items()
-        reference_files |= {file.with_suffix(suffix): data for suffix, data in packed}
-    changed = [path for path, data in reference_files.items() if write(path, data)]
+        files |= {file.with_suffix(suffix): data for suffix, data in packed}
+    changed = [path for path, data in files.items() if write(path, data)]
     write(reference_files.SEEDS, json.dumps(seeds, indent=1, sort_keys=True) + "\n")
     return changed
 
