@@ -19,22 +19,27 @@ from pathlib import Path
 from autograder.authoring.sizes import complete
 from autograder.authoring.specification import Specification
 from autograder.authoring.trees import defined_names
-from autograder.course.errors import CourseError, describe_fault
+from autograder.course.errors import CourseError, Faults, describe_fault
 from autograder.root import CONTENT, PACKAGE, ROOT
 
 log = logging.getLogger(__name__)
 
 
 def specifications(unit: str) -> tuple[Specification, ...]:
-    """A unit's exercises in its notebook's order, then those that are not in it."""
+    """A unit's exercises in its notebook's order, then those that are not in it.
+
+    Raises:
+        CourseError: with the faults of all files that cannot be read.
+    """
     files = sorted((CONTENT / unit / "exercises").glob("[!_]*.py"))
     solutions = importlib.import_module(f"{PACKAGE}.solutions.{unit}")
     names = defined_names(inspect.getsource(solutions))
     places = {name: i for i, name in enumerate(names)}
-    exercises = []
+    exercises, faults = list[Specification](), Faults()
     for file in files:
-        with naming_file(f"{unit}/{file.stem}"):
+        with faults.collect(), naming_file(f"{unit}/{file.stem}"):
             exercises.append(specification(f"{unit}/{file.stem}"))
+    faults.refuse()
     exercises.sort(key=lambda exercise: places.get(exercise.targets[0], len(places)))
     return tuple(exercises)
 

@@ -8,6 +8,7 @@ import torch
 
 from autograder.authoring import (
     cases,
+    catalogue,
     last_build,
     notebook,
     redrawing,
@@ -72,6 +73,16 @@ def test_what_an_exercise_raises_is_one_line_with_its_file():
         raise CourseError("plain")
 
 
+def test_all_files_of_exercises_that_cannot_be_read_are_named(monkeypatch):
+    monkeypatch.setattr(catalogue, "specification", refuse_exercise)
+    with pytest.raises(CourseError) as refusal:
+        specifications("assistant")
+    assert str(refusal.value).splitlines() == [
+        f"transformer_course/assistant/exercises/{name}.py:1: an exercise: broken"
+        for name in ("group_advantages", "grpo_loss")
+    ]
+
+
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_texts_and_right_answers_are_what_the_build_gives(unit):
     """All but what mutants answer, which takes long: the slow step builds it."""
@@ -87,14 +98,20 @@ def test_texts_and_right_answers_are_what_the_build_gives(unit):
 
 def right(task: Specification, stored: Exercise, seed: str, hidden: bool) -> Exercise:
     """An exercise as a seed draws it, with the mutants' answers that are stored."""
-    answers = {case.name: (case.mistakes, case.doubles) for case in stored.cases}
+    stored_cases = {case.name: case for case in stored.cases}
     kinds = [k.name for k in cases.all_kinds(task) if hidden or not k.hidden_only]
     fresh = [case for case in cases.fresh_cases(task, seed) if case.name in kinds]
     answered_cases = []
     for case in fresh:
-        mistakes, doubles = answers.get(case.name, ({}, {}))
+        answered = stored_cases.get(case.name, case)
         answered_cases.append(
-            replace(case, hidden=hidden, mistakes=mistakes, doubles=doubles)
+            replace(
+                case,
+                hidden=hidden,
+                mistakes=answered.mistakes,
+                doubles=answered.doubles,
+                tells=answered.tells,
+            )
         )
     mistakes = {
         m.name: Mistake(m.name, m.says, m.asks, tuple(v.name for v in m.variants))
