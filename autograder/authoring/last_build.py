@@ -2,8 +2,9 @@
 
 The first line is the fingerprint of the source notebook (adopt.py). Then come a digest
 of the reference files, and for each exercise that of what its references depend on
-(fingerprints.py) with its points. A build leaves the references of an exercise as they
-are while both digests hold; without the record, it draws them all.
+(fingerprints.py), with its points and a digest of its texts. A build leaves the
+references of an exercise as they are while both digests hold; without the record, it
+draws them all.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder.authoring import numbers
+from autograder.authoring.contract_lines import read_contracts
 from autograder.authoring.fingerprints import Fingerprints
 from autograder.authoring.notebook import Cell, target
 from autograder.course import Unit
@@ -23,7 +26,8 @@ class Build:
     """Digests of what a build was made from, and of what it wrote.
 
     ``exercises`` are lines by name: the digest of what an exercise depends on, its
-    name and its points, in the order of the notebook.
+    name, its points, and a digest of its title and contract, in the order of the
+    notebook.
     """
 
     source: str = ""
@@ -77,11 +81,16 @@ def describe_exercises(
     checks = {cell.name: cell for cell in cells if cell.role == "check"}
     targets = {name: target(cell) for name, cell in checks.items()}
     fingerprints = Fingerprints(unit, targets)
+    titles, contracts = numbers.titles(cells), read_contracts(cells)
     return {
         name: f"{fingerprints.of_exercise(name, stubs.get(name, ''), seed)} {name} "
-        f"{cell.points:g}"
+        f"{cell.points:g} {_digest(titles[name], *contracts[name][1])}"
         for name, cell in checks.items()
     }
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
 def digest_files(files: Mapping[Path, bytes]) -> str:

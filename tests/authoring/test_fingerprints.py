@@ -107,7 +107,11 @@ def test_it_changes_with_what_the_exercise_reaches_and_with_nothing_else(
         ("authoring/properties.toml", True),
         ("checks/compare.py", True),
         ("checks/probes/weights.py", True),
-        ("authoring/numbers.py", False),
+        ("checks/probes/default.py", True),
+        ("authoring/shapes.py", True),
+        ("authoring/sizes.py", True),
+        ("authoring/telling.py", True),
+        ("authoring/budget.py", False),
         ("grading/scores.py", False),
     ],
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -21,7 +24,7 @@ from autograder.course import find_unit
 from autograder.course.files import write
 from tests.tiny_course import as_text
 
-LINES = {"u/a": "1f u/a 5", "u/b": "2e u/b 95"}
+LINES = {"u/a": "1f u/a 5 a1", "u/b": "2e u/b 95 b1"}
 BUILD = Build("source\n", "digest", LINES)
 
 
@@ -35,7 +38,9 @@ def test_a_record_is_read_as_it_was_written(tmp_path):
 
 
 def test_exercises_are_unchanged_while_their_digests_and_the_files_are():
-    new = replace(BUILD, exercises={**LINES, "u/a": "3d u/a 5", "u/b": "2e u/b 90"})
+    new = replace(
+        BUILD, exercises={**LINES, "u/a": "3d u/a 5 a1", "u/b": "2e u/b 90 b1"}
+    )
     assert new.unchanged_since(BUILD) == {"u/b"}
     assert not new.has_references_of(BUILD)
     assert not replace(new, references="another").unchanged_since(BUILD)
@@ -48,20 +53,48 @@ def test_references_are_those_of_a_build_of_the_same_points_in_the_same_order():
     assert not replace(BUILD, references="another").has_references_of(BUILD)
 
 
+def test_a_new_title_or_contract_changes_an_exercises_line_but_draws_nothing():
+    unit = find_unit("assistant")
+    cells, seed = notebook.read(unit), reference_files.seed_of(unit)
+    text = unit.text.read_text(encoding="utf-8")
+    lines = last_build.describe_exercises(unit, cells, {}, seed)
+    heading = re.search(r"^# ### Exercise .*$", text, re.MULTILINE)[0]
+    contract = "Contract</summary>\n#\n# -"
+    for old, new in ((heading, f"{heading} again"), (contract, f"{contract} More:")):
+        assert old in text
+        edited = notebook.parse(text.replace(old, new, 1), unit)
+        new_lines = last_build.describe_exercises(unit, edited, {}, seed)
+        changed = [name for name in lines if lines[name] != new_lines[name]]
+        assert len(changed) == 1
+        assert Build(exercises=new_lines).unchanged_since(
+            Build(exercises=lines)
+        ) == set(lines)
+
+
+def test_a_build_that_draws_nothing_imports_no_torch():
+    code = "import sys, autograder.authoring.course; print('torch' in sys.modules)"
+    command = [sys.executable, "-c", code]
+    assert subprocess.check_output(command, text=True) == "False\n"
+
+
 def test_only_changed_exercises_are_drawn(monkeypatch):
     unit = find_unit("assistant")
-    committed, drawn = load(unit.name), []
+    committed, names_of_drawn, sampled = load(unit.name), [], []
     cells = [
         replace(cell, points=cell.points + 1) if cell.role == "check" else cell
         for cell in notebook.read(unit)
     ]
+    monkeypatch.setattr(references, "sample", lambda e: sampled.append(e.name) or {})
     monkeypatch.setattr(
-        cases, "exercise", lambda e, *rest: drawn.append(e.name) or committed[e.name]
+        cases,
+        "exercise",
+        lambda e, *rest: names_of_drawn.append(e.name) or committed[e.name],
     )
     first, *others = committed
-    built = references.build(unit, cells, others)
-    assert drawn == [first, first]  # what ships, and the hidden drawing
-    for exercise in built["public"][1:]:
+    drawings = references.build(unit, cells, others)
+    assert names_of_drawn == [first, first]  # what ships, and the hidden drawing
+    assert sampled == [first]
+    for exercise in drawings["public"][1:]:
         points = committed[exercise.name].points + 1
         assert exercise == replace(committed[exercise.name], points=points)
 

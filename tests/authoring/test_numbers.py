@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from autograder.authoring.notebook import Cell
-from autograder.authoring.numbers import refuse_stale
+from autograder.authoring.numbers import refuse_stale, refuse_untitled, titles
 from autograder.course.errors import CourseError
 
 
@@ -51,3 +51,17 @@ def test_what_is_true_or_not_said_is_built(text):
 def test_what_is_stale_is_refused_with_its_line(text, message):
     with pytest.raises(CourseError, match=message):
         refuse_stale(notebook(**text))
+
+
+def test_each_exercise_without_a_title_is_refused_with_its_line():
+    cells = [
+        Cell("markdown", "### Exercise 9.1 - A title", "n.py:1"),
+        Cell("code", "", "n.py:5", "check", "tiny/double", 5),
+        Cell("markdown", "Some text.", "n.py:9"),
+        Cell("code", "", "n.py:12", "check", "tiny/half", 5),
+    ]
+    assert titles(cells) == {"tiny/double": "A title", "tiny/half": ""}
+    refuse_untitled(cells[:2])
+    with pytest.raises(CourseError, match=r"n\.py:12: no heading above") as refusal:
+        refuse_untitled(cells)
+    assert len(str(refusal.value).splitlines()) == 1
