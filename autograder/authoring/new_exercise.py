@@ -13,7 +13,7 @@ from pathlib import Path
 
 from autograder.authoring import notebook, numbers
 from autograder.course import Unit
-from autograder.course.errors import CourseError
+from autograder.course.errors import CourseError, Faults
 from autograder.course.files import write
 from autograder.course.language import Wording
 
@@ -40,7 +40,7 @@ def create(unit: Unit, name: str) -> list[Path]:
             f'"{name}" cannot be the name of an exercise: it takes lower-case letters, '
             "digits and underscores, like favourite_key"
         )
-    cells = notebook.read(unit)
+    cells = notebook.parse_leniently(_text(unit.text), unit, Faults())
     exercise = unit.folder / "exercises" / f"{name}.py"
     if exercise.exists():
         raise CourseError(f"{exercise.relative_to(unit.root)} already exists")
@@ -51,6 +51,7 @@ def create(unit: Unit, name: str) -> list[Path]:
         "unit": unit.name,
         "name": name,
         "number": f"{int(unit.number)}.{count + 1}",
+        "points": "0" if count else "100",
     }
     files = {
         exercise: _fill_template("exercise.py", words),

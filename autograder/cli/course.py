@@ -112,7 +112,7 @@ def _new_exercise(options: Namespace) -> int:
     for path in create(unit, options.name):
         print(path.relative_to(unit.root))
     print(
-        f"Fill in every {MARK} and take points from another exercise; then run: "
+        f"Fill in every {MARK}, and let the points of the unit sum to 100; then run: "
         f"autograder build {unit.number}"
     )
     return 0

@@ -6,6 +6,7 @@ import pytest
 
 from autograder import cli
 from autograder.authoring import new_exercise, notebook
+from autograder.authoring.start_course import start_unit
 from autograder.course import Unit, find_unit
 from autograder.course.errors import CourseError
 from tests.authoring.doubling import FILES
@@ -85,3 +86,11 @@ def test_an_unknown_unit_is_one_line(capsys):
 
 def test_no_unit_of_the_course_is_unfinished():
     new_exercise.refuse_unfinished(find_unit("attention"))
+
+
+def test_the_first_one_of_a_unit_has_all_points(unit):
+    begun = start_unit("05_empty", unit.root)
+    empty = Unit("05", "empty", unit.root)
+    new_exercise.create(empty, "half")
+    (check,) = [cell for cell in notebook.read(empty) if cell.role == "check"]
+    assert check.points == 100 and "1 exercise" in begun.read_text("utf-8")
