@@ -147,6 +147,10 @@ class _Plan:
         if not by_sizes:
             return contract
         call = self.signature.call
+        special = contract.sizes or self._vary_sizes(by_sizes[0])
+        if any(parameter.is_array for parameter in call.arguments):
+            # The general properties are PyTorch's; sizes are tried by the usual probe.
+            return replace(contract, ways=(), sizes=special)
         arguments = contract.arguments or "; ".join(
             map(_describe_argument, call.arguments)
         )
@@ -167,7 +171,7 @@ class _Plan:
         return replace(
             contract, arguments=arguments, results=results, ways=ways, module=module,
             on=contract.on or tuple(visible[:1]), typed=typed,
-            sizes=contract.sizes or self._vary_sizes(by_sizes[0]),
+            sizes=special,
         )  # fmt: skip
 
     def _vary_sizes(self, kind: CaseKind) -> SpecialSizes:

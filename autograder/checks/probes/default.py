@@ -93,7 +93,7 @@ def _argument(value: Any, dtype: torch.dtype, as_array: bool = False) -> Any:
     if not isinstance(value, torch.Tensor):
         return value
     if as_array:
-        return value.numpy().copy()
+        return (value.double() if value.is_floating_point() else value).numpy().copy()
     if not value.dim():
         return value.item()
     is_cast = value.dtype == torch.float32 and dtype != torch.float32
@@ -119,13 +119,14 @@ def _read_results(result: object, names: Sequence[str]) -> Seen:
 
 
 def _read_tensor(value: object, name: str) -> torch.Tensor:
-    """A tensor on the CPU; numbers and NumPy's arrays become tensors.
+    """A tensor on the CPU; numbers and NumPy's arrays become tensors, of float32.
 
     Raises:
         WrongAnswerError: it is something else.
     """
     if isinstance(value, np.ndarray | np.generic | float | int):
-        return torch.as_tensor(np.array(value))
+        numbers = torch.as_tensor(np.array(value))
+        return numbers.float() if numbers.is_floating_point() else numbers
     if not isinstance(value, torch.Tensor):
         raise WrongAnswerError(f"expected {name} to be a tensor, got {describe(value)}")
     return value if value.device.type in ("cpu", "meta") else value.to("cpu")
