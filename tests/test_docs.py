@@ -26,7 +26,14 @@ CODE = [path for path in FILES if path.endswith((".py", ".toml", ".j2"))]
 TEXTS = {path: (ROOT / path[1:]).read_text("utf-8") for path in CODE}
 NAMES = {name for text in TEXTS.values() for name in re.findall(r"\w+", text)}
 # What a page has its reader write, and names of Python's and PyTorch's.
-EXAMPLES = {"favourite_key.py", "mistake.py", "replay.py", "getgrnam", "share_memory_"}
+EXAMPLES = {
+    "01_first.py",
+    "favourite_key.py",
+    "mistake.py",
+    "replay.py",
+    "getgrnam",
+    "share_memory_",
+}
 
 
 def is_file(name: str) -> bool:

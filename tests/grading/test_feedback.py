@@ -384,10 +384,8 @@ def test_a_page_before_the_deadline_tells_what_the_setting_names(tell, monkeypat
     notebook = v4.new_notebook()
     GradingMetadata({"e": record}).store_in(notebook)
     notebook.cells = [v4.new_code_cell(metadata={"nbgrader": {"grade_id": "e"}})]
-    told_notebook, resources = feedback.Tell(tell=tell).preprocess(
-        notebook, {"nbgrader": {}}
-    )
-    text = str((told_notebook.cells, GradingMetadata.of_run(told_notebook, resources)))
+    told, resources = feedback.Tell(tell=tell).preprocess(notebook, {"nbgrader": {}})
+    text = str((told.cells, GradingMetadata.of_run(told, resources)))
     assert ("values" in text) == ("a vector" in text) == (tell != "points")
     assert ("You tripled." in text) == (tell == "panels")
 
