@@ -168,6 +168,8 @@ class Specification:
             catalogue knows it from the file.
         target: the name that the student's cell defines and the check is given; of
             several, all names, with ", " between them. The exercise's own, if omitted.
+        helpers: names of functions that the cell defines in front of it, which belong
+            to the solution as well.
     """
 
     cases: Sequence[CaseKind]
@@ -185,6 +187,7 @@ class Specification:
     tests: str = ""
     name: str = ""
     target: str = ""
+    helpers: Sequence[str] = ()
 
     @property
     def targets(self) -> list[str]:

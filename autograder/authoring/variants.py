@@ -22,7 +22,8 @@ from autograder.root import PACKAGE
 def solution_source(specification: Specification) -> str:
     """The source text of an exercise's reference solution, as in its cell."""
     module = importlib.import_module(f"{PACKAGE}.solutions.{specification.unit}")
-    parts = (_source_of(getattr(module, name)) for name in specification.targets)
+    names = (*specification.helpers, *specification.targets)
+    parts = (_source_of(getattr(module, name)) for name in names)
     return "\n\n".join(parts)
 
 

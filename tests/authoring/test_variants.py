@@ -8,6 +8,7 @@ from autograder.authoring.variants import (
     apply_edit,
     build_object,
     clean,
+    solution_source,
     stands_alone,
     variant_source,
 )
@@ -107,3 +108,10 @@ def test_what_leans_on_the_bank_or_on_the_solution_does_not_stand_alone():
     assert len(leaning) < len(alone)
     model = specification("since_2017/trained_model")
     assert not any(stands_alone(model, variant) for variant in model.accepted)
+
+
+def test_a_solution_includes_the_helpers_that_its_cell_defines():
+    exercise = specification("sequence_reversal/sampling_distribution")
+    lines = solution_source(exercise).splitlines()
+    functions = [line[4:-1] for line in lines if line.startswith("def ")]
+    assert functions == [*exercise.helpers, exercise.target]

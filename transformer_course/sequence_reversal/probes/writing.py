@@ -16,8 +16,8 @@ from autograder.checks.probes import (
     outcome,
     probe,
     returned,
-    tensor,
 )
+from autograder.checks.probes.default import observe_call
 
 
 @probe(
@@ -28,27 +28,21 @@ from autograder.checks.probes import (
     errors="error at the temperature *",
 )
 def sampling_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report the probabilities, logits afterwards, and errors at two temperatures."""
-    logits = inputs["logits"]
-    if "last" in inputs:  # as they are cut out of those of all positions
-        logits = logits.repeat_interleave(3, dim=0).unflatten(0, (-1, 3))[:, -1]
-    kinds = {"temperature": float, "top_k": int, "top_p": float}
-    dials = {name: kind(inputs[name]) for name, kind in kinds.items() if name in inputs}
+    """Report a call, whether it drew anything, and errors at two temperatures."""
     chance = torch.random.get_rng_state()
-    chances = tensor(function(logits, **dials), "the probabilities")
-    observations: Seen = {
-        "probabilities": chances,
-        "tokens that are forbidden and may come": _alive(chances, logits),
-        "something was drawn": str(
-            not torch.equal(chance, torch.random.get_rng_state())
-        ),
-    }
+    observations = observe_call(function, inputs)
+    is_drawn = not torch.equal(chance, torch.random.get_rng_state())
+    logits = inputs["logits"]
     for temperature in (0.0, -1.0):
         call = partial(function, logits.clone(), temperature)
         observations[f"error at the temperature {temperature:g}"] = outcome(
             call, ValueError
         )
-    return observations | {"logits afterwards": logits}
+    forbidden = _alive(observations["probabilities"], logits)
+    return observations | {
+        "tokens that are forbidden and may come": forbidden,
+        "something was drawn": str(is_drawn),
+    }
 
 
 def _alive(chances: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
