@@ -1,9 +1,44 @@
-"""Mistakes of both greedy decoders."""
+"""Inputs and mistakes of both greedy decoders."""
 
 from __future__ import annotations
 
+import torch
+
+from autograder.authoring.draw import Draw
 from autograder.authoring.notation import edit, wrong
-from autograder.authoring.specification import Mutant
+from autograder.authoring.specification import Inputs, Maker, Mutant
+from transformer_course.sequence_reversal.exercises._inputs import BOS, EOS, FIRST, PAD
+
+
+def draw_lines(*ends: int, max_len: int, vocabulary: int, training: bool = True, pads: bool = False) -> Maker:
+    """Lines for a model to write, with EOS at these indices (or none) and tokens after it.
+
+    If ``pads``, a line also holds PAD and BOS before its EOS.
+    """
+
+    def make_inputs(draw: Draw) -> Inputs:
+        width = max_len + 3
+        source = draw.ids(FIRST, vocabulary - 1, len(ends), 4)
+        source[:, 0] = FIRST + torch.arange(len(ends))  # a row is known by its source
+        lines = draw.ids(FIRST, vocabulary - 1, len(ends), width)
+        for row, end in zip(lines, ends, strict=True):
+            if end < width:
+                row[end] = EOS
+                row[end + 2 :: 3] = EOS
+            if pads and end >= width:
+                row[max_len - 2 : max_len] = PAD
+            elif pads and end > 1:
+                row[end - 2] = PAD
+                row[end - 3 : end - 2] = BOS
+        return {
+            "source": source,
+            "lines": lines,
+            "max_len": torch.tensor(max_len),
+            "noise": draw.tensor(width + 2, vocabulary, scale=1.0),
+            "training": torch.tensor(training),
+        }
+
+    return make_inputs
 
 
 def unevaluated(first: str) -> list[Mutant]:

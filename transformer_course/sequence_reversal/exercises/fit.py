@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from autograder.authoring.common import common
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
@@ -11,60 +12,57 @@ from transformer_course.sequence_reversal.exercises._inputs import (
     BOS,
     EOS,
     FIRST,
-    padded,
     random_batches,
     random_tables,
 )
 
 
-def _training(steps: int, warmup: int, rate: float, lengths: tuple[int, ...], **settings: float) -> Maker:
+def _training(*lengths: int, steps: int, **settings: float) -> Maker:
     """Tables and batches for a model; ``weight`` is the weight of EOS in a custom loss function.
 
     ``others`` is the learning rate of parameter groups that have none of their own; it differs from all others.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
-        count = min(steps, 16) + 3  # which come again in a long training
-        inputs = random_tables(draw, 9, 1.0) | random_batches(draw, count, lengths, 9)
-        numbers = {"steps": steps, "warmup": warmup, "rate": rate, **settings}
-        return inputs | {name: torch.tensor(number) for name, number in numbers.items()}
+        batches = random_batches(draw, min(steps, 16) + 3, lengths)  # which come again in a long training
+        numbers = {"steps": steps, **settings}
+        tensors = {name: torch.tensor(number) for name, number in numbers.items()}
+        return random_tables(draw, 1.0) | batches | tensors
 
     return make_inputs
 
 
-def _batches_by_heart(draw: Draw) -> Inputs:
-    """Sequences that the model already knows, so that the losses begin near zero."""
-    order = torch.argsort(draw.tensor(5, scale=500.0))
-    row = [BOS, *(FIRST + order[:4]).tolist(), EOS]
-    inputs = random_tables(draw, 9, 0.25)
-    inputs["table"][row[:-1], row[1:]] += 12.0
-    batch = padded([row, row])
-    inputs |= {"source": batch[:, 1:].repeat(9, 1, 1), "target": batch.repeat(9, 1, 1)}
-    numbers = {"steps": 7, "warmup": 2, "rate": 0.5}
-    return inputs | {name: torch.tensor(number) for name, number in numbers.items()}
+def _training_of_an_expert(draw: Draw) -> Inputs:
+    """All targets are one sequence, which the model knows, so that the losses begin near zero."""
+    inputs = _training(4, 4, steps=7, warmup=2, rate=0.5)(draw)
+    row = [BOS, *range(FIRST, FIRST + 4), EOS]
+    inputs["target"][:] = torch.tensor(row)
+    inputs["table"][row[:-1], row[1:]] += 16.0
+    return inputs
 
 
-_TAKE = """
-losses.append(loss)
-"""
+_FACTOR = "rate_factor(step, warmup, steps)"
+_TAKE = "losses.append(loss)"
 _SET = """
 for group in optimizer.param_groups:
     group["lr"] = peak * rate_factor(step, warmup, steps)
 """
+_START = "losses = []"
+_NEXT = "source, target = next_batch()"
 
 CASES = [
-    case("twelve", "12 steps, 4 of them warm-up", _training(12, 4, 0.5, (2, 4, 1)),
+    case("twelve", "12 steps, 4 of them warm-up", _training(2, 4, 1, steps=12, warmup=4, rate=0.5),
          "Write down the rates of the first six steps and compare.", picture="curves"),
     case("seven", "7 steps, 2 of them warm-up; parameter groups with their own rates",
-         _training(7, 2, 0.25, (3, 1), others=0.75),
+         _training(3, 1, steps=7, warmup=2, rate=0.25, others=0.75),
          "The peak is the rate stored in the optimizer's groups.", picture="curves"),
-    case("known", "7 steps of a model that makes no mistakes, a different peak", _batches_by_heart,
+    case("known", "7 steps of a model that makes no mistakes, a different peak", _training_of_an_expert,
          "Take all steps, however small the loss is. The peak is this optimizer's, not that of the previous one.",
          picture="curves"),
     case("other_loss", "5 steps, 4 of them warm-up, with a different loss function",
-         _training(5, 4, 0.5, (2, 3), weight=3.0),
+         _training(2, 3, steps=5, warmup=4, rate=0.5, weight=3.0),
          "Each step uses the loss function that was given.", picture="curves"),
-    case("more", "120 steps, one of them warm-up", _training(120, 1, 0.75, (1, 5, 2, 3)),
+    case("more", "120 steps, one of them warm-up", _training(1, 5, 2, 3, steps=120, warmup=1, rate=0.75),
          "Does your code depend on the number of steps?", picture="curves", hidden_only=True),
 ]
 
@@ -72,27 +70,27 @@ MISTAKES = [
     wrong("one_batch",
           "All steps use the same batch: it was drawn once, before the loop, so the model would memorise it.",
           "How often is `next_batch()` called in your code?",
-          edit("losses = []", """
-              losses = []
-              batch = next_batch()
-              """,
-               "source, target = next_batch()", "source, target = batch"), tests="`next_batch()`"),
-    wrong("two_draws",
-          "`next_batch` is called twice in each step, so source and target come from different batches.",
-          "Do two calls of `next_batch` return the same batch?",
-          edit("source, target = next_batch()", "source, target = next_batch()[0], next_batch()[1]")),
-    wrong("one_draw_more",
-          "You draw a batch that no step uses.",
-          "How many batches do `steps` steps need?",
-          edit("return losses", """
-              next_batch()
-              return losses
-              """)),
+          edit(_START, "losses = []; batch = next_batch()", _NEXT, "source, target = batch"), tests="`next_batch()`"),
+    wrong("too_many_batches",
+          "You draw more batches than there are steps: one for the source and one for the target, or one that no step "
+          "uses.",
+          "How many batches do `steps` steps need, and do two calls of `next_batch` return the same batch?",
+          edit(_NEXT, "source, target = next_batch()[0], next_batch()[1]", name="two_draws"),
+          edit("return losses", "next_batch(); return losses", name="one_draw_more")),
+    wrong("drawn_before",
+          "All batches are drawn before the first step, so thousands of them would be in memory at once.",
+          "How many steps have been taken when the last batch is drawn?",
+          edit(_START, "losses = []; batches = [next_batch() for _ in range(steps)]",
+               _NEXT, "source, target = batches[step]")),
     wrong("constant_rate",
-          "The learning rate stays at its peak in every step.",
-          "Where does the optimizer look up its rate, and what do you write there?",
+          "The learning rate is the same in every step.",
+          "Where does the optimizer look up its rate, and what changes the number there from step to step?",
           edit(_SET, ""),
-          edit(_SET, "optimizer.lr = peak * rate_factor(step, warmup, steps)", name="optimizer_attribute")),
+          edit(_SET, "optimizer.lr = peak * rate_factor(step, warmup, steps)", name="optimizer_attribute"),
+          edit(_SET, "", _START, """
+              losses = []
+              torch.optim.lr_scheduler.LambdaLR(optimizer, lambda s: rate_factor(s, warmup, steps))
+              """, name="scheduler_never_steps")),
     wrong("rate_too_late",
           "The rate is set after the step, so each step uses the previous step's rate, and the first one the full "
           "peak.",
@@ -108,10 +106,11 @@ MISTAKES = [
           "Do your steps count from 0 or from 1?",
           edit("rate_factor(step,", "rate_factor(step + 1,"),
           edit(_SET, "scheduler.step()",
-               "losses = []", """
+               _START, """
               losses = []
               scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda s: rate_factor(s, warmup, steps))
-              """, name="scheduler_first")),
+              """, name="scheduler_first"),
+          edit("range(steps)", "range(1, steps)", name="counts_from_one")),
     wrong("compounding",
           "You multiply the rate left over from the last step, so the factors compound and the rate collapses.",
           "Where is the peak once you have overwritten it?",
@@ -120,79 +119,28 @@ MISTAKES = [
           "You use the factor itself as the learning rate, without the peak.",
           "What is the factor a fraction of?",
           edit("peak * rate_factor", "1.0 * rate_factor"), tests="`optimizer.param_groups`"),
-    wrong("peak_of_the_defaults",
-          "You take the optimizer's default rate, but these groups have rates of their own.",
+    wrong("other_peak",
+          "Your peak is not the rate in the groups of this optimizer: it is the optimizer's default, or carried over "
+          "from another training run.",
           "Where does the optimizer look up its rate when it takes a step?",
-          edit('peak = optimizer.param_groups[0]["lr"]', 'peak = optimizer.defaults["lr"]')),
+          edit('optimizer.param_groups[0]["lr"]', 'optimizer.defaults["lr"]', name="peak_of_the_defaults"),
+          edit(_START, 'losses = []; peak = fit.__dict__.setdefault(f"peak of {steps}", peak)',
+               name="peak_of_the_last_one")),
     wrong("first_group_only",
           "Only the first parameter group gets the new rate.",
           "How many dictionaries can `optimizer.param_groups` hold?",
           edit(_SET, 'optimizer.param_groups[0]["lr"] = peak * rate_factor(step, warmup, steps)'),
           edit("in optimizer.param_groups:", "in optimizer.param_groups[:1]:", name="first_of_the_groups")),
-    wrong("swapped_arguments",
-          "Warm-up and number of steps are swapped in the call to your schedule.",
-          "In which order does `rate_factor` take its arguments?",
-          edit("rate_factor(step, warmup, steps)", "rate_factor(step, steps, steps + warmup)")),
-    wrong("warmup_cut",
-          "A warm-up longer than half of the steps is cut short.",
-          "How long may a warm-up be?",
-          edit("rate_factor(step, warmup, steps)", "rate_factor(step, min(warmup, steps // 2), steps)")),
+    wrong("other_schedule",
+          "Your schedule gets other numbers than `warmup` and `steps`: they are swapped, or a long warm-up is cut.",
+          "In which order does `rate_factor` take its arguments, and how long may a warm-up be?",
+          edit(_FACTOR, "rate_factor(step, steps, steps + warmup)", name="swapped_arguments"),
+          edit(_FACTOR, "rate_factor(step, min(warmup, steps // 2), steps)", name="warmup_cut")),
     wrong("one_step_short",
-          "Your loop takes one step too few.",
+          "Your loop takes one step too few, or one too many.",
           "How many times does your loop run for `steps = 3`?",
-          edit("range(steps)", "range(steps - 1)")),
-    wrong("one_step_more",
-          "Your loop takes one step too many.",
-          "How many times does your loop run for `steps = 3`?",
-          edit("range(steps)", "range(steps + 1)")),
-    wrong("counts_from_one",
-          "Your loop counts from 1, so the rates are one step ahead and one step is missing.",
-          "What is the number of the first step?",
-          edit("range(steps)", "range(1, steps)")),
-    wrong("last_loss_only",
-          "You return only the last loss; the curve needs all of them.",
-          "What does a list with a single entry look like in a plot?",
-          edit("return losses", "return losses[-1:]")),
-    wrong("mean_loss",
-          "You return a single number instead of a list with the loss of each step.",
-          "What does the docstring list under Returns?",
-          edit("return losses", "return sum(losses) / len(losses)")),
-    wrong("running_mean",
-          "Your list holds running means instead of the loss of each step.",
-          "Which number belongs to step 3: its own loss or an average?",
-          edit("return losses", "return [sum(losses[:i + 1]) / (i + 1) for i in range(len(losses))]")),
-    wrong("nothing_returned",
-          "Your function trains but returns nothing.",
-          "What does the caller need to draw a curve?",
-          edit("return losses", "")),
-    wrong("scheduler_never_steps",
-          "Your scheduler never steps, so every step uses the rate of step 0.",
-          "What tells the scheduler that a step is over?",
-          edit(_SET, "",
-               "losses = []", """
-              losses = []
-              torch.optim.lr_scheduler.LambdaLR(optimizer, lambda s: rate_factor(s, warmup, steps))
-              """)),
-    wrong("loss_function_lost",
-          "`loss_function` is not passed on, so every step uses `masked_loss`.",
-          "Which function computes the loss, and how does it know which loss you want?",
-          edit("model, optimizer, source, target, loss_function=loss_function", "model, optimizer, source, target"),
-          tests="`training_step`"),
-    wrong("own_optimizer",
-          "You created your own optimizer, so the one that you were given never takes a step.",
-          "Which optimizer does the caller expect to be used?",
-          edit("losses = []", """
-              losses = []
-              optimizer = torch.optim.SGD(model.parameters(), lr=peak)
-              """)),
-    wrong("drawn_before",
-          "All batches are drawn before the first step, so thousands of them would be in memory at once.",
-          "How many steps have been taken when the last batch is drawn?",
-          edit("losses = []", """
-              losses = []
-              batches = [next_batch() for _ in range(steps)]
-              """,
-               "source, target = next_batch()", "source, target = batches[step]")),
+          edit("range(steps)", "range(steps - 1)"),
+          edit("range(steps)", "range(steps + 1)", name="one_step_more")),
     wrong("early_stop",
           "Your loop stops as soon as the loss is small; it should run for `steps` steps and return that many losses.",
           "What does the schedule do in the steps that you skip?",
@@ -201,13 +149,22 @@ MISTAKES = [
               if loss < 0.01:
                   break
               """)),
-    wrong("peak_of_the_last_one",
-          "The peak is carried over from one training run to the next.",
-          "Which optimizer does your peak come from?",
-          edit("losses = []", """
-              losses = []
-              peak = fit.__dict__.setdefault(f"peak of {steps}", peak)
-              """)),
+    wrong("not_each_loss",
+          "You do not return the loss of each step: only the last one, or means of several.",
+          "Which number belongs to step 3, and what does the docstring list under Returns?",
+          edit("return losses", "return losses[-1:]", name="last_loss_only"),
+          edit("return losses", "return sum(losses) / len(losses)", name="mean_loss"),
+          edit("return losses", "return [sum(losses[: i + 1]) / (i + 1) for i in range(len(losses))]",
+               name="running_mean")),
+    common("nothing_returned", edit("return losses", "")),
+    wrong("loss_function_lost",
+          "`loss_function` is not passed on, so every step uses `masked_loss`.",
+          "Which function computes the loss, and how does it know which loss you want?",
+          edit("target, loss_function=loss_function", "target"), tests="`training_step`"),
+    wrong("own_optimizer",
+          "You created your own optimizer, so the one that you were given never takes a step.",
+          "Which optimizer does the caller expect to be used?",
+          edit(_START, "losses = []; optimizer = torch.optim.SGD(model.parameters(), lr=peak)")),
 ]
 
 ACCEPTED = [
@@ -236,33 +193,14 @@ ACCEPTED = [
             bar.close()
             return losses
         """)),
-    right("factors_first", source("""
-        def fit(model, optimizer, next_batch, steps, warmup, loss_function=None):
-            peak = optimizer.param_groups[-1]['lr']
-            rates = [peak * rate_factor(s, warmup, steps) for s in range(steps)]
-            def one(rate):
-                for group in optimizer.param_groups:
-                    group['lr'] = rate
-                return training_step(model, optimizer, *next_batch(), loss_function=loss_function)
-            return [one(rate) for rate in rates]
-        """)),
-    right("hook_of_the_step", source("""
-        def fit(model, optimizer, next_batch, steps, warmup, loss_function=None):
-            peak, taken = optimizer.param_groups[0]["lr"], 0
-            def set_rate(optimizer, given, named):
-                nonlocal taken
-                for group in optimizer.param_groups:
-                    group["lr"] = peak * rate_factor(taken, warmup, steps)
-                taken += 1
-            hook = optimizer.register_step_pre_hook(set_rate)
-            losses = [
-                training_step(model, optimizer, *next_batch(), loss_function=loss_function)
-                for _ in range(steps)
-            ]
-            hook.remove()
-            return losses
-        """)),
-    right("in_silence", edit("tqdm(range(steps), disable=not watched(steps), delay=1, leave=False)", "range(steps)")),
+    right("hook_of_the_step", edit(_SET, "", _START, """
+        losses, counted = [], iter(range(steps))
+        def set_rate(optimizer, given, named):
+            step = next(counted)
+            for group in optimizer.param_groups:
+                group["lr"] = peak * rate_factor(step, warmup, steps)
+        hook = optimizer.register_step_pre_hook(set_rate)
+        """, "return losses", "hook.remove(); return losses")),
 ]
 
 EXERCISE = Specification(

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Specification
-from transformer_course.sequence_reversal.exercises._decoding import unevaluated
-from transformer_course.sequence_reversal.exercises._inputs import lines_of
+from transformer_course.sequence_reversal.exercises._decoding import (
+    draw_lines,
+    unevaluated,
+)
 
 CASES = [
-    case("ends", "a model that writes four tokens, then EOS", lines_of((4,), 9, 13, training=True),
+    case("ends", "a model that writes four tokens, then EOS", draw_lines(4, max_len=9, vocabulary=13),
          "Step through the model by hand: which token does it say after BOS, and which after that?"),
-    case("bounded", "a model that never writes EOS", lines_of((99,), 6, 11, training=False),
+    case("bounded", "a model that never writes EOS", draw_lines(99, max_len=6, vocabulary=11, training=False),
          "A model that never says EOS is stopped after `max_len` tokens."),
-    case("nothing", "a model that writes EOS at once", lines_of((0,), 7, 12, training=True),
+    case("nothing", "a model that writes EOS at once", draw_lines(0, max_len=7, vocabulary=12),
          "EOS alone is also an answer: the sequence is empty."),
-    case("says_pad", "a model that writes BOS and PAD before EOS", lines_of((5,), 9, 14, training=False, pads=True),
+    case("says_pad", "a model that writes BOS and PAD before EOS",
+         draw_lines(5, max_len=9, vocabulary=14, training=False, pads=True),
          "Only EOS ends a sequence. Before it, PAD and BOS are tokens like any other."),
-    case("in_time", "a model whose EOS is the last token that is allowed", lines_of((6,), 7, 12, training=False),
+    case("in_time", "a model whose EOS is the last token that is allowed",
+         draw_lines(6, max_len=7, vocabulary=12, training=False),
          "`max_len` counts EOS, but not BOS."),
-    case("long", "a model that writes 90 tokens", lines_of((99,), 90, 15, training=True),
+    case("long", "a model that writes 90 tokens", draw_lines(99, max_len=90, vocabulary=15),
          "A sequence may be as long as `max_len` allows.", hidden_only=True),
 ]
 
 _LOOP = "while tokens[-1] != EOS and len(tokens) <= max_len:"
 _BEST = "logits[0, -1].argmax()"
+_APPENDED = "tokens.append(int(logits[0, -1].argmax()))"
 
 MISTAKES = [
     wrong("bos_kept",
@@ -31,74 +36,50 @@ MISTAKES = [
           "Who put BOS there: the model or you?",
           edit("return tokens[1:]", "return tokens")),
     wrong("eos_cut",
-          "You always drop the last token, but EOS belongs in the result, and so does the last symbol of a sequence "
-          "that was stopped.",
+          "The end is missing: EOS belongs in the result, and so does the last symbol of a sequence that was stopped.",
           "How can the caller tell whether the sequence ended on its own?",
-          edit("return tokens[1:]", "return tokens[1:-1]")),
-    wrong("eos_left_out",
-          "You leave EOS out, but it belongs in the result.",
-          "How can the caller tell whether the sequence ended on its own?",
-          edit("return tokens[1:]", "return [token for token in tokens[1:] if token != EOS]")),
+          edit("return tokens[1:]", "return tokens[1:-1]"),
+          edit("return tokens[1:]", "return [token for token in tokens[1:] if token != EOS]", name="eos_left_out")),
     wrong("never_stops",
           "You always write `max_len` tokens, even after EOS.",
           "How does the model tell you that it is done?",
-          edit(_LOOP, "while len(tokens) <= max_len:")),
+          edit("tokens[-1] != EOS and ", "")),
     wrong("no_bound",
           "If the model never says EOS, your loop does not stop at `max_len`.",
           "What are the two reasons to stop?",
-          edit(_LOOP, "while tokens[-1] != EOS:")),
+          edit(" and len(tokens) <= max_len", "")),
     wrong("one_step_less",
-          "You write one token fewer than `max_len`.",
+          "You write one token fewer than `max_len`, or one more.",
           "How many tokens may the result have, counting EOS but not BOS?",
-          edit("<= max_len", "< max_len"), tests="counts"),
-    wrong("one_step_more",
-          "You write one more token than `max_len` allows.",
-          "Does BOS count among the `max_len` tokens?",
-          edit("<= max_len", "<= max_len + 1")),
-    wrong("source_as_bound",
-          "You write at most as many tokens as the source has, whatever `max_len` is.",
+          edit("<= max_len", "< max_len"),
+          edit("<= max_len", "<= max_len + 1", name="one_step_more"), tests="counts"),
+    wrong("other_bound",
+          "The length of your result has a bound other than `max_len`: that of the source, or a fixed number.",
           "Where does your code use `max_len`?",
-          edit("<= max_len", "<= source.size(1)")),
-    wrong("at_most_60",
-          "You never write more than 60 tokens, whatever `max_len` is.",
-          "Where does your bound on the length come from?",
-          edit("<= max_len", "<= min(max_len, 60)")),
+          edit("<= max_len", "<= source.size(1)", name="source_as_bound"),
+          edit("<= max_len", "<= min(max_len, 60)", name="at_most_60")),
     wrong("stops_at_padding",
-          "You stop when the model writes PAD, but only EOS ends a sequence.",
-          "What may a model write before EOS?",
-          edit("tokens[-1] != EOS", "tokens[-1] not in (EOS, PAD)"), tests="sequence"),
-    wrong("specials_end_it",
           "You stop at a special token other than EOS, but only EOS ends a sequence.",
           "What may a model write before EOS?",
-          edit("tokens[-1] != EOS and", "(len(tokens) == 1 or tokens[-1] not in (EOS, PAD, BOS)) and")),
+          edit("tokens[-1] != EOS", "tokens[-1] not in (EOS, PAD)"),
+          edit("tokens[-1] != EOS", "(len(tokens) == 1 or tokens[-1] not in (EOS, PAD, BOS))", name="specials_end_it"),
+          tests="sequence"),
     wrong("end_not_written",
           "A special token ends your sequence before it is written: PAD and BOS may come before EOS, and EOS belongs "
           "in the result.",
           "How can the caller tell whether the sequence ended on its own?",
-          source("""
-              @evaluating
-              def greedy_sequence(model, source, max_len):
-                  tokens = []
-                  for _ in range(max_len):
-                      logits = model(source, source.new_tensor([[BOS, *tokens]]))
-                      best = int(logits[0, -1].argmax())
-                      if best in (PAD, BOS, EOS):
-                          break
-                      tokens.append(best)
-                  return tokens
+          edit(_APPENDED, """
+              best = int(logits[0, -1].argmax())
+              if best in (PAD, BOS, EOS):
+                  break
+              tokens.append(best)
               """)),
-    wrong("first_position",
-          "You read the logits of the first position, which only ever predict the first token.",
+    wrong("other_position",
+          "You do not read the logits of the last position alone.",
           "Which position of `(1, T, V)` predicts the next token?",
-          edit("logits[0, -1]", "logits[0, 0]")),
-    wrong("position_before",
-          "You read the logits of the second-to-last position.",
-          "Position t predicts the token after position t. Which one do you want?",
-          edit("logits[0, -1]", "logits[0, max(len(tokens) - 2, 0)]")),
-    wrong("over_all_positions",
-          "You take the largest logit over *all* positions.",
-          "Which position of `(1, T, V)` predicts the next token?",
-          edit(_BEST, "logits[0].argmax() % logits.size(-1)")),
+          edit("logits[0, -1]", "logits[0, 0]", name="first_position"),
+          edit("logits[0, -1]", "logits[0, max(len(tokens) - 2, 0)]", name="position_before"),
+          edit(_BEST, "logits[0].argmax() % logits.size(-1)", name="over_all_positions")),
     wrong("argmin",
           "You do not take the token with the largest logit: very negative ones can win.",
           "Which logit belongs to the most probable token?",
@@ -122,7 +103,7 @@ MISTAKES = [
     wrong("newest_first",
           "You put each new token in front of the others.",
           "Where in the row does the newest token belong?",
-          edit("tokens.append(int(logits[0, -1].argmax()))", "tokens.insert(1, int(logits[0, -1].argmax()))")),
+          edit("tokens.append(", "tokens.insert(1, ")),
     wrong("tensor_returned",
           "You return a tensor; the result should be a list of Python integers.",
           "What does `.tolist()` do?",
@@ -154,11 +135,13 @@ ACCEPTED = [
             model.train(mode)
             return written
         """)),
-    right("encoded_once", edit(_LOOP, """
-        memory = model.encode(source)
-        while tokens[-1] != EOS and len(tokens) <= max_len:""",
-                               "model(source, source.new_tensor([tokens]))",
-                               "model.decode(source.new_tensor([tokens]), memory, source)")),
+    right("encoded_once",
+          edit(_LOOP, f"""
+              memory = model.encode(source)
+              {_LOOP}
+              """,
+               "model(source, source.new_tensor([tokens]))",
+               "model.decode(source.new_tensor([tokens]), memory, source)")),
 ]
 
 EXERCISE = Specification(

@@ -1,7 +1,6 @@
 """Probes of unit 05, sequence reversal."""
 
 from transformer_course.sequence_reversal.probes import (  # noqa: F401  (they register)
-    attending,
     decoding,
     sequences,
     trained,

@@ -7,7 +7,7 @@ from numbers import Real
 import torch
 
 from autograder.checks.exercise import WrongAnswerError
-from autograder.checks.probes import Seen, describe, kind
+from autograder.checks.probes import describe
 
 PAD, BOS, EOS, UNK, FIRST = 0, 1, 2, 3, 4
 
@@ -23,12 +23,6 @@ def number(result: object, name: str) -> float:
     if isinstance(result, bool) or not isinstance(result, Real):  # NumPy's are Real
         raise WrongAnswerError(f"expected {name} as one number, got {describe(result)}")
     return float(result)
-
-
-def the_share(result: object) -> Seen:
-    """Report a share that was returned, and its type."""
-    share = torch.tensor(number(result, "the share"), dtype=torch.get_default_dtype())
-    return {"share": share, "kind of the share": kind(result)}
 
 
 def where_labelled(decoder_input: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:

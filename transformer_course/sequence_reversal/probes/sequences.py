@@ -1,10 +1,13 @@
-"""The probe of unit 05's batches."""
+"""Probes of unit 05: batches, and where attention looks."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from autograder.checks.probes import Inputs, Seen, probe, returned, tensor
+import torch
+
+from autograder.checks.probes import Inputs, Seen, kind, probe, returned, tensor
+from transformer_course.sequence_reversal.probes.observing import number
 
 
 @probe(
@@ -22,4 +25,24 @@ def make_batch(function: Any, inputs: Inputs) -> Seen:
         "source": tensor(source, "the source"),
         "target": tensor(target, "the target"),
         "sequences afterwards": "; ".join(" ".join(map(str, row)) for row in rows),
+    }
+
+
+@probe(
+    "sequence_reversal/antidiagonal_share",
+    results="share",
+    calls="kind of the share; * afterwards",
+)
+def antidiagonal_share(function: Any, inputs: Inputs) -> Seen:
+    """Report the share and its type, and both tensors afterwards."""
+    weights, lengths = inputs["weights"], inputs["lengths"]
+    if "head" in inputs:  # as a map is cut out of those of all heads
+        weights = torch.stack((-weights, weights, weights / 2), dim=1)[:, 1]
+    share = function(weights, lengths)
+    dtype = torch.get_default_dtype()
+    return {
+        "share": torch.tensor(number(share, "the share"), dtype=dtype),
+        "kind of the share": kind(share),
+        "weights afterwards": weights,
+        "lengths afterwards": lengths,
     }

@@ -1,4 +1,4 @@
-"""Probes of unit 05: loss, schedule, step and loop; a scripted model logs all."""
+"""Probes of unit 05: schedule, step and loop; a scripted model logs all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from autograder.checks.exercise import WrongAnswerError
-from autograder.checks.probes import Inputs, Seen, describe, kind, probe, tensor
+from autograder.checks.probes import Inputs, Seen, describe, kind, probe
 from transformer_course.sequence_reversal.probes.observing import (
     EOS,
     PAD,
@@ -19,38 +19,12 @@ from transformer_course.sequence_reversal.probes.observing import (
 )
 
 
-@probe(
-    "sequence_reversal/masked_loss",
-    results="loss",
-    calls="* afterwards",
-    learning="gradient of the logits",
-)
-def masked_loss(function: Any, inputs: Inputs) -> Seen:
-    """Report the loss, its gradient for the logits, and both inputs afterwards."""
-    logits, labels = inputs["logits"], inputs["labels"]
-    if "view" in inputs:  # as slices give them: a part of another tensor
-        labels = torch.cat((labels[:, :1], labels), dim=1)[:, 1:]
-    loss = tensor(function(logits, labels), "the loss")
-    leaf = logits.clone().requires_grad_()
-    second_loss = function(leaf * 1, labels)  # a leaf could not be changed in place
-    gradient = torch.zeros_like(leaf)
-    if second_loss.requires_grad and second_loss.numel() == 1:
-        grad = torch.autograd.grad(second_loss.sum(), leaf, allow_unused=True)[0]
-        gradient = gradient if grad is None else grad
-    return {
-        "loss": loss,
-        "gradient of the logits": gradient,
-        "logits afterwards": logits,
-        "labels afterwards": labels,
-    }
-
-
 @probe("sequence_reversal/learning_rate", results="factors", calls="kind of a factor")
 def learning_rate(function: Any, inputs: Inputs) -> Seen:
     """Report the factors at some steps, with the default floor if none is given."""
     warmup, steps = int(inputs["warmup"]), int(inputs["steps"])
     floor = [float(inputs["floor"])] if "floor" in inputs else []
-    step_numbers = inputs["asked"].tolist()
+    step_numbers = inputs["step"].tolist()
     factors = [function(s, warmup, steps, *floor) for s in step_numbers]
     numbers = [number(factor, "the factor") for factor in factors]
     return {
