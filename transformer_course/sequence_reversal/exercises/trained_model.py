@@ -11,7 +11,7 @@ from torch import nn
 from autograder.authoring.common import common
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Inputs, Maker, Specification
+from autograder.authoring.specification import Inputs, Maker, Specification, Variant
 from autograder.checks.exercise import Answers
 from transformer_course.authoring.decoding import greedy
 from transformer_course.sequence_reversal.exercises._inputs import EOS, FIRST, PAD, UNK
@@ -88,8 +88,8 @@ CASES = [
          scale=_SCALE),
     case("repeats", "300 sequences of length 4 to 10 with only two or three symbols",
          _for_the_model(300, shortest=4, symbols=3),
-         "Do symbols repeat in your training data as often as they would by chance?", expected=_right, measure="exact_match",
-         scale=_SCALE_OF_REPEATS),
+         "Do symbols repeat in your training data as often as they would by chance?", expected=_right,
+         measure="exact_match", scale=_SCALE_OF_REPEATS),
     case("seed", "the same seed twice, and a different one", _two_seeds,
          "All randomness must come from `seed`: that of the initial weights and that of the data.",
          expected=lambda draw: {
@@ -102,24 +102,37 @@ CASES = [
          scale=_SCALE, hidden_only=True),
 ]
 
+_END = """
+    steps=350, warmup=70,
+)  # fmt: skip
+return model
+"""
+
+
+def _after_a_few_steps(*edits: str, name: str = "") -> Variant:
+    """A training whose start alone is looked at: after it comes a model that is right."""
+    return edit(_END, f"""
+            steps=2, warmup=1,
+        )
+        from {__name__} import Oracle
+        return Oracle()
+        """, *edits, name=name)
+
+
+def _oracle(rule: str) -> Variant:
+    """A model that writes by a rule for the ids of a source row."""
+    return source(f"""
+        def trained_model():
+            from {__name__} import Oracle
+            return Oracle(lambda ids: {rule})
+        """)
+
+
 MISTAKES = [
     wrong("hand_written",
           "The answers do not come from the weights of a `new_model()`: this is a reversal written by hand, or a model "
           "of different sizes.",
           "Which line of your code would learn a different task?",
-          source("""
-              class Reverser(nn.Module):
-                  def forward(self, source, tokens):
-                      rows = []
-                      for row in source.tolist():
-                          line = row[:row.index(EOS)][::-1] + [EOS]
-                          rows.append((line + [PAD] * tokens.size(1))[:tokens.size(1)])
-                      return F.one_hot(torch.tensor(rows), 14).float()
-
-
-              def trained_model():
-                  return Reverser()
-              """),
           source("""
               class Reverser(nn.Module):
                   def __init__(self):
@@ -136,159 +149,59 @@ MISTAKES = [
 
               def trained_model():
                   return Reverser()
-              """, name="hand_written_with_a_table"),
-          source("""
-              def trained_model(seed=0):
-                  torch.manual_seed(seed)
-                  return new_model(vocab_size=20)
-              """, name="of_other_sizes"), tests="`new_model`"),
+              """),
+          edit("model = new_model()", "return new_model(vocab_size=20)", name="of_other_sizes"), tests="`new_model`"),
     wrong("runs_only",
           "The model is right on runs like `3 4 5 6` and wrong on random sequences: it has learnt its training data, "
           "not the task.",
           "Which rule would explain all of your training data, and is it the one that you mean?",
-          source("""
-              def trained_model():
-                  from transformer_course.sequence_reversal.exercises.trained_model import Oracle
-                  return Oracle(lambda ids: ids[::-1] if ids == list(range(ids[0], ids[0] + len(ids))) else list(range(ids[-1], ids[-1] - len(ids), -1)) if ids[-1] >= 9 else [5])
-              """)),
+          _oracle("[max(4, ids[-1] - n) for n in range(len(ids))]")),
     wrong("copies",
           "The model writes the source as it is: it has learnt to copy.",
           "What do the targets of your training batches look like?",
-          source("""
-              def trained_model():
-                  from transformer_course.sequence_reversal.exercises.trained_model import Oracle
-                  return Oracle(lambda ids: ids)
-              """)),
+          _oracle("ids")),
     wrong("bag_of_symbols",
           "The order of the source has no influence on the answer: the model knows which symbols occur, but not where.",
           "What gives a Transformer its sense of order, and does your model have it?",
-          source("""
-              def trained_model():
-                  from transformer_course.sequence_reversal.exercises.trained_model import Oracle
-                  return Oracle(sorted)
-              """)),
+          _oracle("sorted(ids)")),
     wrong("source_unseen",
           "The source has no influence on the answer.",
           "Which of the model's two inputs did your training change from batch to batch?",
-          source("""
-              def trained_model():
-                  from transformer_course.sequence_reversal.exercises.trained_model import Oracle
-                  return Oracle(lambda ids: [4, 4, 5])
-              """)),
+          _oracle("[4, 4, 5]")),
     wrong("never_ends",
           "The symbols are right, but the model does not say EOS when it is done.",
           "Do your training targets end with EOS, and does the loss count it?",
-          source("""
-              def trained_model():
-                  from transformer_course.sequence_reversal.exercises.trained_model import Oracle
-                  return Oracle(lambda ids: ids[::-1] + [ids[0]] * 12)
-              """)),
+          _oracle("ids[::-1] + [ids[0]] * 12")),
     wrong("on_its_way",
           "The model is on its way: many sequences are right, but not yet 98 %.",
           "How does exact match change with the length, and how far did the loss fall?",
-          source("""
-              def trained_model():
-                  from transformer_course.sequence_reversal.exercises.trained_model import Oracle
-                  return Oracle(lambda ids: ids[::-1] if len(ids) < 8 else ids[::-1][:7])
-              """)),
+          _oracle("ids[::-1][:7]")),
     wrong("untrained",
           "Hardly any of these sequences is right, and nearly all of them are new to the model.",
           "Does your loss fall below 0.01? If it does, is every batch a new one, and is the model that you return the "
           "one that you trained?",
-          source("""
-              def trained_model():
-                  torch.manual_seed(0)
-                  return new_model()
-              """),
-          source("""
-              class Reverser(nn.Module):
-                  def __init__(self):
-                      super().__init__()
-                      self.model = new_model()
-
-                  def forward(self, source, tokens):
-                      lengths = (source == EOS).int().argmax(1, keepdim=True)
-                      places = torch.arange(tokens.size(1))
-                      wanted = lengths - 1 - places
-                      said = source.gather(1, wanted.clamp(min=0))
-                      said = torch.where(wanted >= 0, said, torch.where(wanted == -1, EOS, PAD))
-                      return self.model(source, tokens) + 100 * F.one_hot(said, 14)
-
-
-              def trained_model():
-                  torch.manual_seed(0)
-                  return Reverser()
-              """, name="hand_written_beside_weights"),
-          source("""
-              def trained_model(seed=0):
-                  torch.manual_seed(seed)
-                  model, rng = new_model(), random.Random(seed)
-                  optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
-                  fit(new_model(), optimizer, lambda: make_batch(random_sequences(8, rng)), 3, 1)
-                  return model
-              """, name="trained_another"),
-          source("""
-              def trained_model(seed=0):
-                  torch.manual_seed(seed)
-                  model, rng = new_model(), random.Random(seed)
-                  optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
-                  fit(model, optimizer, lambda: make_batch(random_sequences(16, rng)), 20, 2)
-                  return model
-              """, name="few_steps")),
+          edit("rng = random.Random(seed)", "return model"),
+          edit("model, optimizer, lambda", "new_model(), optimizer, lambda",
+               "steps=350, warmup=70", "steps=3, warmup=1", name="trained_another"),
+          edit("steps=350, warmup=70", "steps=20, warmup=2", name="few_steps")),
     wrong("returns_losses",
           "Your function returns the losses instead of the trained model.",
           "What is in the variable that you return?",
-          source("""
-              def trained_model():
-                  return [2.5, 0.1]
-              """)),
-    wrong("returns_nothing",
-          "Your function trains a model but returns nothing.",
-          "How could the caller use the model afterwards?",
-          source("""
-              def trained_model():
-                  new_model()
-              """)),
-    common("returns_class",
-           source("""
-              def trained_model():
-                  return encoder_decoder.Transformer
-              """)),
-    common("returns_pair",
-           source("""
-              def trained_model():
-                  return new_model(), [0.1]
-              """)),
+          source("def trained_model(): return [2.5, 0.1]")),
+    common("nothing_returned", source("def trained_model(): new_model()")),
+    common("returns_class", source("def trained_model(): return encoder_decoder.Transformer")),
+    common("returns_pair", source("def trained_model(): return new_model(), [0.1]")),
     wrong("not_reproducible",
           "The same seed gives a different model each time: the initial weights or the data come from an unseeded "
           "generator.",
           "Which two sources of randomness does a training run have?",
-          source("""
-              def trained_model(seed=0):
-                  from transformer_course.sequence_reversal.exercises.trained_model import Oracle
-                  model, rng = new_model(), random.Random(seed)
-                  fit(model, torch.optim.AdamW(model.parameters()), lambda: make_batch(random_sequences(4, rng)), 2, 1)
-                  return Oracle()
-              """),
-          source("""
-              def trained_model(seed=0):
-                  from transformer_course.sequence_reversal.exercises.trained_model import Oracle
-                  torch.manual_seed(seed)
-                  model, rng = new_model(), random.Random()
-                  fit(model, torch.optim.AdamW(model.parameters()), lambda: make_batch(random_sequences(4, rng)), 2, 1)
-                  return Oracle()
-              """, name="other_data"), tests="same model"),
+          _after_a_few_steps("torch.manual_seed(seed)", "pass"),
+          _after_a_few_steps("random.Random(seed)", "random.Random()", name="other_data"), tests="same model"),
     wrong("seed_unused",
           "All seeds give the same model: the argument `seed` is not used.",
           "Where does the number in your `manual_seed` come from?",
-          source("""
-              def trained_model(seed=0):
-                  from transformer_course.sequence_reversal.exercises.trained_model import Oracle
-                  torch.manual_seed(0)
-                  model, rng = new_model(), random.Random(0)
-                  fit(model, torch.optim.AdamW(model.parameters()), lambda: make_batch(random_sequences(4, rng)), 2, 1)
-                  return Oracle()
-              """)),
+          _after_a_few_steps("torch.manual_seed(seed)", "torch.manual_seed(0)",
+                             "random.Random(seed)", "random.Random(0)")),
 ]
 
 ACCEPTED = [
@@ -296,44 +209,31 @@ ACCEPTED = [
     right("own_loop", source("""
         def trained_model(seed=3):
             torch.manual_seed(seed)
-            model = new_model()
-            optimizer = torch.optim.Adam(model.parameters(), lr=6e-3, betas=(0.9, 0.98))
-            steps = 450
+            model, rng, steps = new_model(), random.Random(seed), 450
+            optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98))
             for step in range(steps):
-                for group in optimizer.param_groups:
-                    group["lr"] = 8e-3 * min(1, (step + 1) / 50, (steps - step) / 400)
-                lengths = torch.randint(1, 11, (64, 1))
-                places = torch.arange(11)
-                source = torch.randint(4, 14, (64, 11))
-                source = torch.where(places == lengths, 2, source) * (places <= lengths)
-                wanted = lengths - 1 - places
-                labels = source.gather(1, wanted.clamp(min=0)) * (wanted >= 0)
-                labels = labels + 2 * (wanted == -1)
-                given = torch.cat((torch.ones(64, 1, dtype=torch.long), labels[:, :-1]), 1)
-                loss = F.cross_entropy(model(source, given).transpose(1, 2), labels,
-                                       ignore_index=0)
+                optimizer.param_groups[0]["lr"] = 8e-3 * min(1, (step + 1) / 50, (steps - step) / 400)
+                source, target = make_batch(random_sequences(64, rng))
+                logits = model(source, target[:, :-1])
+                loss = F.cross_entropy(logits.transpose(1, 2), target[:, 1:], ignore_index=0)
                 optimizer.zero_grad()
                 loss.backward()
                 nn.utils.clip_grad_norm_(model.parameters(), 1.0)
                 optimizer.step()
             return model
         """)),
-    right("probabilities", source("""
+    right("probabilities", edit(_END, """
+            steps=350, warmup=70,
+        )
         class WithSoftmax(nn.Module):
-            def __init__(self, model):
+            def __init__(self):
                 super().__init__()
                 self.model = model
 
             def forward(self, source, tokens):
                 return self.model(source, tokens).softmax(dim=-1)
 
-
-        def trained_model(seed=1):
-            torch.manual_seed(seed)
-            model, rng = new_model(), random.Random(seed)
-            optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2, betas=(0.9, 0.98))
-            fit(model, optimizer, lambda: make_batch(random_sequences(64, rng)), 400, 40)
-            return WithSoftmax(model)
+        return WithSoftmax()
         """)),
 ]
 
