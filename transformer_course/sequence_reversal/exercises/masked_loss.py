@@ -6,11 +6,11 @@ from typing import Any
 
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, sizes, source, wrong
-from autograder.authoring.specification import Sizes, Specification
+from autograder.authoring.specification import Specification
 from transformer_course.sequence_reversal.exercises._inputs import random_labels
 
 
-def _rows(*lengths: int, V: int, **options: Any) -> Sizes:
+def _rows(*lengths: int, V: int, **options: Any) -> Any:
     """Rows of so many labels, which padding follows."""
 
     def draw_labels(draw: Draw) -> Any:
