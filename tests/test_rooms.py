@@ -230,7 +230,6 @@ ELSEWHERE = {
     "authoring/inputs": "transformer_course/test_bank.py",
     "authoring/redrawing": "authoring/test_course.py",
     "authoring/reference_files": "authoring/test_last_build.py",
-    "transformer_course/authoring/layer_inputs": "transformer_course/test_bank.py",
     "transformer_course/*/exercises/*": "transformer_course/test_bank.py",
     "transformer_course/*/probes/*": "authoring/test_verify.py",
     "transformer_course/*/library/*": "transformer_course/test_pictures.py",

@@ -94,7 +94,7 @@ class _Plan:
         options = signature.arguments if self.is_module else ()
 
         def make_inputs(draw: Draw) -> Inputs:
-            inputs: Inputs = {CALL: call}
+            inputs: Inputs = {}
             try:
                 for parameter in options:
                     if (value := _value(parameter, sizes, draw)) is not None:
@@ -107,11 +107,14 @@ class _Plan:
                     f"{self.specification.name}, case {case}: sizes(...) lacks "
                     f"{error.args[0]}"
                 ) from None
-            return inputs | self._draw_weights(inputs, draw)
+            if sizes.dtype:
+                call["cast"] = [n for n, v in inputs.items() if _is_float32(v)]
+            weights = self._draw_weights(inputs, draw)
+            return {CALL: json.dumps(call)} | inputs | weights
 
         return make_inputs
 
-    def _describe_call(self, sizes: InputSizes) -> str:
+    def _describe_call(self, sizes: InputSizes) -> dict[str, Any]:
         call: dict[str, Any] = {
             "order": [p.name for p in self.signature.call.arguments],
             "results": self.result_names,
@@ -120,11 +123,11 @@ class _Plan:
             call["module"] = [p.name for p in self.signature.arguments]
         if arrays := [p.name for p in self.signature.call.arguments if p.is_array]:
             call["arrays"] = arrays
-        elif self.specification.gradients:
+        elif self.specification.gradients and not sizes.dtype:
             call["gradients"] = True
         if sizes.dtype:
             call["dtype"] = sizes.dtype
-        return json.dumps(call)
+        return call
 
     def _draw_weights(self, inputs: Inputs, draw: Draw) -> Inputs:
         """Draw the parameters of a module in the shapes that the solution has."""
@@ -151,15 +154,17 @@ class _Plan:
         if any(parameter.is_array for parameter in call.arguments):
             # The general properties are PyTorch's; sizes are tried by the usual probe.
             return replace(contract, ways=(), sizes=special)
+        visible = [kind.name for kind in by_sizes if not kind.hidden_only]
+        on = contract.on or tuple(visible[:1])
+        first = next((kind for kind in by_sizes if kind.name in on), by_sizes[0])
         arguments = contract.arguments or "; ".join(
-            map(_describe_argument, call.arguments)
+            _describe_argument(argument, first.inputs) for argument in call.arguments
         )
         results = contract.results or "; ".join(
-            f"{name}: {' '.join(_forms(result)[-1])}"
+            f"{name}: {' '.join(_forms(result, first.inputs)[-1])}"
             for name, result in zip(self.result_names, call.results, strict=True)
             if result.kind
         )
-        visible = [kind.name for kind in by_sizes if not kind.hidden_only]
         floats = [p for p in call.arguments if p.kind == "Float"]
         module, ways, typed = self.is_module, contract.ways, contract.typed
         if ways is USUAL:
@@ -170,11 +175,10 @@ class _Plan:
             typed = bool(floats) and all(p.kind == "Float" for p in call.results)
         return replace(
             contract, arguments=arguments, results=results, ways=ways, module=module,
-            on=contract.on or tuple(visible[:1]), typed=typed,
-            sizes=special,
+            on=on, typed=typed, sizes=special,
         )  # fmt: skip
 
-    def _vary_sizes(self, kind: CaseKind) -> SpecialSizes:
+    def _vary_sizes(self, kind: CaseKind) -> SpecialSizes | None:
         """Inputs in which one size is 1, for each of them, or all are equal."""
         assert isinstance(kind.inputs, InputSizes)
         fixed = self.specification.fixed.split()
@@ -192,7 +196,7 @@ class _Plan:
                 for label, changed in changes.items()
             }
 
-        return draw_all
+        return draw_all if changes else None
 
     def _dimensions(self) -> Iterator[str]:
         """The names of sizes in the shapes of arguments, each once."""
@@ -220,19 +224,22 @@ def shapes_of_results(specification: Specification) -> dict[str, str]:
     }
 
 
-def _describe_argument(parameter: Parameter) -> str:
+def _describe_argument(parameter: Parameter, sizes: InputSizes) -> str:
     """An argument as a contract has it: ``"mask?: L L | B L L"``; a number is "_"."""
-    forms = " | ".join(" ".join(form) for form in _forms(parameter)) or "_"
+    forms = " | ".join(" ".join(form) for form in _forms(parameter, sizes)) or "_"
     return f"{parameter.name}{'?' if parameter.optional else ''}: {forms}"
 
 
-def _forms(parameter: Parameter) -> list[tuple[str, ...]]:
-    """The alternatives for a tensor; ``*batch`` is no dimension, or B."""
+def _forms(parameter: Parameter, sizes: InputSizes) -> list[tuple[str, ...]]:
+    """The alternatives for a tensor; ``*batch`` is none, B, or as many as in a case."""
     forms = list[tuple[str, ...]]()
     for shape in parameter.shapes:
-        if any(name.startswith("*") for name in shape):
-            forms.append(tuple(name for name in shape if not name.startswith("*")))
-        forms.append(tuple("B" if name[0] == "*" else name for name in shape))
+        stars = [name for name in shape if name.startswith("*")]
+        most = max((len(sizes.values.get(name[1:], ())) for name in stars), default=0)
+        for count in sorted({0, 1, most}) if stars else [0]:
+            leading = ("B", *(f"B_{n}" for n in range(2, count + 1)))[:count]
+            parts = [leading if name in stars else (name,) for name in shape]
+            forms.append(tuple(name for part in parts for name in part))
     return forms
 
 
@@ -257,6 +264,11 @@ def _value(parameter: Parameter, sizes: InputSizes, draw: Draw) -> Any:
     if not parameter.kind:
         raise KeyError(parameter.name)
     return _draw_tensor(parameter, parameter.shapes[-1], sizes, draw)
+
+
+def _is_float32(value: Any) -> bool:
+    is_tensor = isinstance(value, torch.Tensor) and value.dim() > 0
+    return is_tensor and value.dtype == torch.float32
 
 
 def _draw_tensor(

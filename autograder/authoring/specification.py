@@ -26,7 +26,8 @@ class InputSizes:
             value, a function from a Draw to it, or the shape to draw: ``"B 1 Lk"``.
         below: integers are drawn from 0 to below this number.
         scale: floats are drawn between -scale and scale.
-        dtype: of floating-point arguments and weights, if not float32.
+        dtype: of weights and of arguments drawn in float32, if it is another one; no
+            gradients are compared then.
     """
 
     values: Mapping[str, Any]

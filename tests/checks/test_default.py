@@ -70,7 +70,7 @@ def test_arrays_of_numpy_are_values_like_tensors():
 
 def test_a_module_is_created_gets_weights_and_is_called():
     inputs = {
-        CALL: call(module=["n"], dtype="float64"),
+        CALL: call(module=["n"], dtype="float64", cast=["x"]),
         "make.n": torch.tensor(3),
         "weights.weight": torch.ones(3, 3),
         "weights.bias": torch.zeros(3),
@@ -86,3 +86,17 @@ def test_what_no_usual_name_has_is_a_result():
     assert DEFAULT.aspect("the features") == OWN
     assert DEFAULT.aspect("x afterwards") == "calls"
     assert DEFAULT.aspect("gradient of x") == "learning"
+
+
+def test_only_what_is_said_to_be_cast_is_cast():
+    angles = torch.full((1, 3), 0.5, dtype=torch.float64)
+    inputs = {
+        CALL: call(order=["x", "angles"], dtype="float16", cast=["x"]),
+        "x": X.clone(),
+        "angles": angles,
+    }
+    observations = DEFAULT(lambda x, angles: (x * angles).to(x.dtype), inputs)
+    assert observations["type of the result"] == "torch.float16"
+    assert observations["the result"].dtype == torch.float32
+    assert "x afterwards" not in observations
+    assert torch.equal(observations["angles afterwards"], angles.float())

@@ -5,8 +5,9 @@ A function is called with its inputs. A class is created from the inputs named
 the results, the arguments afterwards, and the gradients of all results together.
 
 The input ``call`` says in JSON how: the order of the arguments, the names of results,
-the arguments that are NumPy's, the dtype, and whether gradients are asked for. The
-build writes it from the signature of the exercise (authoring/sizes.py).
+the arguments that are NumPy's, the dtype and which arguments have it, and whether
+gradients are asked for. The build writes it from the signature of the exercise
+(authoring/sizes.py).
 """
 
 from __future__ import annotations
@@ -56,15 +57,16 @@ def observe_call(answer: Any, inputs: Inputs) -> Seen:
         if "dtype" in call:
             answer = answer.to(getattr(torch, call["dtype"]))
     results = _read_results(_call(answer, call["order"], arguments), call["results"])
-    if "dtype" in call:
-        observations |= {f"type of {n}": str(v.dtype) for n, v in results.items()}
-        results = {name: value.float() for name, value in results.items()}
-    observations |= results
-    observations |= {
-        f"{name} afterwards": _read_tensor(value, name)
+    afterwards = {
+        f"{name} afterwards": _convert(_read_tensor(value, name))
         for name, value in arguments.items()
         if isinstance(value, torch.Tensor | np.ndarray)
+        and name not in call.get("cast", ())  # it is a copy of the input
     }
+    if "dtype" in call:
+        observations |= {f"type of {n}": str(v.dtype) for n, v in results.items()}
+        results = {name: _convert(value) for name, value in results.items()}
+    observations |= results | afterwards
     if call.get("gradients"):
         observations |= _gradients(answer, arguments, call)
     return observations
@@ -73,9 +75,9 @@ def observe_call(answer: Any, inputs: Inputs) -> Seen:
 def read_arguments(inputs: Inputs) -> Seen:
     """Read the arguments of the call from a case's inputs, by name, as it gets them."""
     call = json.loads(inputs[CALL])
-    dtype = getattr(torch, call.get("dtype", "float32"))
+    dtypes = dict.fromkeys(call.get("cast", ()), call.get("dtype"))
     return {
-        name: _argument(value, dtype, name in call.get("arrays", ()))
+        name: _argument(value, dtypes.get(name), name in call.get("arrays", ()))
         for name, value in inputs.items()
         if name != CALL and not name.startswith((MAKE, WEIGHTS))
     }
@@ -84,11 +86,11 @@ def read_arguments(inputs: Inputs) -> Seen:
 def create_module(module_class: Any, inputs: Inputs) -> Any:
     """Create a module with the options that a case's inputs name ``make.NAME``."""
     values = under(inputs, MAKE)
-    options = {name: _argument(value, torch.float32) for name, value in values.items()}
+    options = {name: _argument(value) for name, value in values.items()}
     return _call(module_class, json.loads(inputs[CALL])["module"], options)
 
 
-def _argument(value: Any, dtype: torch.dtype, as_array: bool = False) -> Any:
+def _argument(value: Any, dtype: str | None = None, as_array: bool = False) -> Any:
     """An input as the call gets it: a tensor without dimensions is a Python number."""
     if not isinstance(value, torch.Tensor):
         return value
@@ -96,8 +98,12 @@ def _argument(value: Any, dtype: torch.dtype, as_array: bool = False) -> Any:
         return (value.double() if value.is_floating_point() else value).numpy().copy()
     if not value.dim():
         return value.item()
-    is_cast = value.dtype == torch.float32 and dtype != torch.float32
-    return value.to(dtype) if is_cast else value
+    return value.to(getattr(torch, dtype)) if dtype else value
+
+
+def _convert(value: torch.Tensor) -> torch.Tensor:
+    """A tensor of floats in the dtype in which answers are compared."""
+    return value.to(torch.get_default_dtype()) if value.is_floating_point() else value
 
 
 def _call(function: Any, order: Sequence[str], values: Mapping[str, Any]) -> Any:
@@ -152,7 +158,9 @@ def _gradients(answer: Any, arguments: Mapping[str, Any], call: Seen) -> Seen:
         total = torch.stack(sums).sum()
         gradients = torch.autograd.grad(total, [*leaves.values()], allow_unused=True)
     return {
-        f"gradient of {name}": torch.zeros_like(leaf) if grad is None else grad
+        f"gradient of {name}": _convert(
+            torch.zeros_like(leaf) if grad is None else grad
+        )
         for (name, leaf), grad in zip(leaves.items(), gradients, strict=True)
     }
 
