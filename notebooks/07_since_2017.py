@@ -782,7 +782,7 @@ class CausalAttention(nn.Module):
 
 
 # %% check="since_2017/attention_layer" points=12
-# Looks at parameters, at who attends to whom, at values and gradients.
+# Looks at parameters, at values and gradients, and at the numbers that are kept.
 check("since_2017/attention_layer", CausalAttention)
 
 # %% [markdown]
@@ -902,7 +902,7 @@ class LanguageModel(nn.Module):
 
 
 # %% check="since_2017/language_model" points=8
-# Looks at parameters, at which position affects which, at logits and gradients.
+# Looks at parameters, logits and gradients.
 check("since_2017/language_model", LanguageModel)
 
 # %% [markdown]

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
+from torch.nn.utils.rnn import pad_sequence
 
 from autograder.authoring.common import common
-from autograder.authoring.contract import Contract, special
+from autograder.authoring.contract import Contract
 from autograder.authoring.draw import Draw
-from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Inputs, Maker, Specification
+from autograder.authoring.notation import case, edit, right, sizes, source, wrong
+from autograder.authoring.specification import Specification
 
-_PAD, _EOS, _FIRST = 0, 2, 4
+_EOS = 2
 
 
-def _answers(lengths: tuple[int, ...], vocabulary: int, scale: float = 3.0, zero_advantages: bool = False) -> Maker:
-    """Answers that end in EOS, their logits, and advantages of both signs.
+def _answers(*lengths: int, below: int) -> Callable[[Draw], torch.Tensor]:
+    """Answers of these lengths, padded with zeros, which end in EOS."""
 
-    Every answer but the last holds each of the special tokens that are not padding, as
-    far as it is long enough.
-    """
+    def draw_answers(draw: Draw) -> torch.Tensor:
+        answers = [draw.ids(1, below, length) for length in lengths]
+        for answer in answers:
+            answer[-1] = _EOS
+        return pad_sequence(answers, batch_first=True)
 
-    def make_inputs(draw: Draw) -> Inputs:
-        written = torch.full((len(lengths), max(lengths)), _PAD)
-        for row, length in zip(written, lengths, strict=True):
-            row[:length] = draw.ids(_FIRST, vocabulary, length)
-            row[length - 1] = _EOS
-            if length > 3:
-                row[1], row[2] = 1, 3
-        advantages = draw.tensor(len(lengths), scale=1.0) + 1.5
-        advantages[1::2] *= -0.75  # not the same sum with either sign
-        logits = draw.tensor(*written.shape, vocabulary, scale=scale)
-        return {"logits": logits, "written": written, "advantages": 0 * advantages if zero_advantages else advantages}
-
-    return make_inputs
+    return draw_answers
 
 
 _REAL = "real = written != reversal.PAD"
@@ -41,17 +34,23 @@ _MEANS = "means = (log_p * real).sum(dim=1) / real.sum(dim=1)"
 _RESULT = "return -(advantages * means).mean()"
 
 CASES = [
-    case("three", "answers of 5, 2 and 3 tokens", _answers((5, 2, 3), 9),
+    case("three", "answers of 5, 2 and 3 tokens", sizes(N=3, T=5, V=9, written=_answers(5, 2, 3, below=9)),
          "Compute one answer by hand: the log-probabilities of its own tokens, their mean, times its advantage."),
-    case("no_padding", "answers of equal length", _answers((4, 4, 4, 4, 4), 8),
+    case("no_padding", "answers of equal length", sizes(N=5, T=4, V=8, written=_answers(4, 4, 4, 4, 4, below=8)),
          "Without padding, the loss is a plain mean, with a weight for each answer."),
-    case("lengths", "one long answer, and three of a single token", _answers((11, 1, 1, 1), 7),
+    case("lengths", "one long answer, and three of a single token",
+         sizes(N=4, T=11, V=7, written=_answers(11, 1, 1, 1, below=7)),
          "Every answer counts equally, however long it is."),
-    case("huge", "huge logits", _answers((4, 3), 9, scale=300.0),
-         "The logarithm of a softmax needs the same care as the softmax of unit 2.", atol=1e-3),
-    case("no_advantage", "advantages of zero", _answers((3, 6), 10, zero_advantages=True),
+    case("huge", "huge logits", sizes(N=2, T=4, V=9, written=_answers(4, 3, below=9), scale=300.0),
+         "The logarithm of a softmax needs the same care as the softmax of unit 2.", atol=1e-2),
+    case("no_advantage", "advantages of zero",
+         sizes(N=2, T=6, V=10, written=_answers(3, 6, below=10), advantages=lambda draw: torch.zeros(2)),
          "If no answer is better than the others, the loss and its gradient are zero.", open=True),
-    case("larger", "a larger vocabulary, and more answers", _answers((6, 2, 9, 4, 7, 1, 3), 23),
+    case("larger", "a larger vocabulary, and more answers",
+         sizes(N=7, T=9, V=23, written=_answers(6, 2, 9, 4, 7, 1, 3, below=23)), "As above.", hidden_only=True),
+    case("one_answer", "a single answer", sizes(N=1, T=6, V=7, written=_answers(6, below=7)),
+         "As above.", hidden_only=True),
+    case("one_token", "answers of a single token", sizes(N=3, T=1, V=8, written=_answers(1, 1, 1, below=8)),
          "As above.", hidden_only=True),
 ]
 
@@ -64,103 +63,80 @@ MISTAKES = [
           "The advantages have no influence: the model is trained to repeat all of its answers.",
           "Which of your lines knows which answers were good?",
           edit(_RESULT, "return -means.mean()")),
-    wrong("probabilities",
-          "You use probabilities; their *logarithms* are needed.",
-          r"What is the gradient of $\log p$, compared with that of $p$?",
-          edit("log_softmax(-1)", "softmax(-1)")),
-    wrong("logits_as_they_are",
-          "You treat the logits as log-probabilities: the softmax is missing.",
-          "What do the exponentials of log-probabilities sum to, and those of your logits?",
-          edit("logits.log_softmax(-1).gather", "logits.gather")),
+    wrong("no_logarithm",
+          "You use probabilities or the logits themselves; the logarithms of probabilities are needed.",
+          "What do the exponentials of log-probabilities sum to, and those of your numbers?",
+          edit("log_softmax(-1)", "softmax(-1)"),
+          edit("logits.log_softmax(-1).gather", "logits.gather", name="logits_as_they_are")),
     wrong("padding_counts",
-          "Padding counts: the log-probability of PAD is part of your mean.",
-          "How many real tokens does the second answer of the first case have?",
-          edit(_REAL, "real = torch.ones_like(written, dtype=torch.bool)"), tests="including"),
-    wrong("divided_by_the_width",
-          "You divide by the width of the batch; each answer has a length of its own.",
+          "Padding counts: its log-probability is part of your mean, or you divide by the width of the batch.",
           "How many real tokens does a short answer have, and by what do you divide its sum?",
-          edit("/ real.sum(dim=1)", "/ written.size(1)")),
+          edit(_REAL, "real = torch.ones_like(written, dtype=torch.bool)"),
+          edit("/ real.sum(dim=1)", "/ written.size(1)", name="divided_by_the_width"),
+          tests="including"),
     wrong("tokens_count_equally",
-          "You take one mean over all tokens of the batch, so that long answers count more than short ones.",
+          "Long answers count more than short ones: you take one mean over all tokens of the batch, or do not "
+          "divide an answer's sum by its length.",
           "One answer has 11 tokens, another has one. How much should each of the two count?",
-          edit(_RESULT, "return -((advantages[:, None] * log_p) * real).sum() / real.sum()"), tests="however"),
-    wrong("sums",
-          "You add up the tokens of an answer and do not divide: long answers count more.",
-          "By what is the sum of an answer divided?",
-          edit(" / real.sum(dim=1)", "")),
+          edit(_RESULT, "return -((advantages[:, None] * log_p) * real).sum() / real.sum()"),
+          edit(" / real.sum(dim=1)", "", name="sums"),
+          tests="however"),
     wrong("not_divided",
-          "You add up the answers; take their mean.",
-          "What happens to your loss if the batch is twice as large?",
-          edit(_RESULT, "return -(advantages * means).sum()")),
-    wrong("divided_by_the_advantages",
-          "You divide by the sum of the advantages, which is near zero for groups.",
-          "Over how many answers is the mean taken?",
-          edit(_RESULT, "return -(advantages * means).sum() / advantages.abs().sum()")),
-    wrong("last_token_only",
-          "Only the last token of each answer is learnt.",
+          "You do not take the mean over the answers: you add them up, or divide by the sum of the advantages.",
+          "Over how many answers is the mean taken? What happens to your loss if the batch is twice as large?",
+          edit(_RESULT, "return -(advantages * means).sum()"),
+          edit(_RESULT, "return -(advantages * means).sum() / advantages.abs().sum()",
+               name="divided_by_the_advantages")),
+    wrong("one_token_only",
+          "Only one token of each answer is learnt, its first or its last.",
           "Which tokens of an answer earned its reward?",
-          edit(_MEANS, "last = real.sum(1, keepdim=True) - 1; means = log_p.gather(1, last)[:, 0]")),
-    wrong("first_token_only",
-          "Only the first token of each answer is learnt.",
-          "Which tokens of an answer earned its reward?",
-          edit(_MEANS, "means = log_p[:, 0]")),
-    wrong("eos_ignored",
-          "EOS is not counted, so the model never learns when to stop.",
-          "Which id is padding, and is the end of an answer part of it?",
-          edit(_REAL, "real = (written != reversal.PAD) & (written != reversal.EOS); real[:, 0] = True")),
+          edit(_MEANS, "last = real.sum(1, keepdim=True) - 1; means = log_p.gather(1, last)[:, 0]"),
+          edit(_MEANS, "means = log_p[:, 0]", name="first_token_only")),
     wrong("specials_ignored",
-          "Special tokens are not counted, though the model has written them.",
+          "EOS or other special tokens are not counted, though the model has written them and has to learn when to "
+          "stop.",
           "Which of the special tokens is not part of an answer?",
-          edit(_REAL, "real = (written >= reversal.FIRST) | (written == reversal.EOS)")),
+          edit(_REAL, "real = (written >= reversal.FIRST) | (written == reversal.EOS)"),
+          edit(_REAL, "real = (written != reversal.PAD) & (written != reversal.EOS); real[:, 0] = True",
+               name="eos_ignored")),
     wrong("most_probable",
           "You take the most probable token at each position instead of the one that was written.",
           "Whose log-probability is wanted: that of the sampled token, or that of the largest logit?",
           edit(_LOG_P, "log_p = logits.log_softmax(-1).amax(-1)")),
     wrong("shifted_again",
-          "You shift once more: position `t` of the logits already belongs to token `t` of the answer.",
+          "You shift the logits against the tokens: position `t` of the logits already belongs to token `t` of the "
+          "answer.",
           "Which token do the logits at position 0 predict?",
           edit(_LOG_P,
-               "log_p = logits.log_softmax(-1)[:, :-1].gather(-1, written[:, 1:, None])[..., 0]; real = real[:, 1:]; real[:, :1] = True")),
-    wrong("shifted_again_to_nothing",
-          "You shift once more: position `t` of the logits already belongs to token `t` of the answer. The first token "
-          "is never learnt, and an answer of one token is left without any.",
-          "Which token do the logits at position 0 predict?",
-          edit(_REAL, f"logits, written = logits[:, :-1], written[:, 1:]; {_REAL}")),
-    wrong("rolled",
-          "You move the logits by one position: each token meets the logits of its predecessor.",
-          "Which token do the logits at position 0 predict?",
-          edit(_LOG_P, "log_p = logits.log_softmax(-1).roll(1, 1).gather(-1, written.unsqueeze(-1)).squeeze(-1)")),
+               "log_p = logits.log_softmax(-1)[:, :-1].gather(-1, written[:, 1:, None])[..., 0]; "
+               "real = real[:, 1:]; real[:, :1] = True"),
+          edit(_REAL, f"logits, written = logits[:, :-1], written[:, 1:]; {_REAL}", name="shifted_again_to_nothing"),
+          edit(_LOG_P, "log_p = logits.log_softmax(-1).roll(1, 1).gather(-1, written.unsqueeze(-1)).squeeze(-1)",
+               name="rolled")),
     wrong("softmax_over_positions",
           "Your probabilities sum to 1 over positions, not over tokens.",
           "Which dimension holds the vocabulary?",
           edit("log_softmax(-1)", "log_softmax(1)")),
     wrong("softmax_by_hand",
-          "Your softmax overflows for huge logits.",
-          "What is `exp(300)` in float32?",
-          edit("logits.log_softmax(-1)", "(logits.exp() / logits.exp().sum(-1, keepdim=True)).log()")),
-    wrong("epsilon",
-          "A small number is added inside the logarithm, which hides how improbable a token was.",
-          "What is the logarithm of a very small probability, and what is it in your code?",
-          edit("logits.log_softmax(-1)", "(logits.softmax(-1) + 1e-6).log()")),
+          "Your softmax overflows for huge logits, or a small number inside the logarithm hides how improbable a "
+          "token was.",
+          "What is `exp(300)` in float32, and what is the logarithm of a very small probability?",
+          edit("logits.log_softmax(-1)", "(logits.exp() / logits.exp().sum(-1, keepdim=True)).log()"),
+          edit("logits.log_softmax(-1)", "(logits.softmax(-1) + 1e-6).log()", name="epsilon")),
     wrong("base_two",
           "You use the base-2 logarithm; use the natural one.",
           "By which factor is your loss too large?",
           edit(_RESULT, "return -(advantages * means).mean() / torch.tensor(2.0).log()")),
-    wrong("only_praise",
-          "Answers with a negative advantage are left out: nothing is discouraged.",
-          "What should happen to an answer that is worse than its group?",
-          edit("(advantages * means)", "(advantages.clamp(min=0) * means)")),
-    wrong("absolute",
-          "You use the absolute value of the advantages: bad answers are encouraged.",
-          "What does the sign of an advantage say?",
-          edit("(advantages * means)", "(advantages.abs() * means)")),
-    wrong("signs_only",
-          "You use only the signs of the advantages.",
-          "Is an answer that is much better treated like one that is a little better?",
-          edit("(advantages * means)", "(advantages.sign() * means)")),
+    wrong("advantages_cut",
+          "The advantages lose their sign or their size: you cut off negative ones, take absolute values, or use "
+          "only the signs.",
+          "What should happen to an answer that is worse than its group, and to one that is a little better?",
+          edit("(advantages * means)", "(advantages.clamp(min=0) * means)"),
+          edit("(advantages * means)", "(advantages.abs() * means)", name="absolute"),
+          edit("(advantages * means)", "(advantages.sign() * means)", name="signs_only")),
     wrong("means_multiplied",
-          "You multiply the mean advantage by the mean log-probability, or every advantage by every answer, which is the "
-          "same. Multiply each answer only by its own advantage.",
+          "You multiply the mean advantage by the mean log-probability, or every advantage by every answer, which is "
+          "the same. Multiply each answer only by its own advantage.",
           "Is the mean of products the product of the means, and which shapes do your two factors have?",
           edit("(advantages * means).mean()", "advantages.mean() * means.mean()"),
           edit("(advantages * means)", "(advantages[:, None] * means)", name="every_with_every")),
@@ -168,30 +144,22 @@ MISTAKES = [
           "You use the probability of the whole answer instead of the mean of its log-probabilities.",
           "Which function makes a sum of a product?",
           edit(_MEANS, "means = (log_p * real).sum(dim=1).exp()")),
-    wrong("detached",
-          "No gradient reaches the logits.",
+    wrong("no_gradient",
+          "No gradient reaches the logits: your loss is detached, or a Python number.",
           "What do `detach`, `item` and `torch.no_grad` do to a gradient?",
-          edit(_RESULT, "return -(advantages * means).mean().detach()"), tests="Gradients"),
-    wrong("number",
-          "Your loss is a Python number, so no gradient can flow through it.",
-          "What would you call `backward` on?",
-          edit(_RESULT, "return -(advantages * means).mean().item()")),
+          edit(_RESULT, "return -(advantages * means).mean().detach()"),
+          edit(_RESULT, "return -(advantages * means).mean().item()", name="number"),
+          tests="Gradients"),
     wrong("not_reduced",
-          "You return one value per answer; return a single value.",
+          "You return one value per answer or per token; return a single value.",
           "What shape does the docstring promise?",
-          edit(_RESULT, "return -(advantages * means)")),
-    wrong("per_token",
-          "You return one value per token; return a single value.",
-          "What shape does the docstring promise?",
-          edit(_RESULT, "return -(advantages[:, None] * log_p * real)")),
-    wrong("written_changed",
-          "Your function modifies `written` in place.",
-          "May the caller still need the answers as they were?",
-          edit(_REAL, "real = written != reversal.PAD; written[~real] = reversal.EOS")),
-    wrong("advantages_changed",
-          "Your function modifies `advantages` in place.",
+          edit(_RESULT, "return -(advantages * means)"),
+          edit(_RESULT, "return -(advantages[:, None] * log_p * real)", name="per_token")),
+    wrong("argument_changed",
+          "Your function modifies one of its arguments in place.",
           "Which of your lines modifies a tensor in place, and which tensor is that?",
-          edit(_RESULT, "advantages *= means; return -advantages.mean()")),
+          edit(_REAL, "real = written != reversal.PAD; written[~real] = reversal.EOS"),
+          edit(_RESULT, "advantages *= means; return -advantages.mean()", name="advantages_changed")),
     common("nothing_returned", edit(_RESULT, "pass")),
 ]
 
@@ -220,10 +188,9 @@ ACCEPTED = [
         """)),
     right("logsumexp", edit(_LOG_P,
           "log_p = logits.gather(-1, written.unsqueeze(-1)).squeeze(-1) - logits.logsumexp(-1)")),
-    right("dot_product", edit(_RESULT, "return -(advantages @ means) / len(advantages)")),
 ]
 
 EXERCISE = Specification(
-    contract=Contract(ways=(), sizes=special(one_answer=_answers((6,), 7), answers_of_one_token=_answers((1, 1, 1), 8))),
+    results="loss", fixed="N T V", contract=Contract(ways=("steady", "spread")),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

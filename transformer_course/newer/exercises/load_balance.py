@@ -4,29 +4,15 @@ from __future__ import annotations
 
 import torch
 
-from autograder.authoring.contract import Contract
 from autograder.authoring.draw import Draw
-from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Inputs, Maker, Specification
-from transformer_course.authoring.layer_inputs import whole
+from autograder.authoring.notation import case, edit, right, sizes, source, wrong
+from autograder.authoring.specification import Specification
 
 
-def _logits(top_k: int, *shape: int, scale: float = 2.0) -> Maker:
-    return lambda draw: {"logits": draw.tensor(*shape, scale=scale)} | whole(top_k=top_k)
-
-
-def _favourites(draw: Draw) -> Inputs:
-    """Router logits with which nearly all tokens choose experts 1 and 3."""
-    logits = draw.tensor(3, 6, 5)
-    logits[..., 1] += 3.0
-    logits[..., 3] += 2.0
-    return {"logits": logits} | whole(top_k=2)
-
-
-def _balance_experts(draw: Draw) -> Inputs:
+def _balance_experts(draw: Draw) -> torch.Tensor:
     """Each of four experts is chosen by half of the tokens, with the same probability."""
     rows = torch.tensor([3.0, 2.0, 0.0, 0.0])
-    return {"logits": torch.stack([rows.roll(i) for i in range(4)])} | whole(top_k=2)
+    return torch.stack([rows.roll(i) for i in range(4)])
 
 
 _SHARES = "shares = (route(rows, top_k) > 0).to(rows.dtype).mean(dim=0)"
@@ -34,27 +20,26 @@ _PROBABILITIES = "probabilities = rows.softmax(dim=-1).mean(dim=0)"
 _LOSS = "rows.size(-1) * (shares * probabilities).sum()"
 
 CASES = [
-    case("batch", "2 texts of 7 tokens, 2 of 4 experts", _logits(2, 2, 7, 4),
+    case("batch", "2 texts of 7 tokens, 2 of 4 experts", sizes(batch=(2, 7), E=4, top_k=2),
          "Shares and probabilities of each expert, multiplied, summed, times E."),
-    case("favourites", "two experts are chosen nearly always", _favourites,
-         "An uneven load costs more."),
-    case("one", "9 tokens, 1 of 3 experts", _logits(1, 9, 3, scale=3.0),
+    case("one", "9 tokens, 1 of 3 experts", sizes(batch=(9,), E=3, top_k=1, scale=3.0),
          "Each token counts for one expert."),
-    case("even", "4 tokens that use the experts evenly", _balance_experts,
+    case("even", "4 tokens that use the experts evenly", sizes(logits=_balance_experts, top_k=2),
          "With an even load the loss is top_k.", open=True),
-    case("three", "3 of 6 experts", _logits(3, 3, 5, 6),
+    case("square", "as many tokens as experts: 4", sizes(batch=(4,), E=4, top_k=2),
+         "For each token, the probabilities sum to 1."),
+    case("one_token", "a single token", sizes(batch=(1,), E=5, top_k=2),
+         "A mean over one token is that token.", hidden_only=True),
+    case("three", "3 of 6 experts", sizes(batch=(3, 5), E=6, top_k=3),
          "As above.", hidden_only=True),
 ]
 
 MISTAKES = [
     wrong("not_times_e",
-          "The factor `E` is missing.",
+          "The sum over the experts is not multiplied by `E`: the factor is missing, or you take their mean.",
           "What is the loss of an even load if there are 64 experts?",
-          edit(_LOSS, "(shares * probabilities).sum()")),
-    wrong("mean_over_experts",
-          "You average over the experts; the formula has their sum, times `E`.",
-          "What is the loss of an even load if there are 64 experts?",
-          edit(_LOSS, "(shares * probabilities).mean()")),
+          edit(_LOSS, "(shares * probabilities).sum()"),
+          edit(_LOSS, "(shares * probabilities).mean()", name="mean_over_experts")),
     wrong("divided_by_top_k",
           "Your shares `f_i` sum to 1, but the shares that the task defines do not.",
           "What do you divide the counts by?",
@@ -63,39 +48,34 @@ MISTAKES = [
           "Only the best expert of each token is counted.",
           "In the task, for how many experts does a token count?",
           edit("route(rows, top_k)", "route(rows, 1)")),
-    wrong("weights_as_shares",
-          "You average the experts' weights; the shares come from counting.",
+    wrong("shares_not_counted",
+          "Your shares are means of weights or of probabilities; they come from counting.",
           "Which values can one token contribute to `f_i`?",
-          edit(_SHARES, "shares = route(rows, top_k).mean(dim=0)")),
-    wrong("probabilities_as_shares",
-          "Both factors are mean probabilities; one of them should count tokens.",
-          "Which values can one token contribute to `f_i`?",
-          edit(_SHARES, "shares = rows.softmax(dim=-1).mean(dim=0) * top_k")),
-    wrong("weights_as_probabilities",
-          "Your probabilities come from the chosen logits only; this softmax should run over all experts.",
-          "Over which logits does the softmax in `P_i` run?",
-          edit(_PROBABILITIES, "probabilities = route(rows, top_k).mean(dim=0)")),
-    wrong("shares_twice",
-          "Both factors count tokens, so no gradient reaches the router.",
-          "Through which of the two factors can a gradient flow?",
-          edit(_PROBABILITIES, "probabilities = shares + 0 * rows.mean(dim=0)")),
-    wrong("product_first",
-          "You multiply for each token and then average; take the mean of each factor first.",
+          edit(_SHARES, "shares = route(rows, top_k).mean(dim=0)"),
+          edit(_SHARES, "shares = rows.softmax(dim=-1).mean(dim=0) * top_k", name="probabilities_as_shares")),
+    wrong("other_probabilities",
+          "Your probabilities are not a softmax over all experts: it runs over the chosen logits only, or is missing.",
+          "What is `P_i`, and over which logits does its softmax run?",
+          edit(_PROBABILITIES, "probabilities = route(rows, top_k).mean(dim=0)"),
+          edit("rows.softmax(dim=-1).mean(dim=0)", "rows.mean(dim=0)", name="logits_for_probabilities")),
+    wrong("mean_of_products",
+          "You average products, of tokens or of texts; take the mean of each factor over all tokens first.",
           "Is the mean of a product the product of the means?",
-          edit(_LOSS, "rows.size(-1) * ((route(rows, top_k) > 0) * rows.softmax(-1)).sum(-1).mean()")),
+          edit(_LOSS, "rows.size(-1) * ((route(rows, top_k) > 0) * rows.softmax(-1)).sum(-1).mean()"),
+          edit(_LOSS, "torch.stack([t.size(-1) * ((route(t, top_k) > 0).float().mean(0) * t.softmax(-1).mean(0)).sum() "
+                      "for t in logits.reshape(-1, *logits.shape[-2:])]).mean()", name="mean_of_the_texts")),
     wrong("sums",
           "You add over the tokens instead of averaging, so the loss grows with the batch.",
           "Is `f_i` a number of tokens or a share of them?",
           edit(_SHARES, "shares = (route(rows, top_k) > 0).to(rows.dtype).sum(dim=0)"),
           edit("softmax(dim=-1).mean(dim=0)", "softmax(dim=-1).sum(dim=0)", name="probabilities_summed")),
     wrong("no_gradient",
-          "No gradient reaches the logits.",
-          "Through which of the two factors should it flow?",
-          edit(_PROBABILITIES, "probabilities = rows.softmax(dim=-1).mean(dim=0).detach()")),
-    wrong("a_float",
-          "The loss is a Python float: no gradient can flow through it.",
-          "What does `.item()` return?",
-          edit(_LOSS, f"({_LOSS}).item()"), tests="gradient"),
+          "No gradient reaches the logits: both factors count tokens, or the loss is detached or a Python float.",
+          "Through which of the two factors should a gradient flow, and what do `detach` and `.item()` do to it?",
+          edit(_PROBABILITIES, "probabilities = rows.softmax(dim=-1).mean(dim=0).detach()"),
+          edit(_PROBABILITIES, "probabilities = shares + 0 * rows.mean(dim=0)", name="shares_twice"),
+          edit(_LOSS, f"({_LOSS}).item()", name="a_float"),
+          tests="gradient"),
     wrong("each_text",
           "You return a loss for each text; return one for the whole batch.",
           "Over which dimensions does the mean run?",
@@ -105,11 +85,6 @@ MISTAKES = [
           "Only the first text counts.",
           "Over which dimensions does the mean run?",
           edit("rows = logits.flatten(0, -2)", "rows = logits[0].reshape(-1, logits.size(-1))"), tests="dimensions"),
-    wrong("mean_of_the_texts",
-          "You compute the loss of each text and average these; tokens of all texts belong together.",
-          "Is the mean of a product the product of the means?",
-          edit(_LOSS, "torch.stack([t.size(-1) * ((route(t, top_k) > 0).float().mean(0) * t.softmax(-1).mean(0)).sum() "
-                      "for t in logits.reshape(-1, *logits.shape[-2:])]).mean()")),
     wrong("softmax_over_tokens",
           "The softmax runs over the tokens.",
           "For each token, which probabilities should sum to 1?",
@@ -126,10 +101,6 @@ MISTAKES = [
           "The sign is wrong: a smaller loss means a more uneven load.",
           "Should training raise or lower the probability of an expert that is used often?",
           edit(_LOSS, f"-{_LOSS}")),
-    wrong("logits_for_probabilities",
-          "You average the logits, without a softmax.",
-          "What is `P_i`?",
-          edit("rows.softmax(dim=-1).mean(dim=0)", "rows.mean(dim=0)")),
 ]
 
 ACCEPTED = [
@@ -154,8 +125,5 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    contract=Contract(ways=(), sizes=lambda draw: {
-        "one token": _logits(2, 1, 4)(draw), "one expert": _logits(1, 5, 1)(draw), "a matrix": _logits(2, 4, 4)(draw),
-    }),
-    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+    results="the loss", fixed="E", cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

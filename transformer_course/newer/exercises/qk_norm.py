@@ -2,23 +2,9 @@
 
 from __future__ import annotations
 
-from autograder.authoring.contract import OF_MODULES, Contract, special
-from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Maker, Specification
-from transformer_course.authoring.layer_inputs import (
-    Shapes,
-    attention_inputs,
-    faint,
-    observing_moves,
-    one_text,
-)
-
-
-def _layer(batch: int, length: int, d_model: int, heads: int, groups: int, **settings: float) -> Maker:
-    norm = (d_model // heads,)
-    norms: Shapes = {"q_norm.weight": norm, "k_norm.weight": norm}
-    return attention_inputs(batch, length, d_model, heads, groups, norms, **settings)
-
+from autograder.authoring.contract import Contract
+from autograder.authoring.notation import case, edit, right, sizes, source, wrong
+from autograder.authoring.specification import Specification
 
 _NORMED = "q, k = self.q_norm(q), self.k_norm(k)"
 _ROTATED = "q, k = modern.rotate(q, angles), modern.rotate(k, angles)"
@@ -26,14 +12,21 @@ _ANGLES = "modern.rotary_angles(x.size(1), q.size(-1), base=self.base)"
 _MADE = "self.q_norm, self.k_norm = modern.RMSNorm(d_k, eps), modern.RMSNorm(d_k, eps)"
 
 CASES = [
-    case("grouped", "4 heads, 2 of keys and values", observing_moves(_layer(3, 5, 16, 4, 2)),
+    case("grouped", "4 heads, 2 of keys and values",
+         sizes(B=3, L=5, d_model=16, num_heads=4, num_kv_heads=2, scale=1.0),
          "Print the shape of `q` just before `q_norm` is called. How long is its last dimension?", atol=1e-4),
-    case("multi_query", "3 heads, 1 of keys and values, base 500", _layer(2, 6, 12, 3, 1, base=500.0),
+    case("multi_query", "3 heads, 1 of keys and values, base 500",
+         sizes(B=2, L=6, d_model=24, num_heads=3, num_kv_heads=1, base=500.0, scale=1.0),
          "The norms have the size of one head.", atol=1e-4),
-    case("faint", "small queries and keys, a large epsilon",
-         faint(_layer(4, 3, 20, 2, 2, eps=2.0**-10), "w_q.weight", "w_k.weight"),
+    case("large_epsilon", "4 of each, as many as texts and positions, and a large epsilon",
+         sizes(B=4, L=4, d_model=8, num_heads=4, num_kv_heads=4, eps=0.5, scale=1.0),
          "Which epsilon do the norms have?", atol=1e-4),
-    case("more", "6 heads, 3 of keys and values", _layer(2, 4, 24, 6, 3, base=1e5, eps=1e-5),
+    case("long", "one text of 70 positions", sizes(B=1, L=70, d_model=8, num_heads=2, num_kv_heads=1, scale=1.0),
+         "How long may a text be?", atol=1e-4),
+    case("more", "6 heads, 3 of keys and values",
+         sizes(B=2, L=4, d_model=24, num_heads=6, num_kv_heads=3, base=1e5, eps=0.125, scale=1.0),
+         "As above.", hidden_only=True, atol=1e-4),
+    case("one_head", "a single head", sizes(B=2, L=3, d_model=4, num_heads=1, num_kv_heads=1, scale=1.0),
          "As above.", hidden_only=True, atol=1e-4),
 ]
 
@@ -42,14 +35,11 @@ MISTAKES = [
           "The norms have no influence: queries and keys are compared as they are.",
           "Where in `forward` are `q_norm` and `k_norm` called?",
           edit(_NORMED, "pass")),
-    wrong("only_queries",
-          "Only the queries are normalised.",
-          "Whose length does the score depend on, apart from the query's?",
-          edit(_NORMED, "q = self.q_norm(q)")),
-    wrong("only_keys",
-          "Only the keys are normalised.",
-          "Whose length does the score depend on, apart from the key's?",
-          edit(_NORMED, "k = self.k_norm(k)")),
+    wrong("one_of_them_normed",
+          "Only the queries or only the keys are normalised.",
+          "Whose length does the score still depend on?",
+          edit(_NORMED, "q = self.q_norm(q)"),
+          edit(_NORMED, "k = self.k_norm(k)", name="only_keys")),
     wrong("after_the_rotation",
           "Queries and keys are normalised after the rotation, so each weight scales a mixture of two components.",
           "What does `q_norm.weight[0]` multiply: one component of the query, or a mixture of two?",
@@ -59,50 +49,46 @@ MISTAKES = [
           "The queries get the norm of the keys, and the keys that of the queries.",
           "Which of the two weights belongs to the queries?",
           edit(_NORMED, "q, k = self.k_norm(q), self.q_norm(k)")),
-    wrong("values_normed",
-          "The values are normalised as well; only queries and keys should be.",
+    wrong("values_too",
+          "The values are normalised or rotated as well; only queries and keys should be.",
           "Do values take part in a score?",
-          edit(_NORMED, "q, k, v = self.q_norm(q), self.k_norm(k), self.k_norm(v)"), tests="normalised"),
-    wrong("values_rotated",
-          "The values are rotated as well; only queries and keys should be.",
-          "What do values carry: where something is, or what it is?",
-          edit(_ROTATED, "q, k, v = modern.rotate(q, angles), modern.rotate(k, angles), modern.rotate(v, angles)")),
+          edit(_NORMED, "q, k, v = self.q_norm(q), self.k_norm(k), self.k_norm(v)"),
+          edit(_ROTATED, "q, k, v = modern.rotate(q, angles), modern.rotate(k, angles), modern.rotate(v, angles)",
+               name="values_rotated"),
+          tests="normalised"),
     wrong("one_norm",
           "Queries and keys share a single norm.",
           "How many norms does the contract name?",
           edit(_MADE, "self.q_norm = self.k_norm = modern.RMSNorm(d_k, eps)"), tests="queries"),
-    wrong("of_the_model",
-          "Your norms have `d_model` weights, but the queries of one head have only `d_k` components.",
-          "How long is the vector that one head compares?",
-          edit(_MADE, "self.q_norm, self.k_norm = modern.RMSNorm(d_model, eps), modern.RMSNorm(d_model, eps)")),
     wrong("a_norm_per_head",
           "You made one norm for every head; all heads share a single one.",
           "How many weights does the example name, and of what shape?",
           edit(_MADE, "self.q_norm = nn.ModuleList(modern.RMSNorm(d_k, eps) for _ in range(num_heads)); "
                "self.k_norm = nn.ModuleList(modern.RMSNorm(d_k, eps) for _ in range(num_kv_heads))")),
-    wrong("before_the_split",
-          "The norms have the size of all heads together: they are applied before the split (as in OLMo 2).",
-          "How many components should each mean square be taken over?",
-          edit(_MADE, "self.q_norm, self.k_norm = modern.RMSNorm(num_heads * d_k, eps), modern.RMSNorm(num_kv_heads * d_k, eps)",
+    wrong("norms_of_all_heads",
+          "The norms have the size of all heads together, as in OLMo 2; here, each head's `d_k` components are "
+          "normalised.",
+          "How long is the vector that one head compares?",
+          edit(_MADE, "self.q_norm, self.k_norm = (modern.RMSNorm(h * d_k, eps) for h in (num_heads, num_kv_heads))",
                "q = mha.split_heads(self.w_q(x), self.num_heads)",
                "q = mha.split_heads(self.q_norm(self.w_q(x)), self.num_heads)",
                "k = mha.split_heads(self.w_k(x), self.num_kv_heads)",
                "k = mha.split_heads(self.k_norm(self.w_k(x)), self.num_kv_heads)",
-               _NORMED, "pass")),
-    wrong("all_heads_together",
-          "The mean square runs over all heads of a position; each head should have its own.",
+               _NORMED, "pass"),
+          edit(_MADE, "self.q_norm, self.k_norm = modern.RMSNorm(d_model, eps), modern.RMSNorm(d_model, eps)",
+               name="of_the_model")),
+    wrong("over_more_than_a_head",
+          "The mean square runs over more than one head of one position: over all heads, or over positions, so "
+          "that a position sees the future through the norm.",
           "How many components should each mean square be taken over?",
           edit(_NORMED, """
               together = lambda t, norm: t * torch.rsqrt(t.square().mean((1, 3), keepdim=True) + norm.eps) * norm.weight
               q, k = together(q, self.q_norm), together(k, self.k_norm)
-              """)),
-    wrong("over_positions",
-          "The mean square runs over the positions as well, so a position sees the future through the norm.",
-          "How many components should each mean square be taken over?",
+              """),
           edit(_NORMED, """
               together = lambda t, norm: t * torch.rsqrt(t.square().mean((2, 3), keepdim=True) + norm.eps) * norm.weight
               q, k = together(q, self.q_norm), together(k, self.k_norm)
-              """)),
+              """, name="over_positions")),
     wrong("unit_length",
           "Queries and keys get the length 1; an RMSNorm gives them the length `√d_k`.",
           "By what does RMSNorm divide: by the length, or by the root of the mean square?",
@@ -120,22 +106,17 @@ MISTAKES = [
           "Which norm does the text ask for?",
           edit(_MADE, "self.q_norm, self.k_norm = nn.LayerNorm(d_k, eps), nn.LayerNorm(d_k, eps)")),
     wrong("epsilon_ignored",
-          "`eps` has no influence on the norms.",
-          "What is the second argument of `RMSNorm`?",
-          edit(_MADE, "self.q_norm, self.k_norm = modern.RMSNorm(d_k), modern.RMSNorm(d_k)")),
-    wrong("one_epsilon",
-          "`eps` has no influence on the norm of the keys.",
-          "Which two norms does the docstring mean by *both*?",
-          edit(_MADE, "self.q_norm, self.k_norm = modern.RMSNorm(d_k, eps), modern.RMSNorm(d_k)")),
+          "`eps` has no influence on the norms, or on one of them.",
+          "What is the second argument of `RMSNorm`, and which two norms does the docstring mean by *both*?",
+          edit(_MADE, "self.q_norm, self.k_norm = modern.RMSNorm(d_k), modern.RMSNorm(d_k)"),
+          edit(_MADE, "self.q_norm, self.k_norm = modern.RMSNorm(d_k, eps), modern.RMSNorm(d_k)",
+               name="one_epsilon")),
     wrong("base_ignored",
-          "`base` has no influence: the angles have the base that `CausalAttention` uses by default.",
-          "Which arguments do you pass to `super().__init__`?",
+          "`base` has no influence: the angles always have the same one.",
+          "Which arguments do you pass to `super().__init__`, and to `rotary_angles`?",
           edit("super().__init__(d_model, num_heads, num_kv_heads, base)",
-               "super().__init__(d_model, num_heads, num_kv_heads)")),
-    wrong("default_angles",
-          "The angles always have the base 10,000, whatever `base` is.",
-          "What is the fourth argument of `rotary_angles`?",
-          edit(_ANGLES, "modern.rotary_angles(x.size(1), q.size(-1))")),
+               "super().__init__(d_model, num_heads, num_kv_heads)"),
+          edit(_ANGLES, "modern.rotary_angles(x.size(1), q.size(-1))", name="default_angles")),
     wrong("no_rotation",
           "Nothing is rotated: the layer does not know the order of its past.",
           "Does a norm say anything about positions?",
@@ -147,26 +128,8 @@ MISTAKES = [
     wrong("numbers_not_kept",
           "`num_heads`, `num_kv_heads` or `base` is not an attribute of your module, or has a different value.",
           "Which attributes does `CausalAttention` set, and does your class call its `__init__`?",
-          source("""
-              class QKNormAttention(nn.Module):
-                  def __init__(self, d_model, num_heads, num_kv_heads, base=1e6, eps=1e-6):
-                      super().__init__()
-                      self.h, self.g, self.theta, d_k = num_heads, num_kv_heads, base, d_model // num_heads
-                      self.w_q = nn.Linear(d_model, num_heads * d_k, bias=False)
-                      self.w_k = nn.Linear(d_model, num_kv_heads * d_k, bias=False)
-                      self.w_v = nn.Linear(d_model, num_kv_heads * d_k, bias=False)
-                      self.w_o = nn.Linear(num_heads * d_k, d_model, bias=False)
-                      self.q_norm, self.k_norm = modern.RMSNorm(d_k, eps), modern.RMSNorm(d_k, eps)
-
-                  def forward(self, x):
-                      q = self.q_norm(mha.split_heads(self.w_q(x), self.h))
-                      k = self.k_norm(mha.split_heads(self.w_k(x), self.g))
-                      v = mha.split_heads(self.w_v(x), self.g)
-                      angles = modern.rotary_angles(x.size(1), q.size(-1), base=self.theta)
-                      heads, _ = modern.grouped_attention(
-                          modern.rotate(q, angles), modern.rotate(k, angles), v, attention.causal_mask(x.size(1)))
-                      return self.w_o(mha.merge_heads(heads))
-              """), tests="`CausalAttention`"),
+          edit("num_kv_heads, base)\n", "num_kv_heads, base); self.theta = self.__dict__.pop('base')\n",
+               "base=self.base", "base=self.theta"), tests="`CausalAttention`"),
     wrong("names_of_its_own",
           "The norms do not have the names given in the contract.",
           "Under which names will a checkpoint store the weights?",
@@ -202,23 +165,16 @@ ACCEPTED = [
                     modern.rotate(q, angles), modern.rotate(k, angles), v, is_causal=True, enable_gqa=True)
                 return self.w_o(out.transpose(1, 2).reshape(b, n, d))
         """)),
-    right("in_the_rotation", edit(_NORMED, "pass", _ROTATED,
-                                  "q, k = modern.rotate(self.q_norm(q), angles), modern.rotate(self.k_norm(k), angles)")),
+    right("in_the_rotation", edit(
+        _NORMED, "pass",
+        _ROTATED, "q, k = modern.rotate(self.q_norm(q), angles), modern.rotate(self.k_norm(k), angles)")),
     right("weights_by_hand", edit(_NORMED, """
         q = F.rms_norm(q, q.shape[-1:], self.q_norm.weight, self.q_norm.eps)
         k = F.rms_norm(k, k.shape[-1:], self.k_norm.weight, self.k_norm.eps)
         """)),
-    right("size_of_the_projection", edit("d_k = d_model // num_heads", "d_k = self.w_q.out_features // num_heads")),
 ]
 
 EXERCISE = Specification(
-    target="QKNormAttention",
-    contract=Contract(
-        arguments="x: B L d", results="output: B L d", on=("grouped",), ways=OF_MODULES, module=True,
-        sizes=special(
-            one_position=_layer(3, 1, 8, 2, 1), a_long_text=one_text(70, 8), one_head=_layer(2, 3, 4, 1, 1),
-            equal_sizes=_layer(4, 4, 8, 4, 4),
-        ),
-    ),
+    target="QKNormAttention", results="the output", fixed="d_model", contract=Contract(named=True, alone=True),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

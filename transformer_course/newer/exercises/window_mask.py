@@ -4,69 +4,51 @@ from __future__ import annotations
 
 from autograder.authoring.common import common
 from autograder.authoring.draw import Draw
-from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Inputs, Maker, Specification
-from transformer_course.authoring.layer_inputs import whole
+from autograder.authoring.notation import case, edit, right, sizes, source, wrong
+from autograder.authoring.specification import Specification
 
 
-def _mask(length: int, window: int | None, *, growing: bool = False) -> Maker:
-    """Draw a length of at least ``length``; if ``growing``, the window grows with it."""
-
-    def make_inputs(draw: Draw) -> Inputs:
-        extra = int(draw.ids(0, 20, 1))
-        settings = {} if window is None else {"window": window + growing * extra}
-        return whole(length=length + extra, **settings)
-
-    return make_inputs
+def _draw_length(draw: Draw) -> int:
+    return 7 + int(draw.ids(0, 20, 1))
 
 
 _BOTH = "allowed & (distance < window)"
 _RETURN = "return allowed if window is None else allowed & (distance < window)"
 
 CASES = [
-    case("three", "6 positions or more, a window of 3", _mask(6, 3),
+    case("three", "7 positions or more, a window of 3", sizes(length=_draw_length, window=3),
          "Each query sees itself and the two positions before it."),
-    case("none", "5 positions or more, no window", _mask(5, None),
+    case("none", "7 positions or more, no window", sizes(length=_draw_length),
          "Without a window, each query sees all positions so far."),
-    case("one", "4 positions or more, a window of 1", _mask(4, 1),
-         "A window of 1 leaves each position alone with itself.", tests="larger"),
-    case("wide", "a window that is wider than the text", _mask(3, 7, growing=True),
-         "A window may be wider than the text."),
-    case("long", "17 positions or more, a window of 5", _mask(17, 5),
-         "As above.", hidden_only=True),
-    case("exact", "a window as wide as the text", _mask(7, 7, growing=True),
+    case("one", "7 positions or more, a window of 1", sizes(length=_draw_length, window=1),
+         "A window of 1 leaves each position alone with itself."),
+    case("wide", "a window that is wider than the text", sizes(length=_draw_length, window=27),
+         "A window may be wider than the text.", tests="larger"),
+    case("long", "7 positions or more, a window of 5", sizes(length=_draw_length, window=5),
          "As above.", hidden_only=True),
 ]
 
 MISTAKES = [
-    wrong("one_too_many",
-          "Each query sees one position more than the window holds.",
-          "Counted with itself, how many positions does a query see if the distance may be `window`?",
-          edit("distance < window", "distance <= window")),
-    wrong("one_too_few",
-          "Each query sees one position fewer than the window holds.",
-          "Does the window include the query itself?",
-          edit("distance < window", "distance < window - 1")),
+    wrong("one_off",
+          "Each query sees one position more, or one fewer, than the window holds.",
+          "Does the window include the query itself, and how many positions does a query see if the distance may "
+          "be `window`?",
+          edit("distance < window", "distance <= window"),
+          edit("distance < window", "distance < window - 1", name="one_too_few")),
     wrong("not_itself",
           "A query does not see itself.",
           "What is the distance of a position to itself?",
           edit("distance >= 0", "distance > 0")),
     wrong("the_future",
-          "Queries see the future.",
-          "What is the sign of the distance to a later position?",
-          edit(_BOTH, "distance < window")),
-    wrong("both_sides",
-          "The window extends to both sides: queries see the future.",
-          "What is the sign of the distance to a later position?",
-          edit(_BOTH, "distance.abs() < window")),
+          "Queries see the future: the window extends to both sides, or rows and columns are exchanged.",
+          "What is the sign of the distance to a later position, and which dimension belongs to the queries?",
+          edit(_BOTH, "distance < window"),
+          edit(_BOTH, "distance.abs() < window", name="both_sides"),
+          edit("positions[:, None] - positions", "positions - positions[:, None]", name="transposed")),
     wrong("window_ignored",
           "The window has no influence: this is the plain causal mask.",
           "How far back may a query look?",
           edit(_BOTH, "allowed")),
-    wrong("transposed",
-          "Rows and columns are exchanged: queries see what comes after them.",
-          "Which dimension belongs to the queries: rows or columns?",
-          edit("positions[:, None] - positions", "positions - positions[:, None]")),
     wrong("inverted",
           "The mask is inverted: `True` is where a query must *not* look.",
           "What does `True` mean in this course?",
@@ -83,29 +65,21 @@ MISTAKES = [
           "The text is cut into pieces, and no query sees the piece before its own.",
           "How many positions does the first query of a piece see?",
           edit(_BOTH, "allowed & (positions[:, None] // window == positions // window)")),
-    wrong("none_refused",
-          "Your function fails if there is no window.",
+    wrong("without_a_window",
+          "Without a window, your function fails or does not return the plain causal mask.",
           "What should the mask be if `window` is None?",
-          edit(_RETURN, "return allowed & (distance < window)")),
-    wrong("none_sees_itself",
-          "Without a window, a query sees only itself.",
-          "What should the mask be if `window` is None?",
-          edit(_RETURN, "return allowed & (distance < (window or 1))")),
-    wrong("none_sees_all",
-          "Without a window, queries see the future.",
-          "What should the mask be if `window` is None?",
-          edit("allowed if window is None", "torch.ones_like(allowed) if window is None")),
+          edit(_RETURN, "return allowed & (distance < window)"),
+          edit(_RETURN, "return allowed & (distance < (window or 1))", name="none_sees_itself"),
+          edit("allowed if window is None", "torch.ones_like(allowed) if window is None", name="none_sees_all")),
     common("additive", edit(_RETURN,
                             "return torch.zeros(length, length).masked_fill("
                             "~(allowed if window is None else allowed & (distance < window)), -torch.inf)")),
     wrong("numbers",
           "The mask holds numbers, but this exercise asks for booleans.",
-          "What does `torch.ones` return if you name no dtype?",
-          edit(_RETURN, "return (allowed if window is None else allowed & (distance < window)).float()")),
-    wrong("integers",
-          "The mask holds integers, but this exercise asks for booleans.",
-          "Which dtype does a comparison such as `a < b` have?",
-          edit(_RETURN, "return (allowed if window is None else allowed & (distance < window)).long()")),
+          "Which dtype does `torch.ones` have if you name none, and which one a comparison such as `a < b`?",
+          edit(_RETURN, "return (allowed if window is None else allowed & (distance < window)).float()"),
+          edit(_RETURN, "return (allowed if window is None else allowed & (distance < window)).long()",
+               name="integers")),
     wrong("a_row",
           "You return one row instead of a row for each query.",
           "What shape does the docstring promise?",
@@ -141,5 +115,5 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+    results="the mask", cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

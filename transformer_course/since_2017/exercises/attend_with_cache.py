@@ -7,7 +7,7 @@ import torch
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
-from transformer_course.authoring.layer_inputs import attention_shapes, whole
+from transformer_course.since_2017.exercises._layers import attention_shapes, whole
 
 
 def _chunks(
@@ -82,31 +82,20 @@ MISTAKES = [
           "You compute angles for a small number of positions only: a longer text does not fit.",
           "How long may a text become?",
           edit(_ANGLES, "angles = rotary_angles(128, q.size(-1), base=layer.base)[past : past + x.size(1)]")),
-    wrong("offset_one_less",
-          "New positions are rotated as if they were one position too early or too late.",
-          "If positions 0 to T - 1 are in the cache, which position comes next?",
-          edit(_ANGLES, "angles = rotary_angles(x.size(1), q.size(-1), max(past - 1, 0), layer.base)")),
-    wrong("offset_of_another_dimension",
-          "The second and later chunks get a wrong offset: it does not grow with the text.",
-          "Which dimension of your cached keys counts positions?",
-          edit(_ANGLES, "angles = rotary_angles(x.size(1), q.size(-1), 0 if cache is None else k.size(1), layer.base)")),
-    wrong("offset_counts_chunks",
-          "The offset counts chunks, or something else that is not positions.",
-          "After a chunk of 4 and a chunk of 1: how many positions are in the cache?",
-          source(_LISTED.format(start="cache = list(cache or [])",
-                                keep="angles = rotary_angles(x.size(1), q.size(-1), len(cache), layer.base); cache = [*cache, (rotate(k, angles), v)]"))),
-    wrong("offset_counts_parts",
-          "The offset counts the parts of the cache, not the positions that are in it.",
-          "How many positions are in the cache after a prompt of 4, and what does your code count?",
-          edit(_ANGLES, "angles = rotary_angles(x.size(1), q.size(-1), len(cache or ()), layer.base)")),
-    wrong("queries_not_moved",
-          "Keys are rotated with the offset, queries without it.",
+    wrong("wrong_offset",
+          "The offset of a later chunk is not the number of positions in the cache.",
+          "After a chunk of 4 and a chunk of 1: how many positions are in the cache, and what does your code count?",
+          edit(_ANGLES, "angles = rotary_angles(x.size(1), q.size(-1), max(past - 1, 0), layer.base)"),
+          edit(_ANGLES, "angles = rotary_angles(x.size(1), q.size(-1), 0 if cache is None else k.size(1), layer.base)",
+               name="offset_of_another_dimension"),
+          edit(_ANGLES, "angles = rotary_angles(x.size(1), q.size(-1), len(cache or ()), layer.base)",
+               name="offset_counts_parts")),
+    wrong("one_of_them_moved",
+          "Only queries or only keys are rotated with the offset.",
           "Should a query and a key of the same position be rotated by the same angles?",
-          edit(_TURNED, "q, k = rotate(q, rotary_angles(x.size(1), q.size(-1), 0, layer.base)), rotate(k, angles)")),
-    wrong("keys_not_moved",
-          "Queries are rotated with the offset, keys without it.",
-          "Should a query and a key of the same position be rotated by the same angles?",
-          edit(_TURNED, "q, k = rotate(q, angles), rotate(k, rotary_angles(x.size(1), k.size(-1), 0, layer.base))")),
+          edit(_TURNED, "q, k = rotate(q, rotary_angles(x.size(1), q.size(-1), 0, layer.base)), rotate(k, angles)"),
+          edit(_TURNED, "q, k = rotate(q, angles), rotate(k, rotary_angles(x.size(1), k.size(-1), 0, layer.base))",
+               name="keys_not_moved")),
     wrong("turned_twice",
           "Old keys are rotated again with every chunk.",
           "Are the keys in your cache already rotated?",
@@ -132,43 +121,35 @@ MISTAKES = [
           "What do values carry: where something is, or what it is?",
           edit(_TURNED, "q, k, v = rotate(q, angles), rotate(k, angles), rotate(v, angles)")),
     wrong("no_mask",
-          "Within a chunk, positions see the future. With one position per chunk, this goes unnoticed.",
+          "Within a chunk, positions see the future, in every chunk or as soon as there is a cache. With one "
+          "position per chunk, this goes unnoticed.",
           "May the first position of a chunk of 4 see the fourth?",
-          edit("grouped_attention(q, k, v, mask)", "grouped_attention(q, k, v)")),
+          edit("grouped_attention(q, k, v, mask)", "grouped_attention(q, k, v)"),
+          edit(_MASK, "mask = attention.causal_mask(x.size(1)) if past == 0 else None",
+               name="no_mask_after_the_prompt")),
     wrong("first_rows_of_the_mask",
-          "The mask of a chunk has the wrong rows: new positions see only what the first positions may see.",
+          "The mask of a chunk has the wrong rows: new positions see only what the first positions may see. "
+          "`is_causal` does this, too.",
           "Which rows of the causal mask of T + n belong to the new positions?",
-          edit(_MASK, "mask = attention.causal_mask(past + x.size(1))[: x.size(1)]")),
-    wrong("no_mask_after_the_prompt",
-          "As soon as there is a cache, you use no mask: positions of a chunk see later ones.",
-          "After a prompt, may the first position of a chunk of 3 see the third?",
-          edit(_MASK, "mask = attention.causal_mask(x.size(1)) if past == 0 else None")),
-    wrong("aligned_to_the_first_key",
-          "A chunk behind a prompt sees too little: `is_causal` lets its first position see the first key only, as if "
-          "nothing came before.",
-          "Which rows of the causal mask of T + n belong to the new positions?",
+          edit(_MASK, "mask = attention.causal_mask(past + x.size(1))[: x.size(1)]"),
           edit(_MASK,
-               "mask = attention.causal_mask(past + x.size(1))[: x.size(1)] if x.size(1) > 1 else None")),
+               "mask = attention.causal_mask(past + x.size(1))[: x.size(1)] if x.size(1) > 1 else None",
+               name="aligned_to_the_first_key")),
     wrong("past_hidden",
-          "New positions do not see the old ones: the cache is not used, or the mask hides what is in it.",
-          "How many keys does the third chunk see?",
+          "New positions do not see all of the old ones: the cache is not used, the mask hides what is in it, or "
+          "the beginning of a long text is forgotten.",
+          "How many keys does the third chunk see, and which ones the 70th position?",
           edit(_MASK,
-               "mask = attention.causal_mask(past + x.size(1))[past:] & (torch.arange(past + x.size(1)) >= past)"),
-          edit(_JOINED, "", _MASK, "mask = attention.causal_mask(x.size(1))", name="cache_not_used")),
+               f"{_MASK} & (torch.arange(past + x.size(1)) >= past)"),
+          edit(_JOINED, "", _MASK, "mask = attention.causal_mask(x.size(1))", name="cache_not_used"),
+          edit(_TURNED, f"{_TURNED}; newest = k, v", "), (k, v)", "), newest", name="newest_only"),
+          edit("grouped_attention(q, k, v, mask)",
+               "grouped_attention(q, k[:, :, -64:], v[:, :, -64:], mask[:, -64:])", name="newest_keys_only")),
     wrong("new_not_seen",
           "New positions see only the old ones, not themselves.",
           "Is the diagonal of a causal mask True?",
           edit(_MASK,
-               "mask = attention.causal_mask(past + x.size(1))[past:]; mask = mask & (torch.arange(past + x.size(1)) < max(past, 1))")),
-    wrong("last_chunk_only",
-          "Your cache holds only the newest chunk: everything earlier is lost.",
-          "What must the cache hold after three chunks?",
-          edit(_TURNED, f"{_TURNED}; newest = k, v", "), (k, v)", "), newest")),
-    wrong("newest_keys_only",
-          "New positions see only the newest keys: the beginning of a long text is forgotten.",
-          "Which keys does the 70th position see?",
-          edit("grouped_attention(q, k, v, mask)",
-               "grouped_attention(q, k[:, :, -64:], v[:, :, -64:], mask[:, -64:])")),
+               f"{_MASK} & (torch.arange(past + x.size(1)) < max(past, 1))")),
     wrong("keys_and_values_mixed",
           "The keys and values of the past are swapped.",
           "What do you put first into the cache, and what do you take out first?",
@@ -179,29 +160,25 @@ MISTAKES = [
           "Which column of the mask belongs to the newest position?",
           edit("torch.cat((cache[0], k)", "torch.cat((k, cache[0])",
                "torch.cat((cache[1], v)", "torch.cat((v, cache[1])")),
-    wrong("everything_again",
-          "All old positions are projected again with every chunk: the result is correct, but nothing is saved.",
-          "Which tensors of the past never change and are all that later positions need?",
-          source("""
-              def attend_with_cache(layer, x, cache=None):
-                  new = x.size(1)
-                  x = x if cache is None else torch.cat((cache, x), dim=1)
-                  q = mha.split_heads(layer.w_q(x), layer.num_heads)
-                  k = mha.split_heads(layer.w_k(x), layer.num_kv_heads)
-                  v = mha.split_heads(layer.w_v(x), layer.num_kv_heads)
-                  angles = rotary_angles(x.size(1), q.size(-1), base=layer.base)
-                  heads, _ = grouped_attention(
-                      rotate(q, angles), rotate(k, angles), v, attention.causal_mask(x.size(1)))
-                  return layer.w_o(mha.merge_heads(heads))[:, -new:], x
-              """), tests="position"),
+    wrong("projected_again",
+          "Positions are projected more than once, old ones again with every chunk or new ones twice: the result "
+          "is correct, but less is saved.",
+          "How often is `w_k` called for a position? Which tensors of the past are all that later positions need?",
+          edit("q = mha.split_heads(layer.w_q(x)", """
+              new = x.size(1)
+              x = x if cache is None else torch.cat((cache, x), dim=1)
+              q = mha.split_heads(layer.w_q(x)""",
+               _PAST, "past = 0", _JOINED, "",
+               "(mha.merge_heads(heads)), (k, v)", "(mha.merge_heads(heads))[:, -new:], x"),
+          edit("v = mha.split_heads(layer.w_v(x)", "layer.w_k(x); v = mha.split_heads(layer.w_v(x)",
+               name="projected_twice"),
+          tests="position"),
     wrong("old_cache_changed",
-          "Your function changes the old cache. A caller who goes back to it finds keys of later tokens there.",
-          "Is the cache that you return a new object, or the one that you were given?",
-          source(_LISTED.format(start="cache = [] if cache is None else cache",
-                                keep="cache.append((rotate(k, angles), v))")), tests="modified"),
-    wrong("shared_buffers",
-          "All caches of a text share one buffer. Continuing from an older cache overwrites entries of the newer one.",
+          "Your function changes the old cache, or a buffer that old and new ones share. A caller who goes back to "
+          "it finds keys of later tokens there.",
           "Two texts continue from the same cache. Where does each of them write its keys?",
+          source(_LISTED.format(start="cache = [] if cache is None else cache",
+                                keep="cache.append((rotate(k, angles), v))")),
           edit(_PAST, """
               if cache is None:
                   cache = (k.new_zeros(*k.shape[:2], 256, k.size(3)), v.new_zeros(*v.shape[:2], 256, v.size(3)), 0)
@@ -212,15 +189,13 @@ MISTAKES = [
               whole[0][:, :, past:end], whole[1][:, :, past:end] = k, v
               k, v = whole[0][:, :, :end], whole[1][:, :, :end]
               """,
-               "(k, v)", "(*whole[:2], end)")),
+               "(k, v)", "(*whole[:2], end)", name="shared_buffers"),
+          tests="modified"),
     wrong("cache_in_the_layer",
           "Keys of an earlier text are still used when a new text begins, although its cache is None.",
           "Where does your cache live, and who empties it?",
-          source(_LISTED.format(
-                     start="cache = layer.__dict__.setdefault('kept', [])",
-                     keep="cache.append((rotate(k, angles), v)); cache[:] = [c for c in cache if c[0].size(0) == x.size(0)]").replace(
-                         "past = sum(old.size(2) for old, _ in cache)",
-                         "past = sum(old.size(2) for old, _ in cache if old.size(0) == x.size(0))"))),
+          source(_LISTED.format(start="cache = layer.__dict__.setdefault('kept', {}).setdefault(len(x), [])",
+                                keep="cache.append((rotate(k, angles), v))"))),
     wrong("heads_of_queries_for_all",
           "Keys and values are split into `num_heads` heads, not into `num_kv_heads`.",
           "How many heads do keys and values have?",
@@ -233,14 +208,12 @@ MISTAKES = [
           "You return the output of only the last position; a chunk has n positions.",
           "What shape does the docstring promise?",
           edit("layer.w_o(mha.merge_heads(heads)),", "layer.w_o(mha.merge_heads(heads))[:, -1:],")),
-    wrong("output_only",
-          "Your function returns the output, but no cache.",
-          "How will the next chunk know the past?",
-          edit("), (k, v)", ")")),
-    wrong("pair_swapped",
-          "The two results are in the wrong order.",
-          "Which comes first in the docstring: the output or the cache?",
-          edit("return layer.w_o(mha.merge_heads(heads)), (k, v)", "return (k, v), layer.w_o(mha.merge_heads(heads))")),
+    wrong("not_a_pair",
+          "You do not return the pair that the docstring promises: first the output, then the new cache.",
+          "What does your `return` return, and in which order?",
+          edit("), (k, v)", ")"),
+          edit("return layer.w_o(mha.merge_heads(heads)), (k, v)", "return (k, v), layer.w_o(mha.merge_heads(heads))",
+               name="pair_swapped")),
     wrong("copied_heads",
           "Keys and values are stored once per query head: the cache is as large as without groups.",
           "How many heads do keys and values have of their own?",
@@ -248,31 +221,11 @@ MISTAKES = [
               copies = layer.num_heads // layer.num_kv_heads
               k, v = (t.repeat_interleave(copies, dim=1) for t in (k, v))
               past = 0 if cache is None""")),
-    wrong("projected_twice",
-          "A position goes through a projection twice.",
-          "How often is `w_k` called for one chunk?",
-          edit("v = mha.split_heads(layer.w_v(x)", "layer.w_k(x); v = mha.split_heads(layer.w_v(x)")),
 ]
 
 ACCEPTED = [
     right("list_of_chunks",
           source(_LISTED.format(start="cache = cache or ()", keep="cache = (*cache, (rotate(k, angles), v))"))),
-    right("dictionary_of_rows", source("""
-        def attend_with_cache(layer, x, cache=None):
-            b, n, _ = x.shape
-            x = x.flatten(0, 1)
-            split = lambda t, h: t.view(b, n, h, -1).transpose(1, 2)
-            q, k, v = (split(layer.w_q(x), layer.num_heads), split(layer.w_k(x), layer.num_kv_heads),
-                       split(layer.w_v(x), layer.num_kv_heads))
-            start = cache["length"] if cache else 0
-            a = rotary_angles(start + n, q.shape[-1], base=layer.base)[start:]
-            q, k = rotate(q, a), rotate(k, a)
-            if cache:
-                k, v = torch.cat([cache["k"], k], 2), torch.cat([cache["v"], v], 2)
-            seen = torch.arange(start + n) <= torch.arange(start, start + n)[:, None]
-            out = F.scaled_dot_product_attention(q, k, v, attn_mask=seen, enable_gqa=True)
-            return layer.w_o(out.transpose(1, 2).reshape(b, n, -1)), {"k": k, "v": v, "length": start + n}
-        """)),
     right("position_by_position", source("""
         def attend_with_cache(layer, x, cache=None):
             q = mha.split_heads(layer.w_q(x), layer.num_heads)
@@ -292,8 +245,6 @@ ACCEPTED = [
     right("mask_for_chunks_only",
           edit(_MASK,
                "mask = None if x.size(1) == 1 else torch.ones(x.size(1), k.size(2), dtype=torch.bool).tril(past)")),
-    right("stacked",
-          edit(_PAST, "past = 0 if cache is None else cache.size(3)", "), (k, v)", "), torch.stack((k, v))")),
 ]
 
 EXERCISE = Specification(

@@ -6,7 +6,7 @@ from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
-from transformer_course.authoring.layer_inputs import Shapes, block_shapes, whole
+from transformer_course.since_2017.exercises._layers import Shapes, block_shapes, whole
 
 # The file's name of each part, by one's own.
 _NAMES = {
@@ -57,78 +57,49 @@ _BACK = "return pairs_to_halves(tensor, heads) if heads else tensor"
 _BEFORE = 'before = f"blk.{block[1]}." if block else ""'
 
 MISTAKES = [
-    # The conversion.
     wrong("not_converted",
-          "Queries and keys come back as stored, for neighbours; `rotate` rotates halves.",
-          "Which of your functions reorders the rows of a rotary projection?",
-          edit(_BACK, "return tensor")),
-    wrong("only_queries",
-          "The queries are converted, the keys are not.",
-          "What else is rotated, besides queries?",
-          edit(_HEADS, 'heads = {"w_q": num_heads}.get(part)')),
-    wrong("only_keys",
-          "The keys are converted, the queries are not.",
-          "What else is rotated, besides keys?",
-          edit(_HEADS, 'heads = {"w_k": num_kv_heads}.get(part)')),
-    wrong("heads_of_queries",
-          "The keys are converted with the number of heads that the queries have.",
-          "How many heads of keys are there?",
+          "Queries, keys or both come back as stored, for neighbours; `rotate` rotates halves.",
+          "Which of your functions reorders the rows of a rotary projection, and which projections are rotated?",
+          edit(_BACK, "return tensor"),
+          edit(_HEADS, 'heads = {"w_q": num_heads}.get(part)', name="only_queries"),
+          edit(_HEADS, 'heads = {"w_k": num_kv_heads}.get(part)', name="only_keys")),
+    wrong("wrong_heads",
+          "Queries or keys are converted with a number of heads that is not theirs.",
+          "How many heads do the queries have, how many the keys, and where does your conversion use these numbers?",
           edit(_HEADS, 'heads = num_heads if part in ("w_q", "w_k") and tensor.size(0) % (2 * num_heads) == 0 '
-                       'else {"w_k": num_kv_heads}.get(part)')),
-    wrong("heads_of_keys",
-          "The queries are converted with the number of heads that the keys have.",
-          "How many heads of queries are there?",
-          edit('"w_q": num_heads', '"w_q": num_kv_heads')),
-    wrong("heads_exchanged",
-          "The two numbers of heads are swapped.",
-          "Which of the two numbers belongs to the queries?",
+                       'else {"w_k": num_kv_heads}.get(part)'),
+          edit('"w_q": num_heads', '"w_q": num_kv_heads', name="heads_of_keys"),
           edit(_HEADS, 'heads = {"w_q": num_kv_heads, "w_k": num_heads}.get(part)',
                _BACK, """
               if heads and tensor.size(0) % (2 * heads):
                   heads = num_kv_heads
               return pairs_to_halves(tensor, heads) if heads else tensor
-              """)),
-    wrong("one_head",
-          "Queries and keys are converted as if they were a single head.",
-          "Where does your conversion use the numbers of heads?",
-          edit(_BACK, "return pairs_to_halves(tensor, 1) if heads else tensor")),
-    wrong("values_too",
-          "The values are converted as well.",
-          "Are values rotated?",
-          edit(_HEADS, 'heads = {"w_q": num_heads, "w_k": num_kv_heads, "w_v": num_kv_heads}.get(part)')),
-    wrong("output_too",
-          "The output projection is converted as well.",
-          "Does `w_o` feed a rotation?",
-          edit(_HEADS, 'heads = {"w_q": num_heads, "w_k": num_kv_heads, "w_o": num_heads}.get(part)')),
-    wrong("attention_too",
-          "All four projections of the attention are converted.",
-          "Which of them feed a rotation?",
-          edit(_HEADS, 'heads = {"w_q": num_heads, "w_k": num_kv_heads, "w_v": num_kv_heads, "w_o": num_heads}.get(part)')),
+              """, name="heads_exchanged"),
+          edit(_BACK, "return pairs_to_halves(tensor, 1) if heads else tensor", name="one_head")),
+    wrong("converted_too",
+          "Values or the output projection are converted as well.",
+          "Which of the four projections feed a rotation?",
+          edit(_HEADS, 'heads = {"w_q": num_heads, "w_k": num_kv_heads, "w_v": num_kv_heads}.get(part)'),
+          edit(_HEADS, 'heads = {"w_q": num_heads, "w_k": num_kv_heads, "w_o": num_heads}.get(part)',
+               name="output_too"),
+          edit(_HEADS, 'heads = {"q": num_heads, "k": num_kv_heads, "v": num_kv_heads, "o": num_heads}.get(part[2:])',
+               name="attention_too")),
     wrong("other_way",
-          "Queries and keys are converted in the other direction: from halves to neighbours.",
-          "In which order are the rows in the *file*?",
-          edit(_BACK, "return tensor.unflatten(0, (heads, 2, -1)).transpose(1, 2).flatten(0, 2) if heads else tensor")),
-    wrong("converted_twice",
-          "Queries and keys are converted twice.",
-          "How often does your code call `pairs_to_halves` on the same tensor?",
-          edit(_BACK, "return pairs_to_halves(pairs_to_halves(tensor, heads), heads) if heads else tensor")),
-    # The table.
-    wrong("norms_exchanged",
-          "The two norms of a block are exchanged.",
-          "Which of your norms comes before the attention?",
-          edit('"norm1": "attn_norm", "norm2": "ffn_norm"', '"norm1": "ffn_norm", "norm2": "attn_norm"')),
-    wrong("gate_and_up_exchanged",
-          "The gate and `w_up` are exchanged.",
-          "Which of the two goes through SiLU?",
-          edit('"ffn_gate", "w_up": "ffn_up"', '"ffn_up", "w_up": "ffn_gate"')),
-    wrong("keys_and_values_exchanged",
-          "Keys and values are exchanged.",
-          "What does the letter after `attn_` mean?",
-          edit('"w_k": "attn_k", "w_v": "attn_v"', '"w_k": "attn_v", "w_v": "attn_k"')),
-    wrong("queries_and_output_exchanged",
-          "`w_q` and `w_o` are exchanged.",
-          "Which of the two comes after the attention weights?",
-          edit('"w_q": "attn_q"', '"w_q": "attn_output"', '"w_o": "attn_output"', '"w_o": "attn_q"')),
+          "Queries and keys are converted in the other direction, from halves to neighbours, or twice.",
+          "In which order are the rows in the *file*, and how often does your code call `pairs_to_halves` on them?",
+          edit(_BACK, "return tensor.unflatten(0, (heads, 2, -1)).transpose(1, 2).flatten(0, 2) if heads else tensor"),
+          edit(_BACK, "return pairs_to_halves(pairs_to_halves(tensor, heads), heads) if heads else tensor",
+               name="converted_twice")),
+    wrong("names_exchanged",
+          "Two names are exchanged in your table, so two parameters get each other's tensor.",
+          "Which of your norms comes before the attention, which matrix goes through SiLU, and what does the "
+          "letter after `attn_` mean?",
+          edit('"norm1": "attn_norm", "norm2": "ffn_norm"', '"norm1": "ffn_norm", "norm2": "attn_norm"'),
+          edit('"ffn_gate", "w_up": "ffn_up"', '"ffn_up", "w_up": "ffn_gate"', name="gate_and_up_exchanged"),
+          edit('"w_k": "attn_k", "w_v": "attn_v"', '"w_k": "attn_v", "w_v": "attn_k"',
+               name="keys_and_values_exchanged"),
+          edit('"w_q": "attn_q"', '"w_q": "attn_output"', '"w_o": "attn_output"', '"w_o": "attn_q"',
+               name="queries_and_output_exchanged")),
     wrong("last_norm_of_a_block",
           "The model's last norm is a block's norm.",
           "Which norm in the file is in no block?",
@@ -136,39 +107,30 @@ MISTAKES = [
               last = [given for given in published if given.endswith("ffn_norm.weight")]
               tensor = published[last[-1] if part == "norm" else f"{before}{names[part]}.weight"]
               """)),
-    # The name.
-    wrong("first_block",
-          "Every block gets the weights of the first one.",
-          "Where does your code read the block's number?",
+    wrong("other_block",
+          "Some blocks get the weights of a different one: all of them those of the first, or those from 10 on.",
+          "Where does your code read the block's number, and how many digits of it?",
           edit(_BEFORE, """
               first = min(int(given.split(".")[1]) for given in published if given[:4] == "blk.")
               before = f"blk.{first}." if block else ""
-              """)),
-    wrong("one_digit",
-          "Blocks from 10 on get the weights of a different block, or raise an error.",
-          "How many digits of the number does your code read?",
+              """),
           edit(_BEFORE, """
               before = f"blk.{block[1][0]}." if block else ""
-              before = before if not block or any(given.startswith(before) for given in published) else f"blk.{block[1]}."
-              """), tests="number"),
-    wrong("own_name",
-          "Your code looks for your own names in the file.",
-          "Which names does the list in the text show?",
-          edit(_LOOK_UP, "tensor = published[name]")),
-    wrong("without_the_number",
-          "Your code looks for a name without the block's number.",
-          "What comes between `blk.` and the part's name?",
-          edit(_BEFORE, 'before = "blk." if block else ""')),
-    # What comes back.
-    wrong("transposed",
-          "Matrices come back transposed.",
-          "What shape does the parameter have?",
-          edit(_BACK, "tensor = pairs_to_halves(tensor, heads) if heads else tensor; return tensor.T if tensor.dim() == 2 else tensor")),
-    wrong("embedding_scaled",
-          "The embedding is multiplied by the root of `d_model`.",
-          "Does your model scale its embedding, or the file?",
+              stored = any(given.startswith(before) for given in published)
+              before = before if not block or stored else f"blk.{block[1]}."
+              """, name="one_digit"),
+          tests="number"),
+    wrong("no_such_name",
+          "Your code looks for a name that is not in the file: one of your own, or one without the block's number.",
+          "Which names does the list in the text show, and what comes between `blk.` and the part's name?",
+          edit(_LOOK_UP, "tensor = published[name]"),
+          edit(_BEFORE, 'before = "blk." if block else ""', name="without_the_number")),
+    wrong("changed",
+          "Tensors come back changed: matrices transposed, or the embedding scaled.",
+          "What shape does the parameter have? Does your model scale its embedding, or the file?",
+          edit(_BACK, f"tensor = tensor.mT if tensor.dim() == 2 and not heads else tensor; {_BACK}"),
           edit(_BACK, 'tensor = tensor * tensor.size(-1) ** 0.5 if part == "embedding" else tensor; '
-                      "return pairs_to_halves(tensor, heads) if heads else tensor")),
+                      "return pairs_to_halves(tensor, heads) if heads else tensor", name="embedding_scaled")),
     wrong("all_looked_up",
           "Each call looks up every tensor of the file: for a large model, this takes minutes instead of seconds.",
           "How many tensors does one parameter need?",
@@ -194,20 +156,14 @@ MISTAKES = [
 ACCEPTED = [
     right("replaces", source("""
         def published_tensor(name, published, num_heads, num_kv_heads):
-            table = {"blocks.": "blk.", "attention.w_q": "attn_q", "attention.w_k": "attn_k", "attention.w_v": "attn_v",
-                     "attention.w_o": "attn_output", "feed_forward.w_": "ffn_", "norm1": "attn_norm",
-                     "norm2": "ffn_norm"}
-            if name == "norm.weight":
-                return published["output_norm.weight"]
-            if name == "embedding.weight":
-                return published["token_embd.weight"]
-            theirs = name
-            for ours, new in table.items():
-                theirs = theirs.replace(ours, new)
-            tensor = published[theirs]
-            if "w_q" in name:
+            for ours, theirs in (("blocks", "blk"), ("attention.w_o", "attn_output"), ("attention.w_", "attn_"),
+                                 ("feed_forward.w_", "ffn_"), ("norm1", "attn_norm"), ("norm2", "ffn_norm"),
+                                 ("embedding", "token_embd")):
+                name = name.replace(ours, theirs)
+            tensor = published["output_norm.weight" if name == "norm.weight" else name]
+            if "attn_q" in name:
                 tensor = pairs_to_halves(tensor, num_heads)
-            elif "w_k" in name:
+            elif "attn_k." in name:
                 tensor = pairs_to_halves(tensor, num_kv_heads)
             return tensor
         """)),

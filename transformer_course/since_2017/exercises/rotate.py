@@ -2,42 +2,28 @@
 
 from __future__ import annotations
 
-import torch
-
-from autograder.authoring.contract import Contract, special
-from autograder.authoring.draw import Draw
-from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Inputs, Maker, Specification
-
-
-def _turns(*shape: int, half: bool = False, far: bool = False, scale: float = 3.0) -> Maker:
-    """Vectors, angles and a pull; far angles are in float64 and made large there."""
-
-    def make_inputs(draw: Draw) -> Inputs:
-        inputs = {"x": draw.tensor(*shape), "angles": draw.tensor(shape[-2], shape[-1] // 2, scale=scale)}
-        if half or far:
-            return inputs | {"half" if half else "far": torch.tensor(True)}
-        return inputs | {"pull": draw.tensor(*shape, scale=1.0)}
-
-    return make_inputs
-
+from autograder.authoring.notation import case, edit, right, sizes, source, wrong
+from autograder.authoring.specification import Specification
 
 _TURNED = "torch.cat((a * cos - b * sin, a * sin + b * cos), dim=-1)"
 _HALVES = "a, b = x.chunk(2, dim=-1)"
 _ANGLES = "cos, sin = angles.cos(), angles.sin()"
 
 CASES = [
-    case("heads", "2 texts, 3 heads, 5 positions", _turns(2, 3, 5, 8),
+    case("heads", "2 texts, 3 heads, 5 positions", sizes(batch=(2, 3), L=5, d_k=8),
          "Take one pair of one vector and rotate it by hand."),
-    case("no_heads", "3 texts of 4 positions without heads", _turns(3, 4, 6),
+    case("one_text", "a text of 4 positions, without heads", sizes(batch=(), L=4, d_k=6),
          "Only the last two dimensions matter."),
-    case("half", "half precision", _turns(2, 4, 3, 10, half=True, scale=40.0),
+    case("half", "half precision, and angles in float64",
+         sizes(batch=(2, 4), L=3, d_k=10, dtype="float16", angles=lambda draw: draw.tensor(3, 5, scale=40.0).double()),
          "The result has the dtype of x.", atol=4e-3, rtol=4e-3),
-    case("far", "angles of millions, in float64", _turns(2, 3, 4, 6, far=True),
+    case("far", "angles of millions, in float64, and as many heads as positions",
+         sizes(batch=(2, 4), L=4, d_k=6, angles=lambda draw: draw.tensor(4, 3).double() + 2**26),
          "Compute cosine and sine in the dtype of the angles: float32 cannot hold such a large angle exactly."),
-    case("wide", "heads of 160 components", _turns(2, 3, 160),
+    case("wide", "heads of 160 components", sizes(batch=(2,), L=3, d_k=160),
          "Each pair has an angle of its own, however many there are.", hidden_only=True),
-    case("large_angles", "large angles, more dimensions", _turns(2, 1, 3, 7, 4, scale=40.0),
+    case("large_angles", "large angles, a single pair, more dimensions",
+         sizes(batch=(2, 1, 3), L=7, d_k=2, angles=lambda draw: draw.tensor(7, 1, scale=40.0)),
          "An angle of 40 radians is six turns and a bit.", hidden_only=True),
 ]
 
@@ -51,15 +37,13 @@ MISTAKES = [
           "With which component does component 0 form a point?",
           edit(_HALVES, "a, b = x[..., 0::2], x[..., 1::2]",
                _TURNED, "torch.stack((a * cos - b * sin, a * sin + b * cos), dim=-1).flatten(-2)")),
-    wrong("neighbours_apart",
+    wrong("places_changed",
           "You take neighbours as points and write them back as halves, or the other way round: components change "
           "places.",
           "Where should a vector's component 1 be after a rotation by zero?",
-          edit(_HALVES, "a, b = x[..., 0::2], x[..., 1::2]")),
-    wrong("halves_interleaved",
-          "You take halves as points and write them back as neighbours: components change places.",
-          "Where should a vector's component 1 be after a rotation by zero?",
-          edit(_TURNED, "torch.stack((a * cos - b * sin, a * sin + b * cos), dim=-1).flatten(-2)")),
+          edit(_HALVES, "a, b = x[..., 0::2], x[..., 1::2]"),
+          edit(_TURNED, "torch.stack((a * cos - b * sin, a * sin + b * cos), dim=-1).flatten(-2)",
+               name="halves_interleaved")),
     wrong("backwards",
           "You rotate in the wrong direction: clockwise.",
           "Where is the point (1, 0) after a quarter turn: at (0, 1) or at (0, -1)?",
@@ -89,38 +73,28 @@ MISTAKES = [
           "Only the first half is rotated.",
           "What happens to `b`?",
           edit("a * sin + b * cos", "b")),
-    wrong("order_of_halves",
-          "The two halves come back in the wrong order.",
-          "Which comes first in the result, `a'` or `b'`?",
-          edit(_TURNED, "torch.cat((a * sin + b * cos, a * cos - b * sin), dim=-1)")),
     wrong("halves_exchanged",
-          "First and second half are swapped.",
-          "Which half is `a`?",
-          edit("a, b = x.chunk", "b, a = x.chunk")),
+          "The two halves are exchanged, in the input or in the result.",
+          "Which half is `a`, and which comes first in the result?",
+          edit("a, b = x.chunk", "b, a = x.chunk"),
+          edit(_TURNED, "torch.cat((a * sin + b * cos, a * cos - b * sin), dim=-1)", name="order_of_halves")),
     wrong("no_sines",
           "Each component is only multiplied by a cosine; a rotation mixes two components.",
           "Where are the sines?",
           edit(_TURNED, "torch.cat((a * cos, b * cos), dim=-1)")),
-    wrong("angles_added",
-          "The angles were added to the components: nothing is rotated.",
-          "How long is a vector before and after a rotation?",
-          edit(_TURNED, "torch.cat((a + sin, b + cos), dim=-1)")),
     wrong("degrees",
           "Your angles are taken as degrees.",
           "In which unit does `cos` expect its argument?",
           edit(_ANGLES, "cos, sin = angles.deg2rad().cos(), angles.deg2rad().sin()")),
     wrong("stays_wide",
-          "Queries and keys in half precision come back in float32.",
+          "Queries and keys in half precision come back in a wider dtype.",
           "What are the dtypes of `x`, of the angles, and of their product?",
           edit("rotated.to(x.dtype)", "rotated"), tests="modified"),
     wrong("wrong_dimension",
-          "You take the halves of a dimension other than the last.",
+          "You take the halves of a dimension other than the last, or concatenate them along another one.",
           "Which dimension holds the components of one vector?",
-          edit(_HALVES, "a, b = x[..., : x.size(-1) // 2], x[..., : x.size(-1) // 2]")),
-    wrong("joined_elsewhere",
-          "The halves are concatenated along the wrong dimension.",
-          "What shape should the result have?",
-          edit("a * sin + b * cos), dim=-1)", "a * sin + b * cos), dim=-2)")),
+          edit(_HALVES, "a, b = x[..., : x.size(-1) // 2], x[..., : x.size(-1) // 2]"),
+          edit("a * sin + b * cos), dim=-1)", "a * sin + b * cos), dim=-2)", name="joined_elsewhere")),
     wrong("first_row_for_all",
           "All texts get the result of one of them.",
           "Over which dimensions do the angles broadcast?",
@@ -130,9 +104,13 @@ MISTAKES = [
           "Did you use `detach`, `no_grad` or `.data`?",
           edit(_HALVES, "a, b = x.detach().chunk(2, dim=-1)")),
     wrong("angles_narrowed",
-          "Angles in float64 are narrowed before you compute cosine and sine, so large ones become equal.",
-          "How far apart are neighbouring float32 numbers around 2^26?",
-          edit(_ANGLES, "cos, sin = angles.float().cos(), angles.float().sin()")),
+          "You convert the angles to a narrower dtype before you compute cosine and sine, so that large ones "
+          "become equal.",
+          "How far apart are neighbouring numbers of `float16` around 2048, and of `float32` around 2^26?",
+          edit(_ANGLES, "cos, sin = angles.float().cos(), angles.float().sin()"),
+          edit("cos, sin = angles.cos(), angles.sin()",
+               "cos, sin = angles.to(x.dtype).cos(), angles.to(x.dtype).sin()", name="angles_in_half_precision"),
+          tests="distinguish"),
     wrong("one_place_not_turned",
           "A single vector is not rotated: you treat its position as position 0.",
           "Which angle does the only row of `angles` hold?",
@@ -141,13 +119,8 @@ MISTAKES = [
           "The angles run along the heads instead of the positions.",
           "Which dimension of `(B, h, L, d_k)` holds the positions?",
           edit(_ANGLES,
-               "angles = angles[:, None] if x.dim() == 4 and x.size(1) == x.size(2) else angles; cos, sin = angles.cos(), angles.sin()")),
-    wrong("angles_in_half_precision",
-          "The angles are converted to the dtype of `x` before you compute cosine and sine: in half precision, large "
-          "angles become equal.",
-          "Which whole numbers above 2048 can `float16` represent?",
-          edit("cos, sin = angles.cos(), angles.sin()",
-               "cos, sin = angles.to(x.dtype).cos(), angles.to(x.dtype).sin()"), tests="distinguish"),
+               "angles = angles[:, None] if x.dim() == 4 and x.size(1) == x.size(2) else angles; "
+               "cos, sin = angles.cos(), angles.sin()")),
 ]
 
 ACCEPTED = [
@@ -179,12 +152,5 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    contract=Contract(
-        arguments="x: B h L d; angles: L k", results="result: B h L d", on=("heads",), typed=True,
-        sizes=special(
-            without_a_batch=_turns(5, 6), one_place=_turns(3, 2, 1, 6), one_text=_turns(1, 3, 4, 6),
-            points_of_one_pair=_turns(2, 3, 4, 2), equal_sizes=_turns(4, 4, 4, 8),
-        ),
-    ),
-    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+    fixed="d_k", cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

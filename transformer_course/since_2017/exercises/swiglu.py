@@ -2,121 +2,78 @@
 
 from __future__ import annotations
 
-from autograder.authoring.contract import OF_MODULES, Contract, special
-from autograder.authoring.draw import Draw
-from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Inputs, Maker, Specification
-from transformer_course.authoring.layer_inputs import swiglu_shapes, whole
-
-
-def _network(d_ff: int, *shape: int, scale: float = 2.0) -> Maker:
-    def make_inputs(draw: Draw) -> Inputs:
-        return whole(d_ff=d_ff) | draw.weights(**swiglu_shapes(shape[-1], d_ff)) | {
-            "x": draw.tensor(*shape, scale=scale), "pull": draw.tensor(*shape, scale=1.0),
-        }  # fmt: skip
-
-    return make_inputs
-
+from autograder.authoring.contract import Contract
+from autograder.authoring.notation import case, edit, right, sizes, source, wrong
+from autograder.authoring.specification import Specification
 
 _GATE = "gate = F.silu(self.w_gate(x))"
 _DOWN = "self.w_down(gate * self.w_up(x))"
 _WIDTH = "width = 2 * d_ff // 3"
 
 CASES = [
-    case("divisible", "d_ff = 12", _network(12, 3, 4, 5),
+    case("divisible", "d_ff = 12", sizes(batch=(3, 4), d_model=5, d_ff=12),
          "Apply silu to the gate only, then multiply component by component."),
-    case("one_left", "d_ff = 10, which is not divisible by 3", _network(10, 2, 5, 4),
+    case("one_left", "d_ff = 10, which is not divisible by 3", sizes(batch=(2, 5), d_model=4, d_ff=10),
          "No more parameters than before: two thirds, rounded down."),
-    case("two_left", "d_ff = 11", _network(11, 4, 2, 3),
+    case("two_left", "d_ff = 11, and a single vector", sizes(batch=(), d_model=3, d_ff=11),
          "No more parameters than before: two thirds, rounded down."),
-    case("large", "large vectors", _network(9, 2, 3, 4, scale=200.0),
+    case("large", "large vectors", sizes(batch=(2, 3), d_model=4, d_ff=9, scale=200.0),
          "What is silu of 300, and which power of e does your code compute for it?", atol=0.5),
-    case("wide", "d_ff = 1000, more dimensions", _network(1000, 2, 3, 4, 2),
+    case("wide", "d_ff = 1000, more dimensions", sizes(batch=(2, 3, 4), d_model=2, d_ff=1000),
          "Two thirds of 1000 are 666 and a bit; 0.667 times 1000 is more.", hidden_only=True),
 ]
 
 MISTAKES = [
-    wrong("silu_on_up",
-          "The activation is applied to `w_up`, not to the gate.",
-          "Which of the two decides how much passes?",
-          edit(_GATE, "gate = self.w_gate(x)", "self.w_up(x))", "F.silu(self.w_up(x)))"), tests="applied"),
-    wrong("silu_on_both",
-          "The activation is applied to both projections; the output of `w_up` should have none.",
-          "How often does silu occur in the formula?",
-          edit("gate * self.w_up(x)", "gate * F.silu(self.w_up(x))")),
+    wrong("silu_elsewhere",
+          "The activation is not applied to the gate alone, but to `w_up`, to both, or to their product.",
+          "Which of the two decides how much passes, and how often does silu occur in the formula?",
+          edit(_GATE, "gate = self.w_gate(x)", "self.w_up(x))", "F.silu(self.w_up(x)))"),
+          edit("gate * self.w_up(x)", "gate * F.silu(self.w_up(x))", name="silu_on_both"),
+          edit(_GATE, "gate = self.w_gate(x)", "gate * self.w_up(x)", "F.silu(gate * self.w_up(x))",
+               name="silu_of_the_product"),
+          tests="applied"),
     wrong("no_activation",
           "There is no activation: the gate is used as it is.",
           "What is `silu` good for?",
           edit("F.silu(self.w_gate(x))", "self.w_gate(x)")),
-    wrong("silu_of_the_product",
-          "The activation comes after the product.",
-          "Is it silu of the gate, or silu of gate times up?",
-          edit(_GATE, "gate = self.w_gate(x)", "gate * self.w_up(x)", "F.silu(gate * self.w_up(x))")),
     wrong("overflow",
           "A large gate becomes NaN: a power of e is too large for float32.",
           "Which way of writing the logistic function avoids this power?",
           edit(_GATE, "z = self.w_gate(x); gate = z * z.exp() / (1 + z.exp())")),
-    wrong("sigmoid",
-          "Your gate is a sigmoid: that is the plain GLU.",
-          "How do `σ(z)` and `silu(z)` differ?",
-          edit("F.silu(", "torch.sigmoid(")),
-    wrong("gelu",
-          "Your gate is GELU: that is GEGLU, a relative of SwiGLU.",
-          "Which activation is the Swi in SwiGLU?",
-          edit("F.silu(", "F.gelu(")),
-    wrong("relu",
-          "Your gate is ReLU: that is ReGLU, a relative of SwiGLU.",
-          "Which activation is the Swi in SwiGLU?",
-          edit("F.silu(", "F.relu(")),
-    wrong("tanh",
-          "Your gate is tanh.",
-          "What is the formula of silu?",
-          edit("F.silu(", "torch.tanh(")),
+    wrong("other_gate",
+          "The gate does not go through SiLU: a sigmoid makes it a plain GLU, GELU a GEGLU, and ReLU a ReGLU.",
+          "What is the formula of silu, and which activation is the Swi in SwiGLU?",
+          edit("F.silu(", "torch.sigmoid("),
+          edit("F.silu(", "F.gelu(", name="gelu"),
+          edit("F.silu(", "F.relu(", name="relu"),
+          edit("F.silu(", "torch.tanh(", name="tanh")),
     wrong("added",
           "Gate and up are added; they should be multiplied.",
           "What does `⊙` mean?",
           edit("gate * self.w_up(x)", "gate + self.w_up(x)")),
-    wrong("gate_unused",
-          "`w_gate` has no influence.",
-          "Where is `w_gate` used?",
-          edit(_DOWN, "self.w_down(F.silu(self.w_up(x)))")),
     wrong("up_unused",
-          "`w_up` has no influence: you use the gate for both.",
-          "Where is `w_up` used?",
-          edit("gate * self.w_up(x)", "gate * self.w_gate(x)")),
-    wrong("gate_only",
-          "`w_up` has no influence: this is the old network, with silu.",
-          "Where is `w_up` used?",
-          edit("gate * self.w_up(x)", "gate")),
+          "`w_gate` or `w_up` has no influence.",
+          "Where are `w_gate` and `w_up` used?",
+          edit("gate * self.w_up(x)", "gate * self.w_gate(x)"),
+          edit("gate * self.w_up(x)", "gate", name="gate_only"),
+          edit(_DOWN, "self.w_down(F.silu(self.w_up(x)))", name="gate_unused")),
     wrong("full_width",
           "Your hidden layer is as wide as the old one, so there are half as many parameters again.",
           "How many parameters do three matrices of `d_model × d_ff` have?",
           edit(_WIDTH, "width = d_ff")),
-    wrong("rounded_up",
-          "Your width is rounded up: there are more parameters than in the old network.",
-          "Two thirds of 11 are 7.33. Which width still fits?",
-          edit(_WIDTH, "width = -(-2 * d_ff // 3)")),
-    wrong("rounded_to_nearest",
-          "Your width is rounded to the nearest integer, which can be one too many.",
-          "Two thirds of 11 are 7.33, and two thirds of 13 are 8.67. Which widths still fit?",
-          edit(_WIDTH, "width = round(2 * d_ff / 3)")),
-    wrong("multiple_of_32",
-          "You round the width up to a multiple (of 32, say), as LLaMA does, so there are more parameters than in the "
-          "old network.",
-          "Does the task ask for a multiple of anything?",
-          edit(_WIDTH, "width = -(-2 * d_ff // 3 // 32) * 32")),
-    wrong("more_than_two_thirds",
-          "In large networks, your width is too large.",
-          "Is the number that you multiply by two thirds, or a little more?",
-          edit(_WIDTH, "width = int(0.667 * d_ff)")),
-    wrong("half_as_wide",
+    wrong("too_wide",
+          "Your width is too large: for some `d_ff`, there are more parameters than in the old network.",
+          "Two thirds of 11 are 7.33, and two thirds of 1000 are 666.67. Which widths still fit, and which do you "
+          "get?",
+          edit(_WIDTH, "width = -(-2 * d_ff // 3)"),
+          edit(_WIDTH, "width = round(2 * d_ff / 3)", name="rounded_to_nearest"),
+          edit(_WIDTH, "width = -(-2 * d_ff // 3 // 32) * 32", name="multiple_of_32"),
+          edit(_WIDTH, "width = int(0.667 * d_ff)", name="more_than_two_thirds")),
+    wrong("too_narrow",
           "Your hidden layer is too narrow: a larger width still fits.",
-          "How many parameters does the old network have, and how many does yours have?",
-          edit(_WIDTH, "width = d_ff // 2")),
-    wrong("divided_first",
-          "Your width is a little too small: you rounded before you multiplied.",
-          "What is `2 * (11 // 3)`, and what is `2 * 11 // 3`?",
-          edit(_WIDTH, "width = 2 * (d_ff // 3)")),
+          "How many parameters does the old network have, and how many does yours have? What is `2 * (11 // 3)`?",
+          edit(_WIDTH, "width = d_ff // 2"),
+          edit(_WIDTH, "width = 2 * (d_ff // 3)", name="divided_first")),
     wrong("biases",
           "There are biases; this network has none.",
           "What is the default of `bias` in `nn.Linear`?",
@@ -189,10 +146,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    target="SwiGLU",
-    contract=Contract(
-        arguments="x: B L d", results="output: B L d", on=("divisible",), ways=OF_MODULES, module=True,
-        sizes=special(one_vector=_network(9, 4), one_position=_network(6, 2, 1, 5), equal_sizes=_network(6, 4, 4, 4)),
-    ),
+    target="SwiGLU", results="the output", contract=Contract(named=True),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -69,6 +69,13 @@ _TABLE = """
     def trained_model():
         return Table()
 """
+_INSTRUCTORS = """
+    def trained_model():
+        from transformer_course.since_2017.exercises.trained_model import instructors_model
+        model = instructors_model()
+        {step}
+        return model
+"""
 
 CASES = [
     case("fresh", "fresh text of 200 sentences", _fresh(200),
@@ -90,16 +97,6 @@ MISTAKES = [
               """),
           source("""
               def trained_model():
-                  torch.manual_seed(0)
-                  model = new_model()
-                  optimizer = torch.optim.AdamW(new_model().parameters())
-                  F.cross_entropy(model(torch.zeros(2, 5, dtype=torch.long)).flatten(0, 1),
-                                  torch.ones(10, dtype=torch.long)).backward()
-                  optimizer.step()
-                  return model
-              """, name="another_one_trained"),
-          source("""
-              def trained_model():
                   model = new_model()
                   for parameter in model.parameters():
                       nn.init.zeros_(parameter)
@@ -109,7 +106,7 @@ MISTAKES = [
           "The model knows how often each byte occurs, and hardly more.",
           "How much of the earlier text does it see: what does your causal mask allow?",
           source(_TABLE.format(rows="counts.sum(0).log().expand(128, 128).clone()")),
-          source(_TABLE.format(rows="(0.9 * counts.sum(0) / counts.sum() + 0.1 * counts / counts.sum(1, keepdim=True)).log()"),
+          source(_TABLE.format(rows="(9 * counts.sum(0) / counts.sum() + counts / counts.sum(1, keepdim=True)).log()"),
                  name="mixed")),
     wrong("pairs",
           "The model knows which byte follows which, but no words.",
@@ -138,19 +135,7 @@ MISTAKES = [
     wrong("some_words",
           "The model knows words, but not yet how sentences continue: it needs more training.",
           "How many steps did you train, and was the loss still falling?",
-          source("""
-              class Tired(nn.Module):
-                  def __init__(self):
-                      super().__init__()
-                      from transformer_course.since_2017.exercises.trained_model import instructors_model
-                      self.model = instructors_model()
-
-                  def forward(self, ids):
-                      return 0.45 * self.model(ids)
-
-              def trained_model():
-                  return Tired()
-              """)),
+          source(_INSTRUCTORS.format(step="model.norm.weight.data.mul_(0.45)"))),
     wrong("no_file",
           "There is no file with weights beside the notebook.",
           "Did you hand in `modern.safetensors`, under this very name?",
@@ -160,39 +145,24 @@ MISTAKES = [
                   load_model(model, weights)
                   return model
               """)),
-    wrong("returns_nothing",
-          "Your function returns nothing.",
-          "What comes after `return`?",
-          source("def trained_model():\n    new_model()\n")),
-    wrong("returns_losses",
-          "Your function returns a list; return the model.",
-          "What is in the variable that you return?",
-          source("def trained_model():\n    return [2.5, 0.9]\n")),
+    common("nothing_returned", source("def trained_model():\n    new_model()\n")),
     common("returns_class", source("def trained_model():\n    return LanguageModel\n")),
     common("returns_pair", source("def trained_model():\n    return new_model(), 0.9\n")),
     wrong("last_byte_only",
           "The model gives logits for the last position only.",
           "How many predictions does a window of 96 bytes hold?",
           source("""
-              class Last(nn.Module):
-                  def __init__(self):
-                      super().__init__()
-                      self.model = new_model()
-
+              class Last(LanguageModel):
                   def forward(self, ids):
-                      return self.model(ids)[:, -1]
+                      return super().forward(ids)[:, -1]
 
               def trained_model():
-                  return Last()
+                  return Last(128, 48, 4, 2, 2, 144)
               """)),
 ]
 
 ACCEPTED = [
-    right("instructors", source("""
-        def trained_model():
-            from transformer_course.since_2017.exercises.trained_model import instructors_model
-            return instructors_model().train()
-        """)),
+    right("instructors", source(_INSTRUCTORS.format(step="model.train()"))),
     right("by_state", source("""
         def trained_model():
             from safetensors.torch import load_file
@@ -201,15 +171,9 @@ ACCEPTED = [
             model.load_state_dict(load_file(HANDED_IN))
             return model
         """)),
-    right("in_double", source("""
-        def trained_model():
-            from transformer_course.since_2017.exercises.trained_model import instructors_model
-            return instructors_model().double()
-        """)),
+    right("in_double", source(_INSTRUCTORS.format(step="model.double()"))),
 ]
 
 EXERCISE = Specification(
-    precise=False,
-    reference=instructors_model,
-    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+    precise=False, reference=instructors_model, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -1,0 +1,39 @@
+"""Whole numbers as inputs, and the shapes of a layer's parameters."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.authoring.specification import Inputs
+
+Shapes = dict[str, tuple[int, ...]]
+
+
+def whole(**numbers: int) -> Inputs:
+    """Whole numbers as inputs, by their names."""
+    return {name: torch.tensor(number) for name, number in numbers.items()}
+
+
+def block_shapes(d_model: int, heads: int, groups: int, d_ff: int) -> Shapes:
+    """The shapes of a block's parameters, by name."""
+    attention = attention_shapes(d_model, heads, groups)
+    width = 2 * d_ff // 3
+    return {
+        "norm1.weight": (d_model,),
+        **{f"attention.{name}": shape for name, shape in attention.items()},
+        "norm2.weight": (d_model,),
+        "feed_forward.w_gate.weight": (width, d_model),
+        "feed_forward.w_up.weight": (width, d_model),
+        "feed_forward.w_down.weight": (d_model, width),
+    }
+
+
+def attention_shapes(d_model: int, heads: int, groups: int) -> Shapes:
+    """The shapes of the four projections, by name."""
+    d_k = d_model // heads
+    return {
+        "w_q.weight": (heads * d_k, d_model),
+        "w_k.weight": (groups * d_k, d_model),
+        "w_v.weight": (groups * d_k, d_model),
+        "w_o.weight": (d_model, heads * d_k),
+    }
