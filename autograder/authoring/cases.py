@@ -281,6 +281,8 @@ def aspects(
 
 
 def _declared_aspect(specification: Specification, name: str) -> str:
+    if name in specification.aspects and name not in WEIGHTS:
+        return name
     try:
         aspect = find(specification.name).aspect(name)
     except LookupError as error:

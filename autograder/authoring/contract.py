@@ -14,8 +14,8 @@ from autograder.authoring.draw import Draw
 # knows which is which, and works on them.
 Inputs = dict[str, Any]
 Maker = Callable[[Draw], Inputs]
-# Inputs by what is special about them.
-SpecialSizes = Callable[[Draw], dict[str, Inputs]]
+# Inputs by what is special about them; Sizes until an exercise is complete.
+SpecialSizes = Callable[[Draw], dict[str, Any]]
 
 
 class Again(Inputs):
@@ -67,11 +67,14 @@ class Contract:
     shown: bool = False
 
 
-def special(**kinds: Maker) -> SpecialSizes:
-    """Kinds of inputs by what is special about them, with ``_`` for spaces."""
+def special(**kinds: Any) -> SpecialSizes:
+    """Inputs, stated as in a case, by what is special about them; ``_`` is a space."""
 
-    def draw_all(draw: Draw) -> dict[str, Inputs]:
-        return {name.replace("_", " "): kind(draw) for name, kind in kinds.items()}
+    def draw_all(draw: Draw) -> dict[str, Any]:
+        return {
+            name.replace("_", " "): kind(draw) if callable(kind) else kind
+            for name, kind in kinds.items()
+        }
 
     return draw_all
 

@@ -63,6 +63,7 @@ def complete(specification: Specification) -> Specification:
         contract = Contract()
     if contract is not None:
         contract = plan.complete_contract(contract, by_sizes)
+        contract = replace(contract, sizes=plan.complete_sizes(contract.sizes))
     return replace(specification, cases=cases, contract=contract)
 
 
@@ -177,6 +178,21 @@ class _Plan:
             contract, arguments=arguments, results=results, ways=ways, module=module,
             on=on, typed=typed, sizes=special,
         )  # fmt: skip
+
+    def complete_sizes(self, special: SpecialSizes | None) -> SpecialSizes | None:
+        """Draw those special inputs of a contract that are stated by their sizes."""
+        if special is None:
+            return None
+
+        def draw_all(draw: Draw) -> dict[str, Inputs]:
+            return {
+                label: self._make_inputs(label, inputs)(draw)
+                if isinstance(inputs, InputSizes)
+                else inputs
+                for label, inputs in special(draw).items()
+            }
+
+        return draw_all
 
     def _vary_sizes(self, kind: CaseKind) -> SpecialSizes | None:
         """Inputs in which one size is 1, for each of them, or all are equal."""

@@ -153,8 +153,8 @@ class Specification:
             a picture takes longer than to know what stands in it).
         contract: what is true of every call, from which more cases follow.
         aspects: weights of the cases' aspects where they are not the usual ones. One of
-            no usual name is a part of the results, which counts for itself; the probe
-            declares what belongs to it.
+            no usual name is a part of the results, which counts for itself: the result
+            of that name, and what a probe declares for it.
         interactor: what the judge plays where it knows more than ships with the probe.
         ready_made: functions that do what is asked, and that the text forbids: of
             PyTorch ("torch.softmax", "F.rms_norm", "nn.Transformer"), or by their

@@ -84,6 +84,12 @@ def test_some_cases_have_no_parts_or_count_as_a_whole(tiny_exercise, changed, as
     assert case.aspects == aspects
 
 
+def test_a_result_with_a_weight_of_its_own_counts_for_itself():
+    attention = specification("attention/scaled_dot_product")
+    counted = cases.aspects(attention, attention.cases[0], ["output", "weights"])
+    assert counted == {"weights": "weights"}
+
+
 def test_an_answer_that_no_probe_declares_is_refused_by_its_name(tiny_exercise):
     _reporting(results="twice; half")
     message = "^tiny/double: 'gradients are recorded' is declared for no aspect"

@@ -2,6 +2,7 @@
 
 import torch
 
+from autograder.authoring.catalogue import specification
 from autograder.authoring.contract import Again, combine, masked, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import sizes_of
@@ -18,6 +19,11 @@ def test_kinds_are_named_with_spaces_and_drawn():
     (labelled,) = ONE(Draw("a")).items()
     assert labelled[0] == "one row" and labelled[1]["x"].shape == (1, 2)
     assert not labelled[1]["x"].equal(ONE(Draw("b"))["one row"]["x"])
+
+
+def test_special_inputs_are_stated_by_their_sizes_like_those_of_a_case():
+    softmax = specification("attention/softmax")
+    assert softmax.contract.sizes(Draw("a"))["one number"]["x"].shape == (2, 3, 1)
 
 
 def test_a_mask_is_named_by_its_shape_and_tried_on_what_was_made_for_the_first():

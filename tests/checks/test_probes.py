@@ -1,8 +1,12 @@
 """A probe declares what each of its answers counts for, once."""
 
+import json
+
 import pytest
+import torch
 
 from autograder.checks.probes import OWN, find, probe
+from autograder.checks.probes.default import CALL, observe_call
 
 
 @pytest.fixture
@@ -39,3 +43,16 @@ def test_a_full_name_goes_before_a_pattern(declared):
 def test_what_is_not_declared_once_is_an_error(declared, name, reason):
     with pytest.raises(LookupError, match=f"{name}.* is declared {reason}"):
         declared.aspect(name)
+
+
+def test_a_gradient_that_fails_leaves_the_results_as_they_are():
+    def square(x):
+        root = x.exp()
+        result = root * root
+        root += 1  # which the gradient needs as it was
+        return result
+
+    call = {"order": ["x"], "results": ["the square"], "gradients": True}
+    seen = observe_call(square, {CALL: json.dumps(call), "x": torch.zeros(2)})
+    assert seen["the square"].tolist() == [1, 1]
+    assert seen["gradient of x"] == "RuntimeError"

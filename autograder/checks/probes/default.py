@@ -156,7 +156,11 @@ def _gradients(answer: Any, arguments: Mapping[str, Any], call: Seen) -> Seen:
     gradients: Sequence[torch.Tensor | None] = [None] * len(leaves)
     if sums and leaves:
         total = torch.stack(sums).sum()
-        gradients = torch.autograd.grad(total, [*leaves.values()], allow_unused=True)
+        inputs = [*leaves.values()]
+        try:
+            gradients = torch.autograd.grad(total, inputs, allow_unused=True)
+        except RuntimeError as error:  # what it needs was changed in place
+            return {f"gradient of {name}": type(error).__name__ for name in leaves}
     return {
         f"gradient of {name}": _convert(
             torch.zeros_like(leaf) if grad is None else grad
