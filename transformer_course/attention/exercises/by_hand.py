@@ -4,86 +4,80 @@ from __future__ import annotations
 
 import torch
 
+from autograder.authoring.common import common
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 
-def _parlour(d_k: int, keys: int, d_v: int, masked: int) -> Maker:
-    """A query, keys and values; some keys are masked, and one of them fits best of all."""
+def _parlour(d_k: int, keys: int, d_v: int, sold_out: int) -> Maker:
+    """A query, keys and values; up to so many keys are masked, and several are not."""
 
     def make_inputs(draw: Draw) -> Inputs:
-        query, dishes = draw.tensor(d_k, scale=1.0), draw.tensor(keys, d_k, scale=1.0)
         allowed = torch.ones(keys, dtype=torch.bool)
-        turn = int(draw.ids(0, keys))
-        for n in range(masked):
-            allowed[(turn + n) % keys] = False
-        if masked:
-            dishes[turn] = query
-        return {"query": query, "keys": dishes, "values": draw.tensor(keys, d_v), "allowed": allowed}
+        allowed[draw.ids(0, keys, sold_out)] = False
+        tensors = {"query": draw.tensor(d_k), "keys": draw.tensor(keys, d_k), "values": draw.tensor(keys, d_v)}
+        return tensors | {"allowed": allowed}
 
     return make_inputs
 
 
 CASES = [
-    case("parlour", "4 features, 4 dishes, one of them sold out", _parlour(4, 4, 2, masked=1),
+    case("parlour", "4 features, 4 dishes, one of them sold out", _parlour(4, 4, 2, sold_out=1),
          "Go through the five steps for Ann with a pencil, and print each of them."),
-    case("all_allowed", "nothing is masked", _parlour(3, 5, 2, masked=0),
+    case("all_allowed", "nothing is masked", _parlour(3, 5, 2, sold_out=0),
          "Without a mask, every key gets a positive weight."),
-    case("long", "9 features, 6 dishes, 3 of them sold out", _parlour(9, 6, 4, masked=3),
+    case("long", "9 features, 6 dishes, some of them sold out", _parlour(9, 6, 4, sold_out=3),
          "Read all sizes off the arguments: the root of d_k is 3 here."),
-    case("other", "7 features, 3 dishes, one of them sold out", _parlour(7, 3, 5, masked=1),
+    case("other", "7 features, 3 dishes, one of them sold out", _parlour(7, 3, 5, sold_out=1),
          "Read all sizes off the arguments.", hidden_only=True),
 ]
 
+_ROOT = "math.sqrt(len(query))"
 _POWER = "math.exp(score) if may else 0.0"
+_WEIGHTS = "weights = [power / sum(powers) for power in powers]"
 _MIXED = "sum(w * value[c] for w, value in zip(weights, values, strict=True))"
+_RESULT = "return output, weights"
 
 MISTAKES = [
     wrong("unscaled",
           "The scores are not divided by the square root of `d_k` before you take powers of e.",
           "What happened to Ann's scores in step 2?",
-          edit(" / math.sqrt(len(query))", "")),
+          edit(f" / {_ROOT}", "")),
     wrong("by_size",
           "You divided the scores by `d_k` itself, not by its square root.",
           "What did Ann's scores become in step 2, for `d_k = 4`?",
-          edit("math.sqrt(len(query))", "len(query)")),
+          edit(_ROOT, "len(query)")),
     wrong("root_of_keys",
           "You took the root of the number of keys instead of the length of the query.",
           "Should a score change because there is one more dish on the menu?",
-          edit("math.sqrt(len(query))", "math.sqrt(len(keys))")),
+          edit(_ROOT, "math.sqrt(len(keys))")),
     wrong("always_two",
           "You always divide by 2, which is correct for `d_k = 4` only.",
           "How can you read `d_k` off the arguments?",
-          edit("math.sqrt(len(query))", "2"), tests="lengths"),
+          edit(_ROOT, "2"), tests="lengths"),
     wrong("mask_ignored",
-          "Masked keys still get a weight.",
-          "What is e to the power of minus infinity?",
-          edit(_POWER, "math.exp(score)")),
+          "Masked keys still get a weight: their power of e is not zero.",
+          "What is e to the power of minus infinity, and what is e to the power of 0?",
+          edit(_POWER, "math.exp(score)"),
+          edit(_POWER, "math.exp(score) if may else 1.0", name="score_of_zero")),
     wrong("inverted",
           "Your mask is inverted: you masked the keys that are allowed.",
           "What does `True` mean in this course?",
           edit(_POWER, "0.0 if may else math.exp(score)"), tests="`allowed[j]`"),
-    wrong("score_of_zero",
-          "A masked key has a score of 0 instead of minus infinity.",
-          "What is e to the power of 0?",
-          edit(_POWER, "math.exp(score) if may else 1.0")),
     wrong("masked_left_out",
           "Masked keys are missing from your weights; they need a weight of 0.",
           "If a key gets no entry at all, which value does the next weight meet?",
-          edit("powers.append(math.exp(score) if may else 0.0)",
-               "if may: powers.append(math.exp(score))")),
+          edit(f"powers.append({_POWER})", "if may: powers.append(math.exp(score))")),
     wrong("score_not_reset",
           "Each score also contains the scores of the keys before it.",
           "What should the sum be when a new key begins?",
-          edit("powers = []", "powers, score = [], 0.0", "score = sum(products) / math.sqrt(len(query))",
-               "score += sum(products) / math.sqrt(len(query))")),
+          edit("powers = []", "powers, score = [], 0.0", "score = sum(products)", "score += sum(products)")),
     wrong("after_softmax",
           "You set the weights of masked keys to zero *after* the softmax, so they no longer sum to 1.",
           "Which powers may be in the sum that you divide by?",
           edit(_POWER, "math.exp(score)",
-               "weights = [power / sum(powers) for power in powers]",
-               "weights = [power / sum(powers) * may for power, may in zip(powers, allowed)]")),
+               _WEIGHTS, "weights = [power / sum(powers) * may for power, may in zip(powers, allowed)]")),
     wrong("powers",
           "You returned the powers of e, and did not divide them by their sum.",
           "What must the weights sum to?",
@@ -119,20 +113,14 @@ MISTAKES = [
     wrong("rounded",
           "You rounded the results. The example is rounded only to be easy to read.",
           "Do your weights still sum to exactly 1?",
-          edit("return output, weights", "return [round(o, 2) for o in output], [round(w, 2) for w in weights]")),
-    wrong("weights_first",
-          "You returned the weights first. The order is output, then weights.",
-          "Which order do the conventions of this course give?",
-          edit("return output, weights", "return weights, output"), tests="weights"),
-    wrong("output_only",
-          "You returned the output, but not the weights.",
-          "Which two results does the docstring name?",
-          edit("return output, weights", "return output")),
+          edit(_RESULT, "return [round(o, 2) for o in output], [round(w, 2) for w in weights]")),
+    common("weights_first", edit(_RESULT, "return weights, output"), tests="weights"),
+    common("only_output", edit(_RESULT, "return output")),
     wrong("scores_returned",
           "In place of the weights, you returned the scores.",
           "Which of your lists sums to 1?",
           edit("powers = []", "powers, scores = [], []", "powers.append(", "scores.append(score); powers.append(",
-               "return output, weights", "return output, scores")),
+               _RESULT, "return output, scores")),
     wrong("query_scaled",
           "The caller's query is scaled on the way.",
           "What is the difference between `query[c] = ...` and a new list?",
@@ -140,11 +128,8 @@ MISTAKES = [
               powers = []
               for c in range(len(query)):
                   query[c] = query[c] / 2
-              """, "math.sqrt(len(query))", "(math.sqrt(len(query)) / 2)"), tests="modified"),
-    wrong("nothing_returned",
-          "Your function computes something but returns nothing.",
-          "Which line hands the result to the caller?",
-          edit("return output, weights", "output, weights")),
+              """, _ROOT, f"({_ROOT} / 2)"), tests="modified"),
+    common("nothing_returned", edit(_RESULT, "output, weights")),
 ]
 
 ACCEPTED = [
@@ -159,26 +144,20 @@ ACCEPTED = [
         def attend(query, keys, values, allowed):
             scores = []
             for j in range(len(keys)):
-                score = 0.0
-                for c in range(len(query)):
-                    score += query[c] * keys[j][c]
+                score = sum(query[c] * keys[j][c] for c in range(len(query)))
                 scores.append(score / len(query) ** 0.5 if allowed[j] else -math.inf)
-            best = max(scores)
-            powers = [math.exp(score - best) for score in scores]
-            total = sum(powers)
-            weights = [power / total for power in powers]
+            powers = [math.exp(score - max(scores)) for score in scores]
+            weights = [power / sum(powers) for power in powers]
             output = [0.0] * len(values[0])
             for weight, value in zip(weights, values):
                 for c, component in enumerate(value):
                     output[c] += weight * component
             return output, weights
         """)),
-    right("columns", edit(_MIXED, "sum(w * x for w, x in zip(weights, [value[c] for value in values]))")),
     right("power_of_e", edit("math.exp(score)", "math.e**score")),
 ]
 
 EXERCISE = Specification(
-    target="attend",
-    ready_made=("F.scaled_dot_product_attention",),
-    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED, aspects={"weights": 3.0},
+    target="attend", ready_made=("F.scaled_dot_product_attention",), aspects={"weights": 3.0},
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

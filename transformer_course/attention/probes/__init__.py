@@ -13,63 +13,28 @@ from autograder.checks.probes import (
     Inputs,
     Seen,
     describe,
-    gradients,
-    moving,
     probe,
     returned,
     tensor,
 )
-from autograder.checks.probes.weights import (
-    BEGINNING,
-    beginning,
-    load_weights,
-    parameter_shapes,
-)
+from autograder.checks.probes.default import observe_call
 
 
 @probe(
     "attention/softmax",
-    results="weights; weights of -inf *; logarithms of *; what rows lack to 1, *",
+    results="weights; their logarithms; what rows lack to 1, in millionths",
     calls="* afterwards",
     learning="gradient of x",
 )
 def softmax(function: Any, inputs: Inputs) -> Seen:
-    """Report the weights, x afterwards, and the gradient of a weighted sum if asked."""
-    x = inputs["x"]
-    untouched = x.clone()
-    weights = tensor(function(x), "the weights")
-    observations = {"weights": weights, "x afterwards": x}
-    if weights.shape == x.shape:
-        observations |= _in_float64(function, untouched, weights)
-    return observations | gradients(function, [x], ["x"], inputs)
-
-
-def _in_float64(function: Any, x: torch.Tensor, weights: torch.Tensor) -> Seen:
-    """Report in float64 what float32 hides: rows with `-inf`, numbers far apart."""
-    closed = x == -torch.inf
-    if not closed.any() and x.max() - x.min() < _FAR:
-        return {}
-    exact, low = (
-        tensor(function(scores), "the weights")
-        for scores in (x.double(), x.double() - 2.0**34)  # below what fills many a hole
-    )
-    if exact.shape != x.shape or low.shape != x.shape:
-        return {}
-    if not closed.any():
-        logarithms = exact.clamp(min=1e-30).log()
-        return {"logarithms of the weights, in float64": logarithms.to(x.dtype)}
-    # Where another type comes back, that is told elsewhere, and rounding is no gap.
-    lacking = 2**20 * (1 - exact.sum(-1)) * (exact.dtype == torch.float64)
-    return {
-        "what rows lack to 1, in millionths, in float64": lacking.to(x.dtype),
-        "weights of -inf that are not 0": (weights[closed] != 0).sum(),
-        "weights of -inf that are not 0, near minus 17 billion": (
-            (low[closed] != 0).sum()
-        ),
+    """Report the call, and in float64 what is next to nothing in float32."""
+    x = inputs["x"].clone()
+    observations = observe_call(function, inputs)
+    exact = tensor(function(x.double()), "weights").double()
+    return observations | {
+        "their logarithms": exact.clamp(min=1e-30).log().to(x.dtype),
+        "what rows lack to 1, in millionths": (2**20 * (1 - exact.sum(-1))).to(x.dtype),
     }
-
-
-_FAR = 100.0  # between numbers of one tensor, of which `exp` leaves little
 
 
 @probe(
@@ -164,81 +129,6 @@ def _mask_or_none(result: object) -> torch.Tensor | str:
     if result is None or isinstance(result, torch.Tensor):
         return "None" if result is None else result
     raise WrongAnswerError(f"expected a mask or None, got {describe(result)}")
-
-
-@probe(
-    "attention/scaled_dot_product",
-    results="output; who sees whom",
-    calls="*, second call; * afterwards",
-    learning="gradient of *",
-    parts={"weights": "weights"},
-)
-def scaled_dot_product(attention: Any, inputs: Inputs) -> Seen:
-    """Report who sees whom, results of two calls, inputs afterwards, and gradients.
-
-    An x is queries, keys and values at once: one tensor, given three times.
-    """
-    names, mask = ["x"] if "x" in inputs else ["q", "k", "v"], inputs.get("mask")
-    tensors = [inputs[name] for name in names] * (3 // len(names))
-    observations = _output_and_weights(attention(*tensors, mask))
-    if mask is not None:
-        # First, since the first wrong answer is the one that is drawn.
-        observations = {"who sees whom": observations["weights"] > 1e-6} | observations
-    second_results = _output_and_weights(attention(*tensors, mask))
-    observations |= {
-        f"{name}, second call": value for name, value in second_results.items()
-    }
-    observations |= {
-        f"{n} afterwards": inputs[n] for n in (*names, "mask") if n in inputs
-    }
-    return observations | gradients(
-        lambda *leaves: attention(*leaves, mask)[0], tensors, names, inputs
-    )
-
-
-@probe(
-    "attention/cross_attention",
-    results="output; who sees whom",
-    calls="* afterwards",
-    learning=f"{BEGINNING}; parameters; gradient of *",
-    parts={"weights": "weights"},
-)
-def cross_attention(module_class: Any, inputs: Inputs) -> Seen:
-    """Report parameters, results, who sees whom, inputs afterwards, and gradients."""
-    d_k, d_model = inputs["weights.w_q.weight"].shape
-    d_v, d_memory = inputs["weights.w_v.weight"].shape
-    module = module_class(d_model, d_memory, d_k, d_v)
-    return _observe_module(module, ["x", "memory"], inputs)
-
-
-def _observe_module(new_module: Any, names: list[str], inputs: Inputs) -> Seen:
-    """Observe a new module and its results; the last sequence provides the keys."""
-    observations = beginning(new_module, inputs)
-    module = load_weights(new_module, inputs)
-    sequences, mask = [inputs[name] for name in names], inputs.get("mask")
-
-    def output(*changed: torch.Tensor) -> torch.Tensor:
-        return tensor(
-            returned(module(*changed, mask), "output", "weights")[0], "output"
-        )
-
-    observations["parameters"] = parameter_shapes(module)
-    results = _output_and_weights(module(*sequences, mask))
-    if results["output"].dim() == 3:
-        observations["who sees whom"] = moving.who_sees_whom(output, sequences, 1)
-    observations |= results
-    observations |= {
-        f"{n} afterwards": s for n, s in zip(names, sequences, strict=True)
-    }
-    return observations | gradients(output, sequences, names, inputs)
-
-
-def _output_and_weights(result: object) -> Seen:
-    output, weights = returned(result, "output", "weights")
-    return {
-        "output": tensor(output, "output"),
-        "weights": tensor(weights, "the weights"),
-    }
 
 
 @probe("attention/who_sees_whom", results="who sees whom", calls="* afterwards")
