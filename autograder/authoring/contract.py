@@ -45,7 +45,8 @@ class Contract:
         ways: names of these ways (`autograder.checks.properties.WAYS`).
         module: whether the object creates a module, which is then called.
         dropout: kinds of cases, and what their inputs need to hold a rate.
-        sizes: from a Draw to inputs by what is special about them ("one sentence").
+        sizes: from a Draw to inputs by what is special about them ("one sentence"); or,
+            by the same, what differs from the sizes of the first case by sizes.
         typed: whether results have the type of the inputs, in float64, too.
         narrow: whether they have it in bfloat16, too.
         named: whether a module's parameters have the names of the text and no others.
@@ -59,7 +60,7 @@ class Contract:
     ways: tuple[str, ...] = USUAL
     module: bool = False
     dropout: tuple[tuple[str, ...], Mapping[str, float]] | None = None
-    sizes: SpecialSizes | None = None
+    sizes: SpecialSizes | Mapping[str, Mapping[str, Any]] | None = None
     typed: bool | None = None
     narrow: bool = False
     named: bool = False

@@ -34,7 +34,8 @@ def sizes(
     """A case's inputs, drawn in these sizes: ``sizes(B=2, L=5, d_model=6)``.
 
     The exercise's stub says which tensors have which dimensions. A name of an argument
-    has its value, a function from a Draw to it, or its shape in letters. The others are
+    has its value, its shape in letters, or a function from a Draw, and from sizes by
+    their names, to it: ``ids=lambda draw, B, L: draw.ids(4, 9, B, L)``. The others are
     the fields of `InputSizes`.
     """
     return InputSizes(values, below, scale, dtype)

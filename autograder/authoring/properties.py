@@ -76,7 +76,7 @@ def kinds(
         property_kinds.append(
             _case("dropout", contract, [by_name[n] for n in dropping], forms, rates)
         )
-    if contract.sizes:
+    if callable(contract.sizes):
         property_kinds.append(_sizes(contract, contract.sizes))
     if not contract.module:  # a module is made anew for each case: `steady` keeps one
         property_kinds += sequence(

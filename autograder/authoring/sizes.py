@@ -8,8 +8,9 @@ annotations follow its contract, and inputs with each size 1 or all of them equa
 
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -59,11 +60,13 @@ def complete(specification: Specification) -> Specification:
     ]
     by_sizes = [k for k in specification.cases if isinstance(k.inputs, InputSizes)]
     contract = specification.contract
-    if contract is None and by_sizes and find(specification.name) is DEFAULT:
+    is_usual = find(specification.name) is DEFAULT
+    if contract is None and by_sizes and is_usual and plan.returns_tensors:
         contract = Contract()
     if contract is not None:
         contract = plan.complete_contract(contract, by_sizes)
-        contract = replace(contract, sizes=plan.complete_sizes(contract.sizes))
+        if callable(contract.sizes):
+            contract = replace(contract, sizes=plan.complete_sizes(contract.sizes))
     return replace(specification, cases=cases, contract=contract)
 
 
@@ -81,6 +84,10 @@ class _Plan:
     @property
     def is_module(self) -> bool:
         return "forward" in self.signature.methods
+
+    @property
+    def returns_tensors(self) -> bool:
+        return any(result.kind for result in self.signature.call.results)
 
     @property
     def result_names(self) -> list[str]:
@@ -110,7 +117,7 @@ class _Plan:
                 ) from None
             if sizes.dtype:
                 call["cast"] = [n for n, v in inputs.items() if _is_float32(v)]
-            weights = self._draw_weights(inputs, draw)
+            weights = self._draw_weights(inputs, draw, sizes)
             return {CALL: json.dumps(call)} | inputs | weights
 
         return make_inputs
@@ -130,7 +137,7 @@ class _Plan:
             call["dtype"] = sizes.dtype
         return call
 
-    def _draw_weights(self, inputs: Inputs, draw: Draw) -> Inputs:
+    def _draw_weights(self, inputs: Inputs, draw: Draw, sizes: InputSizes) -> Inputs:
         """Draw the parameters of a module in the shapes that the solution has."""
         if not self.is_module:
             return {}
@@ -142,7 +149,9 @@ class _Plan:
         }
         module: nn.Module = kind(**options)
         shapes = {name: tuple(p.shape) for name, p in module.named_parameters()}
-        return dict(draw.weights(**shapes)) if shapes else {}
+        weights = draw.weights(**shapes) if shapes else {}
+        largest = sizes.values.get("weights", 1)
+        return {name: weight * largest for name, weight in weights.items()}
 
     def complete_contract(
         self, contract: Contract, by_sizes: Sequence[CaseKind]
@@ -151,7 +160,9 @@ class _Plan:
         if not by_sizes:
             return contract
         call = self.signature.call
-        special = contract.sizes or self._vary_sizes(by_sizes[0])
+        special = contract.sizes
+        if not callable(special):
+            special = self._vary_sizes(by_sizes[0], special or {})
         if any(parameter.is_array for parameter in call.arguments):
             # The general properties are PyTorch's; sizes are tried by the usual probe.
             return replace(contract, ways=(), sizes=special)
@@ -179,10 +190,8 @@ class _Plan:
             on=on, typed=typed, sizes=special,
         )  # fmt: skip
 
-    def complete_sizes(self, special: SpecialSizes | None) -> SpecialSizes | None:
+    def complete_sizes(self, special: SpecialSizes) -> SpecialSizes:
         """Draw those special inputs of a contract that are stated by their sizes."""
-        if special is None:
-            return None
 
         def draw_all(draw: Draw) -> dict[str, Inputs]:
             return {
@@ -194,15 +203,24 @@ class _Plan:
 
         return draw_all
 
-    def _vary_sizes(self, kind: CaseKind) -> SpecialSizes | None:
-        """Inputs in which one size is 1, for each of them, or all are equal."""
+    def _vary_sizes(
+        self, kind: CaseKind, more: Mapping[str, Mapping[str, Any]]
+    ) -> SpecialSizes | None:
+        """Inputs in which one size is 1, for each of them, or all are equal.
+
+        Args:
+            more: changes of the case's values by what is special about them.
+        """
         assert isinstance(kind.inputs, InputSizes)
         fixed = self.specification.fixed.split()
         values = kind.inputs.values
         variable = [name for name in self._dimensions() if name not in fixed]
-        changes = {f"{name} = 1": {name: 1} for name in variable}
+        changes: dict[str, Mapping[str, Any]] = {
+            f"{name} = 1": {name: 1} for name in variable
+        }
         if len(variable) > 1:
             changes["equal sizes"] = dict.fromkeys(variable, _EQUAL)
+        changes |= more
 
         def draw_all(draw: Draw) -> dict[str, Inputs]:
             return {
@@ -267,7 +285,7 @@ def _value(parameter: Parameter, sizes: InputSizes, draw: Draw) -> Any:
     """
     value = sizes.values.get(parameter.name)
     if callable(value):
-        value = value(draw)
+        value = _call_with_sizes(value, draw, sizes)
     if isinstance(value, str) and parameter.kind:
         return _draw_tensor(parameter, value.split(), sizes, draw)
     if isinstance(value, bool | int | float):
@@ -280,6 +298,15 @@ def _value(parameter: Parameter, sizes: InputSizes, draw: Draw) -> Any:
     if not parameter.kind:
         raise KeyError(parameter.name)
     return _draw_tensor(parameter, parameter.shapes[-1], sizes, draw)
+
+
+def _call_with_sizes(
+    function: Callable[..., Any], draw: Draw, sizes: InputSizes
+) -> Any:
+    """Call a function of a Draw and of the sizes that its arguments are named after."""
+    names = list(inspect.signature(function).parameters)[1:]
+    values = {name: sizes.values[name] for name in names if name in sizes.values}
+    return function(draw, **values)
 
 
 def _is_float32(value: Any) -> bool:

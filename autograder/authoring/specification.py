@@ -23,7 +23,9 @@ class InputSizes:
 
     Args:
         values: a size by the name of its dimension; for the name of an argument, its
-            value, a function from a Draw to it, or the shape to draw: ``"B 1 Lk"``.
+            value, the shape to draw (``"B 1 Lk"``), or a function of a Draw, and of
+            values that its other arguments are named after. "weights" is the largest
+            weight of a module, 1 by default.
         below: integers are drawn from 0 to below this number.
         scale: floats are drawn between -scale and scale.
         dtype: of weights and of arguments drawn in float32, if it is another one; no

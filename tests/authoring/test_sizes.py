@@ -94,3 +94,19 @@ def test_an_exercise_needs_nothing_but_two_cases(monkeypatch):
     assert torch.allclose(first.expected["the result"], 4 * first.inputs["x"])
     assert first.shapes == {"the result": "B, L, d"}
     assert shapes_of_results(exercise) == {"the result": "B, L, d"}
+
+
+def test_a_function_gets_the_values_that_its_arguments_are_named_after(monkeypatch):
+    drawn = plain(B=2, L=3, d=5, factor=4, x=lambda draw, B, d: draw.tensor(B, 7, d))
+    exercise = sign(monkeypatch, SCALE, "scale", cases=[drawn])
+    assert draw_first(exercise)["x"].shape == (2, 7, 5)
+
+
+def test_a_contract_changes_the_first_case_by_what_is_special(monkeypatch):
+    contract = Contract(sizes={"a long text": {"L": 70, "weights": 1 / 16}})
+    kinds = [plain(B=2, L=3, d_model=5)]
+    exercise = sign(monkeypatch, NORM, "Norm", cases=kinds, contract=contract)
+    special = exercise.contract.sizes(Draw("a seed"))
+    long = special["a long text"]
+    assert long["x"].shape == (2, 70, 5) and special["L = 1"]["x"].shape == (2, 1, 5)
+    assert 0 < long["weights.weight"].abs().max() <= 1 / 16

@@ -83,6 +83,14 @@ def read_arguments(inputs: Inputs) -> Seen:
     }
 
 
+def call_with_inputs(answer: Any, inputs: Inputs) -> Seen:
+    """Call an object with the arguments of a case, and report its results by name."""
+    call = json.loads(inputs[CALL])
+    return _read_results(
+        _call(answer, call["order"], read_arguments(inputs)), call["results"]
+    )
+
+
 def create_module(module_class: Any, inputs: Inputs) -> Any:
     """Create a module with the options that a case's inputs name ``make.NAME``."""
     values = under(inputs, MAKE)
