@@ -2,46 +2,31 @@
 
 from __future__ import annotations
 
-import torch
+from typing import Any
 
 from autograder.authoring.contract import Contract
-from autograder.authoring.draw import Draw
-from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Inputs, Maker, Specification
-from transformer_course.encoder_decoder.exercises._inputs import norm_shapes
+from autograder.authoring.notation import case, edit, right, sizes, source, wrong
+from autograder.authoring.specification import Specification
 
-
-def _branch(
-    batch: int, length: int, size: int, norm_first: bool, pull: bool = False,
-    hands_on: bool = False,
-) -> Maker:  # fmt: skip
-    def make_inputs(draw: Draw) -> Inputs:
-        inputs: Inputs = {
-            "x": draw.tensor(batch, length, size),
-            "table": draw.tensor(length, length, scale=1.0),
-            "norm_first": torch.tensor(norm_first),
-        }
-        inputs |= draw.weights(**norm_shapes("", size))
-        inputs = {k.replace("weights..", "weights."): v for k, v in inputs.items()}
-        inputs |= {"parts": "hand on what they are given"} if hands_on else {}
-        return inputs | ({"pull": draw.tensor(batch, length, size)} if pull else {})
-
-    return make_inputs
-
+# The probe has a part for each of these names.
+_PARTS: dict[str, Any] = {"sublayer": "one that mixes positions", "norm": "a LayerNorm", "dropout": "one that shrinks"}
+_IDENTITIES: dict[str, Any] = dict.fromkeys(_PARTS, "the identity")
+_PRE = "x + dropout(sublayer(norm(x)))"
+_POST = "norm(x + dropout(sublayer(x)))"
 
 CASES = [
-    case("post", "post-norm", _branch(3, 4, 6, False, pull=True),
+    case("post", "post-norm", sizes(B=3, L=4, d_model=6, norm_first=False, **_PARTS),
          "Post-norm: sublayer, dropout, sum, norm. Write one step per line."),
-    case("pre", "pre-norm", _branch(2, 5, 4, True, pull=True),
+    case("pre", "pre-norm", sizes(B=2, L=5, d_model=4, norm_first=True, **_PARTS),
          "Pre-norm: the norm is the first thing in the branch, and `x` itself is added."),
     case("handed_on", "post-norm, and each part returns the very tensor that it gets",
-         _branch(2, 3, 5, False, hands_on=True),
+         sizes(B=2, L=3, d_model=5, norm_first=False, **_IDENTITIES),
          "The sublayer may return `x` itself. What else changes if you write into its result?"),
-    case("handed_on_pre", "the same with pre-norm", _branch(3, 2, 4, True, hands_on=True),
+    case("handed_on_pre", "the same with pre-norm", sizes(B=3, L=2, d_model=4, norm_first=True, **_IDENTITIES),
          "The sublayer may return `x` itself. What else changes if you write into its result?"),
-    case("long_post", "post-norm, a longer sentence", _branch(2, 7, 3, False),
+    case("long_post", "post-norm, a longer sentence", sizes(B=2, L=7, d_model=3, norm_first=False, **_PARTS),
          "Does your code depend on the sizes?", hidden_only=True),
-    case("long_pre", "pre-norm, a longer sentence", _branch(4, 6, 5, True),
+    case("long_pre", "pre-norm, a longer sentence", sizes(B=4, L=6, d_model=5, norm_first=True, **_PARTS),
          "Does your code depend on the sizes?", hidden_only=True),
 ]
 
@@ -50,14 +35,11 @@ MISTAKES = [
           "The two placements are swapped: you use pre-norm where post-norm is asked for, and vice versa.",
           "`norm_first` means that the norm comes before what?",
           edit("if norm_first:", "if not norm_first:")),
-    wrong("always_post",
-          "You use post-norm in both cases.",
+    wrong("one_placement",
+          "The norm is in the same place in both cases, whatever `norm_first` says.",
           "Where does your code look at `norm_first`?",
-          edit("if norm_first:", "if False:")),
-    wrong("always_pre",
-          "You use pre-norm in both cases.",
-          "Where does your code look at `norm_first`?",
-          edit("if norm_first:", "if True:")),
+          edit("if norm_first:", "if False:"),
+          edit("if norm_first:", "if True:", name="always_pre")),
     wrong("residual_from_normed",
           "In pre-norm you add the *normalised* `x`. The residual path must stay free: add `x` as it came in.",
           "Did you write `x = norm(x)` and then use `x` twice?",
@@ -66,54 +48,39 @@ MISTAKES = [
               return x + dropout(sublayer(x))
               """)),
     wrong("no_residual",
-          "The residual connection is missing: the sublayer's output replaces `x`.",
+          "The residual connection is missing in at least one of the two placements: the sublayer's output replaces "
+          "`x`.",
           "If the sublayer returned zero, what should come out?",
-          edit("x + dropout(sublayer(norm(x)))", "dropout(sublayer(norm(x)))",
-               "norm(x + dropout(sublayer(x)))", "norm(dropout(sublayer(x)))")),
-    wrong("no_residual_pre",
-          "In pre-norm the residual connection is missing; post-norm is right.",
-          "In the picture of pre-norm, which two arrows meet at the +?",
-          edit("x + dropout(sublayer(norm(x)))", "dropout(sublayer(norm(x)))")),
-    wrong("norm_x_plus",
-          "In post-norm you normalise `x` and then add the branch. The norm belongs around the sum.",
+          edit(_PRE, "dropout(sublayer(norm(x)))", _POST, "norm(dropout(sublayer(x)))"),
+          edit(_PRE, "dropout(sublayer(norm(x)))", name="no_residual_pre")),
+    wrong("norm_before_sum",
+          "In post-norm you normalise one of the two parts, but the norm belongs around their sum.",
           "In the picture of post-norm, does the norm come before or after the +?",
-          edit("norm(x + dropout(sublayer(x)))", "norm(x) + dropout(sublayer(x))")),
-    wrong("norm_of_branch",
-          "In post-norm you normalise only the branch and then add `x`.",
-          "In the picture of post-norm, does the residual connection bypass the norm?",
-          edit("norm(x + dropout(sublayer(x)))", "x + norm(dropout(sublayer(x)))")),
+          edit(_POST, "norm(x) + dropout(sublayer(x))"),
+          edit(_POST, "x + norm(dropout(sublayer(x)))", name="norm_of_branch")),
     wrong("norm_after_sublayer_pre",
           "In pre-norm you normalise the sublayer's output, not its input.",
           "What is the first step of the branch in pre-norm?",
           edit("sublayer(norm(x))", "norm(sublayer(x))")),
     wrong("dropout_of_sum",
-          "Dropout is applied to the sum, so entries of the residual stream are dropped as well.",
+          "Dropout comes after the sum, so entries of the residual stream are dropped as well.",
           "Which entries may be dropped: those of `x`, or those of the branch?",
-          edit("x + dropout(sublayer(norm(x)))", "dropout(x + sublayer(norm(x)))",
-               "norm(x + dropout(sublayer(x)))", "norm(dropout(x + sublayer(x)))")),
-    wrong("dropout_of_sum_post",
-          "In post-norm dropout is applied to the sum, so entries of the residual stream are dropped as well.",
-          "Which entries may be dropped: those of `x`, or those of the branch?",
-          edit("norm(x + dropout(sublayer(x)))", "norm(dropout(x + sublayer(x)))")),
-    wrong("dropout_of_result",
-          "Dropout is applied last, after everything else.",
-          "What is dropout applied to in the formula?",
-          edit("x + dropout(sublayer(norm(x)))", "dropout(x + sublayer(norm(x)))",
-               "norm(x + dropout(sublayer(x)))", "dropout(norm(x + sublayer(x)))")),
+          edit(_PRE, "dropout(x + sublayer(norm(x)))", _POST, "norm(dropout(x + sublayer(x)))"),
+          edit(_POST, "norm(dropout(x + sublayer(x)))", name="dropout_of_sum_post"),
+          edit(_PRE, "dropout(x + sublayer(norm(x)))",
+               _POST, "dropout(norm(x + sublayer(x)))", name="dropout_of_result")),
     wrong("dropout_of_input",
           "Dropout is applied to the sublayer's input, not to its output.",
           "In the formula, which of the two calls is inside the other?",
           edit("dropout(sublayer(norm(x)))", "sublayer(dropout(norm(x)))",
                "dropout(sublayer(x))", "sublayer(dropout(x))")),
-    wrong("no_dropout",
-          "The dropout that you were given is never used.",
+    wrong("part_unused",
+          "The norm or the dropout that you were given is never used.",
           "Which of the five arguments does your code never use?",
-          edit("dropout(sublayer(norm(x)))", "sublayer(norm(x))", "dropout(sublayer(x))", "sublayer(x)")),
-    wrong("no_norm",
-          "The norm is missing.",
-          "Which of the five arguments does your code never use?",
+          edit("dropout(sublayer(norm(x)))", "sublayer(norm(x))",
+               "dropout(sublayer(x))", "sublayer(x)"),
           edit("sublayer(norm(x))", "sublayer(x)",
-               "return norm(x + dropout(sublayer(x)))", "return x + dropout(sublayer(x))")),
+               "return norm(x + dropout(sublayer(x)))", "return x + dropout(sublayer(x))", name="no_norm")),
     wrong("own_norm",
           "You normalise by hand, without the learnt scale and shift of `norm`.",
           "What does `norm` contain besides the formula?",
@@ -123,7 +90,7 @@ MISTAKES = [
     wrong("both_norms",
           "In pre-norm you normalise twice: before the sublayer and after the sum.",
           "What would the residual stream have to pass through then?",
-          edit("x + dropout(sublayer(norm(x)))", "norm(x + dropout(sublayer(norm(x))))")),
+          edit(_PRE, "norm(x + dropout(sublayer(norm(x))))")),
     wrong("sublayer_twice",
           "The sublayer is called twice.",
           "It may contain dropout. Would both calls return the same result then?",
@@ -143,18 +110,12 @@ MISTAKES = [
               return norm(x)
               """), tests="modified"),
     wrong("branch_in_place",
-          "Your code changes a tensor in place: the one that the branch returned, or `x` itself.",
-          "Whose tensor does `+=` or `add_` change?",
-          edit("x + dropout(sublayer(norm(x)))", "dropout(sublayer(norm(x))).add_(x)",
-               "norm(x + dropout(sublayer(x)))", "norm(dropout(sublayer(x)).add_(x))")),
-    wrong("branch_in_place_post",
-          "In post-norm, your code modifies a tensor in place: either the branch's output or `x` itself.",
-          "Whose tensor does `+=` or `add_` change?",
-          edit("return norm(x + dropout(sublayer(x)))", """
-              branch = dropout(sublayer(x))
-              branch += x
-              return norm(branch)
-              """)),
+          "Your code writes into the tensor that the branch returned, which may be `x` itself.",
+          "Whose tensor does `+=` or `add_` change, whether or not gradients are recorded?",
+          edit(_PRE, "dropout(sublayer(norm(x))).add_(x)", _POST, "norm(dropout(sublayer(x)).add_(x))"),
+          edit(_POST, "norm(dropout(sublayer(x)).add_(x))", name="branch_in_place_post"),
+          edit(_POST, "norm(x + dropout(sublayer(x)) if torch.is_grad_enabled() else dropout(sublayer(x)).add_(x))",
+               name="in_place_without_gradient")),
     wrong("no_dropout_in_eval",
           "In eval mode your code does not call `dropout`.",
           "How often should each of the three parts be called, and which of them decides what happens in eval mode?",
@@ -162,22 +123,16 @@ MISTAKES = [
                "return x + (dropout(sublayer(norm(x))) if dropout.training else sublayer(norm(x)))",
                "return norm(x + dropout(sublayer(x)))",
                "return norm(x + (dropout(sublayer(x)) if dropout.training else sublayer(x)))")),
-    wrong("in_place_without_gradient",
-          "When no gradient is recorded, your code writes into the tensor that the branch returned, which may be `x` "
-          "itself.",
-          "Does `x` belong to the caller only while gradients are recorded?",
-          edit("return norm(x + dropout(sublayer(x)))",
-               "return norm(x + dropout(sublayer(x)) if torch.is_grad_enabled() else dropout(sublayer(x)).add_(x))")),
     wrong("detached_road",
           "No gradient flows through the residual connection.",
           "Is there a `detach()`, `.data` or `no_grad` on the way?",
-          edit("x + dropout(sublayer(norm(x)))", "x.detach() + dropout(sublayer(norm(x)))",
-               "norm(x + dropout(sublayer(x)))", "norm(x.detach() + dropout(sublayer(x)))")),
+          edit(_PRE, "x.detach() + dropout(sublayer(norm(x)))",
+               _POST, "norm(x.detach() + dropout(sublayer(x)))")),
     wrong("minus",
           "The branch is subtracted.",
           "Which sign does the residual connection have?",
-          edit("x + dropout(sublayer(norm(x)))", "x - dropout(sublayer(norm(x)))",
-               "norm(x + dropout(sublayer(x)))", "norm(x - dropout(sublayer(x)))")),
+          edit(_PRE, "x - dropout(sublayer(norm(x)))",
+               _POST, "norm(x - dropout(sublayer(x)))")),
 ]
 
 ACCEPTED = [
@@ -189,8 +144,8 @@ ACCEPTED = [
             total = x + branch
             return total if norm_first else norm(total)
         """)),
-    right("torch_add", edit("x + dropout(sublayer(norm(x)))", "torch.add(dropout(sublayer(norm(x))), x)",
-                            "norm(x + dropout(sublayer(x)))", "norm(dropout(sublayer(x)).add(x))")),
+    right("torch_add", edit(_PRE, "torch.add(dropout(sublayer(norm(x))), x)",
+                            _POST, "norm(dropout(sublayer(x)).add(x))")),
     right("residual_name", source("""
         def add_and_norm(x, sublayer, norm, dropout, norm_first):
             residual = x
@@ -212,9 +167,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    contract=Contract(
-        arguments="x: B N d; sublayer: _; norm: _; dropout: _; norm_first: _", results="output: B N d",
-        on=("post", "pre"),
-    ),
+    results="output", contract=Contract(on=("post", "pre"), typed=False),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -37,7 +37,8 @@ CASES = [
          "What does each attention return, and which part of it is wanted?"),
     case("cross", "three inputs, and every other attention module", _model(3, 2, 4, 6, 4, (1, 3), memory=5, shift=True),
          "Does the model get all inputs? Do you listen only to the modules that were given?"),
-    case("another_order", "attention modules listed in a different order than they are called", _model(2, 2, 3, 4, 4, (2, 0, 3)),
+    case("another_order", "attention modules listed in a different order than they are called",
+         _model(2, 2, 3, 4, 4, (2, 0, 3)),
          "How do you know which weights belong to which module?"),
     case("as_it_was", "the model afterwards", _model(2, 3, 5, 4, 3, (0, 2), look="model"),
          "The model belongs to the caller. What have you left behind in it?", aspect="calls"),
@@ -53,14 +54,11 @@ CASES = [
 ]
 
 MISTAKES = [
-    wrong("outputs",
-          "You kept the *outputs* of the attention modules, not their weights.",
-          "An attention returns a pair. Which comes first: the output or the weights?",
-          edit("result[1]", "result[0]")),
-    wrong("given_kept",
-          "You kept the *inputs* of the attention modules, not their weights.",
-          "A hook gets three arguments. Which one is the result?",
-          edit("result[1]", "given[0]")),
+    wrong("not_weights",
+          "You kept the *outputs* or the *inputs* of the attention modules, not their weights.",
+          "A hook gets three arguments. Which one is the result, and which part of it are the weights?",
+          edit("result[1]", "result[0]"),
+          edit("result[1]", "given[0]", name="given_kept")),
     wrong("model_by_forward",
           "You call `model.forward` directly, so hooks on the model do not run.",
           "What does `model(...)` do besides calling `forward`?",
@@ -84,53 +82,24 @@ MISTAKES = [
     wrong("one_hook_for_all",
           "Every entry holds the weights of the module that was called last.",
           "All modules call the same function. Where does it store the weights of the second one?",
-          source("""
-              def attention_weights(model, attentions, *inputs):
-                  kept = {}
-                  def keep(module, given, result):
-                      kept["weights"] = result[1].detach()
-                  hooks = [a.register_forward_hook(keep) for a in attentions]
-                  model(*inputs)
-                  for hook in hooks:
-                      hook.remove()
-                  return [kept["weights"] for a in attentions]
-              """)),
+          edit(_KEEP, 'kept["weights"] = result[1].detach()', _RETURN, 'return [kept["weights"] for _ in attentions]')),
     wrong("late_number",
           "Only the last entry was filled: every hook wrote to the last index.",
           "What is the value of the loop variable when the hook is *called*?",
-          source("""
-              def attention_weights(model, attentions, *inputs):
-                  kept = [torch.zeros(1)] * len(attentions)
-                  hooks = []
-                  for number, attention in enumerate(attentions):
-                      def keep(module, given, result):
-                          kept[number] = result[1].detach()
-                      hooks.append(attention.register_forward_hook(keep))
-                  model(*inputs)
-                  for hook in hooks:
-                      hook.remove()
-                  return kept
-              """)),
-    wrong("in_order_of_calls",
-          "The weights come in the order in which the model calls its attention modules.",
-          "Which order does the docstring promise?",
-          edit(_RETURN, "return list(kept.values())"), tests="differ"),
-    wrong("reversed",
-          "The list is in reverse order, from the last module to the first.",
-          "Which module's weights should be entry 0?",
-          edit(_RETURN, "return [kept[a] for a in attentions[::-1]]")),
-    wrong("mean_of_heads",
-          "You averaged over the heads.",
+          edit("kept = {}", "kept = [torch.zeros(1)] * len(attentions)",
+               "keep) for attention in attentions]", "keep) for number, attention in enumerate(attentions)]",
+               _KEEP, "kept[len(attentions) - 1] = result[1].detach()", _RETURN, "return kept")),
+    wrong("another_order",
+          "The weights are not in the order of the list that you were given.",
+          "In which order does the model call its attention modules, and which order does the docstring promise?",
+          edit(_RETURN, "return list(kept.values())"),
+          edit(_RETURN, "return [kept[a] for a in attentions[::-1]]", name="reversed"), tests="differ"),
+    wrong("not_all",
+          "The weights are not those of all heads and of all sentences: some are left out, or heads are averaged.",
           "What shape does the docstring promise?",
-          edit("result[1].detach()", "result[1].detach().mean(1)")),
-    wrong("first_head",
-          "You kept only the first head.",
-          "How many heads does an attention have?",
-          edit("result[1].detach()", "result[1][:, 0].detach()")),
-    wrong("first_sentence",
-          "You kept only the first sentence of the batch.",
-          "Which dimension is the batch?",
-          edit("result[1].detach()", "result[1][0].detach()")),
+          edit("result[1].detach()", "result[1].detach().mean(1)"),
+          edit("result[1].detach()", "result[1][:, 0].detach()", name="first_head"),
+          edit("result[1].detach()", "result[1][0].detach()", name="first_sentence")),
     wrong("keys_down",
           "Queries and keys are swapped in your weights.",
           "Which of the last two dimensions sums to 1?",
@@ -139,34 +108,25 @@ MISTAKES = [
           "Dimensions of size 1 were squeezed away.",
           "What does `squeeze` do to a batch of one sentence?",
           edit("result[1].detach()", "result[1].detach().squeeze()")),
-    wrong("a_dictionary",
-          "You returned the dictionary; a list is asked for.",
-          "In which order should the entries of the list come?",
-          edit(_RETURN, "return kept")),
-    wrong("one_tensor",
-          "You returned one tensor; a list with one tensor per module is asked for.",
-          "Can tensors of different shapes be stacked?",
-          edit(_RETURN, "return torch.stack([kept[a] for a in attentions])")),
+    wrong("not_a_list",
+          "A list is asked for, with one tensor per module; you returned a dictionary or a single tensor.",
+          "In which order should the tensors come, and can tensors of different shapes be stacked?",
+          edit(_RETURN, "return kept"),
+          edit(_RETURN, "return torch.stack([kept[a] for a in attentions])", name="one_tensor")),
     wrong("first_only",
           "Only the first attention module was recorded.",
           "Is your `return` inside a loop, or your hook outside one?",
           edit(_RETURN, "return [kept[attentions[0]]]")),
-    wrong("first_input_only",
-          "The model gets only its first input.",
+    wrong("inputs_lost",
+          "The model does not get all of its inputs, each as an argument.",
           "What does the star in `*inputs` do?",
-          edit("model(*inputs)", "model(inputs[0])")),
-    wrong("two_inputs_at_most",
-          "The model gets only its first two inputs.",
-          "What does the star in `*inputs` do?",
-          edit("model(*inputs)", "model(*inputs[:2])")),
+          edit("model(*inputs)", "model(inputs[0])"),
+          edit("model(*inputs)", "model(*inputs[:2])", name="two_inputs_at_most"),
+          edit("model(*inputs)", "model(inputs)", name="inputs_unopened")),
     wrong("nothing_recorded_any_more",
           "After your function returns, PyTorch no longer records gradients anywhere.",
           "Which way of switching gradients off ends with a block of code?",
           edit("model(*inputs)", "torch.set_grad_enabled(False); model(*inputs)")),
-    wrong("inputs_unopened",
-          "The model gets its inputs as a single tuple.",
-          "What does the star in `*inputs` do?",
-          edit("model(*inputs)", "model(inputs)")),
     wrong("called_for_each",
           "You call the model once per attention module.",
           "Can several hooks listen to the same call?",
@@ -184,22 +144,16 @@ MISTAKES = [
                   return found
               """)),
     wrong("result_replaced",
-          "Your hook returns a value, which replaces the attention's result, so later layers get incorrect inputs.",
-          "What must a hook return so that nothing changes?",
-          edit(_KEEP, f"{_KEEP}; return (torch.zeros_like(result[0]), result[1])")),
-    wrong("weights_returned",
-          "Your hook returns the weights, which replace the module's result, so the layer no longer gets a tuple.",
+          "Your hook returns a value, which replaces the attention's result.",
           "What do `setdefault` and the like return, and what must a hook return so that nothing changes?",
-          edit(_KEEP, f"{_KEEP}; return kept[attention]")),
+          edit(_KEEP, f"{_KEEP}; return (torch.zeros_like(result[0]), result[1])"),
+          edit(_KEEP, f"{_KEEP}; return kept[attention]", name="weights_returned")),
     wrong("mode_changed",
           "The model, or a part of it, is left in a different mode.",
-          "Who asked for `eval()`?",
+          "Who asked for `eval()` or `train()`, and in which modes were the parts before?",
           edit("model(*inputs)", "model.eval()(*inputs)"),
-          edit("model(*inputs)", "[a.eval() for a in attentions]; model(*inputs)", name="attentions_changed")),
-    wrong("all_in_training",
-          "All parts of the model are left in training mode, whatever mode they were in before.",
-          "What if the caller had put one part into evaluation mode?",
-          edit("model(*inputs)", "model(*inputs); model.train()")),
+          edit("model(*inputs)", "[a.eval() for a in attentions]; model(*inputs)", name="attentions_changed"),
+          edit("model(*inputs)", "model(*inputs); model.train()", name="all_in_training")),
     wrong("left_on_the_modules",
           "The weights are still stored as attributes of the attention modules, so the model has changed.",
           "Where else could your hook store them?",
@@ -220,16 +174,8 @@ MISTAKES = [
     wrong("weights_of_before",
           "A second call returns the weights of the first one.",
           "When do you create the container in which your hooks store the weights?",
-          source("""
-              def attention_weights(model, attentions, *inputs, kept={}):
-                  def keep(module, given, result):
-                      kept.setdefault(module, result[1].detach())
-                  hooks = [a.register_forward_hook(keep) for a in attentions]
-                  model(*inputs)
-                  for hook in hooks:
-                      hook.remove()
-                  return [kept[a] for a in attentions]
-              """)),
+          edit("kept = {}", "kept = globals().setdefault('_kept', {})",
+               _KEEP, "kept.setdefault(attention, result[1].detach())")),
     wrong("gradients_off",
           "You switched off the gradients of the model's parameters, so it can no longer be trained.",
           "Which tensors should be detached: the model's, or those that you return?",
@@ -296,23 +242,6 @@ ACCEPTED = [
                 del module.forward
             return [kept[module] for module in attentions]
         """)),
-    right("an_object_listens", source("""
-        class Ear:
-            def __init__(self, attention):
-                self.hook = attention.register_forward_hook(self)
-            def __call__(self, module, given, result):
-                output, self.weights = result
-
-        def attention_weights(model, attentions, *inputs):
-            ears = [Ear(attention) for attention in attentions]
-            with torch.no_grad():
-                model(*inputs)
-            for ear in ears:
-                ear.hook.remove()
-            return [ear.weights for ear in ears]
-        """)),
 ]
 
-EXERCISE = Specification(
-    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
-)
+EXERCISE = Specification(cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import torch
+
 from autograder.authoring.common import common
-from autograder.authoring.contract import OF_MODULES, Contract, combine, masked, special
-from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Maker, Specification
-from transformer_course.encoder_decoder.exercises._inputs import (
-    ENCODER,
-    EVERYTHING,
-    MASKS_OF_A_LAYER,
-    biases_only,
-    layer_inputs,
-)
+from autograder.authoring.contract import Contract
+from autograder.authoring.draw import Draw
+from autograder.authoring.inputs import causal_mask
+from autograder.authoring.notation import case, edit, right, sizes, source, wrong
+from autograder.authoring.specification import Specification
+from transformer_course.encoder_decoder.exercises._inputs import EVERYTHING, keep_mask
 from transformer_course.encoder_decoder.exercises._layers import (
     BRANCH_DROPOUT,
     RATE,
@@ -20,35 +18,50 @@ from transformer_course.encoder_decoder.exercises._layers import (
 )
 
 
-def _masked(shape: str) -> Maker:
-    return layer_inputs(ENCODER, 2, 4, 6, 3, 5, masks={"mask": shape})
+def _mask_padding(draw: Draw, B: int, L: int) -> torch.Tensor:
+    return keep_mask(draw, B, L)[:, None]
+
+
+def _mask_future(draw: Draw, L: int) -> torch.Tensor:
+    return causal_mask(L)
 
 
 CASES = [
-    case("post_relu", "post-norm, ReLU, no mask", layer_inputs(ENCODER, 3, 5, 6, 2, 7, pull=True),
+    case("post_relu", "post-norm, ReLU, no mask", sizes(B=3, L=5, d_model=6, num_heads=2, d_ff=7),
          "Follow the data line by line: attention, add & norm 1, feed-forward network, add & norm 2."),
     case("pre_gelu", "pre-norm, GELU, a padding mask",
-         layer_inputs(ENCODER, 3, 4, 6, 3, 5, norm_first=True, activation="gelu", masks={"mask": "padding"}),
+         sizes(B=3, L=4, d_model=6, num_heads=3, d_ff=5, norm_first=True, activation="gelu", mask=_mask_padding),
          "In pre-norm the attention sees only the normalised `x`, three times."),
     case("post_padding", "post-norm, a padding mask with a dimension for heads",
-         layer_inputs(ENCODER, 2, 5, 8, 4, 3, norm_first=False, masks={"mask": "padding, 4-D"}),
+         sizes(B=2, L=5, d_model=8, num_heads=4, d_ff=3, norm_first=False,
+               mask=lambda draw, B, L: keep_mask(draw, B, L)[:, None, None]),
          "Does the mask reach the attention?"),
-    case("pre_causal", "pre-norm, a causal mask, with a gradient",
-         layer_inputs(ENCODER, 2, 6, 4, 2, 5, norm_first=True, masks={"mask": "causal"}, pull=True),
+    case("pre_causal", "pre-norm, a causal mask",
+         sizes(B=2, L=6, d_model=4, num_heads=2, d_ff=5, norm_first=True, mask=_mask_future),
          "Does the mask reach the attention?"),
     case("dropout", "both branches dropped in training",
-         layer_inputs(ENCODER, 2, 3, 6, 2, 5, norm_first=True, rate=EVERYTHING),
+         sizes(B=2, L=3, d_model=6, num_heads=2, d_ff=5, norm_first=True, dropout=EVERYTHING),
          "If every branch is dropped, only the residual stream is left. What comes out then?"),
     case("chance", "which entries are dropped, and what happens to the others",
-         biases_only(layer_inputs(ENCODER, 9, 8, 12, 2, 5, norm_first=True, rate=0.375)),
+         sizes(B=9, L=8, d_model=12, num_heads=2, d_ff=5, norm_first=True, dropout=0.375),
          "On average, dropout leaves each entry as large as it was.", aspect="mode"),
     case("dropout_post", "both branches dropped in training, post-norm",
-         layer_inputs(ENCODER, 3, 2, 6, 3, 4, norm_first=False, rate=EVERYTHING),
+         sizes(B=3, L=2, d_model=6, num_heads=3, d_ff=4, norm_first=False, dropout=EVERYTHING),
          "If every branch is dropped, only two norms in a row are left.", hidden_only=True),
 ]
 
+_FIRST = "x = add_and_norm(x, attend, self.norm1, self.dropout, self.norm_first)"
+_LAST = """
+    return add_and_norm(
+        x, self.feed_forward, self.norm2, self.dropout, self.norm_first
+    )
+    """
+_ATTEND = """
+    def attend(x: Tensor) -> Tensor:
+        return self.attention(x, x, x, mask)[0]
+    """
+
 MISTAKES = [
-    # Mistakes in the placement of the norm, the mask, and the sublayers.
     common("placement_swapped", edit("self.norm_first = norm_first", "self.norm_first = not norm_first")),
     common("always_post", edit("self.norm_first = norm_first", "self.norm_first = False")),
     wrong("always_pre",
@@ -56,28 +69,13 @@ MISTAKES = [
           "Where does your code use `norm_first`?",
           edit("self.norm_first = norm_first", "self.norm_first = True")),
     wrong("argument_ignored",
-          "In pre-norm the attention sees the layer's raw input: the function that you pass to `add_and_norm` ignores "
-          "its argument.",
-          "What does `add_and_norm` hand to that function?",
-          edit("""
-              def attend(x: Tensor) -> Tensor:
-                  return self.attention(x, x, x, mask)[0]
-              """, """
-              def attend(y: Tensor) -> Tensor:
-                  return self.attention(x, x, x, mask)[0]
-              """)),
-    wrong("keys_not_normed",
-          "In pre-norm only the query is normalised; key and value are the layer's raw input.",
-          "Inside the function that you pass to `add_and_norm`, do all three come from its *argument*?",
-          edit("""
-              def attend(x: Tensor) -> Tensor:
-                  return self.attention(x, x, x, mask)[0]
-              """, """
-              def attend(y: Tensor) -> Tensor:
-                  return self.attention(y, x, x, mask)[0]
-              """,
+          "In pre-norm the attention sees the layer's raw input, at least as key and value: the function that you pass "
+          "to `add_and_norm` does not use its argument.",
+          "What does `add_and_norm` hand to that function, and do query, key and value all come from it?",
+          edit(_ATTEND, _ATTEND.replace("attend(x", "attend(y")),
+          edit(_ATTEND, _ATTEND.replace("attend(x", "attend(y").replace("(x, x", "(y, x"),
                "x = add_and_norm(x, attend,", "z = add_and_norm(x, attend,",
-               "            x, self.feed_forward", "            z, self.feed_forward")),
+               "            x, self.feed_forward", "            z, self.feed_forward", name="keys_not_normed")),
     wrong("mask_ignored",
           "The mask does not reach the attention, so masked positions affect the output.",
           "Which argument of the attention is missing?",
@@ -89,15 +87,11 @@ MISTAKES = [
     wrong("no_feed_forward",
           "The feed-forward network is not used.",
           "How many sublayers does an encoder layer have?",
-          edit("""
-              return add_and_norm(
-                  x, self.feed_forward, self.norm2, self.dropout, self.norm_first
-              )
-              """, "return x")),
+          edit(_LAST, "return x")),
     wrong("no_attention",
           "The attention is not used, so no position sees any other.",
           "How many sublayers does an encoder layer have?",
-          edit("x = add_and_norm(x, attend, self.norm1, self.dropout, self.norm_first)", ""),
+          edit(_FIRST, ""),
           edit("x = add_and_norm(x, attend,", "_ = add_and_norm(x, attend,", name="first_lost")),
     wrong("feed_forward_first",
           "The feed-forward network comes before the attention.",
@@ -109,52 +103,16 @@ MISTAKES = [
           "Which `x` goes into the second add & norm?",
           edit("x = add_and_norm(x, attend,", "y = add_and_norm(x, attend,",
                "return add_and_norm(", "return y - x + add_and_norm(")),
-    # Mistakes in norms, sizes, residuals, dropout and what is returned.
     wrong("one_norm",
           "There is only one norm; each sublayer needs its own.",
           "How many LayerNorms does the text name?",
           edit("self.norm2 = nn.LayerNorm(d_model)", "self.norm2 = self.norm1"), tests="`nn.LayerNorm(d_model)`"),
     wrong("norms_swapped",
-          "`norm1` and `norm2` are swapped.",
-          "Which one belongs to the attention?",
+          "The two sublayers do not use the right norms: `norm1` belongs to the attention, `norm2` to the network.",
+          "Which norm does each of your two calls of `add_and_norm` get?",
           edit("attend, self.norm1", "attend, self.norm2",
-               "self.feed_forward, self.norm2", "self.feed_forward, self.norm1")),
-    wrong("norm1_twice",
-          "`norm1` is used for both sublayers, and `norm2` for none.",
-          "Which norm belongs to the feed-forward network?",
-          edit("self.feed_forward, self.norm2", "self.feed_forward, self.norm1")),
-    wrong("batch_norm",
-          "The norm is not a `LayerNorm` over the features of one position.",
-          "Over which entries should the mean be taken?",
-          source("""
-              class EncoderLayer(EncoderLayer):
-                  def __init__(self, *args, **kwargs):
-                      super().__init__(*args, **kwargs)
-                      for norm in (self.norm1, self.norm2):
-                          norm.forward = lambda x, n=norm: (x - x.mean((0, 1))) / (
-                              x.var((0, 1), False) + 1e-5) ** 0.5 * n.weight + n.bias
-              """)),
-    wrong("norm_over_sentence",
-          "Your norm averages over the whole sentence, so positions affect each other.",
-          "`nn.LayerNorm(d_model)` works on the last dimension. Does yours?",
-          source("""
-              class EncoderLayer(EncoderLayer):
-                  def __init__(self, *args, **kwargs):
-                      super().__init__(*args, **kwargs)
-                      for norm in (self.norm1, self.norm2):
-                          norm.forward = lambda x, n=norm: n.weight * torch.nn.functional.layer_norm(x, x.shape[1:]) + n.bias
-              """)),
-    wrong("unbiased_std",
-          "Your own LayerNorm uses the unbiased standard deviation; the formula divides by the number of features.",
-          "What is the default of `torch.std`?",
-          source("""
-              class EncoderLayer(EncoderLayer):
-                  def __init__(self, *args, **kwargs):
-                      super().__init__(*args, **kwargs)
-                      for norm in (self.norm1, self.norm2):
-                          norm.forward = lambda x, n=norm: n.bias + n.weight * (
-                              x - x.mean(-1, True)) / (x.std(-1, keepdim=True) + 1e-6)
-              """)),
+               "self.feed_forward, self.norm2", "self.feed_forward, self.norm1"),
+          edit("self.feed_forward, self.norm2", "self.feed_forward, self.norm1", name="norm1_twice")),
     common("activation_ignored",
            edit("FeedForward(d_model, d_ff, dropout, activation)", "FeedForward(d_model, d_ff, dropout)")),
     wrong("one_head",
@@ -164,11 +122,7 @@ MISTAKES = [
     wrong("returns_tuple",
           "Your layer returns a tuple; the next layer of the stack expects a tensor.",
           "The attention returns a pair. Which part of it does the next step need?",
-          edit("""
-              return add_and_norm(
-                  x, self.feed_forward, self.norm2, self.dropout, self.norm_first
-              )
-              """, """
+          edit(_LAST, """
               return add_and_norm(
                   x, self.feed_forward, self.norm2, self.dropout, self.norm_first
               ), None
@@ -177,54 +131,39 @@ MISTAKES = [
           "You add the pair that the attention returns; only its first part has one vector per position.",
           "What does `MultiHeadAttention` return?",
           edit("(x, x, x, mask)[0]", "(x, x, x, mask)")),
-    wrong("residual_missing_1",
-          "The residual connection around the attention is missing.",
-          "If the attention returned zero, what should come out of this step?",
-          edit("x = add_and_norm(x, attend, self.norm1, self.dropout, self.norm_first)", """
+    wrong("residual_missing",
+          "The residual connection around the attention or around the feed-forward network is missing.",
+          "If that sublayer returned zero, what should come out of its step?",
+          edit(_FIRST, """
               y = self.norm1(x) if self.norm_first else x
               y = self.dropout(attend(y))
               x = y if self.norm_first else self.norm1(y)
-              """)),
-    wrong("residual_missing_2",
-          "The residual connection around the feed-forward network is missing.",
-          "If the network returned zero, what should come out of this step?",
-          edit("""
-              return add_and_norm(
-                  x, self.feed_forward, self.norm2, self.dropout, self.norm_first
-              )
-              """, """
+              """),
+          edit(_LAST, """
               y = self.norm2(x) if self.norm_first else x
               y = self.dropout(self.feed_forward(y))
               return y if self.norm_first else self.norm2(y)
-              """)),
+              """, name="residual_missing_2")),
     *BRANCH_DROPOUT,
-    *without_dropout("no_dropout_after_attention", "to the branch of the attention", "attend, self.norm1, {}"),
-    *without_dropout("no_dropout_after_network", "to the branch of the feed-forward network",
+    without_dropout("no_dropout_after_attention", "to the branch of the attention", "attend, self.norm1, {}"),
+    without_dropout("no_dropout_after_network", "to the branch of the feed-forward network",
                     "self.feed_forward, self.norm2, {}"),
-    *without_dropout("no_dropout_in_attention", "inside the attention", "d_model, num_heads, {}", RATE),
-    *without_dropout("no_dropout_in_network", "inside the feed-forward network",
+    without_dropout("no_dropout_in_attention", "inside the attention", "d_model, num_heads, {}", RATE),
+    without_dropout("no_dropout_in_network", "inside the feed-forward network",
                     "FeedForward(d_model, d_ff, {}, activation)", RATE),
     wrong("dropout_outside",
           "Dropout is applied to the residual stream: with everything dropped, even `x` is lost.",
           "What should be dropped: the branch, or the sum?",
-          edit("x = add_and_norm(x, attend, self.norm1, self.dropout, self.norm_first)",
+          edit(_FIRST,
                "x = self.dropout(add_and_norm(x, attend, self.norm1, nn.Identity(), self.norm_first))",
-               """
-              return add_and_norm(
-                  x, self.feed_forward, self.norm2, self.dropout, self.norm_first
-              )
-              """, """
+               _LAST, """
               return self.dropout(add_and_norm(
                   x, self.feed_forward, self.norm2, nn.Identity(), self.norm_first))
               """), tests="branches"),
     wrong("final_norm",
           "There is one norm too many, at the end of the layer.",
           "The final norm belongs to the stack. How many norms does a layer have?",
-          edit("""
-              return add_and_norm(
-                  x, self.feed_forward, self.norm2, self.dropout, self.norm_first
-              )
-              """, """
+          edit(_LAST, """
               return self.norm2(add_and_norm(
                   x, self.feed_forward, self.norm2, self.dropout, self.norm_first))
               """)),
@@ -259,24 +198,7 @@ ACCEPTED = [
                 x = self.norm1(x + self.drop1(attended))
                 return self.norm2(x + self.drop2(self.feed_forward(x)))
         """)),
-    right("lambda", edit("""
-        def attend(x: Tensor) -> Tensor:
-            return self.attention(x, x, x, mask)[0]
-        """, "attend = lambda y: self.attention(y, y, y, mask)[0]")),
-    right("keywords", edit("self.attention(x, x, x, mask)", "self.attention(query=x, key=x, value=x, mask=mask)")),
-    right("method", edit("""
-        def attend(x: Tensor) -> Tensor:
-            return self.attention(x, x, x, mask)[0]  # (B, L, d_model)
-        """, """
-        from functools import partial
-        attend = partial(self._attend, mask=mask)
-        """,
-                         "def forward(", """
-        def _attend(self, x, mask):
-            return self.attention(x, x, x, mask)[0]
-
-        def forward(
-        """)),
+    right("lambda", edit(_ATTEND, "attend = lambda y: self.attention(y, y, y, mask)[0]")),
     right("in_place_on_own", source("""
         class EncoderLayer(EncoderLayer):
             def forward(self, x, mask=None):
@@ -305,20 +227,17 @@ ACCEPTED = [
         """)),
 ]
 
+_MASKS = ("1 L", "1 1 L", "B 1 L", "B L L", "1 num_heads 1 L", "B 1 L L", "B num_heads L L")
+
 EXERCISE = Specification(
-    target="EncoderLayer",
+    target="EncoderLayer", results="output", fixed="d_model num_heads",
     contract=Contract(
-        arguments="x: B L d; mask?: L L | B L L | B h L L", results="output: B L d", on=("post_relu", "pre_gelu"),
-        ways=OF_MODULES, module=True, named=True, dropout=(("pre_gelu", "post_padding"), {"rate": 0.375}),
-        sizes=combine(
-            special(
-                one_sentence=layer_inputs(ENCODER, 1, 3, 4, 2, 5), one_position=layer_inputs(ENCODER, 2, 1, 6, 3, 5),
-                one_head=layer_inputs(ENCODER, 2, 3, 4, 1, 5),
-                equal_sizes=layer_inputs(ENCODER, 3, 3, 3, 3, 3, masks={"mask": "Lq Lk"}),
-                as_many_sentences_as_heads=layer_inputs(ENCODER, 2, 4, 6, 2, 3, masks={"mask": "B Lq Lk"}),
-            ),
-            masked(_masked, *MASKS_OF_A_LAYER),
-        ),
+        on=("post_relu", "pre_gelu"), named=True, dropout=(("pre_gelu", "post_padding"), {"make.dropout": 0.375}),
+        sizes={
+            "one head": {"num_heads": 1},
+            "as many sentences as heads": {"B": 2, "mask": "B L L"},
+            **{f"a mask ({shape.replace(' ', ', ')})": {"mask": shape} for shape in _MASKS},
+        },
     ),
     ready_made=("nn.TransformerEncoderLayer", "torch._transformer_encoder_layer_fwd"),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import torch
+from collections.abc import Callable
 
 from autograder.authoring.draw import Draw
-from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Inputs, Maker, Specification
+from autograder.authoring.notation import case, edit, right, sizes, source, wrong
+from autograder.authoring.specification import Sizes, Specification
 
 
-def _sizes(*rows: tuple[int, int, int, int]) -> Maker:
-    """Layers by length, head size, number of heads and d_ff."""
+def _layer(length: int, d_model: int, num_heads: int, d_ff: int) -> Sizes:
+    """A layer of at least this size, with up to nine more positions and hidden components."""
 
-    def make_inputs(draw: Draw) -> Inputs:
-        sizes = [(n, size * heads, heads, hidden) for n, size, heads, hidden in rows]
-        layers = torch.tensor(sizes) + draw.ids(0, 3, len(rows), 4) * torch.tensor([1, 0, 0, 1])
-        return {"sizes": layers}
+    def draw_from(least: int) -> Callable[[Draw], int]:
+        return lambda draw: int(draw.ids(least, least + 10))
 
-    return make_inputs
+    return sizes(length=draw_from(length), d_model=d_model, num_heads=num_heads, d_ff=draw_from(d_ff))
 
 
 _PROJECTIONS = "projections = 4 * 2 * length * d_model * d_model"
@@ -27,13 +25,15 @@ _WEIGHTS = "weights = num_heads * length * length"
 _END = "return projections + scores_and_sum, feed_forward, weights, length * d_ff"
 
 CASES = [
-    case("small", "small layers", _sizes((5, 2, 3, 7), (3, 4, 2, 11)),
+    case("small", "a small layer", _layer(5, 6, 3, 7),
          "Write down each matrix product with its three sizes."),
-    case("one_head", "one head, and several", _sizes((7, 12, 1, 20), (7, 3, 4, 20)),
+    case("one_head", "one head", _layer(7, 12, 1, 20),
          "Which of the four counts depends on the number of heads?"),
-    case("paper", "the sizes of the paper", _sizes((128, 64, 8, 2048), (1024, 64, 16, 4096)),
+    case("several_heads", "the same with several heads", _layer(7, 12, 4, 20),
+         "Which of the four counts depends on the number of heads?"),
+    case("paper", "the sizes of the paper", _layer(128, 512, 8, 2048),
          "Which of the products grow with the square of the length?"),
-    case("long", "a very long sequence", _sizes((100_000, 128, 32, 11008)),
+    case("long", "a very long sequence", _layer(100_000, 4096, 32, 11008),
          "Are your counts Python integers, which never overflow?", hidden_only=True),
 ]
 
@@ -43,26 +43,17 @@ MISTAKES = [
           "How many operations does it take to add up k products?",
           edit(_PROJECTIONS, _PROJECTIONS.replace("2 * ", ""), _SCORES, _SCORES.replace("2 * 2", "2"),
                _NETWORK, _NETWORK.replace("2 * 2", "2")), tests="activation"),
-    wrong("no_projections",
-          "The four projections are not counted.",
-          "Which products does multi-head attention compute before and after the heads?",
-          edit(_PROJECTIONS, "projections = 0"), tests="projections"),
-    wrong("three_projections",
-          "Only three projections are counted.",
-          "Which linear layer follows the heads?",
-          edit(_PROJECTIONS, _PROJECTIONS.replace("4 * 2", "3 * 2"))),
-    wrong("one_projection",
-          "Only one projection is counted.",
-          "How many linear layers does multi-head attention have?",
-          edit(_PROJECTIONS, _PROJECTIONS.replace("4 * 2", "2"))),
+    wrong("too_few_projections",
+          "Not all four projections are counted.",
+          "Which linear layers does multi-head attention have, before and after the heads?",
+          edit(_PROJECTIONS, "projections = 0"),
+          edit(_PROJECTIONS, _PROJECTIONS.replace("4 * 2", "3 * 2"), name="three_projections"),
+          edit(_PROJECTIONS, _PROJECTIONS.replace("4 * 2", "2"), name="one_projection"), tests="projections"),
     wrong("scores_only",
-          "In total, you count only half of the FLOPs for the two products of attention (scores and weighted sum).",
-          "Which matrix products involve an L x L matrix, and how many FLOPs is one multiply-add?",
-          edit(_SCORES, _SCORES.replace("2 * 2", "2"))),
-    wrong("no_scores",
-          "The scores and the weighted sum are not counted.",
-          "In which two products of attention does the length appear twice?",
-          edit(_SCORES, "scores_and_sum = 0")),
+          "You count too few FLOPs for the two products of attention: the scores and the weighted sum.",
+          "Which two products involve an L x L matrix, and how many FLOPs is one multiply-add?",
+          edit(_SCORES, _SCORES.replace("2 * 2", "2")),
+          edit(_SCORES, "scores_and_sum = 0", name="no_scores")),
     wrong("scores_of_one_head",
           "Scores and weighted sum are counted for one head only.",
           "How many heads compute scores?",
@@ -95,14 +86,11 @@ MISTAKES = [
           "You count the hidden vector of a single position.",
           "How many positions go through the feed-forward network?",
           edit(_END, _END.replace("length * d_ff", "d_ff"))),
-    wrong("parameters_for_hidden",
-          "Instead of the hidden vectors, you count the parameters of the feed-forward network.",
+    wrong("not_hidden",
+          "Instead of the hidden vectors, you count the entries of other tensors.",
           "Which tensor passes from one linear layer to the other, and what is its shape?",
-          edit(_END, _END.replace("length * d_ff", "2 * d_model * d_ff"))),
-    wrong("output_for_hidden",
-          "Instead of the hidden vectors, you count the outputs of the feed-forward network.",
-          "Which of the network's tensors is the widest?",
-          edit(_END, _END.replace("length * d_ff", "length * d_model"))),
+          edit(_END, _END.replace("length * d_ff", "2 * d_model * d_ff")),
+          edit(_END, _END.replace("length * d_ff", "length * d_model"), name="output_for_hidden")),
     wrong("biases_counted",
           "The additions of the biases are counted as well.",
           "Which operations does the contract leave out?",
@@ -112,14 +100,11 @@ MISTAKES = [
           "You return bytes of memory; entries are asked for.",
           "How many entries does a tensor of shape (h, L, L) have?",
           edit(_END, "return projections + scores_and_sum, feed_forward, 4 * weights, 4 * length * d_ff")),
-    wrong("flops_exchanged",
-          "The FLOPs of attention and feed-forward network are swapped.",
-          "Which of the two does the docstring name first?",
-          edit(_END, _END.replace("projections + scores_and_sum, feed_forward", "feed_forward, projections + scores_and_sum"))),
-    wrong("entries_exchanged",
-          "The entries of weights and hidden vectors are swapped.",
-          "Which of the two does the docstring name first?",
-          edit(_END, _END.replace("weights, length * d_ff", "length * d_ff, weights"))),
+    wrong("exchanged",
+          "Two results are swapped: the FLOPs, or the entries.",
+          "In which order does the docstring name the four?",
+          edit("projections + scores_and_sum, feed_forward", "feed_forward, projections + scores_and_sum"),
+          edit("weights, length * d_ff", "length * d_ff, weights", name="entries_exchanged")),
     wrong("not_whole",
           "The counts are of type `float`; integers are asked for.",
           "Which operation made them floats: a `/`, or a number with a decimal point?",
@@ -148,6 +133,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    precise=False,
-    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+    results="FLOPs of multi-head attention, FLOPs of the feed-forward network, entries of the weights, "
+    "entries of the hidden vectors",
+    precise=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -4,41 +4,37 @@ from __future__ import annotations
 
 import torch
 
-from autograder.authoring.contract import OF_TABLES, Contract, special
+from autograder.authoring.contract import Contract
 from autograder.authoring.draw import Draw
-from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Inputs, Maker, Specification
+from autograder.authoring.notation import case, edit, right, sizes, source, wrong
+from autograder.authoring.specification import Specification
 from transformer_course.encoder_decoder.exercises._inputs import keep_mask
 
 
-def _sentences(batch: int, length: int, *special: int, least: int = 10, eos: int = 2) -> Maker:
-    """Rows of BOS (1), words, EOS and padding; ``special``: pad_id and ignore."""
-
-    def make_inputs(draw: Draw) -> Inputs:
-        pad_id = special[0] if special else 0
-        keep = keep_mask(draw, batch, length)
-        ids = torch.where(keep, least + draw.ids(0, 40, batch, length), pad_id)
-        ids[:, 0] = 1
-        ids[torch.arange(batch), keep.sum(1) - 1] = eos
-        return {"ids": ids, "special": torch.tensor(special, dtype=torch.int64)}
-
-    return make_inputs
+def _draw_sentences(draw: Draw, B: int, L: int, pad_id: int = 0, eos: int = 2, least: int = 10) -> torch.Tensor:
+    """Rows of BOS (1), words, EOS and padding."""
+    keep = keep_mask(draw, B, L)
+    ids = torch.where(keep, least + draw.ids(0, 40, B, L), pad_id)
+    ids[:, 0] = 1
+    ids[torch.arange(B), keep.sum(1) - 1] = eos
+    return ids
 
 
 _FILL = "following.masked_fill(following == pad_id, ignore)"
 
 CASES = [
-    case("default", "padding 0, ignored -100", _sentences(3, 7),
+    case("default", "padding 0, ignored -100", sizes(ids=_draw_sentences, B=3, L=7),
          "Write one row by hand, as in the picture."),
-    case("other_pad", "a different pad_id", _sentences(4, 6, 7, eos=8),
+    case("other_pad", "a different pad_id", sizes(ids=_draw_sentences, B=4, L=6, pad_id=7, eos=8),
          "Is the padding id always 0?"),
-    case("other_ignore", "a different ignored target", _sentences(2, 5, 3, -1),
+    case("other_ignore", "a different ignored target", sizes(ids=_draw_sentences, B=2, L=5, pad_id=3, ignore=-1),
          "Does your code use all three arguments?"),
-    case("ignore_zero", "0 as the ignored target", _sentences(3, 6, 5, 0, eos=3),
+    case("ignore_zero", "0 as the ignored target", sizes(ids=_draw_sentences, B=3, L=6, pad_id=5, eos=3, ignore=0),
          "0 is a number like any other, even as an argument."),
-    case("huge", "ids that float32 cannot hold", _sentences(3, 5, 4, -100, least=2**40),
+    case("huge", "ids that float32 cannot hold",
+         sizes(ids=_draw_sentences, B=3, L=5, pad_id=4, ignore=-100, least=2**40),
          "Ids stay integers from beginning to end.", hidden_only=True),
-    case("long", "longer sentences", _sentences(5, 12, 4, -7),
+    case("long", "longer sentences", sizes(ids=_draw_sentences, B=5, L=12, pad_id=4, ignore=-7),
          "Does your code depend on the sizes?", hidden_only=True),
 ]
 
@@ -48,13 +44,10 @@ MISTAKES = [
           "Which argument says what padding is, and does any argument say what EOS is?",
           edit(_FILL, "following.masked_fill((ids[:, :-1] == 2).cumsum(1) > 0, ignore)")),
     wrong("no_shift",
-          "Inputs and targets are the same tokens, so the model would learn to copy.",
+          "Inputs and targets are the same tokens: nothing is shifted, so the model would learn to copy.",
           "Which token should the model predict at BOS?",
-          edit("ids[:, 1:]", "ids[:, :-1]")),
-    wrong("no_shift_full",
-          "Inputs and targets are the whole rows: nothing is shifted, so the model would learn to copy.",
-          "How many pairs (token, next token) are there in a row of L tokens?",
-          edit("ids[:, 1:]", "ids", "ids[:, :-1]", "ids")),
+          edit("ids[:, 1:]", "ids[:, :-1]"),
+          edit("ids[:, 1:]", "ids", "ids[:, :-1]", "ids", name="no_shift_full")),
     wrong("wrong_way",
           "The shift goes the wrong way: the model would predict the *previous* token.",
           "Is the first token ever a target? Is the last one ever an input?",
@@ -73,14 +66,11 @@ MISTAKES = [
           "What does the model read before it predicts the first word?",
           edit("return ids[:, :-1]", "return ids[:, 1:-1]",
                _FILL, "following.masked_fill(following == pad_id, ignore)[:, 1:]")),
-    wrong("eos_dropped",
-          "The last column is missing: in the longest rows EOS is never a target, so the model does not learn to stop.",
-          "What is the last target of the longest row?",
-          edit("ids[:, 1:]", "ids[:, 1:-1]", "return ids[:, :-1]", "return ids[:, :-2]")),
-    wrong("eos_ignored",
-          "EOS is never a target, so the model does not learn to stop.",
-          "Which tokens should be ignored: padding only, or EOS as well?",
-          edit("following == pad_id", "(following == pad_id) | (following == 2)")),
+    wrong("eos_not_learnt",
+          "EOS is not a target, at least in the longest rows, so the model does not learn to stop.",
+          "What is the last target of the longest row, and which tokens should be ignored?",
+          edit("ids[:, 1:]", "ids[:, 1:-1]", "return ids[:, :-1]", "return ids[:, :-2]"),
+          edit("following == pad_id", "(following == pad_id) | (following == 2)", name="eos_ignored")),
     wrong("padding_asked",
           "Padding is a target: the model would have to predict it.",
           "What is `ignore` for?",
@@ -89,14 +79,11 @@ MISTAKES = [
           "The first padding after EOS still counts as a target.",
           "Whose padding matters: that of the input, or that of the target?",
           edit("following == pad_id", "ids[:, :-1] == pad_id")),
-    wrong("ignore_fixed",
-          "Ignored targets are always -100, whatever `ignore` says.",
+    wrong("argument_unused",
+          "An argument makes no difference: ignored targets are always -100, or token 0 is always padding.",
           "Which argument does your code never use?",
-          edit("following == pad_id, ignore)", "following == pad_id, -100)")),
-    wrong("pad_fixed",
-          "Token 0 is treated as padding, whatever `pad_id` says.",
-          "Which argument does your code never use?",
-          edit("following == pad_id", "following == 0")),
+          edit("following == pad_id, ignore)", "following == pad_id, -100)"),
+          edit("following == pad_id", "following == 0", name="pad_fixed")),
     wrong("ignore_in_inputs",
           "The inputs contain `ignore` as well, but it is not a token: an embedding has no row -100.",
           "In which of the two tensors is padding replaced?",
@@ -147,11 +134,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    aspects={"targets": 6.0},  # one of two results
-    precise=False,
-    contract=Contract(
-        arguments="ids: B L; pad_id: _; ignore: _", results="inputs: B M; targets: B M", on=("other_pad",),
-        ways=OF_TABLES, sizes=special(as_many_sentences_as_words=_sentences(5, 5)),
-    ),
+    results="inputs, targets", aspects={"targets": 6.0}, precise=False, fixed="L",
+    contract=Contract(on=("other_pad",), sizes={"as many sentences as words": {"B": 5, "L": 5}}),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -2,58 +2,78 @@
 
 from __future__ import annotations
 
-from autograder.authoring.contract import OF_MODULES, Contract, combine, masked, special
+import torch
+
+from autograder.authoring.contract import OF_MODULES, Contract, special
+from autograder.authoring.draw import Draw
+from autograder.authoring.inputs import causal_mask, open_mask, sizes_of
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Maker, Specification
-from transformer_course.encoder_decoder.exercises._inputs import (
-    MASKS_OF_A_STACK,
-    stack_inputs,
-)
+from autograder.authoring.specification import Inputs, Maker, Specification
+from transformer_course.encoder_decoder.exercises._inputs import keep_mask
 
 
-def _masked(shape: str, ls: int = 5) -> Maker:
-    masks = {"tgt_mask": shape, "memory_mask": shape}
-    return stack_inputs(2, 2, 4, 3, ls, masks=masks)
+def _stack(
+    depth: int, batch: int, length: int, size: int, memory: int = 0, *, norm: bool = False, **masks: str
+) -> Maker:
+    """Inputs of a stack of layers that the probe makes; of decoder layers if there is a memory of some length."""
+
+    def make_inputs(draw: Draw) -> Inputs:
+        inputs: Inputs = {"x": draw.tensor(batch, length, size, scale=1.0)}
+        inputs |= {"memory": draw.tensor(batch, memory, size, scale=1.0)} if memory else {}
+        shapes: dict[str, tuple[int, ...]] = {f"layers.{i}.matrix": (size, size) for i in range(depth)}
+        inputs |= draw.weights(**shapes | ({"norm.weight": (size,), "norm.bias": (size,)} if norm else {}))
+        for name, kind in masks.items():
+            inputs[name] = _draw_mask(draw, kind, batch, length, memory if name == "memory_mask" else length)
+        return inputs | {"pull": draw.tensor(batch, length, size)}
+
+    return make_inputs
 
 
-_BOTH = {"tgt_mask": "causal", "memory_mask": "padding"}
+def _draw_mask(draw: Draw, kind: str, batch: int, lq: int, lk: int) -> torch.Tensor:
+    """A mask that is "causal", "padding" or "both", or of a shape like ``"B 1 Lk"``."""
+    if kind.endswith("Lk"):
+        return open_mask(draw, *sizes_of(kind, B=batch, Lq=lq, Lk=lk))
+    if kind == "causal":
+        return causal_mask(lq)
+    padding = keep_mask(draw, batch, lk)[:, None]
+    return padding if kind == "padding" else padding & causal_mask(lq)
+
+
+def _masked(shape: str, memory: int = 5) -> Maker:
+    return _stack(2, 2, 4, 3, memory, tgt_mask=shape, memory_mask=shape)
+
+
 _MADE = "nn.ModuleList(make_layer() for _ in range(num_layers))"
 _CALL = "layer(x, *context)"
 _NORM = "nn.Identity() if norm is None else norm"
+_UNMASKED = "[c for c in context if c is not None and c.is_floating_point()]"
 _LOOP = "for layer in self.layers:"
 _END = "return self.norm(x)"
 
 CASES = [
-    case("three", "three encoder layers with a norm at the end", stack_inputs(3, 2, 4, 5, norm=True, pull=True),
+    case("three", "three encoder layers with a norm at the end", _stack(3, 2, 4, 5, norm=True),
          "Each layer gets the previous layer's output."),
-    case("two_padding", "two encoder layers, a padding mask, no norm at the end",
-         stack_inputs(2, 3, 5, 4, masks={"mask": "padding"}),
+    case("two_padding", "two encoder layers, a padding mask, no norm at the end", _stack(2, 3, 5, 4, mask="padding"),
          "Does each layer get the mask?"),
     case("decoder", "three decoder layers with both masks and a norm",
-         stack_inputs(3, 2, 4, 5, ls=3, norm=True, masks=_BOTH, pull=True),
+         _stack(3, 2, 4, 5, 3, norm=True, tgt_mask="causal", memory_mask="padding"),
          "Each layer gets the previous layer's output, and the same memory and masks."),
     case("square", "decoder layers, as many target positions as source positions",
-         stack_inputs(2, 3, 4, 6, ls=4, masks=_BOTH),
+         _stack(2, 3, 4, 6, 4, tgt_mask="causal", memory_mask="padding"),
          "With equal lengths, even swapped masks raise no error."),
-    case("four_causal", "four encoder layers and a causal mask",
-         stack_inputs(4, 2, 5, 3, norm=True, masks={"mask": "causal"}),
+    case("four_causal", "four encoder layers and a causal mask", _stack(4, 2, 5, 3, norm=True, mask="causal"),
          "Does each layer get the mask?", hidden_only=True),
     case("five", "five decoder layers, padding in both sequences",
-         stack_inputs(5, 3, 5, 4, ls=6, masks={"tgt_mask": "both", "memory_mask": "padding"}),
+         _stack(5, 3, 5, 4, 6, tgt_mask="both", memory_mask="padding"),
          "Does the number of layers matter?", hidden_only=True),
 ]
 
 MISTAKES = [
-    # What a stack is made of.
     wrong("plain_list",
           "PyTorch does not see the layers of your stack (are they in a plain list or tuple?), so it has no "
           "parameters to train, save or move.",
           "Which kind of list does `nn.Module` look into?",
           edit(_MADE, "[make_layer() for _ in range(num_layers)]"), tests="Submodules"),
-    wrong("norm_copied",
-          "`norm` is a copy of the norm that was given, not the module itself.",
-          "If the caller trains its norm further, does the norm in your stack change as well?",
-          edit("is None else norm", "is None else __import__('copy').deepcopy(norm)")),
     wrong("same_layer",
           "All entries of `layers` are the same layer, so the stack has the parameters of just one.",
           "In `[layer] * n`, how many layers are created?",
@@ -66,23 +86,20 @@ MISTAKES = [
                   super().__init__()
                   import copy
                   """)),
-    wrong("one_too_few",
-          "One layer is missing.",
+    wrong("wrong_number",
+          "The number of layers is off by one.",
           "How many layers does your code create for `num_layers = 2`?",
-          edit("range(num_layers)", "range(num_layers - 1)")),
-    wrong("one_too_many",
-          "There is one layer too many.",
-          "How many layers does your code create for `num_layers = 2`?",
-          edit("range(num_layers)", "range(num_layers + 1)")),
+          edit("range(num_layers)", "range(num_layers - 1)"),
+          edit("range(num_layers)", "range(num_layers + 1)", name="one_too_many")),
     wrong("norm_replaced",
-          "Your stack ends with a norm, but not with the one that was given.",
-          "What does your stack do with the module `norm`?",
-          edit(_NORM, "nn.Identity() if norm is None else nn.LayerNorm(norm.normalized_shape)")),
+          "Your stack does not end with the very norm that was given, but with another one, or with a copy.",
+          "If the caller trains its norm further, does the norm in your stack change as well?",
+          edit(_NORM, "nn.Identity() if norm is None else nn.LayerNorm(norm.normalized_shape)"),
+          edit(_NORM, f"__import__('copy').deepcopy({_NORM})", name="norm_copied")),
     wrong("norm_unnamed",
           "The final norm is not registered under the name `norm`.",
           "Which names does the docstring give?",
           edit(f"self.norm = {_NORM}", f"self.final = {_NORM}", "self.norm(x)", "self.final(x)")),
-    # The path of x.
     wrong("last_skipped",
           "The last layer is created but never used.",
           "Which layers does your loop visit?",
@@ -111,23 +128,19 @@ MISTAKES = [
           "The final norm is never applied.",
           "What does your `forward` do with `norm`?",
           edit(_END, "return x")),
-    wrong("norm_every_layer",
-          "The final norm is applied after every layer instead of once at the end.",
-          "Is the norm inside the loop or after it?",
-          edit("  # (B", "; x = self.norm(x)  # (B", _END, "return x")),
-    wrong("norm_at_start",
-          "The norm is applied to the input, before the first layer.",
-          "Where does a pre-norm stack need its norm?",
+    wrong("norm_elsewhere",
+          "The final norm is not applied once at the end, but before the first layer or after every layer.",
+          "Is the norm before the loop, inside it, or after it?",
+          edit("  # (B", "; x = self.norm(x)  # (B", _END, "return x"),
           edit(_LOOP, """
               x = self.norm(x)
               for layer in self.layers:
               """,
-               _END, "return x")),
+               _END, "return x", name="norm_at_start")),
     wrong("own_final_norm",
           "Your stack applies a final norm although none was given.",
           "What should the stack do if `norm` is None?",
-          edit(_END,
-               "return torch.nn.functional.layer_norm(x, x.shape[-1:]) if isinstance(self.norm, nn.Identity) else self.norm(x)")),
+          edit(_END, "return F.layer_norm(x, x.shape[-1:]) if isinstance(self.norm, nn.Identity) else self.norm(x)")),
     wrong("returns_all",
           "Your stack returns a list; a single tensor is asked for.",
           "What does `forward` promise to return?",
@@ -135,41 +148,22 @@ MISTAKES = [
     wrong("returns_early",
           "The `return` is inside the loop, so the stack stops after its first layer.",
           "How far is your `return` indented?",
-          edit(f"        {_END}", f"            {_END}")),
-    wrong("returns_early_without_norm",
-          "The `return` is inside the loop, so the stack stops after its first layer and never reaches the final "
-          "norm.",
-          "How far is your `return` indented?",
-          edit(f"        {_END}", "            return x")),
+          edit(f"        {_END}", f"            {_END}"),
+          edit(f"        {_END}", "            return x", name="returns_early_without_norm")),
     wrong("detached",
           "No gradient flows back to the input.",
           "Is there a `detach()`, `.data` or `no_grad` on the way?",
           edit(_CALL, "layer(x.detach(), *context)")),
-    # The context.
     wrong("by_forward",
           "You call each layer's `forward` directly: the values are right, but the hooks do not run.",
           "What does `layer(...)` do, besides calling `forward`?",
           edit(_CALL, "layer.forward(x, *context)"), tests="`layer.forward(...)`"),
     wrong("mask_lost",
-          "Decoder layers get their memory, but no layer gets a mask.",
-          "What is each layer called with?",
-          edit(_CALL, "layer(x, *(c for c in context if c is not None and c.is_floating_point()))")),
-    wrong("context_first_only",
-          "Only the first layer gets the masks; later layers attend to padding and to the future.",
-          "What does the second layer see of padded positions?",
-          edit(_LOOP, """
-              memory = [c for c in context if c is not None and c.is_floating_point()]
-              for layer in self.layers:
-              """,
-               f"x = {_CALL}", f"x, context = {_CALL}, memory")),
-    wrong("context_last_only",
-          "Only the last layer gets the masks.",
-          "What does the first layer see of padded positions?",
-          edit(_LOOP, """
-              memory = [c for c in context if c is not None and c.is_floating_point()]
-              for layer in self.layers:
-              """,
-               _CALL, "layer(x, *(context if layer is self.layers[-1] else memory))")),
+          "At least one layer gets no mask, so it attends to padding or to the future.",
+          "What is each layer called with, the first as well as the last?",
+          edit(_CALL, f"layer(x, *{_UNMASKED})"),
+          edit(f"x = {_CALL}", f"x, context = {_CALL}, {_UNMASKED}", name="context_first_only"),
+          edit(_CALL, f"layer(x, *(context if layer is self.layers[-1] else {_UNMASKED}))", name="context_last_only")),
     wrong("two_at_most",
           "Your stack passes on two arguments at most, so decoder layers get no memory mask.",
           "How many arguments does a decoder layer take besides `x`?",
@@ -193,13 +187,6 @@ MISTAKES = [
               x = layer(x, *context)
               context = (x, *context[1:]) if len(context) > 1 else context
               #
-              """)),
-    wrong("memory_normed",
-          "The final norm is applied to the memory as well.",
-          "Whose output is the final norm for?",
-          edit(_LOOP, """
-              context = [self.norm(c) if c is not None and c.is_floating_point() else c for c in context]
-              for layer in self.layers:
               """)),
 ]
 
@@ -228,7 +215,6 @@ ACCEPTED = [
         out = functools.reduce(lambda y, f: f(y, *context), self.layers, x)
         return self.norm(out)
         """)),
-    right("list_inside", edit(_MADE, "nn.ModuleList([make_layer() for i in range(num_layers)])")),
     right("recursion", edit("""
         for layer in self.layers:
             x = layer(x, *context)  # (B, L, d_model)
@@ -240,23 +226,22 @@ ACCEPTED = [
         """)),
 ]
 
+_SHAPES = ("1 Lk", "Lq Lk", "1 1 Lk", "1 Lq Lk", "B 1 Lk", "B Lq Lk")
+
 EXERCISE = Specification(
     target="Stack",
     contract=Contract(
         arguments="x: B Lt d; memory: B Ls d; tgt_mask?: Lt Lt | B Lt Lt; memory_mask?: Lt Ls | B Lt Ls",
         results="output: B Lt d", on=("decoder", "square"), ways=OF_MODULES, module=True, named=True,
-        sizes=combine(
-            special(
-                one_layer=stack_inputs(1, 2, 3, 4, 5, norm=True), no_layer=stack_inputs(0, 2, 3, 4, 5, norm=True),
-                one_sentence=stack_inputs(2, 1, 3, 4, 2),
-                equal_sizes=stack_inputs(3, 3, 3, 3, 3, masks={"tgt_mask": "both"}),
-                masks_of_one_shape=_masked("B Lq Lk", ls=4),
-                a_mask_for_the_memory_only=stack_inputs(2, 3, 4, 5, 6, masks={"memory_mask": "padding"}),
-                a_mask_for_the_target_only=stack_inputs(2, 3, 5, 4, 5, masks={"tgt_mask": "causal"}),
-                seven_encoder_layers=stack_inputs(7, 2, 3, 4, masks={"mask": "padding"}),
-                an_encoder_without_a_layer=stack_inputs(0, 2, 3, 4, norm=True),
-            ),
-            masked(_masked, *MASKS_OF_A_STACK),
+        sizes=special(
+            one_layer=_stack(1, 2, 3, 4, 5, norm=True), no_layer=_stack(0, 2, 3, 4, 5, norm=True),
+            one_sentence=_stack(2, 1, 3, 4, 2), equal_sizes=_stack(3, 3, 3, 3, 3, tgt_mask="both"),
+            masks_of_one_shape=_masked("B Lq Lk", 4),
+            a_mask_for_the_memory_only=_stack(2, 3, 4, 5, 6, memory_mask="padding"),
+            a_mask_for_the_target_only=_stack(2, 3, 5, 4, 5, tgt_mask="causal"),
+            seven_encoder_layers=_stack(7, 2, 3, 4, mask="padding"),
+            an_encoder_without_a_layer=_stack(0, 2, 3, 4, norm=True),
+            **{f"masks ({shape.replace(' ', ', ')})": _masked(shape) for shape in _SHAPES},
         ),
     ),
     ready_made=("nn.TransformerEncoder", "nn.TransformerDecoder"),

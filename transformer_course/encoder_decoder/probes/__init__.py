@@ -5,5 +5,5 @@ from transformer_course.encoder_decoder.probes import (  # noqa: F401  (they reg
     hooks,
     layers,
     models,
-    sequences,
+    stacks,
 )

@@ -1,0 +1,111 @@
+"""The stack, of stand-ins for encoder layers or decoder layers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.checks.probes import Inputs, Seen, gradients, probe, tensor
+from autograder.checks.probes.weights import load_weights, parameter_shapes
+
+
+@probe(
+    "encoder_decoder/stack",
+    results="layers made; `norm` is the very norm that was given; output",
+    calls="hooks left out; * afterwards",
+    learning="parameters; gradient of *",
+)
+def stack(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
+    """Report what a stack of our own layers does; decoder layers if there is a memory.
+
+    There are as many layers as there are weights. One stack is judged while another
+    one, made alike, exists beside it.
+    """
+    d_model, layers = inputs["x"].size(-1), []
+    names, masks, make = ["x"], ["mask"], _EncoderStandIn
+    if "memory" in inputs:
+        names, masks = ["x", "memory"], ["tgt_mask", "memory_mask"]
+        make = _DecoderStandIn
+
+    def make_layer() -> nn.Module:
+        layers.append(make(d_model))
+        return layers[-1]
+
+    depth = sum(name.endswith("matrix") for name in inputs)
+    norm = _Norm(d_model) if "weights.norm.bias" in inputs else None
+    module = module_class(make_layer, depth, *([norm] if norm else []))
+    count = len(layers)
+    observations: Seen = {"layers made": torch.tensor(count)}
+    if norm:
+        is_same = getattr(module, "norm", None) is norm
+        observations["`norm` is the very norm that was given"] = str(is_same)
+    module = load_weights(module, inputs)
+    observations["parameters"] = parameter_shapes(module)
+    sequences = [inputs[name] for name in names]
+    mask_tensors = [inputs.get(name) for name in masks]
+    while mask_tensors and mask_tensors[-1] is None:
+        mask_tensors.pop()
+
+    def call(*sequences: torch.Tensor) -> torch.Tensor:
+        return tensor(module(*sequences, *mask_tensors), "the output")
+
+    observations["output"] = call(*sequences)
+    afterwards = (name for name in (*names, *masks) if name in inputs)
+    observations |= {f"{name} afterwards": inputs[name] for name in afterwards}
+    observations |= gradients(call, sequences, names, inputs)
+    unheard = any(layer.unheard for layer in layers)
+    return observations | {"hooks left out": "yes" if unheard else "no"}
+
+
+class _Norm(nn.LayerNorm):
+    """A norm that adds a constant, so that a different norm in its place is noticed."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return super().forward(x) + 0.125
+
+
+class _EncoderStandIn(nn.Module):
+    """A layer in which each position listens to those that its mask allows.
+
+    It counts how often it has worked, less how often a hook has heard of it.
+    """
+
+    def __init__(self, d_model: int):
+        super().__init__()
+        self.matrix = nn.Parameter(torch.eye(d_model))
+        self.unheard = 0
+        self.register_forward_hook(_EncoderStandIn._hear)
+
+    def _hear(self, *_: object) -> None:
+        self.unheard -= 1
+
+    def forward(
+        self, x: torch.Tensor, mask: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        self.unheard += 1
+        return x + torch.tanh(_listen(x, x, mask) @ self.matrix)
+
+
+class _DecoderStandIn(_EncoderStandIn):
+    """Like `_EncoderStandIn`, but each position listens to the memory, too."""
+
+    def forward(  # type: ignore[override]
+        self,
+        x: torch.Tensor,
+        memory: torch.Tensor,
+        tgt_mask: torch.Tensor | None = None,
+        memory_mask: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        self.unheard += 1
+        x = x + torch.tanh(_listen(x, x, tgt_mask) @ self.matrix)
+        return x - torch.tanh(_listen(x, memory, memory_mask) @ self.matrix.T)
+
+
+def _listen(
+    x: torch.Tensor, source: torch.Tensor, mask: torch.Tensor | None
+) -> torch.Tensor:
+    return F.scaled_dot_product_attention(x, source, source, attn_mask=mask)
