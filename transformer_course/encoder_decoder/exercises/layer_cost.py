@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, sizes, source, wrong
-from autograder.authoring.specification import Sizes, Specification
+from autograder.authoring.specification import InputSizes, Specification
 
 
-def _layer(length: int, d_model: int, num_heads: int, d_ff: int) -> Sizes:
+def _layer(length: int, d_model: int, num_heads: int, d_ff: int) -> InputSizes:
     """A layer of at least this size, with up to nine more positions and hidden components."""
 
     def draw_from(least: int) -> Callable[[Draw], int]:
