@@ -7,7 +7,6 @@ those in grading, is repeated until it tells them.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -29,7 +28,6 @@ from autograder.checks.interactor import Interactor
 MOST_DRAWS = 2000  # until inputs tell what they have to
 _FEWEST, _SAMPLE = 3, 24  # draws that are sampled of a case
 _RUNS = 1500  # of mistakes, in about as many an exercise is sampled
-_FEASIBLE = 200  # draws within which all that is asked for has to be told
 
 Tells = Mapping[str, Sequence[str]]  # by case: variants that every drawing tells
 EMPTY: Mapping[str, Any] = {}
@@ -46,7 +44,7 @@ class InputsWithAnswers(dict[str, Value]):
 def sample(specification: Specification) -> dict[str, tuple[str, ...]]:
     """The variants of mistakes, by case, that some of its drawings tell and others not.
 
-    Where no drawing tells all of them, the rarest are left out.
+    Where no drawing tells all of them, the most that one tells.
     """
     if specification.side is not Interactor:  # we would have to play many of them
         return {}
@@ -58,19 +56,14 @@ def sample(specification: Specification) -> dict[str, tuple[str, ...]]:
 
 
 def _vary(specification: Specification, kind: CaseKind, size: int) -> tuple[str, ...]:
-    trial = _Trial(specification, kind)
-    counts = Counter[str]()
+    """The variants that the most telling of some drawings tells, and others do not."""
+    trial, told = _Trial(specification, kind), list[set[str]]()
     for n in range(max(size, _FEWEST)):
         inputs = kind.inputs(Draw(f"{specification.name}/{kind.name}/sample {n}"))
-        counts.update(trial.select_told(inputs, trial.objects))
+        told.append(set(trial.select_told(inputs, trial.objects)))
         if n + 1 == _FEWEST and not _is_discrete(inputs):
             break
-    names = [name for name, count in counts.most_common() if count <= n]
-    while names and not trial.draw(
-        Draw(f"{specification.name}/trial"), names, _FEASIBLE
-    ):
-        names.pop()
-    return tuple(sorted(names))
+    return tuple(sorted(max(told, key=len) - set.intersection(*told)))
 
 
 def _is_discrete(inputs: Inputs) -> bool:
@@ -116,12 +109,10 @@ class _Trial:
                 break
         return told
 
-    def draw(
-        self, draw: Draw, names: Sequence[str], most: int
-    ) -> InputsWithAnswers | None:
+    def draw(self, draw: Draw, names: Sequence[str]) -> InputsWithAnswers | None:
         """Draw inputs that tell all of these; None if that takes too many draws."""
         names = list(names)
-        for _ in range(most):
+        for _ in range(MOST_DRAWS):
             inputs = self._kind.inputs(draw)
             told = self.select_told(inputs, names, stop=True)
             if len(told) == len(names):
@@ -142,6 +133,6 @@ def draw_until_telling(
 
     def inputs(draw: Draw) -> Inputs:
         trial = _Trial(specification, kind, names)
-        return trial.draw(draw, names, MOST_DRAWS) or kind.inputs(draw)
+        return trial.draw(draw, names) or kind.inputs(draw)
 
     return replace(kind, inputs=inputs)
