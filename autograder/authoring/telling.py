@@ -63,7 +63,8 @@ def _vary(specification: Specification, kind: CaseKind, size: int) -> tuple[str,
         told.append(set(trial.select_told(inputs, trial.objects)))
         if n + 1 == _FEWEST and not _is_discrete(inputs):
             break
-    return tuple(sorted(max(told, key=len) - set.intersection(*told)))
+    always = told[0].intersection(*told)
+    return tuple(sorted(max(told, key=len) - always))
 
 
 def _is_discrete(inputs: Inputs) -> bool:

@@ -32,7 +32,7 @@ from transformer_course.library import checkpoint
 from transformer_course.library.pipeline import damage
 from transformer_course.library.text import SPECIALS, SubwordTokenizer
 from transformer_course.solutions import encoder_decoder, text_recovery
-from transformer_course.text_recovery.exercises import _handed_in as handed_in
+from transformer_course.text_recovery.exercises import _handed_in, _shipped
 from transformer_course.text_recovery.exercises.model import SAMPLE
 
 ORIGINALS = json.loads(str(CASE.inputs["originals"]))
@@ -100,15 +100,15 @@ def test_a_track_that_there_is_not_is_refused(tmp_path, track):
 
 
 def test_answers_of_the_shipped_checkpoint_are_not_those_of_ones_own():
-    answers = verdict(OWN, handed_in.shipped_outputs)
+    answers = verdict(OWN, _shipped.shipped_outputs)
     assert "ships with the course" in answers[RAISED]
 
 
 def test_the_shipped_checkpoint_is_decoded_alike_on_all_processors(monkeypatch):
     before = torch.get_default_dtype()
     first_sources = SOURCES[:300]
-    certain = handed_in._restored(first_sources, torch.float64)
-    assert handed_in.shipped_outputs(first_sources) == certain
+    certain = _shipped._restored(first_sources, torch.float64)
+    assert _shipped.shipped_outputs(first_sources) == certain
     calls = []
 
     def decoded(sources, dtype, leads=None):
@@ -117,8 +117,8 @@ def test_the_shipped_checkpoint_is_decoded_alike_on_all_processors(monkeypatch):
             leads[:] = torch.tensor([1.0, 0.001, 0.5, 2.0])
         return [f"{dtype} {source}" for source in sources]
 
-    monkeypatch.setattr(handed_in, "_restored", decoded)
-    outputs = handed_in.shipped_outputs(first_sources[:4])
+    monkeypatch.setattr(_shipped, "_restored", decoded)
+    outputs = _shipped.shipped_outputs(first_sources[:4])
     assert [text.split()[0] for text in outputs] == [
         "torch.float32", "torch.float64", "torch.float32", "torch.float32"
     ]  # fmt: skip
@@ -151,7 +151,7 @@ def test_beams_of_a_weak_model_are_its_own_although_unlike_greedy_ones(tmp_path)
     wide = partial(text_recovery.beam_search, beam_size=5, alpha=1.0)
     sources = SOURCES[:100]
     greedily, widely = weights_of(weak)(sources), weights_of(weak, wide)(sources)
-    assert handed_in.likeness(widely, greedily) < handed_in.SAME
+    assert _handed_in.likeness(widely, greedily) < _handed_in.SAME
     assert RAISED not in verdict(weak, weights_of(weak, wide))
     assert "are not what the weights" in verdict(weak, list)[RAISED]
 
@@ -241,9 +241,9 @@ def test_weights_that_go_back_to_the_shipped_ones_are_known_by_any_other_name():
     embedding = model.transformer.source.embedding.weight
     with torch.no_grad():
         embedding.copy_(embedding[order].clone())
-    assert handed_in.goes_back(model, renamed, sources)
+    assert _shipped.goes_back(model, renamed, sources)
     relabelled, second_tokenizer = checkpoint.load(OWN, encoder_decoder, Segmenter())
-    assert not handed_in.goes_back(relabelled, second_tokenizer, SOURCES[:300])
+    assert not _shipped.goes_back(relabelled, second_tokenizer, SOURCES[:300])
 
 
 def test_most_errors_of_the_shipped_model_are_a_sign_and_a_few_are_chance():
@@ -256,7 +256,7 @@ def test_most_errors_of_the_shipped_model_are_a_sign_and_a_few_are_chance():
 
     copied, has_same_errors = (
         with_errors("nr", range(0, 80, 2)),
-        handed_in.has_same_errors,
+        _shipped.has_same_errors,
     )
     assert has_same_errors(wanted, copied, copied)
     assert has_same_errors(wanted, with_errors("nr", range(0, 70, 2)), copied)

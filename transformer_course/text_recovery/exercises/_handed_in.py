@@ -5,18 +5,13 @@ All of it runs in a fork with limits (`limited_fork.apart`): files are strangers
 
 from __future__ import annotations
 
-import functools
-import math
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-import torch.nn.functional as F
-from safetensors import safe_open
-from torch import Tensor, nn
 
 from autograder.checks.exercise import WrongAnswerError
 from transformer_course.authoring.decoding import recovered
@@ -27,9 +22,15 @@ from transformer_course.library.corpora import CorpusError, Pair
 from transformer_course.library.decoding import make_batch
 from transformer_course.library.model import Restorer
 from transformer_course.library.text import Tokenizer
-from transformer_course.measures.recovery import OURS, are_shared, errors
+from transformer_course.measures.recovery import OURS
 from transformer_course.solutions import encoder_decoder
 from transformer_course.text_recovery.exercises._learnt import Recover, refuse_unlearnt
+from transformer_course.text_recovery.exercises._shipped import (
+    goes_back,
+    has_same_errors,
+    is_copy,
+    shipped_outputs,
+)
 from transformer_course.text_recovery.library import measuring, own_corpus, track
 from transformer_course.text_recovery.library.measuring import COMPARED
 from transformer_course.text_recovery.library.own_corpus import OwnCorpus
@@ -37,7 +38,6 @@ from transformer_course.text_recovery.library.track import Track
 
 SAME = 75.0  # BLEU of those texts against ours; a beam of a good model has above 90
 LESS = 0.1  # nats a token by which those texts may be less probable than ours
-COPY = 0.999  # cosine of all weights with those that ship
 _TELLING = 3  # sentences on which two models differ, to tell which one was asked
 _LARGEST = {
     "vocab_size": 20_000, "d_model": 512, "num_heads": 64, "num_layers": 12,
@@ -45,11 +45,6 @@ _LARGEST = {
 }  # fmt: skip
 _LONGEST = 1000  # characters of a text; an original has a hundred or two
 _TOKENS = 80  # of a text whose probability is asked for
-# The leads of 600 sentences in float32 are those in float64, give or take 0.000012.
-_CLEAR = 0.01
-# Of two models trained apart, the likeness of embeddings is 0.3; with noise of half its
-# own size on each weight, after which it recovers hardly anything, 0.86.
-_AKIN, _FEWEST = 0.7, 100
 
 
 @dataclass(frozen=True)
@@ -238,11 +233,6 @@ def _refuse_shipped(
         )
 
 
-def has_same_errors(wanted: list[str], texts: list[str], copied: list[str]) -> bool:
-    """Whether the texts share most errors with those of a model that everybody has."""
-    return are_shared(errors(texts, wanted), errors(copied, wanted))
-
-
 def _refuse_vast(sizes: Mapping[str, Any]) -> None:
     for name, most in _LARGEST.items():
         size = sizes.get(name, 1)
@@ -252,127 +242,8 @@ def _refuse_vast(sizes: Mapping[str, Any]) -> None:
             )
 
 
-def is_copy(model: nn.Module) -> bool:
-    """Whether a model's weights are nearly those of the shipped checkpoint."""
-    with safe_open(checkpoint.shipped(), framework="pt") as file:
-        shipped = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    parameters = dict(model.named_parameters())
-    if {n: p.shape for n, p in parameters.items()} != {n: t.shape for n, t in shipped.items()}:
-        return False
-    mine, theirs = (
-        torch.cat([values[name].detach().flatten().double() for name in sorted(parameters)])
-        for values in (parameters, shipped)
-    )
-    return bool(torch.cosine_similarity(mine, theirs, dim=0) > COPY)
-
-
 def likeness(texts: list[str], references: list[str]) -> float:
     """Compute the BLEU of texts against references; 0 if the counts differ."""
     if len(texts) != len(references):
         return 0.0
     return bleu.corpus(texts, references)
-
-
-def shipped_outputs(sources: list[str]) -> list[str]:
-    """Return the answers of the checkpoint in assets/, the same on all processors.
-
-    A token with a clear lead in float32 is the same one everywhere. Sentences with any
-    other, about one in 300, are decoded anew in float64.
-    """
-    leads = torch.full((len(sources),), math.inf)
-    texts = _restored(sources, torch.float32, leads)
-    unclear = [i for i, lead in enumerate(leads.tolist()) if not lead > _CLEAR]
-    if unclear:
-        exact_texts = _restored([sources[i] for i in unclear], torch.float64)
-        for i, text in zip(unclear, exact_texts, strict=True):
-            texts[i] = text
-    return texts
-
-
-def _restored(
-    sources: list[str], dtype: torch.dtype, leads: Tensor | None = None
-) -> list[str]:
-    before = torch.get_default_dtype()
-    try:
-        torch.set_default_dtype(dtype)
-        model, tokenizer = _shipped(dtype)
-        return recovered(model.transformer, tokenizer, sources, leads=leads)
-    finally:
-        torch.set_default_dtype(before)
-
-
-def goes_back(model: Restorer, tokenizer: Tokenizer, sources: Sequence[str]) -> bool:
-    """Whether a model was made from the shipped one: trained on, or with noise on it.
-
-    How the symbols of the sources stand to each other tells: in two trainings they
-    start anywhere, and neither turning all of them nor another order of hidden units
-    changes it. Symbols that no source has could hold anything. Names can be changed
-    together with the texts, so symbols are also paired by number and by likeness.
-    """
-    theirs, shipped_tokenizer = _shipped(torch.float32)
-    pairings = (
-        _same_names(shipped_tokenizer, tokenizer, sources),
-        *_other_names(theirs, model, tokenizer, sources),
-    )
-    return any(
-        _has_same_angles(theirs, model, pairs)
-        for pairs in pairings
-        if len(pairs) >= _FEWEST
-    )
-
-
-def _same_names(
-    shipped_tokenizer: Tokenizer, tokenizer: Tokenizer, sources: Sequence[str]
-) -> list[tuple[int, int]]:
-    """Return the ids (shipped, handed in) of symbols that both tokenizers have."""
-    used = dict.fromkeys(i for s in sources for i in shipped_tokenizer.encode(s))
-    numbers = {symbol: i for i, symbol in enumerate(tokenizer.vocab)}
-    named = ((i, numbers.get(shipped_tokenizer.vocab[i])) for i in used)
-    return [(i, j) for i, j in named if j is not None]
-
-
-def _other_names(
-    theirs: Restorer, model: Restorer, tokenizer: Tokenizer, sources: Sequence[str]
-) -> Iterator[list[tuple[int, int]]]:
-    """Pairs of symbols (shipped, handed in): of one number, and the most alike."""
-    ours, shipped = _directions(model), _directions(theirs)
-    used = sorted({i for s in sources for i in tokenizer.encode(s) if i < len(ours)})
-    yield [(i, i) for i in used if i < len(shipped)]
-    if ours.size(1) == shipped.size(1):
-        nearest = (ours[used] @ shipped.T).argmax(dim=1).tolist()
-        pairs = {i: j for i, j in zip(nearest, used, strict=True)}
-        yield list(pairs.items())  # each shipped symbol once
-
-
-def _has_same_angles(
-    theirs: Restorer, model: Restorer, pairs: Sequence[tuple[int, int]]
-) -> bool:
-    first, second = torch.tensor(pairs).unbind(1)
-    angles = torch.stack((_angles(theirs, first), _angles(model, second)))
-    return bool(torch.corrcoef(angles)[0, 1] > _AKIN)
-
-
-def _angles(model: Restorer, ids: Tensor) -> Tensor:
-    """The cosines of all pairs of these embeddings, (n * n,)."""
-    vectors = _directions(model, ids)
-    angles = vectors @ vectors.T
-    return angles.fill_diagonal_(0.0).flatten()
-
-
-def _directions(model: Restorer, ids: Tensor | None = None) -> Tensor:
-    """The embeddings' directions without their mean, (n, d_model); of all by default.
-
-    A symbol counts as much as any other: one that is huge, or no number, hides none.
-    """
-    weights = model.transformer.source.embedding.weight.detach()
-    vectors = (weights if ids is None else weights[ids]).double()
-    vectors = vectors.nan_to_num(0.0, 0.0, 0.0)
-    vectors = vectors - vectors.mean(dim=1, keepdim=True)  # which no layer norm sees
-    vectors = F.normalize(vectors, dim=1)
-    return F.normalize(vectors - vectors.mean(dim=0), dim=1)
-
-
-@functools.cache
-def _shipped(dtype: torch.dtype) -> tuple[Restorer, Tokenizer]:
-    """The checkpoint as a model of this kind of numbers, which is the default now."""
-    return checkpoint.load(checkpoint.shipped(), encoder_decoder, Segmenter())

@@ -11,10 +11,7 @@ import torch
 from autograder.authoring.draw import Draw
 from transformer_course.library import corpora
 
-PAD, BOS, EOS, UNK = range(4)
 T = TypeVar("T")
-
-
 WORDS = tuple(
     re.findall(
         r"\w+",
@@ -29,12 +26,6 @@ def natural_sentences(draw: Draw, count: int) -> list[str]:
     return corpora.generate(f"bank {int(draw.ids(0, 2**31, 1))}", count)
 
 
-def plain_sentences(draw: Draw, count: int) -> list[str]:
-    """Draw natural sentences of letters with one punctuation mark, at the end."""
-    sentences = natural_sentences(draw, 6 * count)
-    return [text for text in sentences if re.fullmatch(r"[A-Za-z ]+[.?!]", text)][:count]
-
-
 def some_of(draw: Draw, options: Sequence[T], count: int) -> list[T]:
     """Draw some of the options without repetition."""
     remaining = list(options)
@@ -43,10 +34,6 @@ def some_of(draw: Draw, options: Sequence[T], count: int) -> list[T]:
 
 def words_of(texts: list[str]) -> list[str]:
     return re.findall(r"[A-Za-z]+", " ".join(texts))
-
-
-def shuffled(draw: Draw, items: list[str]) -> list[str]:
-    return some_of(draw, items, len(items))
 
 
 def blurred(draw: Draw, text: str, share: float) -> str:
@@ -58,15 +45,6 @@ def blurred(draw: Draw, text: str, share: float) -> str:
             kinds = ("", f"{word} {word}", "the", word.lower(), word.strip('.,!?"'))
             words[i] = kinds[int(draw.ids(0, len(kinds), 1))]
     return " ".join(" ".join(words).split())
-
-
-def shortened(draw: Draw, text: str, share: float) -> str:
-    """Blurred, and by up to a third shorter than the text."""
-    size = len(text.split())
-    while True:
-        words = blurred(draw, text, share).split()[: size - 2]
-        if 3 * len(words) >= 2 * size:
-            return " ".join(words)
 
 
 def fine_numbers(draw: Draw, *shape: int, scale: float) -> torch.Tensor:

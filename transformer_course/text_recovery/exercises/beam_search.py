@@ -3,184 +3,48 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Sequence
 
 import torch
 
-from autograder.authoring.draw import FINENESS, Draw
-from autograder.authoring.notation import case, edit, right, source
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
-from transformer_course.text_recovery.exercises._beam_search_mistakes import (
-    ENDS,
-    SCORES,
-    STEPS,
-)
-from transformer_course.text_recovery.exercises._inputs import (
-    BOS,
-    EOS,
-    PAD,
-    UNK,
-    fine_numbers,
-    some_of,
-)
-
-GATE, FREE, VOCAB = 9, 10, 11  # two tokens that other sentences do not have
-COUNT = 6  # planted sentences
-_FAR, _DEAR = -200.0, -20.0  # logits of what is never chosen; of an end without GATE
-_NEARLY_EQUAL_SCORES = [-i / 64 for i in range(6)]
-
-
-def plant(draw: Draw, places: torch.Tensor, habits: torch.Tensor, width: int, alpha: float) -> None:
-    """Rewrite the last sentences, and the habits of the tokens that only these have.
-
-    After GATE, EOS is nearly certain where it is expensive otherwise. Where other tokens compete, what the habits add
-    is subtracted; FREE and EOS have no habits.
-
-    Args:
-        places: (S, T, V), see ``Script``; changed in place.
-        habits: (V, V); changed in place.
-        width: how many prefixes stay live; at most 9.
-    """
-    habits[:, [EOS, FREE]], habits[GATE] = 0.0, 0.0
-    habits[GATE, EOS] = -1.5 * _DEAR
-    places[..., [GATE, FREE]] = _FAR
-    planted = places[-COUNT:]
-    planted[:] = _FAR
-    planted[:, :4, FREE], planted[:, 4:, EOS] = 0.0, 0.0  # in the end, all end
-    tokens = [*some_of(draw, range(UNK, GATE), 6), PAD, BOS]
-    habit_logits = habits[BOS], habits[BOS] + habits[tokens[0]]
-
-    def compete(sentence: int, place: int, token_logits: list[float], end: float = _FAR, gate: float = _FAR) -> None:
-        """Set the logits of some tokens, EOS and GATE at a place of a sentence."""
-        chosen = [*tokens[: len(token_logits)], EOS, GATE]
-        planted[sentence, place] = _FAR
-        logits = torch.tensor([*token_logits, end, gate])
-        if place < len(habit_logits):
-            logits -= habit_logits[place][chosen]
-        planted[sentence, place, chosen] = logits
-
-    # An early end is the best one until the search is over. The next one is worse; one
-    # that comes long after would be better.
-    compete(0, 0, [0.0], end=-0.40625)
-    compete(0, 1, _NEARLY_EQUAL_SCORES)
-
-    # The last prefix that stays live is at the gate. EOS is better, and not live.
-    falling = [1 - i / 8 for i in range(width + 1)]
-    compete(1, 0, falling[: width - 1], *falling[width - 1 :])
-    for place in (1, 2, 3):
-        compete(1, place, _NEARLY_EQUAL_SCORES, end=_DEAR)
-
-    # Of six first tokens, one is better by a thousandth. Two of these, so that who
-    # takes them for equal is wrong in one of them.
-    for sentence in (2, 3):
-        compete(sentence, 0, [(sentence - 2 == i) / 1024 for i in range(6)])
-        planted[sentence, 1, EOS], planted[sentence, 1, FREE] = 0.0, _FAR
-
-    # An end after two tokens is better than the one at once if 3 is taken for its
-    # length, and not if 4 is, and 2 for the other's. The prefix of two tokens is still
-    # live if its score is divided by its length, and not if it is not.
-    at_once = math.log1p(math.exp(7 / 64))
-    one_cost = math.log1p(math.exp(-7 / 64))
-    power = max(alpha, 0.25)
-    two_cost = at_once * 2 ** (power / 2)
-    three_cost = at_once * 6 ** (power / 2)
-    compete(4, 0, [0.0], end=-7 / 64)
-    compete(4, 1, [0.0, _fine(math.log(math.expm1(two_cost - one_cost)))])
-    planted[4, 2, EOS] = -_fine(math.log(math.expm1(three_cost - two_cost)))
-
-    # The best two of two tokens begin with the same one, and the second best is at the
-    # gate.
-    compete(5, 0, [3.0, 0.0])
-    compete(5, 1, [0.5], gate=0.25)
-    compete(5, 2, _NEARLY_EQUAL_SCORES, end=_DEAR)
-
-
-def _fine(number: float) -> float:
-    """The next number that is exact everywhere."""
-    return round(number * FINENESS) / FINENESS
-
-
-# Sentences, in another order than they are known in.
-_MANY = tuple(7 * i % 24 for i in range(1, 25))
-FEW = tuple(5 * i % 12 for i in range(1, 13))
-_OTHERS = _MANY[::-1]  # the same ones in one more: shapes stay, answers do not
-
-
-def soft_script(
-    draw: Draw,
-    batch: Sequence[int],
-    sizes: Sequence[int],
-    alpha: float,
-    max_len: int,
-    eos: float = 0.0,
-    vocab: int = 9,
-    scale: float = 2.0,
-) -> Inputs:
-    """Scores that leave several ways open; EOS becomes likelier from place to place."""
-    count, length = max(batch) + 1, max_len + 1
-    places = fine_numbers(draw, count, length, vocab, scale=scale)
-    places[..., [PAD, BOS]] = -40.0
-    rise = torch.arange(length) * 0.75 - 2.0 + eos
-    places[..., EOS] = places[..., EOS] / 2 + rise
-    habits = fine_numbers(draw, vocab, vocab, scale=0.5)
-    habits[:, EOS] = 0.0  # all sentences share them: no drawing ends early or late
-    source = draw.ids(4, vocab, len(batch), 5)
-    source[:, 0] = 4 + torch.tensor(batch)
-    source[-1, 3:] = PAD
-    return {
-        "places": places,
-        "habits": habits,
-        "source": source,
-        "beam_sizes": json.dumps(list(sizes)),
-        "alpha": torch.tensor(alpha),
-        "max_len": torch.tensor(max_len),
-    }
+from transformer_course.library.text import BOS, EOS, PAD
+from transformer_course.text_recovery.exercises._inputs import fine_numbers, some_of
 
 
 def script(
-    draw: Draw, batch: Sequence[int], sizes: Sequence[int], alpha: float, max_len: int, eos: float = 0.0
-) -> Inputs:
-    """A soft script with sentences that tell many a mistake in every drawing."""
-    inputs = soft_script(draw, batch, sizes, alpha, max_len, eos, VOCAB)
-    plant(draw, inputs["places"], inputs["habits"], max(sizes), alpha)
-    return inputs
+    *sizes: int, alpha: float, max_len: int, eos: float = 0.0, specials: float = -40.0, habit: float = 0.5,
+    count: int = 24, vocab: int = 9,
+) -> Maker:
+    """Make scores that leave several ways open; EOS becomes likelier from place to place.
 
-
-def early_end(draw: Draw) -> Inputs:
-    """EOS is nearly the best token at once, and whatever else follows gets worse and worse.
-
-    In some sentences, this begins after a first token that is drawn.
+    Args:
+        sizes: of the beams that search them.
+        eos, specials: logits of EOS, beside its usual ones, and of PAD and BOS.
+        habit: how much each token of a prefix changes the logits of what follows.
+        count: how many sentences there are, in another order than they are known in.
     """
-    inputs = soft_script(draw, _MANY, [2, 3], 1.0, 9, eos=-4.0)
-    inputs["places"] = inputs["places"] / 16
-    inputs["places"][:, 0] -= 12.0
-    inputs["places"][:, 0, 5] = 3.5
-    inputs["places"][:, 0, EOS] = 2.875
-    inputs["habits"] = inputs["habits"] / 8
-    later = draw.flags(len(_MANY)).nonzero().flatten()
-    inputs["places"][later] = inputs["places"][later].roll(1, dims=1)
-    inputs["places"][later, 0] = -40.0
-    inputs["places"][later, 0, draw.ids(5, 9, len(later))] = 0.0
-    return inputs
+
+    def make_inputs(draw: Draw) -> Inputs:
+        places = fine_numbers(draw, count, max_len + 1, vocab, scale=2.0)
+        places[..., [PAD, BOS]] = specials
+        places[..., EOS] += torch.arange(max_len + 1) * 0.75 - 2.0 + eos
+        habits = fine_numbers(draw, vocab, vocab, scale=habit)
+        source = draw.ids(4, vocab, count, 5)
+        source[:, 0] = 4 + torch.tensor(some_of(draw, range(count), count))
+        source[-1, 3:] = PAD
+        return _describe(places, habits, source, sizes, alpha, max_len)
+
+    return make_inputs
 
 
-def _exact_tie(draw: Draw) -> Inputs:
-    """A finished hypothesis exactly as good as the live one; halves are exact in float32."""
-    vocab, far = 9, -200.0
-    places = torch.full((2, 5, vocab), far)
-    for sentence in range(2):
-        places[sentence, 0, [EOS, 5 + int(draw.ids(0, 4, 1))]] = 0.0
-        places[sentence, 1:, EOS] = 0.0
-    source = draw.ids(4, vocab, 2, 5)
-    source[:, 0] = torch.tensor([5, 4])
+def _describe(
+    places: torch.Tensor, habits: torch.Tensor, source: torch.Tensor, sizes: tuple[int, ...], alpha: float, max_len: int
+) -> Inputs:
     return {
-        "places": places,
-        "habits": torch.zeros(vocab, vocab),
-        "source": source,
-        "beam_sizes": json.dumps([1, 2]),
-        "alpha": torch.tensor(0.0),
-        "max_len": torch.tensor(4),
+        "places": places, "habits": habits, "source": source, "beam_sizes": json.dumps(sizes),
+        "alpha": torch.tensor(alpha), "max_len": torch.tensor(max_len),
     }
 
 
@@ -188,8 +52,8 @@ def offer_ends(*sentences: dict[int, float], alpha: float = 0.0) -> Maker:
     """Make sentences of free tokens; at some places, EOS has a given cost."""
 
     def make_inputs(draw: Draw) -> Inputs:
-        vocab, far, steps = 9, -200.0, max(map(max, sentences)) + 1
-        places = torch.full((2, steps + 1, vocab), far)
+        vocab, steps = 9, max(map(max, sentences)) + 1
+        places = torch.full((2, steps + 1, vocab), -200.0)
         free = 4 + draw.ids(0, 5, steps + 1)
         for sentence, costs in enumerate(sentences):
             places[sentence, range(steps + 1), free] = 0.0
@@ -198,105 +62,34 @@ def offer_ends(*sentences: dict[int, float], alpha: float = 0.0) -> Maker:
             free = 4 + (free - 3 + draw.ids(0, 4, steps + 1)) % 5  # others, everywhere
         source = draw.ids(4, vocab, 2, 5)
         source[:, 0] = torch.tensor([5, 4])
-        return {
-            "places": places,
-            "habits": torch.zeros(vocab, vocab),
-            "source": source,
-            "beam_sizes": json.dumps([1, 2]),
-            "alpha": torch.tensor(alpha),
-            "max_len": torch.tensor(steps),
-        }
+        return _describe(places, torch.zeros(vocab, vocab), source, (1, 2), alpha, steps)
 
     return make_inputs
 
 
-_EQUAL = {1: 50.0, 2: 50.0}
-_NEARLY_EQUAL = {1: 50 + 164 / 2**14, 2: 50 + 82 / 2**14}
-
-
-def _garden_path(draw: Draw) -> Inputs:
-    """A path that looks bad for two steps is the best in the end, since it opens cheap tokens."""
-    vocab, steps = 7, 4
-    gate = 4 + int(draw.ids(0, 3))
-    road = 4 + (gate - 3) % 3
-    places = fine_numbers(draw, 2, steps + 1, vocab, scale=0.25)
-    places[..., EOS] -= 1.0
-    places[..., gate] = -9.0
-    places[:, 0, gate] = -2.5
-    habits = torch.zeros(vocab, vocab)
-    habits[gate, [EOS, road]] = 4.0
-    source = draw.ids(4, vocab, 2, 5)
-    source[:, 0] = torch.tensor([4, 5])
-    return {
-        "places": places,
-        "habits": habits,
-        "source": source,
-        "beam_sizes": json.dumps([400]),
-        "alpha": torch.tensor(1.0),
-        "max_len": torch.tensor(steps),
-    }
+_EQUAL, _NEARLY_EQUAL = {1: 50.0, 2: 50.0}, {1: 50 + 164 / 2**14, 2: 50 + 82 / 2**14}
 
 
 def _by_default(draw: Draw) -> Inputs:
-    """Long sentences, so that each of the three defaults decides something.
-
-    To the first, all tokens are nearly alike. In the second, the fourth best beginning
-    has a future that is better than those before it, and the fifth a better one still.
-    These two never want to end. In the others each token is more surprising than the
-    one before, so that the best length depends on alpha. Six more tell other mistakes.
-    """
-    vocab, steps, far = 20, 61, -40.0
-    places = fine_numbers(draw, 4 + COUNT, steps, vocab, scale=2.0)
-    places[0] /= 8
-    places[2:] *= torch.linspace(2.0, 0.0, steps)[:, None]
-    places[..., [PAD, BOS]] = far
-    places[:, :, 12:] = far
-    places[:2, :, EOS] = far
-    places[2:, :, EOS] = -7.0
-    places[1] = far
-    places[1, 0, 12:17] = -torch.arange(5) / 8
-    places[1, 1:, 17:19] = 0.0
-    habits = torch.zeros(vocab, vocab)
-    habits[15, 17], habits[16, 17] = 2.0, 6.0
-    plant(draw, places, habits, 4, 1.0)
-    source = draw.ids(4, vocab, len(places), 5)
-    source[:, 0] = 4 + torch.arange(len(places))
-    return {
-        "places": places,
-        "habits": habits,
-        "source": source,
-        "beam_sizes": json.dumps([0]),
-        "alpha": torch.tensor(1.0),
-        "max_len": torch.tensor(60),
-    }
-
-
-def _says_specials(draw: Draw) -> Inputs:
-    """A model to which PAD and BOS are likely; the search treats them as any token."""
-    inputs = script(draw, _MANY, [2, 3], 0.25, 6)
-    inputs["places"][:-COUNT, ::2, PAD] = 2.0
-    inputs["places"][:-COUNT, 1::2, BOS] = 2.0
+    """All that is left out is decided by the defaults; two of the sentences never want to end."""
+    inputs = script(0, alpha=1.0, max_len=60, count=8, vocab=12)(draw)
+    inputs["places"][:2, :, EOS] = -900.0
     return inputs
 
 
-def _in_training(draw: Draw) -> Inputs:
-    """A model in training mode; in all other cases it is in evaluation mode."""
-    inputs = soft_script(draw, _MANY, [2], 1.0, 9)
-    return inputs | {"training": torch.tensor(True)}
-
-
 CASES = [
-    case("small", "many sentences, k = 1 and 2", lambda draw: script(draw, _MANY, [1, 2], 1.0, 16),
+    case("small", "many sentences, k = 1 and 2", script(1, 2, alpha=1.0, max_len=30),
          "The k best continuations of all prefixes together stay live."),
-    case("wide", "many sentences, k = 3 and 5", lambda draw: script(draw, _MANY, [3, 5], 1.0, 17),
+    case("wide", "many sentences, k = 3 and 5", script(3, 5, alpha=1.0, max_len=30),
          "Finished hypotheses are compared by score / length^alpha."),
-    case("no_norm", "alpha = 0: raw scores", lambda draw: script(draw, _OTHERS, [2, 4], 0.0, 16),
+    case("no_norm", "alpha = 0: raw scores", script(2, 4, alpha=0.0, max_len=30),
          "With alpha = 0, the lengths do not count."),
-    case("half", "alpha = 0.5, EOS unlikely, max_len = 5", lambda draw: script(draw, _MANY, [3], 0.5, 5, eos=-6.0),
+    case("half", "alpha = 0.5, EOS unlikely, max_len = 5", script(3, alpha=0.5, max_len=5, eos=-6.0),
          "After max_len steps, the best finished hypothesis is the answer."),
-    case("early", "an early end that nothing beats", early_end,
+    case("early", "early ends", script(2, 3, alpha=1.0, max_len=30, eos=2.0),
          "A sentence stops when its best finished hypothesis, of any step, is at least as good as its best live one."),
-    case("equal", "an ended and a live hypothesis that are equally good, alpha = 0", _exact_tie,
+    case("equal", "an ended and a live hypothesis that are equally good, alpha = 0",
+         offer_ends({0: 0.0, 4: 50.0}, {0: 0.0, 4: 50.0}),
          "A finished hypothesis that is only *as good as* the best live one already stops its sentence.", open=True),
     case("equal_ends", "two finished hypotheses that are equally good, alpha = 0", offer_ends(_EQUAL, _EQUAL),
          "Between finished hypotheses that are equally good, keep the earlier one."),
@@ -306,87 +99,166 @@ CASES = [
     case("lengths", "ends after 2 and after 5 tokens, alpha = 1",
          offer_ends({1: 8.0, 4: 18.0}, {1: 8.0, 4: 25.5}, alpha=1.0),
          "The length counts all tokens, EOS included but not BOS."),
-    case("defaults", "ten sentences, with the default beam_size, max_len and alpha", _by_default,
+    case("defaults", "eight sentences, with the default beam_size, max_len and alpha", _by_default,
          "A beam of 4, at most 60 tokens, scores divided by the length."),
-    case("specials", "PAD and BOS as continuations, alpha = 0.25", _says_specials,
+    case("specials", "PAD and BOS as continuations, alpha = 0.25", script(2, 3, alpha=0.25, max_len=6, specials=2.0),
          "All tokens can continue a prefix; only EOS ends it."),
-    case("exhaustive", "k as large as the number of prefixes", _garden_path,
+    case("exhaustive", "k as large as the number of prefixes", script(400, alpha=1.0, max_len=4, vocab=7, count=12),
          "With a beam that wide, nothing is ever dropped."),
-    case("training", "a model that comes in training mode", _in_training,
+    case("training", "a model that comes in training mode",
+         lambda draw: script(2, alpha=1.0, max_len=5)(draw) | {"training": torch.tensor(True)},
          "Dropout is for training: a search works in evaluation mode.", aspect="mode"),
-    case("other", "many sentences, k = 4", lambda draw: script(draw, _MANY, [4], 0.75, 18),
+    case("other", "many sentences, k = 4", script(4, alpha=0.75, max_len=30),
          "The same for other sentences.", hidden_only=True),
-    case("long", "a beam of 9, up to 70 tokens", lambda draw: script(draw, FEW, [9], 1.0, 70, eos=-99.0),
+    case("long", "a beam of 9, up to 70 tokens",
+         script(9, alpha=1.0, max_len=70, eos=-99.0, habit=1 / 16, count=3, vocab=40),
          "Neither the width of a beam nor the length of a text has a fixed limit.", hidden_only=True),
-    case("endless", "EOS is very improbable", lambda draw: soft_script(draw, _MANY, [3], 1.0, 4, eos=-900.0),
+    case("endless", "EOS is very improbable", script(3, alpha=1.0, max_len=4, eos=-900.0),
          "EOS is a continuation in every step, however improbable.", hidden_only=True),
 ]
 
+_LOG_P = "logits[:, -1].log_softmax(dim=-1)"
+_ENDED = "((scores + log_p[:, EOS]) / length**alpha).max(dim=0)"
+_BETTER = "if ended > best:"
+_ANSWER = "[*prefixes[i, 1:].tolist(), EOS]"
+_CLOSE = "log_p[:, EOS] = -math.inf"
+_STEP = "beam_step(prefixes, scores, log_p, beam_size)"
+_LIVE = "scores[0] / length**alpha"
+_STOP = f"if best >= {_LIVE}:"
+
 MISTAKES = [
-    *SCORES,
-    *ENDS,
-    *STEPS,
+    wrong("greedy",
+          "This is greedy decoding: only one prefix stays live.",
+          "How many different prefixes does `beam_size` ask for?",
+          edit("log_p, beam_size)", "log_p, 1)")),
+    wrong("per_prefix",
+          "Every prefix keeps its own best continuation; they should compete with each other.",
+          "From how many continuations are the k best chosen?",
+          edit(f"prefixes, scores = {_STEP}", """
+              own = zip(prefixes.split(1), scores.split(1), log_p.split(1))
+              kept = [beam_step(*row, beam_size if n == 1 else 1) for row in own]
+              prefixes, scores = (torch.cat(part) for part in zip(*kept))
+              order = scores.argsort(descending=True)
+              prefixes, scores = prefixes[order], scores[order]
+              """)),
+    wrong("not_log_probabilities",
+          "What you add up are not logarithms of probabilities, so prefixes cannot be compared by it.",
+          "What is the probability of two tokens in a row, and between which numbers is its logarithm?",
+          edit("log_softmax(dim=-1)", "softmax(dim=-1)", name="probabilities"),
+          edit(_LOG_P, "logits[:, -1].clone()", name="logits")),
+    wrong("first_position",
+          "You read the logits at the first position; the last one says what comes next.",
+          "Which position of the logits follows the whole prefix?",
+          edit("logits[:, -1]", "logits[:, 0]")),
+    wrong("scores_start_anew",
+          "Each step starts from scores of 0, so only the newest token counts.",
+          "What is the score of a prefix?",
+          edit(_STEP, "beam_step(prefixes, scores * 0, log_p, beam_size)"), tests="`BOS` alone"),
+    wrong("alpha_ignored",
+          "`alpha` has no effect: finished hypotheses are compared by their raw scores, or always by score / length.",
+          "What is length to the power of alpha for alpha = 0, and for alpha = 1?",
+          edit(_ENDED, "(scores + log_p[:, EOS]).max(dim=0)", _LIVE, "scores[0]", name="not_normalised"),
+          edit(_ENDED, "((scores + log_p[:, EOS]) / length).max(dim=0)", _LIVE, "scores[0] / length",
+               name="always_by_length")),
+    wrong("length_off_by_one",
+          "The length of a finished hypothesis is one too large.",
+          "What is the length of a hypothesis that consists only of BOS and EOS?",
+          edit(_ENDED, "((scores + log_p[:, EOS]) / (length + 1)**alpha).max(dim=0)",
+               _LIVE, "scores[0] / (length + 1)**alpha")),
+    wrong("published_penalty",
+          "Scores are divided by `((5 + length) / 6)^alpha`, as in Wu et al. (2016). This task uses "
+          "`length^alpha`.",
+          "How much does your divisor grow from length 1 to length 2, and how much should it?",
+          edit(_ENDED, "((scores + log_p[:, EOS]) / ((5 + length) / 6)**alpha).max(dim=0)",
+               _LIVE, "scores[0] / ((5 + length) / 6)**alpha")),
+    wrong("normalised_on_the_way",
+          "Live scores are divided by the length in every step, so the divisions accumulate.",
+          "When do lengths have to be compared?",
+          edit(_STOP, """
+              scores = scores / length**alpha
+              if best >= scores[0]:
+              """),
+          unsteady=["defaults", "long"]),  # after dozens of divisions all scores are nearly equal
+    wrong("fixed_limit",
+          "A wide beam or a long text is cut down: your code has a limit that no argument can raise.",
+          "Where does your code use `beam_size`, and where `max_len`?",
+          edit("log_p, beam_size)", "log_p, min(beam_size, 5))", name="narrow_beam"),
+          edit("range(1, max_len + 1)", "range(1, min(max_len, 60) + 1)", name="at_most_60")),
+    wrong("ended_stay_live",
+          "Continuations by EOS stay among the live prefixes and go on growing.",
+          "What should become of a hypothesis that has ended?",
+          edit(_CLOSE, "")),
+    wrong("stops_too_early",
+          "The search stops as soon as a hypothesis has ended or is likely to. A live one may still be better.",
+          "When can no live prefix win any more?",
+          edit(_STOP, "if best > -math.inf:", name="first_end_wins"),
+          edit(_CLOSE, "", _BETTER, "if False:", _STOP, """
+              i = min((i for i, p in enumerate(prefixes) if p[-1] == EOS), default=None)
+              answer = prefixes[i or 0, 1:].tolist()
+              if i is not None:
+              """, name="first_in_the_beam"),
+          edit(_CLOSE, f"if log_p[0].argmax() == EOS: break\n{_CLOSE}", _STOP, "if False:", name="at_a_probable_end")),
+    wrong("some_may_not_end",
+          "Only the best prefix may end, or only by the best continuation of all.",
+          "In which steps, and after which prefixes, is EOS a continuation?",
+          edit(_BETTER, "if ended > best and scores[i] + log_p[i, EOS] >= (scores[:, None] + log_p).max():",
+               name="eos_must_be_best"),
+          edit(_ENDED, "((scores + log_p[:, EOS]) / length**alpha)[:1].max(dim=0)", name="best_prefix_only")),
+    wrong("last_end_wins",
+          "The hypothesis that ended last is taken, not the best one.",
+          "What do you remember, and when do you replace it?",
+          edit(_BETTER, "if True:")),
+    wrong("later_of_equal",
+          "Of two finished hypotheses that are equally good, you take the later one.",
+          "When does a finished hypothesis replace the one that you remember?",
+          edit(_BETTER, "if ended >= best:"), tests="hypotheses"),
+    wrong("live_wins",
+          "The best live prefix is returned, although others have ended.",
+          "What is the answer when the search is over?",
+          edit("answers.append(answer)", "answers.append(prefixes[0, 1:].tolist())")),
+    wrong("never_stops",
+          "The search always runs for `max_len` steps.",
+          "When can no live prefix win any more?",
+          edit(_STOP, "if False:")),
+    wrong("stops_by_raw_score",
+          "The stop rule compares a normalised score with a raw one.",
+          "Is each score divided by the power of its own length?",
+          edit(_LIVE, "scores[0]"), tests="best ended score"),
+    wrong("answer_cut",
+          "The answers begin or end at the wrong place: BOS is part of them, or EOS is missing.",
+          "Where does an answer begin, and what is the last token of a finished hypothesis?",
+          edit(_ANSWER, "prefixes[i, 1:].tolist()", name="eos_lost"),
+          edit(_ANSWER, "[*prefixes[i].tolist(), EOS]", name="bos_returned"), tests="followed"),
+    wrong("one_sentence_alone",
+          "For a single sentence, the first dimension is lost.",
+          "What is the shape of the result if B is 1?",
+          edit("return padded(answers).to(source.device)", "return padded(answers).to(source.device).squeeze(0)")),
+    wrong("minus_hundred",
+          "A number like -100 is used for minus infinity: in a long text, ended prefixes go on.",
+          "Which number is below every possible score?",
+          edit(_CLOSE, "log_p[:, EOS] = -100.0 - scores")),
+    wrong("training_mode",
+          "The model is called in training mode.",
+          "What does dropout do to a search?",
+          edit("model.eval()", ""), tests="evaluation"),
+    wrong("gradients",
+          "Gradients are recorded: every step keeps its whole graph, for nothing.",
+          "Which line of `greedy_decode` saves this memory?",
+          edit("@torch.no_grad()", "")),
+    wrong("memory_of_others",
+          "The prefixes use the memory of another sentence.",
+          "Whose memory does `decode` get for the second sentence?",
+          edit("model.encode(one)", "model.encode(source[:1])")),
+    wrong("number_of_steps",
+          "The search takes one step too few or too many.",
+          "How many tokens may an answer have, EOS included?",
+          edit("range(1, max_len + 1)", "range(1, max_len)", name="one_step_short"),
+          edit("range(1, max_len + 1)", "range(1, max_len + 2)", name="one_step_more")),
 ]
 
 ACCEPTED = [
-    right("lists", source("""
-        @torch.no_grad()
-        def beam_search(model, source, beam_size=4, max_len=60, alpha=1.0):
-            model.eval()
-            answers = []
-            for one in source:
-                one = one[None]
-                memory = model.encode(one)
-                live, best = [(0.0, [BOS])], (-math.inf, None)
-                for length in range(1, max_len + 1):
-                    ids = torch.tensor([p for _, p in live])
-                    n = len(live)
-                    logits = model.decode(ids, memory.expand(n, -1, -1), one.expand(n, -1))
-                    rows = logits[:, -1].log_softmax(-1).tolist()
-                    new = []
-                    for (score, prefix), row in zip(live, rows):
-                        for token, value in enumerate(row):
-                            if token == EOS:
-                                ended = (score + value) / length ** alpha
-                                if ended > best[0]:
-                                    best = (ended, prefix[1:] + [EOS])
-                            else:
-                                new.append((score + value, prefix + [token]))
-                    live = sorted(new, key=lambda x: -x[0])[:beam_size]
-                    if best[0] >= live[0][0] / length ** alpha:
-                        break
-                answers.append(best[1] or live[0][1][1:])
-            return padded(answers)
-        """), tests="sentences"),
-    right("whole_model", source("""
-        def beam_search(model, source, beam_size=4, max_len=60, alpha=1.0):
-            model.eval()
-            out = torch.zeros(len(source), max_len, dtype=torch.long)
-            with torch.no_grad():
-                for b in range(len(source)):
-                    src = source[b:b + 1]
-                    ids = torch.full((1, 1), BOS)
-                    scores = torch.zeros(1)
-                    best_score, best_ids = -float('inf'), None
-                    for t in range(1, max_len + 1):
-                        lp = model(src.repeat(len(ids), 1), ids)[:, -1].log_softmax(-1)
-                        total = scores[:, None] + lp
-                        norm = total[:, EOS] / t ** alpha
-                        j = norm.argmax()
-                        if norm[j] > best_score:
-                            best_score = norm[j].item()
-                            best_ids = torch.cat([ids[j, 1:], torch.tensor([EOS])])
-                        total[:, EOS] = -1e9
-                        V = total.shape[1]
-                        size = min(beam_size, len(ids) * (V - 1))
-                        scores, flat = total.view(-1).topk(size)
-                        ids = torch.cat([ids[flat // V], (flat % V)[:, None]], 1)
-                        if best_score >= scores[0] / t ** alpha:
-                            break
-                    best_ids = ids[0, 1:] if best_ids is None else best_ids
-                    out[b, :len(best_ids)] = best_ids
-            return out
-        """)),
+    right("whole_model", edit("model.decode(prefixes, memory.expand(n, -1, -1), one.expand(n, -1))",
+                              "model(one.expand(n, -1), prefixes)")),
     right("deep_copy", edit("model.eval()", "import copy; model = copy.deepcopy(model).eval()")),
     right("all_at_once", source("""
         @torch.no_grad()
@@ -419,9 +291,7 @@ ACCEPTED = [
                 if len(rows) == 0:
                     break
             return padded(answers)
-        """)),
+        """), tests="sentences"),
 ]
 
-EXERCISE = Specification(
-    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
-)
+EXERCISE = Specification(cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)

@@ -4,46 +4,41 @@ from __future__ import annotations
 
 import torch
 
+from autograder.authoring.contract import Contract
 from autograder.authoring.draw import Draw
-from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Inputs, Specification
-from transformer_course.text_recovery.exercises._inputs import BOS, fine_numbers
+from autograder.authoring.notation import case, edit, right, sizes, source, wrong
+from autograder.authoring.specification import Sizes, Specification
+from transformer_course.text_recovery.exercises._inputs import fine_numbers
 
 
-def _beam(draw: Draw, live: int, length: int, vocab: int, k: int) -> Inputs:
-    """Prefixes with their scores, and log-probabilities of the next token after each."""
-    prefixes = draw.ids(3, vocab, live, length)
-    prefixes[:, 0] = BOS
-    scores = fine_numbers(draw, live, scale=1.0).sort(descending=True).values - 4.0
-    return {
-        "prefixes": prefixes,
-        "scores": scores,
-        "log_p": fine_numbers(draw, live, vocab, scale=2.0).log_softmax(-1),
-        "k": torch.tensor(k),
-    }
+def _beam(n: int, t: int, V: int, k: int, richer: float = 0.0) -> Sizes:
+    """Prefixes and log-probabilities of the next token; the last prefix is by so much better."""
 
+    def draw_scores(draw: Draw) -> torch.Tensor:
+        scores = fine_numbers(draw, n, scale=1.0).sort(descending=True).values - 4.0
+        scores[-1] += richer
+        return scores
 
-def _one_rich(draw: Draw) -> Inputs:
-    """Scores with which all of the best continuations come from the last prefix."""
-    inputs = _beam(draw, 4, 3, 9, 4)
-    inputs["scores"] = inputs["scores"] - torch.tensor([30.0, 30.0, 30.0, 0.0])
-    return inputs
+    return sizes(
+        n=n, t=t, V=V, k=k, below=V, scores=draw_scores,
+        log_p=lambda draw: fine_numbers(draw, n, V, scale=2.0).log_softmax(-1),
+    )
 
 
 CASES = [
-    case("three", "3 prefixes of 4 tokens, k = 3", lambda draw: _beam(draw, 3, 4, 7, 3),
+    case("three", "3 prefixes of 4 tokens, k = 3", _beam(3, 4, 7, 3),
          "All continuations of all prefixes compete."),
-    case("first", "the first step: BOS alone, k = 4", lambda draw: _beam(draw, 1, 1, 8, 4),
+    case("first", "the first step: BOS alone, k = 4", _beam(1, 1, 8, 4),
          "Several continuations of one prefix can stay."),
-    case("wide", "2 prefixes, k = 5", lambda draw: _beam(draw, 2, 3, 11, 5),
+    case("wide", "2 prefixes, k = 5", _beam(2, 3, 11, 5),
          "The beam may become wider: k counts the prefixes that stay, not those before the step."),
-    case("narrow", "5 prefixes, k = 2", lambda draw: _beam(draw, 5, 2, 6, 2),
+    case("narrow", "5 prefixes, k = 2", _beam(5, 2, 6, 2),
          "Only the k best stay."),
-    case("few", "k larger than the number of continuations", lambda draw: _beam(draw, 2, 2, 5, 12),
+    case("few", "k larger than the number of continuations", _beam(2, 2, 5, 12),
          "If there are fewer than k continuations, all of them stay."),
-    case("rich", "one prefix that is far better than the others", _one_rich,
+    case("rich", "one prefix that is far better than the others", _beam(4, 3, 9, 4, richer=30.0),
          "A prefix may lose all its continuations."),
-    case("other", "other prefixes", lambda draw: _beam(draw, 6, 5, 13, 6),
+    case("other", "other prefixes", _beam(6, 5, 13, 6),
          "The same for other prefixes.", hidden_only=True),
 ]
 
@@ -54,23 +49,20 @@ _TOPK = "total.flatten().topk(min(k, total.numel()))"
 
 MISTAKES = [
     wrong("per_prefix",
-          "Every prefix keeps its own best continuations; they should all compete with each other.",
+          "Every prefix keeps its own best continuations; all of them should compete, and k of them stay.",
           "From how many continuations are the k best chosen?",
           edit(f"scores, flat = {_TOPK}", """
               each, tokens = total.topk(-(-min(k, total.numel()) // len(total)), dim=1)
               flat = (tokens + torch.arange(len(total))[:, None] * total.size(1)).flatten()
               scores, order = each.flatten().sort(descending=True)
               scores, flat = scores[:k], flat[order][:k]
-              """)),
-    wrong("k_of_each_prefix",
-          "You keep the k best continuations of each prefix, so there are too many; keep the k best of all together.",
-          "How many prefixes should be left after the step?",
+              """),
           edit(f"scores, flat = {_TOPK}", """
               each, tokens = total.topk(min(k, total.size(1)), dim=1)
               flat = (tokens + torch.arange(len(total))[:, None] * total.size(1)).flatten()
               scores, order = each.flatten().sort(descending=True)
               flat = flat[order]
-              """)),
+              """, name="k_of_each_prefix")),
     wrong("scores_forgotten",
           "Only the new token's log-probability counts; the prefix's own score is forgotten.",
           "What is the score of a continuation made of?",
@@ -84,29 +76,17 @@ MISTAKES = [
           "What turns a product of probabilities into a sum?",
           edit(_TOTAL, "total = scores[:, None] + log_p.exp()")),
     wrong("divided_by_k",
-          "The flat index is divided by k, not by the size of the vocabulary.",
-          "How many columns does the table have?",
-          edit(_PARENT, "parent = (flat // k) % len(prefixes)")),
-    wrong("divided_by_n",
-          "The flat index is divided by the number of prefixes, not by the size of the vocabulary.",
+          "The flat index is divided by something other than the size of the vocabulary.",
           "How many entries does one row of the table have?",
-          edit(_PARENT, "parent = flat % len(prefixes)", _TOKEN, "token = flat // len(prefixes)")),
-    wrong("parent_by_n",
-          "For the prefix, you divide the flat index by the number of prefixes, not by the size of the vocabulary.",
-          "How many entries does one row of the table have?",
-          edit(_PARENT, "parent = (flat // len(prefixes)) % len(prefixes)")),
-    wrong("token_by_rows",
-          "The token is the remainder after dividing by the number of prefixes.",
-          "How many columns does the table have?",
-          edit(_TOKEN, "token = flat % len(prefixes)")),
-    wrong("no_parent",
-          "The tokens are appended to the wrong prefixes: the prefixes stay in their old order.",
+          edit(_PARENT, "parent = (flat // k) % len(prefixes)"),
+          edit(_PARENT, "parent = flat % len(prefixes)", _TOKEN, "token = flat // len(prefixes)", name="divided_by_n"),
+          edit(_PARENT, "parent = (flat // len(prefixes)) % len(prefixes)", name="parent_by_n"),
+          edit(_TOKEN, "token = flat % len(prefixes)", name="token_by_rows")),
+    wrong("wrong_parent",
+          "The tokens are appended to the wrong prefixes.",
           "Which prefix does each of the k best continue?",
-          edit(_PARENT, "parent = torch.arange(len(flat)) % len(prefixes)")),
-    wrong("first_parent",
-          "All tokens are appended to the best prefix.",
-          "Which prefix does each of the k best continue?",
-          edit(_PARENT, "parent = torch.zeros_like(flat)")),
+          edit(_PARENT, "parent = torch.arange(len(flat)) % len(prefixes)", name="old_order"),
+          edit(_PARENT, "parent = torch.zeros_like(flat)", name="best_prefix")),
     wrong("transposed",
           "The table was flattened column by column, but read row by row.",
           "Which index changes faster in the flat list: prefix or token?",
@@ -115,19 +95,16 @@ MISTAKES = [
           "The k worst continuations stay.",
           "At which end of the list are the best?",
           edit("min(k, total.numel()))", "min(k, total.numel()), largest=False)")),
-    wrong("worst_first",
-          "The correct continuations stay, but the best one comes last.",
+    wrong("not_best_first",
+          "The correct continuations stay, but in another order; the best one should come first.",
           "In which order does the contract want them?",
           edit("return torch.cat", """
               scores, parent, token = scores.flip(0), parent.flip(0), token.flip(0)
-              return torch.cat"""), tests="continuation comes"),
-    wrong("in_their_order",
-          "The correct continuations stay, but in the order of the table, not best first.",
-          "In which order does the contract want them?",
+              return torch.cat""", name="worst_first"),
           edit("return torch.cat", """
               order = flat.argsort()
               scores, parent, token = scores[order], parent[order], token[order]
-              return torch.cat""")),
+              return torch.cat""", name="in_the_order_of_the_table"), tests="continuation comes"),
     wrong("token_in_front",
           "The new token comes first.",
           "At which end does a prefix grow?",
@@ -180,5 +157,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
+    results="prefixes, scores", gradients=False, fixed="n V", contract=Contract(ways=("steady", "spread")),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

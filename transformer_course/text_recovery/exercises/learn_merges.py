@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import torch
 
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Inputs, Specification
+from autograder.authoring.specification import Inputs, Specification, Variant
 from transformer_course.text_recovery.exercises._inputs import (
     WORDS,
     natural_sentences,
@@ -17,98 +18,93 @@ from transformer_course.text_recovery.exercises._inputs import (
 )
 
 
-def _counts(draw: Draw, count: int, top: int, merges: int, low: int = 1, tie: bool = False) -> Inputs:
-    """Words with their counts; one pair in them occurs exactly twice."""
-    words = some_of(draw, WORDS, count)
-    numbers = draw.ids(low, top, count).tolist()
-    counts = dict(zip(words, numbers, strict=True)) | {"YZ": 2, "I": top}
-    counts |= _tie(draw, 700) if tie else {}
+def _counts(draw: Draw, count: int, merges: int, below: int = 9, least: int = 1) -> Inputs:
+    """Words, each of them so often."""
+    numbers = draw.ids(least, below, count).tolist()
+    counts = dict(zip(some_of(draw, WORDS, count), numbers, strict=True))
     return {"counts": json.dumps(counts), "num_merges": torch.tensor(merges)}
 
 
-def _tie(draw: Draw, count: int) -> dict[str, int]:
-    """After a merge, two pairs with the same count, of letters that no other word has.
-
-    As a pair, the second one is the smaller one; as joined text, the first one is.
-    """
-    first, second, third = sorted(some_of(draw, "fghjquvxyz", 3))
-    merged = first + second  # after which (merged, first) and (first, third) are a tie
-    return {merged: 3 * count, merged + first: count, first + third: count}
-
-
 def _real_counts(draw: Draw, merges: int) -> Inputs:
-    counts: dict[str, int] = {}
-    for word in words_of(natural_sentences(draw, 60)):
-        counts["▁" + word] = counts.get("▁" + word, 0) + 1
-    # A pair that occurs twice in a word wins, unless each word counts it once.
-    counts |= {"▁banana": 500, "QX": 700}
+    words = Counter(words_of(natural_sentences(draw, 60)))
+    counts = {f"▁{word}": count for word, count in words.items()}
     return {"counts": json.dumps(counts), "num_merges": torch.tensor(merges)}
 
 
 def _ties(draw: Draw) -> Inputs:
-    """Words with many pairs of the same count, so that the order of ties matters."""
-    letters = some_of(draw, "abcdeiklmn", 8)
-    words = ["".join(letters[i : i + 2]) for i in range(0, 8, 2)]
-    counts = dict.fromkeys(words, 5) | {words[0] + words[1]: 3, letters[6] * 3: 4}
-    counts |= _tie(draw, 7)
+    """Words with many pairs of the same count, so that the order of ties matters.
+
+    After the merge of (a, b), as a pair (a, c) is smaller than (ab, a); as joined text, it
+    is larger.
+    """
+    letters = some_of(draw, "abcdefghiklmn", 10)
+    a, b, c = sorted(letters[:3])
+    counts = {letters[i] + letters[i + 1]: 5 for i in range(3, 9, 2)} | {letters[9] * 3: 4}
+    counts |= {a + b: 21, a + b + a: 7, a + c: 7}
     return {"counts": json.dumps(counts), "num_merges": torch.tensor(8)}
 
 
 CASES = [
-    case("few", "sixteen words", lambda draw: _counts(draw, 12, 9, 10, tie=True),
+    case("few", "sixteen words", lambda draw: _counts(draw, 16, 10),
          "Count pairs within words, weighted by the words' counts."),
     case("ties", "pairs with equal counts", _ties,
          "Of several equally frequent pairs, the alphabetically first is merged."),
-    case("stop", "more merges than there are pairs", lambda draw: _counts(draw, 6, 3, 99),
+    case("stop", "more merges than there are pairs", lambda draw: _counts(draw, 6, 99, below=3),
          "Stop once no pair occurs at least twice."),
-    case("to_the_end", "merges until no pair is left", lambda draw: _counts(draw, 5, 9, 99, low=2),
+    case("to_the_end", "merges until no pair is left", lambda draw: _counts(draw, 5, 99, least=2),
          "In the end each word is one symbol, so no pair is left to merge."),
-    case("real", "the words of 60 sentences, and two frequent ones", lambda draw: _real_counts(draw, 120),
+    case("real", "the words of 60 sentences", lambda draw: _real_counts(draw, 120),
          "After each merge, the pairs are counted again."),
-    case("more", "other words", lambda draw: _counts(draw, 19, 30, 25, tie=True),
+    case("more", "other words", lambda draw: _counts(draw, 19, 25, below=30),
          "The same for other words.", hidden_only=True),
 ]
+
+_PLAIN = """
+    def learn_merges(counts, num_merges):
+        words, merges = {w: list(w) for w in counts}, []
+        for _ in range(num_merges):
+            pairs = Counter()
+            for w, s in words.items():
+                for p in zip(s, s[1:]):
+                    pairs[p] += counts[w]
+            best = min(pairs, key=lambda p: (-pairs[p], p), default=None)
+            if best is None or pairs[best] < 2:
+                break
+            merges.append(best)
+            words = {w: merge_pair(s, best) for w, s in words.items()}
+        return merges
+    """
+
+
+def _recounted(old: str, new: str, name: str = "") -> Variant:
+    """The plain solution, which counts anew after each merge, with one text replaced."""
+    return source(_PLAIN.replace(old, new), name=name)
+
+
+_BEST = "best = min(pairs, key=lambda pair: (-pairs[pair], pair), default=None)"
 
 MISTAKES = [
     wrong("counts_ignored",
           "Every word counts once, however often it occurs.",
           "A pair is in a word that occurs 6 times. How often does the pair occur?",
           edit("sign * counts[word]", "sign")),
-    wrong("ties_last",
-          "Of several pairs with the same count, the alphabetically last is merged.",
-          "What does `max` prefer when the first part of the key is equal?",
-          edit("best = min(pairs, key=lambda pair: (-pairs[pair], pair), default=None)",
-               "best = max(pairs, key=lambda pair: (pairs[pair], pair), default=None)"), tests="smallest"),
-    wrong("ties_first_met",
-          "Of several pairs with the same count, the first one encountered is merged.",
+    wrong("ties",
+          "Of several pairs with the same count, another one is merged than the smallest: the first that was met, or "
+          "the alphabetically last.",
           "If two pairs have the same count, which one does your code merge, and which one does the contract ask for?",
-          source("""
-              def learn_merges(counts, num_merges):
-                  words, merges = {w: list(w) for w in counts}, []
-                  for _ in range(num_merges):
-                      pairs = Counter()
-                      for w, s in words.items():
-                          for p in zip(s, s[1:]):
-                              pairs[p] += counts[w]
-                      if not pairs or pairs.most_common(1)[0][1] < 2:
-                          break
-                      best = pairs.most_common(1)[0][0]
-                      merges.append(best)
-                      words = {w: merge_pair(s, best) for w, s in words.items()}
-                  return merges
-              """)),
+          edit(_BEST, "best = max(pairs, key=lambda pair: (pairs[pair], pair), default=None)", name="ties_last"),
+          _recounted("min(pairs, key=lambda p: (-pairs[p], p), default", "max(pairs, key=pairs.get, default",
+                     name="ties_first_met"), tests="smallest"),
     wrong("rarest",
           "The rarest pair is merged.",
           "Which pair deserves a symbol of its own?",
           edit("(-pairs[pair], pair)", "(pairs[pair] < 2, pairs[pair], pair)")),
-    wrong("never_stops",
-          "Pairs that occur only once are merged as well.",
-          "When should learning stop early?",
-          edit("pairs[best] < 2:", "pairs[best] < 1:")),
-    wrong("stops_early",
-          "Learning stops too early: a pair that occurs twice may still be merged.",
+    wrong("stop",
+          "Learning stops too early or too late: a pair that occurs twice is still merged, and one that occurs once is "
+          "not.",
           'Is it "less than twice" or "twice or less"?',
-          edit("pairs[best] < 2:", "pairs[best] <= 2:")),
+          edit("pairs[best] < 2:", "pairs[best] < 1:", name="never_stops"),
+          edit("pairs[best] < 2:", "pairs[best] <= 2:", name="stops_early")),
     wrong("counted_once",
           "The pairs are counted only once, at the beginning.",
           "Which pairs exist after the first merge that did not exist before?",
@@ -121,18 +117,12 @@ MISTAKES = [
                   kept = [p for p in pairs if pairs[p] >= 2]
                   return sorted(kept, key=lambda p: (-pairs[p], p))[:num_merges]
               """)),
-    wrong("one_too_many",
-          "One merge too many is learnt.",
-          "How long may the list be?",
-          edit("tqdm(range(num_merges)", "tqdm(range(num_merges + 1)")),
-    wrong("one_at_least",
-          "One merge is learnt even for `num_merges` = 0.",
-          "When does your loop look at `num_merges` for the first time?",
-          edit("tqdm(range(num_merges)", "tqdm(range(max(num_merges, 1))")),
-    wrong("one_too_few",
-          "One merge too few is learnt.",
-          "How long should the list be?",
-          edit("tqdm(range(num_merges)", "tqdm(range(num_merges - 1)")),
+    wrong("number_of_merges",
+          "You learn another number of merges than `num_merges`, although there are more pairs.",
+          "How many rounds does your loop have, and how many for `num_merges` = 0?",
+          edit("tqdm(range(num_merges)", "tqdm(range(num_merges + 1)", name="one_too_many"),
+          edit("tqdm(range(num_merges)", "tqdm(range(max(num_merges, 1))", name="one_at_least"),
+          edit("tqdm(range(num_merges)", "tqdm(range(num_merges - 1)", name="one_too_few")),
     wrong("across_words",
           "Pairs are counted across word boundaries.",
           "Do the last letter of one word and the first letter of the next form a pair?",
@@ -157,21 +147,7 @@ MISTAKES = [
     wrong("each_pair_once",
           "A pair counts once per word, even where it occurs there several times.",
           "How often does `(n, a)` occur in banana?",
-          source("""
-              def learn_merges(counts, num_merges):
-                  words, merges = {w: list(w) for w in counts}, []
-                  for _ in range(num_merges):
-                      pairs = Counter()
-                      for w, s in words.items():
-                          for p in set(zip(s, s[1:])):
-                              pairs[p] += counts[w]
-                      best = min(pairs, key=lambda pair: (-pairs[pair], pair), default=None)
-                      if best is None or pairs[best] < 2:
-                          break
-                      merges.append(best)
-                      words = {w: merge_pair(s, best) for w, s in words.items()}
-                  return merges
-              """), tests="occurrence"),
+          _recounted("in zip(s, s[1:])", "in set(zip(s, s[1:]))"), tests="occurrence"),
     wrong("lists",
           "The pairs are lists, not tuples. Only tuples can be keys of a dict.",
           "What does the line that begins with `def` promise?",
@@ -183,23 +159,7 @@ MISTAKES = [
 ]
 
 ACCEPTED = [
-    right("plain", source("""
-        def learn_merges(counts, num_merges):
-            words, merges = {w: list(w) for w in counts}, []
-            for _ in range(num_merges):
-                pairs = Counter()
-                for w, s in words.items():
-                    for p in zip(s, s[1:]):
-                        pairs[p] += counts[w]
-                if not pairs:
-                    break
-                best = min(pairs, key=lambda p: (-pairs[p], p))
-                if pairs[best] < 2:
-                    break
-                merges.append(best)
-                words = {w: merge_pair(s, best) for w, s in words.items()}
-            return merges
-        """)),
+    right("plain", source(_PLAIN)),
     right("sorted_keys", source("""
         def learn_merges(counts, num_merges):
             rows, found = [[list(w), n] for w, n in counts.items()], []
@@ -218,7 +178,4 @@ ACCEPTED = [
         """)),
 ]
 
-EXERCISE = Specification(
-    precise=False,
-    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
-)
+EXERCISE = Specification(precise=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)

@@ -11,6 +11,7 @@ from transformer_course.text_recovery.exercises._inputs import some_of
 
 
 def _rows(draw: Draw, longest: int, signs: bool = False) -> Inputs:
+    """Lists of two letters, and some that are written by hand, each with its pair."""
     rows = []
     for length in (3, longest, longest + 2):
         letters = ["ab"[int(i)] for i in draw.ids(0, 2, length)]
@@ -21,7 +22,6 @@ def _rows(draw: Draw, longest: int, signs: bool = False) -> Inputs:
     rows.append([["a", "b", "ab", "abc"], ["a", "bc"]])
     rows.append([["xa", "b", "a", "bx", "a", "b"], ["a", "b"]])  # ends are no symbols
     rows.append([["a", "bc", "ab", "c", "abc"], ["ab", "c"]])  # the same letters
-    rows.append([["A", "b", "a", "b", "a", "B"], ["a", "b"]])
     if signs:  # each is a symbol like any other
         rows.append([list("a.babb.b"), [".", "b"]])
         rows.append([list("a(b)*(b"), ["(", "b"]])
@@ -47,112 +47,63 @@ CASES = [
          "The same for longer lists.", hidden_only=True),
 ]
 
+_MATCHES = "tuple(symbols[i : i + 2]) == pair"
+_START = "merged, i = [], 0"
+
 MISTAKES = [
     wrong("first_only",
           "Only the first occurrence is merged.",
           "How often may the pair occur in a word?",
-          source("""
-              def merge_pair(symbols, pair):
-                  for i in range(len(symbols) - 1):
-                      if (symbols[i], symbols[i + 1]) == pair:
-                          return symbols[:i] + [pair[0] + pair[1]] + symbols[i + 2:]
-                  return list(symbols)
-              """)),
-    wrong("case_ignored",
-          "Capitals are treated like lower-case letters: `A b` is merged for the pair `(a, b)`.",
-          "Are `A` and `a` the same symbol?",
-          source("""
-              def merge_pair(symbols, pair):
-                  out = []
-                  for symbol in symbols:
-                      if out and (out[-1] + " " + symbol).lower() == " ".join(pair).lower():
-                          out[-1] += symbol
-                      else:
-                          out.append(symbol)
-                  return out
-              """)),
+          edit(_MATCHES, f"{_MATCHES} and len(merged) == i")),
     wrong("signs_as_rules",
-          "Characters like `.` and `(` are interpreted as regular-expression syntax.",
+          "`re.sub` interprets some characters: signs like `.` and `(` in its pattern, a backslash in its replacement.",
           "What does `.` match in `re.sub`, and what is it in a word?",
           source(r"""
-                     def merge_pair(symbols, pair):
-                         pattern = re.compile(r"(?<!\S)" + " ".join(pair) + r"(?!\S)")
-                         return pattern.sub("".join(pair), " ".join(symbols)).split()
-                     """)),
-    wrong("backslash_as_rule",
-          "A backslash in the pair is interpreted as an escape in the replacement text of `re.sub`.",
-          "What does a backslash before a digit mean in the second argument of `re.sub`?",
+              import re
+              def merge_pair(symbols, pair):
+                  pattern = re.compile(r"(?<!\S)" + " ".join(pair) + r"(?!\S)")
+                  return pattern.sub("".join(pair), " ".join(symbols)).split()
+              """),
           source(r"""
-                     def merge_pair(symbols, pair):
-                         pattern = re.compile(r"(?<!\S)" + re.escape(" ".join(pair)) + r"(?!\S)")
-                         return pattern.sub("".join(pair), " ".join(symbols)).split()
-                     """)),
-    wrong("overlapping",
-          "A symbol is used twice: in `a a a` both pairs are merged.",
-          "How far must the index move after a merge?",
-          source("""
+              import re
               def merge_pair(symbols, pair):
-                  out, i = [], 0
-                  while i < len(symbols):
-                      if tuple(symbols[i:i + 2]) == pair:
-                          out.append(pair[0] + pair[1])
-                          if i + 2 == len(symbols):
-                              break
-                      elif not (i and tuple(symbols[i - 1:i + 1]) == pair):
-                          out.append(symbols[i])
-                      i += 1
-                  return out
-              """)),
-    wrong("last_lost",
-          "The last symbol is lost when it is not merged.",
-          "Where does your loop over the list end?",
-          source("""
-              def merge_pair(symbols, pair):
-                  out, i = [], 0
-                  while i < len(symbols) - 1:
-                      hit = (symbols[i], symbols[i + 1]) == pair
-                      out.append(symbols[i] + symbols[i + 1] if hit else symbols[i])
-                      i += 2 if hit else 1
-                  return out
-              """)),
-    wrong("end_not_merged",
-          "A pair at the very end of the list is not merged.",
-          "For a list of two symbols, how often does your loop run?",
-          edit("tuple(symbols[i : i + 2]) == pair", "i + 2 < len(symbols) and tuple(symbols[i : i + 2]) == pair")),
-    wrong("second_kept",
-          "The pair is merged, but its second symbol also remains.",
+                  pattern = re.compile(r"(?<!\S)" + re.escape(" ".join(pair)) + r"(?!\S)")
+                  return pattern.sub("".join(pair), " ".join(symbols)).split()
+              """, name="backslash_as_rule")),
+    wrong("used_twice",
+          "A symbol is used twice: when it has been merged, it remains, or is merged once more.",
           "How far must the index move after a merge?",
-          edit("i += width", "i += 1")),
+          edit("i += width", "i += 1", name="second_kept"),
+          edit("i += width", f"i += 1 if {_MATCHES} == tuple(symbols[i + 1 : i + 3]) else width",
+               name="overlapping")),
+    wrong("at_the_end",
+          "The end of the list goes wrong: its last symbol is lost, or its last two are never merged.",
+          "Where does your loop over the list end? For a list of two symbols, how often does it run?",
+          edit("while i < len(symbols):", "while i < len(symbols) - 1:", name="last_lost"),
+          edit(_MATCHES, f"i + 2 < len(symbols) and {_MATCHES}", name="end_not_merged")),
     wrong("from_the_right",
           "The pair is merged from right to left: `a a a` gives `a aa`.",
           "At which end should the loop begin?",
-          source("""
-              def merge_pair(symbols, pair):
-                  out, i = [], len(symbols)
-                  while i > 0:
-                      width = 2 if tuple(symbols[max(i - 2, 0):i]) == pair else 1
-                      out.insert(0, ''.join(symbols[i - width:i]))
-                      i -= width
-                  return out
-              """), tests="merged"),
-    wrong("by_text",
-          "The symbols are joined and cut again, so their borders are lost, and letters merge that were not two "
+          edit(_START, "symbols, pair, merged, i = symbols[::-1], pair[::-1], [], 0",
+               '"".join(symbols[i : i + width])', '"".join(symbols[i : i + width][::-1])',
+               "return merged", "return merged[::-1]"), tests="merged"),
+    wrong("joined_text",
+          "You search in a joined text, where the borders of symbols are lost: letters merge that were not two "
           "neighbouring symbols.",
-          "Are the symbols `ab`, `c` and the symbols `a`, `bc` the same word? Are they the same pair?",
+          "Where does a symbol begin in your text? Are `ab`, `c` and `a`, `bc` the same pair?",
+          source("""
+              import re
+              def merge_pair(symbols, pair):
+                  return re.findall(re.escape(''.join(pair)) + '|.', ''.join(symbols))
+              """, name="no_borders"),
           source("""
               def merge_pair(symbols, pair):
-                  text, new = ''.join(symbols), pair[0] + pair[1]
-                  out = []
-                  while text:
-                      cut = len(new) if text.startswith(new) else 1
-                      out.append(text[:cut])
-                      text = text[cut:]
-                  return out
-              """)),
+                  return ' '.join(symbols).replace(' '.join(pair), ''.join(pair)).split()
+              """, name="between_spaces")),
     wrong("unchanged",
           "Nothing is merged; perhaps a list is compared with a tuple.",
           "What is `['a', 'b'] == ('a', 'b')`?",
-          edit("tuple(symbols[i : i + 2]) == pair", "symbols[i : i + 2] == pair")),
+          edit(_MATCHES, "symbols[i : i + 2] == pair")),
     wrong("again_and_again",
           "The merged symbol is merged again with what follows: `a a a a` has become one symbol.",
           "May a newly merged symbol take part in the same round?",
@@ -168,19 +119,15 @@ MISTAKES = [
               """)),
     wrong("in_place",
           "You have modified the argument.",
-          "Who else may hold that list?",
-          source("""
-              def merge_pair(symbols, pair):
-                  i = 0
-                  while i < len(symbols) - 1:
-                      if (symbols[i], symbols[i + 1]) == pair:
-                          symbols[i:i + 2] = [pair[0] + pair[1]]
-                      i += 1
-                  return symbols
-              """), tests="modified"),
-    wrong("in_place_and_one_skipped",
-          "You have modified the argument. Besides, the index moves too far after a merge.",
-          "Who else may hold that list? When two symbols have become one, where is the next one?",
+          "Who else may hold that list? If you copy it, do you do so before the first change?",
+          edit("return merged", """
+              symbols[:] = merged
+              return symbols
+              """),
+          edit("return merged", """
+              symbols[:] = merged
+              return merged
+              """, name="changed_and_copied"),
           source("""
               def merge_pair(symbols, pair):
                   i = 0
@@ -190,46 +137,19 @@ MISTAKES = [
                           i += 1
                       i += 1
                   return symbols
-              """)),
+              """, name="in_place_and_one_skipped"), tests="modified"),
     wrong("either_order",
           "The pair is merged in both orders.",
           "Is `b a` the pair `(a, b)`?",
-          edit("tuple(symbols[i : i + 2]) == pair", "tuple(symbols[i : i + 2]) in (pair, pair[::-1])")),
+          edit(_MATCHES, "tuple(symbols[i : i + 2]) in (pair, pair[::-1])")),
     wrong("same_list",
           "If nothing is merged, you return the argument itself, not a new list.",
           "What happens if the caller then changes the result?",
           edit("return merged", "return merged if len(merged) < len(symbols) else symbols")),
-    wrong("changed_and_copied",
-          "You return a new list, but you have also modified the argument.",
-          "When do you make the copy: before the first change or after the last?",
-          source("""
-              def merge_pair(symbols, pair):
-                  for i, _ in enumerate(symbols):
-                      if tuple(symbols[i : i + 2]) == pair:
-                          symbols[i:i + 2] = [''.join(pair)]
-                  return list(symbols)
-              """)),
     wrong("empty_fails",
           "Your function fails on an empty list.",
           "What is the first symbol of an empty list?",
-          source("""
-              def merge_pair(symbols, pair):
-                  out, fresh = [symbols[0]], False
-                  for s in symbols[1:]:
-                      fresh = not fresh and (out[-1], s) == pair
-                      if fresh:
-                          out[-1] += s
-                      else:
-                          out.append(s)
-                  return out
-              """)),
-    wrong("between_spaces",
-          "You search for the pair in a joined text: the end of `xa` is taken for the symbol `a`.",
-          "Where does a symbol begin in a text that is joined with spaces?",
-          source("""
-              def merge_pair(symbols, pair):
-                  return ' '.join(symbols).replace(' '.join(pair), ''.join(pair)).split()
-              """)),
+          edit(_START, "first, merged, i = symbols[0], [], 0")),
     wrong("tuple",
           "You return a tuple instead of a list.",
           "What does the task say about the result?",
@@ -268,7 +188,4 @@ ACCEPTED = [
         """)),
 ]
 
-EXERCISE = Specification(
-    precise=False,
-    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
-)
+EXERCISE = Specification(precise=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)

@@ -20,6 +20,7 @@ from transformer_course.authoring.limited_fork import apart
 from transformer_course.library import corpora
 from transformer_course.measures.recovery import errors
 from transformer_course.text_recovery.exercises import _handed_in as handed_in
+from transformer_course.text_recovery.exercises._shipped import shipped_outputs
 from transformer_course.text_recovery.library import measuring
 from transformer_course.text_recovery.library.track import Track
 from transformer_course.text_recovery.probes.model import LIMITS, Measured
@@ -97,7 +98,7 @@ def _shipped_errors(draw: Draw) -> Answers:
 def _copied(originals: list[str]) -> str:
     pairs = measuring.pairs_of(Track(), originals, None, 0)
     sources, targets = zip(*pairs, strict=True)
-    copied_errors = errors(handed_in.shipped_outputs(list(sources)), targets)
+    copied_errors = errors(shipped_outputs(list(sources)), targets)
     return json.dumps(copied_errors, ensure_ascii=False)
 
 

@@ -10,63 +10,54 @@ from autograder.authoring.specification import Inputs, Specification
 from transformer_course.text_recovery.exercises._inputs import WORDS, some_of
 
 
-def _segment_inputs(draw: Draw, count: int, merges: int) -> Inputs:
+def _describe(merges: list[tuple[str, str]], words: list[str]) -> Inputs:
+    return {"merges": json.dumps(merges), "words": json.dumps(words)}
+
+
+def _learnt(draw: Draw, count: int, merges: int) -> Inputs:
+    """Merges learnt from some words; these words, new ones, and some with new characters."""
     from transformer_course.solutions.text_recovery import learn_merges
 
-    words = some_of(draw, WORDS, count)
-    counts = dict(zip(words, draw.ids(1, 9, count).tolist(), strict=True))
-    unseen = [w for w in WORDS if w not in words][:6]
-    learnt = learn_merges(counts, merges)
-    a, b, c = some_of(draw, "fghjquvxy", 3)  # not in any of the words
-    learnt += [(b, c), (a, b)]  # neither the leftmost pair first nor the longest symbol
-    extra_words = [a + b + c, a + b, "zxß", "a", "aaaaa", "Lower", "NEWEST"]
-    return {"merges": json.dumps(learnt), "words": json.dumps([*words, *unseen, *extra_words])}
+    words = some_of(draw, WORDS, len(WORDS))
+    counts = dict(zip(words[:count], draw.ids(1, 9, count).tolist(), strict=True))
+    new_words = [*words[count:][:6], "zxß", "a", "aaaaa", "Lower", "NEWEST"]
+    return _describe(learn_merges(counts, merges), [*counts, *new_words])
 
 
-def _order_matters(draw: Draw) -> Inputs:
-    a, b, c, d = some_of(draw, "abcdefgh", 4)
-    merges = [(b, c), (a, b), (a, b + c), (c, d), (b + c, d), (d, a)]
-    words = [a + b + c, a + b + c + d, b + c + d, a + b + d + a + b + c, c + d + a, d + d, d + a]
-    # (a, b + c) makes a word that the merges before it keep from being made.
-    words += ["".join(some_of(draw, [a, b, c, d, a, b, c], 7)) for _ in range(5)]
-    merges += [(a, b + d), (d, c)]
-    words += [a + b + d, d + c, a + b + d + c]
-    return {"merges": json.dumps(merges), "words": json.dumps(words)}
+def _compete(draw: Draw, characters: str, longest: int = 9, before: int = 0) -> Inputs:
+    """Merges of a few symbols and of what earlier ones made, and words of these characters.
 
+    As after learning, no symbol comes from two different pairs.
 
-def _ends_of_symbols(draw: Draw) -> Inputs:
-    """Words in which a later pair occurs at the ends of symbols that an earlier merge made."""
-    a, b, c, d = some_of(draw, "abcdefgh", 4)
-    words = [a + b + c, d + a + b + c, a + b, a + b + c + d + a + b]
-    words += [f"{a}.{b}{c}{b}", f"{a}({b})", f"{d}\\1"]  # signs are symbols, too
-    merges = [(b, c), (a, b), (d, a), (".", b), ("(", b), ("\\", "1")]
-    return {"merges": json.dumps(merges), "words": json.dumps(words)}
-
-
-def _long(draw: Draw) -> Inputs:
-    """Long words, and 300 merges of which only the last ones apply."""
-    letters = some_of(draw, "abcdefgh", 5)
-    a, b, c, d, e = letters
+    Args:
+        longest: the number of characters in the longest word.
+        before: how many merges that apply nowhere come first.
+    """
     alphabet = "ijklmnopqrstuvwxyz"
-    merges = some_of(draw, [(x, y) for x in alphabet for y in alphabet], 295)
-    merges += [(b, c), (a, b), (d, d), (e, d + d), (a + b, a + b)]
-    longs = ["".join(letters[i] for i in draw.ids(0, 5, n).tolist()) for n in (40, 150)]
-    words = [*longs, a + b + c + "ij" + d + d, e + d + d + (a + b) * 35 + d + d]
-    return {"merges": json.dumps(merges), "words": json.dumps(words)}
+    merges = some_of(draw, [(x, y) for x in alphabet for y in alphabet], before)
+    symbols = list(characters)
+    while len(symbols) < len(characters) + 8:
+        first, second = (symbols[i] for i in draw.ids(0, len(symbols), 2).tolist())
+        if first + second not in symbols:
+            merges.append((first, second))
+            symbols.append(first + second)
+    lengths = [*range(2, 8)] * 4 + [longest]
+    words = ["".join(characters[i] for i in draw.ids(0, len(characters), n).tolist()) for n in lengths]
+    return _describe(merges, [*words, *symbols, f"ß{words[-1]}ß"])
 
 
 CASES = [
-    case("known", "words old and new", lambda draw: _segment_inputs(draw, 14, 12),
+    case("known", "words old and new", lambda draw: _learnt(draw, 14, 12),
          "Start with characters; apply every merge wherever it fits."),
-    case("order", "merges that compete", _order_matters,
+    case("order", "merges that compete", lambda draw: _compete(draw, "abcd"),
          "The merges apply in the order in which they were learnt."),
-    case("ends", "pairs at the ends of longer symbols", _ends_of_symbols,
-         "A pair is two whole symbols, not the end of one and the start of another."),
-    case("many", "many merges", lambda draw: _segment_inputs(draw, 18, 40),
+    case("signs", "punctuation among the letters", lambda draw: _compete(draw, "ab.(\\1"),
+         "A pair is two whole symbols, whatever characters they are made of."),
+    case("many", "many merges", lambda draw: _learnt(draw, 18, 40),
          "Frequent words end up whole; new ones are cut into known parts."),
-    case("long", "hundreds of merges, and long words", _long,
+    case("long", "hundreds of merges, and long words", lambda draw: _compete(draw, "abcde", longest=150, before=295),
          "All merges apply, however many there are, and to the whole word."),
-    case("others", "other words", lambda draw: _segment_inputs(draw, 10, 20),
+    case("others", "other words", lambda draw: _learnt(draw, 10, 20),
          "The same for other words.", hidden_only=True),
 ]
 
@@ -84,10 +75,11 @@ MISTAKES = [
                       symbols.append(word[:n]); word = word[n:]
                   return symbols
               """)),
-    wrong("reversed",
-          "The merges are applied from the last to the first.",
+    wrong("another_order",
+          "The merges are applied in another order than that in which they were learnt: backwards or sorted.",
           "Which merge was learnt first, and why does it come first?",
-          edit("for pair in merges:", "for pair in reversed(merges):")),
+          edit("for pair in merges:", "for pair in reversed(merges):", name="reversed"),
+          edit("for pair in merges:", "for pair in sorted(merges):", name="sorted_merges")),
     wrong("characters",
           "The word stays cut into characters.",
           "What does `merge_pair` return, and where do you keep it?",
@@ -96,16 +88,18 @@ MISTAKES = [
           "You return the whole word in a list.",
           "What is `list(word)`, and what is `[word]`?",
           edit("symbols = list(word)", "symbols = [word]")),
-    wrong("first_merge_only",
-          "Only one merge is applied.",
-          "What happens after the first merge that fits?",
+    wrong("not_all_merges",
+          "Not all merges are applied: the first that fits, all but the last, or the first hundred.",
+          "What happens after the first merge that fits, and where does your loop over the merges end?",
           edit("symbols = merge_pair(symbols, pair)", """
               before, symbols = symbols, merge_pair(symbols, pair)
               if symbols != before:
                   break
-              """)),
-    wrong("leftmost_first",
-          "The leftmost known pair is merged first, whenever it was learnt.",
+              """, name="first_merge_only"),
+          edit("for pair in merges:", "for pair in merges[:-1]:", name="last_merge_left_out"),
+          edit("for pair in merges:", "for pair in merges[:100]:", name="first_hundred")),
+    wrong("whatever_fits",
+          "You merge whatever pair fits further left, whenever it was learnt.",
           "Two merges fit. Which goes first: the one further left, or the one learnt earlier?",
           source("""
               def segment(word, merges):
@@ -117,11 +111,7 @@ MISTAKES = [
                           return symbols
                       i = fits[0]
                       symbols[i:i + 2] = [symbols[i] + symbols[i + 1]]
-              """)),
-    wrong("whichever_comes_first",
-          "You go through the word from left to right and apply any merge that fits there, again and again, whenever "
-          "it was learnt.",
-          "Two merges fit. Which goes first: the one further left, or the one learnt earlier?",
+              """, name="leftmost_first"),
           source("""
               def segment(word, merges):
                   symbols, known, found = list(word), set(map(tuple, merges)), True
@@ -136,25 +126,13 @@ MISTAKES = [
                               i += 1
                       symbols = merged
                   return symbols
-              """)),
-    wrong("sorted_merges",
-          "The merges are applied in alphabetical order.",
-          "Does `sorted` or `set` keep the order in which they were learnt?",
-          edit("for pair in merges:", "for pair in sorted(merges):")),
+              """, name="from_left_to_right")),
     wrong("unknown_characters_lost",
           "Characters that occur in no merge are lost.",
           "What should become of a letter that does not occur in the corpus?",
           edit("symbols = list(word)", "symbols = [c for c in word if any(c in a + b for a, b in merges)]"),
           edit("return symbols", "return [s for s in symbols if any(s in a + b for a, b in merges)]",
                name="unknown_symbols_lost"), tests="character"),
-    wrong("last_merge_left_out",
-          "The last merge is never applied.",
-          "Where does your loop over the merges end?",
-          edit("for pair in merges:", "for pair in merges[:-1]:")),
-    wrong("first_hundred",
-          "Only the first hundred merges are applied.",
-          "How many merges may a tokenizer have learnt?",
-          edit("for pair in merges:", "for pair in merges[:100]:")),
     wrong("remembered_list",
           "All calls with the same word return the same list object, so a caller that modifies it changes the result "
           "of the next call.",
@@ -199,13 +177,6 @@ ACCEPTED = [
         def segment(word, merges):
             return reduce(merge_pair, merges, [*word])
         """)),
-    right("all_merges", source("""
-        def segment(word, merges):
-            parts = [c for c in word]
-            for first, second in merges:
-                parts = merge_pair(parts, (first, second))
-            return parts
-        """)),
     right("until_nothing_fits", source("""
         def segment(word, merges):
             symbols, before = list(word), None
@@ -217,7 +188,4 @@ ACCEPTED = [
         """)),
 ]
 
-EXERCISE = Specification(
-    precise=False,
-    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
-)
+EXERCISE = Specification(precise=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)

@@ -10,14 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.checks.probes import (
-    Inputs,
-    Log,
-    Seen,
-    probe,
-    returned,
-    tensor,
-)
+from autograder.checks.probes import Inputs, Log, Seen, probe, tensor
 from transformer_course.library.written_rows import trim_at_eos, trimmed
 
 
@@ -107,19 +100,4 @@ def _observe_beam(model: Script, ids: torch.Tensor, size: int) -> Seen:
             max(model.asked, default=0)
         ),
         f"gradients recorded, {k}": str(any(model.recorded)),
-    }
-
-
-@probe("text_recovery/beam_step", results="prefixes; scores", calls="* afterwards")
-def beam_step(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report the prefixes and scores after one step, and the inputs afterwards."""
-    prefixes, scores, log_p = (inputs[n] for n in ("prefixes", "scores", "log_p"))
-    pair = function(prefixes, scores, log_p, int(inputs["k"]))
-    longer, better = returned(pair, "prefixes", "scores")
-    return {
-        "prefixes": tensor(longer, "the prefixes"),
-        "scores": tensor(better, "the scores"),
-        "prefixes afterwards": prefixes,
-        "scores afterwards": scores,
-        "log_p afterwards": log_p,
     }
