@@ -7,11 +7,11 @@ import torch
 from autograder.authoring.contract import Contract
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, sizes, source, wrong
-from autograder.authoring.specification import Sizes, Specification
+from autograder.authoring.specification import InputSizes, Specification
 from transformer_course.text_recovery.exercises._inputs import fine_numbers
 
 
-def _beam(n: int, t: int, V: int, k: int, richer: float = 0.0) -> Sizes:
+def _beam(n: int, t: int, V: int, k: int, richer: float = 0.0) -> InputSizes:
     """Prefixes and log-probabilities of the next token; the last prefix is by so much better."""
 
     def draw_scores(draw: Draw) -> torch.Tensor:
