@@ -23,8 +23,8 @@ CASES = [
 
 MISTAKES = [
     wrong("positions_mixed",
-          "The shape is right, but positions are mixed: heads and positions have to be swapped back before the reshape, "
-          "and nothing else.",
+          "The shape is right, but positions are mixed: heads and positions have to be swapped back before the "
+          "reshape, and nothing else.",
           "Which two dimensions did `split_heads` swap?",
           edit(_MERGE, "return x.reshape(x.size(0), x.size(2), -1)"),
           edit(_MERGE, "return x.transpose(1, 3).reshape(x.size(0), x.size(2), -1)", name="heads_with_features"),

@@ -4,246 +4,144 @@ from __future__ import annotations
 
 import torch
 
-from autograder.authoring.contract import (
-    OF_ATTENTION,
-    Contract,
-    combine,
-    masked,
-    special,
-)
+from autograder.authoring.contract import OF_ATTENTION, Contract
 from autograder.authoring.draw import Draw
-from autograder.authoring.inputs import sizes_of, with_zeros
-from autograder.authoring.notation import case, edit, right, source
-from autograder.authoring.specification import Inputs, Maker, Specification
-from transformer_course.multi_head_attention.exercises._inputs import (
-    linear_parameters,
-    multi_head_inputs,
-    uneven_sizes,
-)
-from transformer_course.multi_head_attention.exercises._multi_head_attention_heads import (
+from autograder.authoring.notation import case, edit, right, sizes, source, wrong
+from autograder.authoring.specification import Inputs, Specification
+from transformer_course.multi_head_attention.exercises._multi_head_attention_mistakes import (
+    ARGUMENTS,
+    ATTENTION,
     DROP,
-    DROPOUT,
-    NUMBER_OF_HEADS,
-    SCALING,
-    SPLITTING,
-)
-from transformer_course.multi_head_attention.exercises._multi_head_attention_inputs import (
-    INPUTS,
-    MASKS,
-    PROJECTIONS,
-    RESULTS,
-    STATES,
+    MERGED,
+    MISTAKES,
+    OUTPUT,
+    write_attention,
 )
 
 
-def _weights_made_visible(draw: Draw) -> Inputs:
-    """Values such that each head's output is its weights, twice over (see the probe)."""
-    batch, h, lq, lk = 2, 3, 4, 5
-    d_model = h * 2 * lk
-    square = (d_model, d_model)
-    inputs = linear_parameters(draw, 0.125, w_q=square, w_k=square, w_v=square, w_o=square)
-    for name in ("w_v", "w_o"):
-        inputs[f"weights.{name}.weight"] = torch.eye(d_model)
-        inputs[f"weights.{name}.bias"] = torch.zeros(d_model)
-    rates = torch.tensor([0.125, 0.1875, 0.25])
-    return inputs | {
-        "query": draw.tensor(batch, lq, d_model, scale=1.0),
-        "key": draw.tensor(batch, lk, d_model, scale=1.0),
-        "value": torch.eye(lk).repeat(1, 2 * h).expand(batch, -1, -1).clone(),
-        "num_heads": torch.tensor(h),
-        "rate": rates[int(draw.ids(0, 3))],
-    }
+def _uneven(draw: Draw) -> Inputs:
+    """Pairs (d_model, number of heads) that leave a remainder."""
+    heads = 3 + int(draw.ids(0, 4))
+    return {"refuse": torch.tensor([[heads * 3 + 1, heads], [heads - 1, heads], [heads * 4 - 1, heads]])}
 
 
-def _same_queries_and_keys(draw: Draw) -> Inputs:
-    """A sequence that looks at itself, and gets something else."""
-    inputs = multi_head_inputs(2, 2, 3, lq=4, lk=4)(draw)
-    return inputs | {"key": inputs["query"].clone()}
+def _key_of_zeros(draw: Draw, B: int, Lk: int, d_model: int) -> torch.Tensor:
+    """A key with zeros at one position, where they are values like others."""
+    return draw.tensor(B, Lk, d_model).index_fill(1, torch.tensor([1]), 0.0)
 
 
-def _three_heads(mask: str) -> Maker:
-    shape = sizes_of(mask, B=2, h=3, Lq=4, Lk=5)
-    return multi_head_inputs(2, 3, 2, lq=4, lk=5, mask=shape)
-
+_MASKS = ("1 Lk", "1 Lq Lk", "B 1 Lk", "B Lq Lk", "B 1 1 Lk", "1 h 1 Lk", "1 h Lq Lk", "B h 1 Lk", "B h Lq Lk")
 
 CASES = [
-    case("plain", "three different inputs, no mask", multi_head_inputs(2, 3, 4, lq=5, lk=7),
+    case("plain", "three different inputs, no mask", sizes(B=2, Lq=5, Lk=7, d_model=12, num_heads=3, scale=0.5),
          "Print the shape after each step and compare with hint 2."),
-    case("refuse", "numbers of heads that do not divide d_model", lambda draw: {"refuse": uneven_sizes(draw)},
+    case("refuse", "numbers of heads that do not divide d_model", _uneven,
          "The docstring names the error to raise.", aspect="errors", open=True),
-    case("padding", "a padding mask (B, 1, Lk), and gradients",
-         multi_head_inputs(3, 2, 3, lq=4, lk=5, mask=(3, 1, 5), pull=True),
+    case("padding", "a padding mask (B, 1, Lk)",
+         sizes(B=3, Lq=4, Lk=5, d_model=6, num_heads=2, scale=1.0, mask="B 1 Lk"),
          "Every head must respect the mask, and every input needs its gradient.", aspect="masks"),
     case("queries_and_keys", "a mask (Lq, Lk), and large scores",
-         multi_head_inputs(2, 4, 3, lq=6, lk=5, mask=(6, 5), scale=1.5),
+         sizes(B=2, Lq=6, Lk=5, d_model=12, num_heads=4, scale=2.0, mask="Lq Lk"),
          "A 2-D mask applies to all sentences and heads.", aspect="masks"),
     case("a_mask_per_head", "a mask for each head (B, h, Lq, Lk)",
-         multi_head_inputs(2, 3, 5, lq=4, lk=6, mask=(2, 3, 4, 6)),
+         sizes(B=2, Lq=4, Lk=6, d_model=15, num_heads=3, scale=0.5, mask="B num_heads Lq Lk"),
          "Each head has its own mask here.", aspect="masks"),
     case("as_many_sentences_as_heads", "a mask (B, Lq, Lk), with as many sentences as heads",
-         multi_head_inputs(3, 3, 2, lq=5, lk=4, mask=(3, 5, 4)),
+         sizes(B=3, Lq=5, Lk=4, d_model=6, num_heads=3, scale=1.0, mask="B Lq Lk"),
          "A 3-D mask applies to all heads and differs by sentence.", aspect="masks"),
-    case("dropout", "dropout in training, and none in evaluation", _weights_made_visible,
-         "Dropout belongs on the attention weights, after the softmax, with the given probability.",
-         aspect="mode"),
-    case("single_head", "a single head, one sentence", multi_head_inputs(1, 1, 6, lq=3, lk=4, mask=(1, 3, 4)),
+    # Values that let the probe read weights off the output, twice in each head.
+    case("dropout", "dropout in training, and none in evaluation",
+         sizes(B=2, Lq=4, Lk=5, d_model=30, num_heads=3, scale=1.0, weights=0.125,
+               dropout=lambda draw: (0.125, 0.1875, 0.25)[int(draw.ids(0, 3))],
+               value=lambda draw: torch.eye(5).repeat(2, 1, 6)),
+         "Dropout belongs on the attention weights, after the softmax, with the given probability.", aspect="mode"),
+    case("single_head", "a single head, one sentence",
+         sizes(B=1, Lq=3, Lk=4, d_model=6, num_heads=1, scale=1.0, mask="B Lq Lk"),
          "Nothing changes in principle with one head.", hidden_only=True, aspect="masks"),
 ]
 
-MISTAKES = [
-    *SPLITTING,
-    *SCALING,
-    *PROJECTIONS,
-    *INPUTS,
-    *MASKS,
-    *RESULTS,
-    *NUMBER_OF_HEADS,
-    *DROPOUT,
-    *STATES,
+_DROPOUT = [
+    wrong("dropout_missing",
+          "There is no dropout on the weights in training.",
+          "Where in `forward` do you call your dropout layer? Do you use what it returns?",
+          edit(DROP, "weights"),
+          edit(f"weights = {DROP}", DROP, name="dropout_discarded"), tests="training"),
+    wrong("dropout_depends_on_the_mask",
+          "Whether weights are dropped in training depends on whether there is a mask.",
+          "What does the mask have to do with dropout?",
+          edit(DROP, f"{DROP} if mask is None else weights"),
+          edit(DROP, f"weights if mask is None else {DROP}", name="no_dropout_without_a_mask")),
+    wrong("dropout_always",
+          "Dropout stays on in eval mode: `F.dropout` does not know the mode of your module.",
+          "Which argument of `F.dropout` says whether you are training?",
+          edit(DROP, "nn.functional.dropout(weights, self.dropout.p)")),
+    wrong("dropout_after_the_weights",
+          "Dropout acts on the values or on the output, not on the weights alone.",
+          "If the weight of a key is dropped for one query, do the other queries and heads still attend to it?",
+          edit(DROP, "weights", OUTPUT, f"self.dropout({OUTPUT})"),
+          edit(DROP, "weights", MERGED, f"self.dropout({MERGED})", name="dropout_on_heads"),
+          edit(OUTPUT, f"self.dropout({OUTPUT})", name="dropout_on_both"),
+          edit(f"weights = {DROP}", "v = self.dropout(v)", name="dropout_on_values")),
+    wrong("dropout_before_softmax",
+          "Dropout acts before the softmax, where a zero does not give a weight of zero.",
+          "What is e^0? After dropout, which weights should be exactly zero?",
+          edit(DROP, "weights", ARGUMENTS, "(self.dropout(q), k, v, mask)"),
+          edit(DROP, "weights", ATTENTION, write_attention(scores="self.dropout(scores)"), name="dropout_on_scores")),
+    wrong("dropout_rate_fixed",
+          "The dropout probability is fixed at 0.1.",
+          "Which number was passed to `__init__`?",
+          edit("nn.Dropout(dropout)", "nn.Dropout(0.1)")),
+    wrong("dropped_are_kept",
+          "Dropping and keeping are mixed up: a weight is dropped with probability `1 - dropout`.",
+          "Out of a hundred weights, how many should be dropped at a rate of 0.1?",
+          edit(DROP, "weights * (torch.rand_like(weights) <= self.dropout.p) / (1 - self.dropout.p) "
+                     "if self.training and self.dropout.p else weights"),
+          edit("nn.Dropout(dropout)", "nn.Dropout(1 - dropout)", name="dropout_rate_of_keeping")),
+    wrong("dropout_not_rescaled",
+          "Weights are dropped, but the remaining ones are not scaled up in return.",
+          "Averaged over many calls, are the training weights equal to those of eval mode?",
+          edit(DROP, "weights * (torch.rand_like(weights) >= self.dropout.p) if self.training else weights")),
+    wrong("dropout_renormalised",
+          "After dropout, the weights are rescaled to sum to one again; a row that lost all its weights becomes `nan`.",
+          "According to the demonstration above, do rows sum to one in training mode?",
+          edit(DROP, f"{DROP}\nweights = weights / weights.sum(-1, keepdim=True)")),
+    wrong("dropped_together",
+          "Several weights are dropped together (a whole map or row, or alike for all queries, heads or sentences), "
+          "but each weight should be dropped independently.",
+          "How many random decisions do the weights `(B, h, Lq, Lk)` need?",
+          edit("nn.Dropout(dropout)", "nn.Dropout2d(dropout)"),
+          edit(DROP, "weights * self.dropout(torch.ones_like(weights[..., :1]))", name="dropout_of_whole_queries"),
+          edit(DROP, "weights * self.dropout(torch.ones_like(weights[:, :, :1]))", name="dropout_alike_for_queries"),
+          edit(DROP, "weights * self.dropout(torch.ones_like(weights[:, :1]))", name="dropout_alike_for_heads"),
+          edit(DROP, "weights * self.dropout(torch.ones_like(weights[:1]))", name="dropout_alike_for_sentences")),
+    wrong("same_weights_dropped_every_time",
+          "Training drops the same weights in every call.",
+          "What stays the same from call to call: a seed, or a stored mask?",
+          edit(f"weights = {DROP}", f"torch.manual_seed(0)\nweights = {DROP}")),
+    wrong("dropout_in_place",
+          "Dropout writes into the weights that the softmax needs for its gradient, so training stops with an error.",
+          "What does `inplace=True` overwrite, and what still needs it?",
+          edit(DROP, "nn.functional.dropout(weights, self.dropout.p, self.training, inplace=True)")),
 ]
 
 ACCEPTED = [
-    right("view_transpose_by_hand", source("""
-        import math
-        class MultiHeadAttention(nn.Module):
-            def __init__(self, d_model, num_heads, dropout=0.0):
-                super().__init__()
-                if d_model % num_heads:
-                    raise ValueError("d_model must be a multiple of num_heads")
-                self.num_heads = num_heads
-                self.h, self.d_k, self.p = num_heads, d_model // num_heads, dropout
-                self.w_q = nn.Linear(d_model, d_model)
-                self.w_k = nn.Linear(d_model, d_model)
-                self.w_v = nn.Linear(d_model, d_model)
-                self.w_o = nn.Linear(d_model, d_model)
-                self.drop = nn.Dropout(dropout)
-
-            def forward(self, query, key, value, mask=None):
-                B, Lq, D = query.shape
-                Lk = key.shape[1]
-                q = self.w_q(query).view(B, Lq, self.h, self.d_k).transpose(1, 2)
-                k = self.w_k(key).view(B, Lk, self.h, self.d_k).transpose(1, 2)
-                v = self.w_v(value).view(B, Lk, self.h, self.d_k).transpose(1, 2)
-                scores = torch.matmul(q, k.transpose(2, 3)) / math.sqrt(self.d_k)
-                if mask is not None:
-                    if mask.dim() == 3:
-                        mask = mask.unsqueeze(1)
-                    scores = scores.masked_fill(mask == 0, float("-inf"))
-                attn = torch.softmax(scores, dim=-1)
-                out = torch.matmul(self.drop(attn), v)
-                out = out.transpose(1, 2).contiguous().view(B, Lq, D)
-                return self.w_o(out), attn
-        """)),
-    right("einsum_and_minus_1e9", source("""
-        import torch.nn.functional as F
-        class MultiHeadAttention(nn.Module):
-            def __init__(self, d_model, num_heads, dropout=0.0):
-                super().__init__()
-                if d_model % num_heads:
-                    raise ValueError("d_model must be a multiple of num_heads")
-                self.num_heads = num_heads
-                self.h, self.d_k, self.p = num_heads, d_model // num_heads, dropout
-                self.w_q = nn.Linear(d_model, d_model)
-                self.w_k = nn.Linear(d_model, d_model)
-                self.w_v = nn.Linear(d_model, d_model)
-                self.w_o = nn.Linear(d_model, d_model)
-                pass
-
-            def forward(self, query, key, value, mask=None):
-                q = self.w_q(query).unflatten(2, (self.h, self.d_k))
-                k = self.w_k(key).unflatten(2, (self.h, self.d_k))
-                v = self.w_v(value).unflatten(2, (self.h, self.d_k))
-                scores = torch.einsum("bqhd,bkhd->bhqk", q, k) * self.d_k ** -0.5
-                mask = mask_for_heads(mask)
-                if mask is not None:
-                    scores = torch.where(mask, scores, -1e9)
-                weights = F.dropout(scores.softmax(-1), self.p, self.training)
-                out = torch.einsum("bhqk,bkhd->bqhd", weights, v)
-                return self.w_o(out.flatten(2)), weights
-        """)),
-    right("loop_over_heads", source("""
-        class MultiHeadAttention(nn.Module):
-            def __init__(self, d_model, num_heads, dropout=0.0):
-                super().__init__()
-                if d_model % num_heads:
-                    raise ValueError("d_model must be a multiple of num_heads")
-                self.num_heads = num_heads
-                self.h, self.d_k, self.p = num_heads, d_model // num_heads, dropout
-                self.w_q = nn.Linear(d_model, d_model)
-                self.w_k = nn.Linear(d_model, d_model)
-                self.w_v = nn.Linear(d_model, d_model)
-                self.w_o = nn.Linear(d_model, d_model)
-                self.drop = nn.Dropout(p=dropout)
-
-            def forward(self, query, key, value, mask=None):
-                outs, maps = [], []
-                full = None if mask is None else mask_for_heads(mask).expand(-1, self.h, -1, -1)
-                q, k, v = self.w_q(query), self.w_k(key), self.w_v(value)
-                for i in range(self.h):
-                    part = slice(i * self.d_k, (i + 1) * self.d_k)
-                    m = None if full is None else full[:, i]
-                    _, w = attention.scaled_dot_product_attention(
-                        q[..., part], k[..., part], v[..., part], m)
-                    w = self.drop(w)
-                    outs.append(w @ v[..., part])
-                    maps.append(w)
-                return self.w_o(torch.cat(outs, dim=-1)), torch.stack(maps, dim=1)
-        """)),
-    right("fused_kernel_for_the_output", source("""
-        import torch.nn.functional as F
-        class MultiHeadAttention(nn.Module):
-            def __init__(self, d_model, num_heads, dropout=0.0):
-                super().__init__()
-                if d_model % num_heads:
-                    raise ValueError("d_model must be a multiple of num_heads")
-                self.num_heads = num_heads
-                self.h, self.d_k, self.p = num_heads, d_model // num_heads, dropout
-                self.w_q = nn.Linear(d_model, d_model)
-                self.w_k = nn.Linear(d_model, d_model)
-                self.w_v = nn.Linear(d_model, d_model)
-                self.w_o = nn.Linear(d_model, d_model)
-                pass
-
-            def forward(self, query, key, value, mask=None):
-                q, k, v = (split_heads(w(x), self.h) for w, x in
-                           ((self.w_q, query), (self.w_k, key), (self.w_v, value)))
-                mask = mask_for_heads(mask)
-                p = self.p if self.training else 0.0
-                out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=p)
-                with torch.no_grad():
-                    weights = attention.scaled_dot_product_attention(q, k, v, mask)[1]
-                return self.w_o(merge_heads(out)), weights
-        """)),
-    right("bmm_with_folded_batch", source("""
-        class MultiHeadAttention(nn.Module):
-            def __init__(self, d_model, num_heads, dropout=0.0):
-                super().__init__()
-                if d_model % num_heads:
-                    raise ValueError("d_model must be a multiple of num_heads")
-                self.num_heads = num_heads
-                self.h, self.d_k, self.p = num_heads, d_model // num_heads, dropout
-                self.w_q = nn.Linear(d_model, d_model)
-                self.w_k = nn.Linear(d_model, d_model)
-                self.w_v = nn.Linear(d_model, d_model)
-                self.w_o = nn.Linear(d_model, d_model)
-                self.drop = nn.Dropout(dropout)
-
-            def forward(self, query, key, value, mask=None):
-                B, Lq, Lk = query.size(0), query.size(1), key.size(1)
-                def fold(y):
-                    return y.view(B, -1, self.h, self.d_k).transpose(1, 2).reshape(
-                        B * self.h, -1, self.d_k)
-                q, k, v = fold(self.w_q(query)), fold(self.w_k(key)), fold(self.w_v(value))
-                scores = torch.bmm(q / self.d_k ** 0.5, k.transpose(1, 2))
-                if mask is not None:
-                    m = mask_for_heads(mask).expand(B, self.h, Lq, Lk).reshape(-1, Lq, Lk)
-                    bias = torch.zeros_like(scores).masked_fill_(~m, float("-inf"))
-                    scores = scores + bias
-                weights = self.drop(nn.Softmax(dim=-1)(scores))
-                out = torch.bmm(weights, v).view(B, self.h, Lq, self.d_k)
-                out = out.permute(0, 2, 1, 3).reshape(B, Lq, -1)
-                return (self.w_o(out), weights.view(B, self.h, Lq, Lk))
-        """)),
+    right("by_hand_with_minus_1e9", edit(ATTENTION, """
+        scores = torch.einsum("bhqd,bhkd->bhqk", q, k) * q.size(-1) ** -0.5
+        if mask is not None:
+            scores = torch.where(mask, scores, -1e9)
+        weights = scores.softmax(-1)
+        """, DROP, "nn.functional.dropout(weights, self.dropout.p, self.training)")),
+    right("fused_kernel_for_the_output", edit(ATTENTION, """
+        p = self.dropout.p if self.training else 0.0
+        out = nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=p)
+        with torch.no_grad():
+            weights = attention.scaled_dot_product_attention(q, k, v, mask)[1]
+        """, DROP, "weights", "weights @ v", "out")),
+    right("loop_over_heads", edit(ATTENTION, """
+        masks = [None] * self.num_heads if mask is None else mask.expand(-1, self.num_heads, -1, -1).unbind(1)
+        pairs = [attention.scaled_dot_product_attention(q[:, i], k[:, i], v[:, i], m) for i, m in enumerate(masks)]
+        weights = torch.stack([pair[1] for pair in pairs], dim=1)
+        """, MERGED, "torch.cat([w @ x for w, x in zip(weights.unbind(1), v.unbind(1))], dim=-1)")),
     right("other_order_other_initialisation", source("""
         class HeadsError(ValueError):
             pass
@@ -279,60 +177,8 @@ ACCEPTED = [
                 heads = self.attn_drop(weights) @ v
                 return self.w_o(torch.cat(list(heads.unbind(1)), dim=-1)), weights
         """)),
-    right("three_inputs_in_one_product", source("""
-        class MultiHeadAttention(nn.Module):
-            def __init__(self, d_model, num_heads, dropout=0.0):
-                super().__init__()
-                if d_model % num_heads:
-                    raise ValueError("d_model must be a multiple of num_heads")
-                self.num_heads = num_heads
-                self.h, self.d_k, self.p = num_heads, d_model // num_heads, dropout
-                self.w_q = nn.Linear(d_model, d_model)
-                self.w_k = nn.Linear(d_model, d_model)
-                self.w_v = nn.Linear(d_model, d_model)
-                self.w_o = nn.Linear(d_model, d_model)
-                self.dropout = nn.Dropout(dropout)
-
-            def forward(self, query, key, value, mask=None):
-                shapes = (query, "w_q"), (key, "w_k"), (value, "w_v")
-                heads = []
-                for x, name in shapes:
-                    layer = getattr(self, name)
-                    w = layer.weight.view(self.h, self.d_k, -1)
-                    b = layer.bias.view(self.h, 1, self.d_k)
-                    heads.append(torch.einsum("bld,hkd->bhlk", x, w) + b)
-                q, k, v = heads
-                _, weights = attention.scaled_dot_product_attention(q, k, v, mask_for_heads(mask))
-                weights = self.dropout(weights)
-                w_o = self.w_o.weight.view(-1, self.h, self.d_k)
-                return torch.einsum("bhqk,ohk->bqo", weights @ v, w_o) + self.w_o.bias, weights
-        """)),
-    right("positions_first_heads_last", source("""
-        import math
-        class MultiHeadAttention(nn.Module):
-            def __init__(self, d_model, num_heads, dropout=0.0):
-                super().__init__()
-                if d_model % num_heads:
-                    raise ValueError("d_model must be a multiple of num_heads")
-                self.h = num_heads
-                for name in ("w_q", "w_k", "w_v", "w_o"):
-                    setattr(self, name, nn.Linear(d_model, d_model))
-                self.softmax = nn.Softmax(dim=1)
-                self.drop = nn.Dropout(dropout)
-
-            def forward(self, query, key, value, mask=None):
-                q = self.w_q(query).unflatten(-1, (self.h, -1)).transpose(0, 1)
-                k = self.w_k(key).unflatten(-1, (self.h, -1)).transpose(0, 1)
-                v = self.w_v(value).unflatten(-1, (self.h, -1)).transpose(0, 1)
-                scores = torch.einsum("ibhd,jbhd->ijbh", q, k) / math.sqrt(q.size(-1))
-                if mask is not None:
-                    allowed = mask_for_heads(mask).permute(2, 3, 0, 1)
-                    scores = scores.masked_fill(~allowed, float("-inf"))
-                weights = self.drop(self.softmax(scores))
-                out = torch.einsum("ijbh,jbhd->ibhd", weights, v)
-                return self.w_o(out.flatten(2)).transpose(0, 1), weights.permute(2, 3, 0, 1)
-        """)),
     right("dropout_by_hand", edit(DROP, """
+        weights
         p = self.dropout.p
         if self.training and p > 0:
             keep = torch.rand_like(weights) >= p
@@ -342,36 +188,23 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     target="MultiHeadAttention",
+    results="output, weights",
+    gradients=False,  # of the output alone; the weights may be detached
+    fixed="d_model",
     aspects={"mode": 5.5, "weights": 4.0},  # dropout is one of its things
     contract=Contract(
-        arguments="query: B Lq d; key: B Lk d; value: B Lk d; mask?: Lq Lk | B Lq Lk | B h Lq Lk",
-        results="output: B Lq d; weights: B h Lq Lk", on=("plain", "padding"), ways=OF_ATTENTION, module=True,
-        shown=True, alone=True, dropout=(("padding", "plain"), {"rate": 0.375}),
-        sizes=combine(
-            special(
-                one_sentence=multi_head_inputs(1, 2, 3, lq=4, lk=5, mask=(1, 4, 5)),
-                one_query=multi_head_inputs(2, 3, 4, lq=1, lk=5, mask=(2, 1, 5)),
-                one_key=multi_head_inputs(2, 3, 4, lq=5, lk=1),
-                heads_of_size_one=multi_head_inputs(2, 3, 1, lq=4, lk=5, mask=(4, 5)),
-                equal_sizes=multi_head_inputs(3, 3, 3, lq=3, lk=3, mask=(3, 3, 3)),
-                as_many_sentences_as_queries=multi_head_inputs(3, 2, 3, lq=3, lk=4, mask=(3, 4)),
-                many_heads=multi_head_inputs(1, 20, 1, lq=2, lk=3),
-                a_position_of_zeros=with_zeros(multi_head_inputs(2, 2, 3, lq=3, lk=4), "query", "key", "value"),
-                values_of_their_own=_same_queries_and_keys,
-                as_many_sentences_as_heads_and_a_mask_for_each_head=multi_head_inputs(
-                    3, 3, 2, lq=4, lk=5, mask=(1, 3, 4, 5)
-                ),
-                as_many_sentences_as_heads_and_a_mask_for_each_sentence=(
-                    multi_head_inputs(3, 3, 2, lq=4, lk=5, mask=(3, 1, 4, 5))
-                ),
-                equal_sizes_and_four_dimensions=multi_head_inputs(2, 2, 2, lq=2, lk=2, mask=(2, 2, 2, 2)),
-            ),
-            masked(
-                _three_heads, *("1 Lk", "1 Lq Lk", "B 1 Lk", "B Lq Lk", "B 1 1 Lk", "B 1 Lq Lk"),
-                *("1 h Lq Lk", "B h 1 Lk", "1 h 1 Lk", "B h Lq Lk"),
-            ),
-        ),
+        on=("plain", "padding"), ways=OF_ATTENTION, shown=True, alone=True,
+        dropout=(("padding",), {"make.dropout": 0.375}),
+        sizes={
+            "heads of one feature": {"num_heads": 12},
+            "as many sentences as queries, and a mask (Lq, Lk)": {"B": 5, "mask": "Lq Lk"},
+            "as many sentences as heads, and a mask (B, 1, Lq, Lk)": {"B": 3, "mask": "B 1 Lq Lk"},
+            "equal sizes, and a mask (B, h, Lq, Lk)":
+                {"B": 2, "Lq": 2, "Lk": 2, "num_heads": 2, "mask": "B num_heads Lq Lk"},
+            "a position of zeros": {"key": _key_of_zeros},
+            **{f"a mask ({shape.replace(' ', ', ')})": {"mask": shape.replace("h", "num_heads")} for shape in _MASKS},
+        },
     ),
     ready_made=("F.multi_head_attention_forward", "torch._native_multi_head_attention"),
-    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+    cases=CASES, mutants=[*MISTAKES, *_DROPOUT], accepted=ACCEPTED,
 )

@@ -2,21 +2,45 @@
 
 from __future__ import annotations
 
+import torch
+
+from autograder.authoring.common import common
 from autograder.authoring.contract import Contract, special
+from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Maker, Specification
-from transformer_course.multi_head_attention.exercises._inputs import multi_head_inputs
+from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _for_pytorch(batch: int, h: int, d_k: int, lq: int, lk: int) -> Maker:
-    return multi_head_inputs(batch, h, d_k, lq, lk)
+    """The weights of a layer, and three sequences."""
+    d_model = h * d_k
+    shapes = {
+        f"{name}.{kind}": (d_model, d_model) if kind == "weight" else (d_model,)
+        for name in ("w_q", "w_k", "w_v", "w_o")
+        for kind in ("weight", "bias")
+    }
+
+    def make_inputs(draw: Draw) -> Inputs:
+        return {
+            **draw.weights(**shapes),
+            "query": draw.tensor(batch, lq, d_model, scale=1.0),
+            "key": draw.tensor(batch, lk, d_model, scale=1.0),
+            "value": draw.tensor(batch, lk, d_model, scale=1.0),
+            "num_heads": torch.tensor(h),
+        }
+
+    return make_inputs
 
 
+_DEF = "def to_pytorch("
 _MADE = "theirs = nn.MultiheadAttention(d_model, mine.num_heads, batch_first=True)"
-_LAYERS_IN_ORDER = "layers = (mine.w_q, mine.w_k, mine.w_v)"
-_COPY_WEIGHTS = "theirs.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))"
-_COPY_BIASES = "theirs.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))"
+_ORDER = "(mine.w_q, mine.w_k, mine.w_v)"
+_WEIGHTS = "torch.cat([layer.weight for layer in layers])"
+_BIASES = "torch.cat([layer.bias for layer in layers])"
+_COPY_WEIGHTS = f"theirs.in_proj_weight.copy_({_WEIGHTS})"
+_COPY_BIASES = f"theirs.in_proj_bias.copy_({_BIASES})"
 _COPY_OUT = "theirs.out_proj.load_state_dict(mine.w_o.state_dict())"
+_COPY_OUT_BIAS = "theirs.out_proj.bias.copy_(mine.w_o.bias)"
 
 CASES = [
     case("plain", "three heads", _for_pytorch(2, 3, 4, lq=5, lk=7),
@@ -32,73 +56,47 @@ CASES = [
 ]
 
 MISTAKES = [
-    wrong("yours_frozen",
-          "Your own layer can no longer learn after the call.",
-          "Which of your lines switches gradients off, and in which of the two layers?",
-          edit(_LAYERS_IN_ORDER, "layers = [layer.requires_grad_(False) for layer in (mine.w_q, mine.w_k, mine.w_v)]")),
+    wrong("yours_changed",
+          "Your own layer has changed after the call: it can no longer learn, or it is in eval mode.",
+          "Which of your lines calls `eval` or switches gradients off, and on which of the two layers?",
+          edit(_ORDER, f"[layer.requires_grad_(False) for layer in {_ORDER}]"),
+          edit("return theirs", "mine.eval()\nreturn theirs", name="mode_of_yours_changed"), tests="modified"),
     wrong("no_bias_of_the_keys",
           "The bias of the keys is left out. (No attention weight shows it, since it adds the same amount to all "
           "scores of a query.)",
           "Does the exercise ask for a copy, or for a layer that computes the same?",
           edit("[layer.bias for layer in layers]", "[mine.w_q.bias, 0 * mine.w_k.bias, mine.w_v.bias]")),
-    wrong("order_kqv",
-          "The rows of `in_proj_weight` seem to be in the order k, q, v.",
+    wrong("another_order",
+          "The rows of `in_proj_weight` are not in the order q, k, v.",
           "In which order does PyTorch expect queries, keys and values?",
-          edit(_LAYERS_IN_ORDER, "layers = (mine.w_k, mine.w_q, mine.w_v)")),
-    wrong("order_vkq",
-          "The rows of `in_proj_weight` seem to be in the order v, k, q.",
-          "In which order does PyTorch expect queries, keys and values?",
-          edit(_LAYERS_IN_ORDER, "layers = (mine.w_v, mine.w_k, mine.w_q)")),
-    wrong("order_qvk",
-          "The rows of `in_proj_weight` seem to be in the order q, v, k.",
-          "In which order does PyTorch expect queries, keys and values?",
-          edit(_LAYERS_IN_ORDER, "layers = (mine.w_q, mine.w_v, mine.w_k)")),
-    wrong("order_kvq",
-          "The rows of `in_proj_weight` seem to be in the order k, v, q.",
-          "In which order does PyTorch expect queries, keys and values?",
-          edit(_LAYERS_IN_ORDER, "layers = (mine.w_k, mine.w_v, mine.w_q)")),
-    wrong("order_vqk",
-          "The rows of `in_proj_weight` seem to be in the order v, q, k.",
-          "In which order does PyTorch expect queries, keys and values?",
-          edit(_LAYERS_IN_ORDER, "layers = (mine.w_v, mine.w_q, mine.w_k)")),
+          edit(_ORDER, "(mine.w_k, mine.w_q, mine.w_v)"),
+          edit(_ORDER, "(mine.w_v, mine.w_k, mine.w_q)", name="order_vkq"),
+          edit(_ORDER, "(mine.w_q, mine.w_v, mine.w_k)", name="order_qvk"),
+          edit(_ORDER, "(mine.w_k, mine.w_v, mine.w_q)", name="order_kvq"),
+          edit(_ORDER, "(mine.w_v, mine.w_q, mine.w_k)", name="order_vqk")),
     wrong("transposed",
-          "The weights of `w_q`, `w_k` and `w_v` were transposed during the conversion.",
-          "Do `nn.Linear` and `in_proj_weight` store outputs and inputs in the same order?",
-          edit(_COPY_WEIGHTS, "theirs.in_proj_weight.copy_(torch.cat([layer.weight.T for layer in layers]))")),
-    wrong("output_transposed",
-          "The weight of `w_o` was transposed during the conversion.",
-          "What type of layer is `out_proj`?",
-          edit(_COPY_OUT,
-                "theirs.out_proj.weight.copy_(mine.w_o.weight.T); theirs.out_proj.bias.copy_(mine.w_o.bias)")),
+          "Weights were transposed during the conversion.",
+          "Do `nn.Linear`, `in_proj_weight` and `out_proj` store outputs and inputs in the same order?",
+          edit("layer.weight for", "layer.weight.T for"),
+          edit(_COPY_OUT, f"theirs.out_proj.weight.copy_(mine.w_o.weight.T); {_COPY_OUT_BIAS}",
+               name="output_transposed")),
     wrong("rows_interleaved",
           "The rows of q, k and v are interleaved, but they should follow block by block.",
           "Which rows of `in_proj_weight` belong to the keys?",
-          edit(_COPY_WEIGHTS,
-               "theirs.in_proj_weight.copy_(torch.stack([layer.weight for layer in layers], 1).flatten(0, 1))")),
+          edit(_WEIGHTS, "torch.stack([layer.weight for layer in layers], 1).flatten(0, 1)")),
     wrong("queries_three_times",
           "Keys and values have the weights of the queries.",
           "Which three layers belong in `in_proj_weight`?",
-          edit(_LAYERS_IN_ORDER, "layers = (mine.w_q,) * 3")),
-    wrong("biases_forgotten",
-          "`in_proj_bias` is not copied.",
-          "Which parameters does `theirs.named_parameters()` list?",
-          edit(_COPY_BIASES, "pass")),
-    wrong("output_forgotten",
-          "The last layer, `out_proj`, is not copied.",
-          "Which parameters does `theirs.named_parameters()` list?",
-          edit(_COPY_OUT, "pass")),
-    wrong("output_bias_forgotten",
-          "The bias of `out_proj` is not copied.",
-          "Which parameters does `theirs.named_parameters()` list?",
-          edit(_COPY_OUT, "theirs.out_proj.weight.copy_(mine.w_o.weight)")),
-    wrong("all_biases_forgotten",
-          "No bias is copied, neither `in_proj_bias` nor that of `out_proj`.",
-          "Which parameters does `theirs.named_parameters()` list?",
-          edit(_COPY_BIASES, "pass", _COPY_OUT, "theirs.out_proj.weight.copy_(mine.w_o.weight)")),
-    wrong("inputs_forgotten",
-          "`in_proj_weight` is not copied.",
-          "Which parameters does `theirs.named_parameters()` list?",
-          edit(_COPY_WEIGHTS, "pass")),
+          edit(_ORDER, "(mine.w_q,) * 3")),
+    wrong("some_not_copied",
+          "Some parameters are not copied: they still have their initial values.",
+          "Which parameters does `theirs.named_parameters()` list, and which of them do you copy?",
+          edit(_COPY_BIASES, "pass"),
+          edit(_COPY_OUT, "pass", name="output_forgotten"),
+          edit(_COPY_OUT, "theirs.out_proj.weight.copy_(mine.w_o.weight)", name="output_bias_forgotten"),
+          edit(_COPY_BIASES, "pass", _COPY_OUT, "theirs.out_proj.weight.copy_(mine.w_o.weight)",
+               name="all_biases_forgotten"),
+          edit(_COPY_WEIGHTS, "pass", name="inputs_forgotten")),
     wrong("nothing_copied",
           "The new layer still has its random initial weights: nothing was copied.",
           "Do your assignments change the new layer, or only your variables?",
@@ -106,71 +104,34 @@ MISTAKES = [
     wrong("positions_first",
           "The new layer expects positions before the batch, which is PyTorch's default.",
           "Which argument puts the batch first?",
-          edit(_MADE, "theirs = nn.MultiheadAttention(d_model, mine.num_heads)")),
-    wrong("one_head",
-          "The new layer has a single head.",
-          "Where do you pass on the number of heads?",
-          edit(_MADE, "theirs = nn.MultiheadAttention(d_model, 1, batch_first=True)")),
-    wrong("never_one_head",
-          "A layer with a single head becomes one with several.",
-          "How many heads should the copy of a single head have?",
-          edit(_MADE, """
-              theirs = nn.MultiheadAttention(
-                  d_model, mine.num_heads if mine.num_heads > 1 else 2, batch_first=True
-              )
-              """)),
-    wrong("heads_guessed",
-          "You guess the number of heads, assuming four features per head.",
-          "Which attribute tells you how many heads your layer has?",
-          edit(_MADE, """
-              heads = mine.num_heads if d_model % 4 else d_model // 4
-              theirs = nn.MultiheadAttention(d_model, heads, batch_first=True)
-              """),
-          edit(_MADE, """
-              heads = mine.num_heads if d_model % 4 or d_model < 8 else d_model // 4
-              theirs = nn.MultiheadAttention(d_model, heads, batch_first=True)
-              """, name="heads_guessed_at_least_two")),
+          edit(", batch_first=True", "")),
+    wrong("another_number_of_heads",
+          "The new layer does not have as many heads as yours.",
+          "Which attribute tells you how many heads your layer has, and which argument takes it?",
+          edit("d_model, mine.num_heads", "d_model, 1"),
+          edit("d_model, mine.num_heads", "d_model, d_model // mine.num_heads", name="size_of_head_for_heads"),
+          edit("d_model, mine.num_heads", "d_model, mine.num_heads if d_model % 4 else d_model // 4",
+               name="heads_guessed")),
     wrong("remembered",
-          "If a layer was copied before, you return its old weights, even if they "
-          "have changed since.",
+          "If a layer was copied before, you return its old weights, even if they have changed since.",
           "What can happen to your layer between two calls?",
-          edit("def to_pytorch(mine: nn.Module) -> nn.MultiheadAttention:", """
-              import functools
-
-              @functools.cache
-              def to_pytorch(mine: nn.Module) -> nn.MultiheadAttention:
-              """)),
+          edit(_DEF, f"import functools\n\n\n@functools.cache\n{_DEF}")),
     wrong("one_copy_for_all",
           "All layers of the same size share one copy, so a later call overwrites what an earlier one returned.",
           "When is the new layer created: in each call, or once per size?",
-          source("""
-              copies = {}
-
-              def to_pytorch(mine):
-                  size = mine.w_o.out_features, mine.num_heads
-                  if size not in copies:
-                      copies[size] = nn.MultiheadAttention(*size, batch_first=True)
-                  theirs = copies[size]
-                  layers = (mine.w_q, mine.w_k, mine.w_v)
-                  with torch.no_grad():
-                      theirs.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
-                      theirs.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
-                      theirs.out_proj.load_state_dict(mine.w_o.state_dict())
-                  return theirs
+          edit(_DEF, f"copies = {{}}\n\n\n{_DEF}", _MADE, """
+              size = d_model, mine.num_heads
+              if size not in copies:
+                  copies[size] = nn.MultiheadAttention(*size, batch_first=True)
+              theirs = copies[size]
               """)),
-    wrong("size_of_head_for_heads",
-          "The new layer has `d_k` heads: the number of heads and their size are swapped.",
-          "What is the second argument of `nn.MultiheadAttention`?",
-          edit(_MADE, "theirs = nn.MultiheadAttention(d_model, d_model // mine.num_heads, batch_first=True)")),
     wrong("output_tied",
           "`out_proj` shares memory with your `w_o`, so training one layer changes the other.",
           "Does `=` copy a tensor, or give it a second name?",
-          edit(_COPY_OUT, "theirs.out_proj = mine.w_o"), tests="training"),
-    wrong("output_weight_tied",
-          "`out_proj.weight` shares memory with your `w_o.weight`, so training one layer changes the other.",
-          "Does `.data = ...` copy the entries, or point to them?",
-          edit(_COPY_OUT,
-               "theirs.out_proj.weight.data = mine.w_o.weight.data; theirs.out_proj.bias.copy_(mine.w_o.bias)")),
+          edit(_COPY_OUT, "theirs.out_proj = mine.w_o"),
+          edit(_COPY_OUT, f"theirs.out_proj.weight.data = mine.w_o.weight.data; {_COPY_OUT_BIAS}",
+               name="output_weight_tied"),
+          tests="training"),
     wrong("wrong_direction",
           "You copied in the wrong direction: *your* layer has changed.",
           "In `a.copy_(b)`, which of the two is written to?",
@@ -186,10 +147,7 @@ MISTAKES = [
           "You return the weights instead of the layer itself.",
           "What return type does the signature promise?",
           edit("return theirs", "return theirs.state_dict()")),
-    wrong("nothing_returned",
-          "Your function returns nothing.",
-          "Is there a `return` in your function?",
-          edit("return theirs", "pass")),
+    common("nothing_returned", edit("return theirs", "pass")),
     wrong("frozen",
           "PyTorch's layer cannot be trained: its weights do not require a gradient.",
           "What do `requires_grad_(False)` and `detach` do to a parameter?",
@@ -197,34 +155,12 @@ MISTAKES = [
     wrong("dropout_kept",
           "PyTorch's layer has the dropout of yours, but it should have none.",
           "Which dropout does the exercise ask for?",
-          edit(_MADE, """
-              theirs = nn.MultiheadAttention(
-                  d_model, mine.num_heads, batch_first=True,
-                  dropout=sum(m.p for m in mine.modules() if isinstance(m, nn.Dropout)),
-              )
-              """), tests="parameters"),
-    wrong("mode_of_mine_changed",
-          "Your own layer was in training mode, and your call has switched it to eval mode.",
-          "Does copying need `eval()`, and on which layer did you call it?",
-          edit("return theirs", "mine.eval()\nreturn theirs"), tests="modified"),
+          edit("batch_first=True",
+               "batch_first=True, dropout=sum(m.p for m in mine.modules() if isinstance(m, nn.Dropout))"),
+          tests="parameters"),
 ]
 
 ACCEPTED = [
-    right("slices", source("""
-        def to_pytorch(mine):
-            d = mine.w_q.weight.shape[0]
-            theirs = nn.MultiheadAttention(d, mine.num_heads, dropout=0.0, batch_first=True)
-            with torch.no_grad():
-                theirs.in_proj_weight[:d] = mine.w_q.weight
-                theirs.in_proj_weight[d : 2 * d] = mine.w_k.weight
-                theirs.in_proj_weight[2 * d :] = mine.w_v.weight
-                theirs.in_proj_bias[:d] = mine.w_q.bias
-                theirs.in_proj_bias[d : 2 * d] = mine.w_k.bias
-                theirs.in_proj_bias[2 * d :] = mine.w_v.bias
-                theirs.out_proj.weight.copy_(mine.w_o.weight)
-                theirs.out_proj.bias.copy_(mine.w_o.bias)
-            return theirs
-        """)),
     right("load_state_dict", source("""
         def to_pytorch(mine):
             theirs = nn.MultiheadAttention(

@@ -3,5 +3,4 @@
 from transformer_course.multi_head_attention.probes import (  # noqa: F401  (they register)
     functions,
     modules,
-    pytorch,
 )

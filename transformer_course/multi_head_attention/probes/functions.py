@@ -1,8 +1,8 @@
-"""Functions of heads and masks."""
+"""Functions of masks, and of modules whose weights they copy."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -13,43 +13,27 @@ from autograder.checks.probes import (
     Inputs,
     Seen,
     describe,
-    gradients,
+    join_names,
     probe,
     tensor,
 )
-from transformer_course.multi_head_attention.probes.observing import (
-    KINDS,
-    after_learning,
-    beyond_float32,
-    projections,
-    read_tensors,
-)
+from autograder.checks.probes.default import observe_call
+
+_KINDS = ("weight", "bias")
 
 
 @probe(
-    "multi_head_attention/split_heads",
-    results="the heads; type; last digits of the heads",
+    "multi_head_attention/mask_for_heads",
+    results="the mask; the answer without a mask",
     calls="* afterwards",
-    learning="gradient of x",
 )
-def split_heads(function: Any, inputs: Inputs) -> Seen:
-    """Report the heads, the input afterwards, and a gradient if one is asked for."""
-    x, num_heads = inputs["x"], int(inputs["num_heads"])
-    return _observe_function(lambda x: function(x, num_heads), x, "the heads", inputs)
-
-
-def _observe_function(
-    function: Callable[..., Any], x: torch.Tensor, name: str, inputs: Inputs
-) -> Seen:
-    def call(x: torch.Tensor) -> torch.Tensor:
-        return tensor(function(x), name)
-
-    if "double" in inputs:
-        output = call(x.double() / 3)
-        digits = beyond_float32(output)
-        return {"type": str(output.dtype), f"last digits of {name}": digits}
-    observations = {name: call(x), "x afterwards": x}
-    return observations | gradients(call, [x], ["x"], inputs)
+def mask_for_heads(function: Any, inputs: Inputs) -> Seen:
+    """Report one call; of a call without a mask, what kind of answer there is."""
+    if "mask" in inputs:
+        return observe_call(function, inputs)
+    answer = function(None)
+    kind = "None" if answer is None else describe(answer)
+    return {"the answer without a mask": kind}
 
 
 @probe(
@@ -66,9 +50,9 @@ def pack_heads(function: Any, inputs: Inputs) -> Seen:
             name: value.double() / 3 if name.startswith("weights.") else value
             for name, value in inputs.items()
         }
-    heads = [projections(inputs, f"weights.heads.{i}.", "qkv") for i in range(count)]
-    names = [f"w_{n}.{kind}" for n in "qkv" for kind in KINDS]
-    observations = read_tensors(function(heads), names)
+    heads = [_projections(inputs, f"weights.heads.{i}.", "qkv") for i in range(count)]
+    names = [f"w_{n}.{kind}" for n in "qkv" for kind in _KINDS]
+    observations = _read_tensors(function(heads), names)
     if "double" in inputs:
         numbers = {n: v for n, v in observations.items() if isinstance(v, torch.Tensor)}
         types = sorted({str(value.dtype) for value in numbers.values()})
@@ -76,7 +60,7 @@ def pack_heads(function: Any, inputs: Inputs) -> Seen:
             name: value for name, value in observations.items() if name not in numbers
         }
         observations |= {
-            f"last digits of {n}": beyond_float32(v) for n, v in numbers.items()
+            f"last digits of {n}": _beyond_float32(v) for n, v in numbers.items()
         }
         observations |= {"types of the tensors": ", ".join(types)} if types else {}
     parameters = [p for head in heads for p in head.parameters()]
@@ -87,42 +71,118 @@ def pack_heads(function: Any, inputs: Inputs) -> Seen:
         "all of the heads learns afterwards": str(
             all(p.requires_grad for p in parameters)
         ),
-        "second call, of heads that have changed since": after_learning(
+        "second call, of heads that have changed since": _after_learning(
             lambda: function(heads), nn.ModuleList(heads)
         ),
     }
 
 
+def _read_tensors(answer: object, names: Sequence[str]) -> Seen:
+    """Read the named tensors of a dict; list the other names, usually none."""
+    if not isinstance(answer, Mapping):
+        raise WrongAnswerError(f"expected a dict of tensors, got {describe(answer)}")
+    extra = sorted(set(map(str, answer)) - set(names))
+    observations = {
+        name: tensor(answer[name], f"`{name}`") for name in names if name in answer
+    }
+    return observations | {"other names": join_names(extra)}
+
+
+def _beyond_float32(numbers: torch.Tensor) -> torch.Tensor:
+    """The part of float64 numbers that float32 cannot hold, scaled up to be visible."""
+    exact = numbers.double()
+    return ((exact - exact.float()) * 2**24).float()
+
+
 @probe(
-    "multi_head_attention/mask_for_heads",
-    results="dimensions of the ?-D mask's answer; the 2-D mask among the scores; "
-    "the 4-D mask among the scores",
-    calls="kind of the answer without a mask; * afterwards",
-    parts={"3-D": "the 3-D mask among the scores"},
+    "multi_head_attention/to_pytorch",
+    results="num_heads; output",
+    calls="second call, of a layer that has changed since; "
+    "yours is in training mode afterwards; "
+    "* of yours when theirs has changed afterwards",
+    learning="parameters of theirs that train; "
+    "parameters of yours that train afterwards",
+    mode="in training mode",
+    parts={"weights": "weights", "in_proj_bias": "in_proj_bias"},
 )
-def mask_for_heads(function: Any, inputs: Inputs) -> Seen:
-    """Report, for masks of every rank, the answer's dimensions and who may attend."""
-    shape = tuple(inputs["shape"].tolist())
-    none = function(None)
-    kind_of_none = "None" if none is None else describe(none)
-    observations: Seen = {"kind of the answer without a mask": kind_of_none}
-    for name in ("2-D", "3-D", "4-D"):
-        if name not in inputs:
-            continue
-        mask = tensor(function(inputs[name]), "the mask")
-        observations[f"dimensions of the {name} mask's answer"] = torch.tensor(
-            mask.dim()
-        )
-        observations[f"the {name} mask among the scores"] = _broadcast(mask, shape)
-        observations[f"{name} mask afterwards"] = inputs[name]
-    return observations
-
-
-def _broadcast(mask: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
-    try:
-        return mask.broadcast_to(shape)
-    except RuntimeError:
+def to_pytorch(function: Any, inputs: Inputs) -> Seen:
+    """Report what the new layer is and computes, and whether it is a copy."""
+    mine = _projections(inputs, "weights.", "qkvo")
+    mine.num_heads = int(inputs["num_heads"])
+    # Nobody has promised what it is called.
+    setattr(mine, "drop" if mine.num_heads == 4 else "dropout", nn.Dropout(0.25))
+    theirs = function(mine)
+    if not isinstance(theirs, nn.MultiheadAttention):
         raise WrongAnswerError(
-            f"expected a mask that broadcasts to the scores {shape}, "
-            f"got one of shape {tuple(mask.shape)}"
-        ) from None
+            f"expected an nn.MultiheadAttention, got {describe(theirs)}"
+        )
+    theirs.eval()
+    sequences = [inputs[name] for name in ("query", "key", "value")]
+    observations = {
+        "num_heads": torch.tensor(theirs.num_heads),
+        "in training mode": f"{theirs.dropout:.2f} of the weights are dropped",
+        "yours is in training mode afterwards": torch.tensor(mine.training),
+        "parameters of theirs that train": torch.tensor(
+            sum(p.requires_grad for p in theirs.parameters())
+        ),
+        "parameters of yours that train afterwards": torch.tensor(
+            sum(p.requires_grad for p in mine.parameters())
+        ),
+    }
+    with torch.no_grad():
+        # Whatever the keys' bias is, a softmax does not mind: look at it itself.
+        observations["in_proj_bias"] = theirs.in_proj_bias.clone()
+        observations["second call, of a layer that has changed since"] = (
+            _after_learning(lambda: function(mine), mine)
+        )
+        output, weights = theirs(*sequences, average_attn_weights=False)
+        for parameter in theirs.parameters():
+            parameter.add_(1)
+    observations |= {"output": output, "weights": weights}
+    return observations | {
+        f"{name} of yours when theirs has changed afterwards": parameter
+        for name, parameter in mine.named_parameters()
+    }
+
+
+def _projections(inputs: Inputs, prefix: str, letters: str) -> Any:
+    """A stand-in module whose linear layers ``w_<letter>`` hold the given weights."""
+    module = nn.Module()
+    for letter in letters:
+        weight, bias = (inputs[f"{prefix}w_{letter}.{kind}"] for kind in _KINDS)
+        layer = nn.Linear(weight.size(1), weight.size(0))
+        layer.weight.data, layer.bias.data = weight, bias
+        setattr(module, f"w_{letter}", layer)
+    return module
+
+
+def _after_learning(call: Callable[[], object], module: nn.Module) -> str:
+    """Whether a second call uses new weights: "new numbers", or "old numbers" if not.
+
+    All weights change sign in place, as an optimiser would change them, and are
+    restored at the end.
+    """
+    before = _copies(call())
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.neg_()
+    try:
+        after = _copies(call())
+    finally:
+        with torch.no_grad():
+            for parameter in module.parameters():
+                parameter.neg_()
+    stale = (
+        name in after and bool(old.any()) and torch.equal(old, after[name])
+        for name, old in before.items()
+        if old.is_floating_point()
+    )
+    return "old numbers" if any(stale) else "new numbers"
+
+
+def _copies(container: object) -> dict[str, torch.Tensor]:
+    """Copy the tensors of a dict or of a module."""
+    if isinstance(container, nn.Module):
+        container = dict(container.named_parameters())
+    named = container.items() if isinstance(container, Mapping) else ()
+    return {n: v.detach().clone() for n, v in named if isinstance(v, torch.Tensor)}

@@ -1,62 +1,30 @@
-"""Modules of several heads."""
+"""The module of several heads."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import torch
-from torch import nn
 
-from autograder.checks.probes import (
-    Inputs,
-    Seen,
-    gradients,
-    moving,
-    outcome,
-    probe,
-    returned,
-    tensor,
-)
-from autograder.checks.probes.weights import (
-    BEGINNING,
-    beginning,
-    load_weights,
-    parameter_shapes,
-)
-
-
-@probe(
-    "multi_head_attention/list_of_heads",
-    results="output; who sees whom",
-    calls="output, second call; * afterwards",
-    learning=f"{BEGINNING}; parameters; gradient of *",
-    parts={"weights": "weights"},
-)
-def list_of_heads(module_class: Any, inputs: Inputs) -> Seen:
-    """Report parameters, results, who sees whom, x afterwards, and a gradient."""
-    d_k, d_model = inputs["weights.heads.0.w_q.weight"].shape
-    d_v = len(inputs["weights.heads.0.w_v.bias"])
-    d_out, width = inputs["weights.w_o.weight"].shape
-    module = module_class(d_model, width // d_v, d_k, d_v, d_out)
-    observations = beginning(module, inputs)
-    return observations | _observe(load_weights(module, inputs), ["x"], inputs)
+from autograder.checks.probes import Inputs, Seen, outcome, probe, returned, tensor
+from autograder.checks.probes.default import create_module, observe_call
+from autograder.checks.probes.weights import BEGINNING, load_weights
 
 
 @probe(
     "multi_head_attention/multi_head_attention",
-    results="output; who sees whom; * heads of * features; output in eval mode; "
+    results="output; * heads of * features; output in eval mode; "
     "eval mode gives the same twice; * factor on a weight in training; "
     "weights with another factor than these; most weights are kept; "
     "a weight is dropped for all features; dropped alike *; "
     "training gives the same twice",
-    calls="output, second call; * afterwards",
-    learning=f"{BEGINNING}; parameters; gradient of *",
+    calls="* afterwards",
+    learning=f"{BEGINNING}; parameters",
     parts={"weights": "weights"},
 )
 def multi_head_attention(module_class: Any, inputs: Inputs) -> Seen:
-    """Report parameters, results, who sees whom, inputs, gradients; or dropout."""
+    """Report a call; or what training drops, if there is a rate; or what is refused."""
     if "refuse" in inputs:
         return {
             f"{count} heads of {size} features": outcome(
@@ -64,23 +32,24 @@ def multi_head_attention(module_class: Any, inputs: Inputs) -> Seen:
             )
             for size, count in inputs["refuse"].tolist()
         }
-    d_model, num_heads = len(inputs["weights.w_q.bias"]), int(inputs["num_heads"])
-    rates = [float(inputs["rate"])] if "rate" in inputs else []
-    new_module = module_class(d_model, num_heads, *rates)
-    observations = beginning(new_module, inputs)
-    module = load_weights(new_module, inputs)
-    if rates and "mask" not in inputs:
-        return _dropout(module, rates[0], num_heads, inputs)
-    return observations | _observe(module, ["query", "key", "value"], inputs)
+    if "make.dropout" in inputs and "mask" not in inputs:
+        return _observe_dropout(module_class, inputs)
+    return observe_call(module_class, inputs)
 
 
-def _dropout(module: nn.Module, rate: float, num_heads: int, inputs: Inputs) -> Seen:
+def _observe_dropout(module_class: Any, inputs: Inputs) -> Seen:
     """Report what training mode does to the attention weights.
 
-    The inputs are such that each head's output holds its weights, twice: dropping a
-    weight takes both copies, dropping an output takes one of them. Which weights are
-    dropped is chance and not reported, only what is true of every choice.
+    With values that are all ones and zeros, and layers that change nothing, each head's
+    output holds its weights, twice: dropping a weight takes both copies, dropping an
+    output takes one of them. Which weights are dropped is chance and not reported, only
+    what is true of every choice.
     """
+    num_heads, rate = int(inputs["make.num_heads"]), float(inputs["make.dropout"])
+    identity = torch.eye(inputs["query"].size(-1))
+    visible = {f"weights.{name}.weight": identity for name in ("w_v", "w_o")}
+    visible |= {f"weights.{n}.bias": torch.zeros(len(identity)) for n in ("w_v", "w_o")}
+    module = load_weights(create_module(module_class, inputs), {**inputs, **visible})
 
     def run() -> torch.Tensor:  # (B, Lq, h, 2, Lk)
         sequences = [inputs[name] for name in ("query", "key", "value")]
@@ -114,30 +83,3 @@ def _dropout(module: nn.Module, rate: float, num_heads: int, inputs: Inputs) -> 
 
 def _are_same(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return (a == b).all()
-
-
-def _observe(module: nn.Module, names: Sequence[str], inputs: Inputs) -> Seen:
-    """Report what a module makes of its sequences; the last one provides the keys."""
-    sequences, mask = [inputs[name] for name in names], inputs.get("mask")
-
-    def call(*sequences: torch.Tensor) -> Seen:
-        output, weights = returned(module(*sequences, mask), "output", "weights")
-        return {
-            "output": tensor(output, "output"),
-            "weights": tensor(weights, "the weights"),
-        }
-
-    observations: Seen = {"parameters": parameter_shapes(module)}
-    results = call(*sequences)
-    if mask is not None:
-        # Before the output: of the wrong answers, the panel draws the first.
-        # Key and value change together; an x is all three.
-        observations["who sees whom"] = moving.who_sees_whom(
-            lambda *sequences: call(*sequences)["output"], sequences, pushed=2
-        )
-        observations["mask afterwards"] = mask
-    observations |= results | {"output, second call": call(*sequences)["output"]}
-    observations |= {f"{name} afterwards": inputs[name] for name in names}
-    return observations | gradients(
-        lambda *s: call(*s)["output"], sequences, names, inputs
-    )
