@@ -133,6 +133,8 @@ class _Plan:
             call["arrays"] = arrays
         elif self.specification.gradients and not sizes.dtype:
             call["gradients"] = True
+        if scalars := [p.name for p in self.signature.call.arguments if _is_any(p)]:
+            call["tensors"] = scalars
         if sizes.dtype:
             call["dtype"] = sizes.dtype
         return call
@@ -143,7 +145,7 @@ class _Plan:
             return {}
         kind = namespace(self.specification)[self.specification.target]
         options = {
-            name.removeprefix(MAKE): value.item() if torch.is_tensor(value) else value
+            name.removeprefix(MAKE): value.item() if _is_number(value) else value
             for name, value in inputs.items()
             if name.startswith(MAKE)
         }
@@ -181,6 +183,8 @@ class _Plan:
         module, ways, typed = self.is_module, contract.ways, contract.typed
         if ways is USUAL:
             ways = OF_MODULES if module else USUAL if floats else OF_TABLES
+            if not module and not any(p.kind for p in call.arguments):
+                ways = ()  # calls with the same numbers are in the sequence of cases
             if "B" not in results.split():
                 ways = tuple(way for way in ways if way != "alone")
         if typed is None:
@@ -241,6 +245,15 @@ class _Plan:
             for dimension in shape
         ]
         yield from dict.fromkeys(name for name in shapes if name.isidentifier())
+
+
+def _is_any(parameter: Parameter) -> bool:
+    """Whether a tensor may have no dimensions at all."""
+    return any(all(name[0] == "*" for name in shape) for shape in parameter.shapes)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and not value.dim()
 
 
 def shapes_of_results(specification: Specification) -> dict[str, str]:

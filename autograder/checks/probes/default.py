@@ -5,9 +5,9 @@ A function is called with its inputs. A class is created from the inputs named
 the results, the arguments afterwards, and the gradients of all results together.
 
 The input ``call`` says in JSON how: the order of the arguments, the names of results,
-the arguments that are NumPy's, the dtype and which arguments have it, and whether
-gradients are asked for. The build writes it from the signature of the exercise
-(authoring/sizes.py).
+the arguments that are NumPy's, those that are tensors even without dimensions, the
+dtype and which arguments have it, and whether gradients are asked for. The build writes
+it from the signature of the exercise (authoring/sizes.py).
 """
 
 from __future__ import annotations
@@ -76,8 +76,9 @@ def read_arguments(inputs: Inputs) -> Seen:
     """Read the arguments of the call from a case's inputs, by name, as it gets them."""
     call = json.loads(inputs[CALL])
     dtypes = dict.fromkeys(call.get("cast", ()), call.get("dtype"))
+    arrays, tensors = call.get("arrays", ()), call.get("tensors", ())
     return {
-        name: _argument(value, dtypes.get(name), name in call.get("arrays", ()))
+        name: _argument(value, dtypes.get(name), name in arrays, name in tensors)
         for name, value in inputs.items()
         if name != CALL and not name.startswith((MAKE, WEIGHTS))
     }
@@ -98,13 +99,21 @@ def create_module(module_class: Any, inputs: Inputs) -> Any:
     return _call(module_class, json.loads(inputs[CALL])["module"], options)
 
 
-def _argument(value: Any, dtype: str | None = None, as_array: bool = False) -> Any:
-    """An input as the call gets it: a tensor without dimensions is a Python number."""
+def _argument(
+    value: Any,
+    dtype: str | None = None,
+    as_array: bool = False,
+    as_tensor: bool = False,
+) -> Any:
+    """An input as the call gets it: a tensor without dimensions is a Python number.
+
+    With ``as_tensor``, it stays a tensor.
+    """
     if not isinstance(value, torch.Tensor):
         return value
     if as_array:
         return (value.double() if value.is_floating_point() else value).numpy().copy()
-    if not value.dim():
+    if not value.dim() and not as_tensor:
         return value.item()
     return value.to(getattr(torch, dtype)) if dtype else value
 
@@ -156,13 +165,15 @@ def _gradients(answer: Any, arguments: Mapping[str, Any], call: Seen) -> Seen:
         for name, value in arguments.items()
         if isinstance(value, torch.Tensor) and value.is_floating_point()
     }
+    if not leaves:
+        return {}
     # Copies, since a leaf could not be changed in place: that is reported elsewhere.
     copies = {name: leaf.clone() for name, leaf in leaves.items()}
     output = _call(answer, call["order"], {**arguments, **copies})
     results = _read_results(output, call["results"])
     sums = [_weighted_sum(v) for v in results.values() if v.requires_grad]
     gradients: Sequence[torch.Tensor | None] = [None] * len(leaves)
-    if sums and leaves:
+    if sums:
         total = torch.stack(sums).sum()
         inputs = [*leaves.values()]
         try:
