@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 
 import torch
@@ -9,401 +10,280 @@ import torch
 from autograder.authoring.common import common
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, right, source, wrong
-from autograder.authoring.specification import Inputs, Specification
-from transformer_course.positional_encoding.exercises._bug_clinic_comparisons import (
-    COMPARISONS,
-    LEFT_OUT,
-    PARTS,
-)
+from autograder.authoring.specification import Inputs, Maker, Specification, Variant
 
-
-def _angles(max_len: int, d_model: int, first: int = 0) -> torch.Tensor:
-    columns = torch.arange(d_model, dtype=torch.float64)
-    positions = torch.arange(first, first + max_len, dtype=torch.float64)
-    return positions.unsqueeze(1) / 10000 ** (columns // 2 * 2 / d_model)
-
-
-def _waves(angles: torch.Tensor) -> torch.Tensor:
-    """Sines in even columns, cosines in odd ones, of angles (max_len, d_model)."""
-    table = angles.sin()
-    table[:, 1::2] = angles[:, 1::2].cos()
-    return table
-
-
-def _rounded(table: torch.Tensor) -> torch.Tensor:
-    """Round to multiples of 2**-14: right to four decimals, and equal on every platform."""
-    return ((table * 2**14).round() / 2**14).float()
-
-
-def cosine_bug(draw: Draw, max_len: int, d_model: int) -> torch.Tensor:
-    columns = torch.arange(d_model, dtype=torch.float64)
-    positions = torch.arange(max_len, dtype=torch.float64)
-    return _waves(positions.unsqueeze(1) / 10000 ** (columns / d_model))
-
-
-def exponent_bug(draw: Draw, max_len: int, d_model: int) -> torch.Tensor:
-    columns = torch.arange(d_model, dtype=torch.float64)
-    positions = torch.arange(max_len, dtype=torch.float64)
-    return _waves(positions.unsqueeze(1) / 10000 ** (columns // 2 * 4 / d_model))
-
-
-def swapped_bug(draw: Draw, max_len: int, d_model: int) -> torch.Tensor:
-    right = _waves(_angles(max_len, d_model))
-    return right.view(max_len, -1, 2).flip(-1).flatten(1)
-
-
-def from_one_bug(draw: Draw, max_len: int, d_model: int) -> torch.Tensor:
-    return _waves(_angles(max_len, d_model, first=1))
-
-
-def _one_number_bug(draw: Draw, max_len: int, d_model: int, odd: int = 0, change: float = 0.3) -> torch.Tensor:
-    """A table with one wrong number, still a possible sine or cosine, and not in a corner."""
-    table = _waves(_angles(max_len, d_model))
-    while True:
-        row, pair = int(draw.ids(2, max_len - 1)), int(draw.ids(1, d_model // 2 - 1))
-        if abs(table[row, 2 * pair + odd] + change) < 1:
-            table[row, 2 * pair + odd] += change
-            return table
-
-
-def nan_bug(draw: Draw, max_len: int, d_model: int) -> torch.Tensor:
-    table = _waves(_angles(max_len, d_model))
-    row, pair = int(draw.ids(2, min(max_len, 10))), int(draw.ids(1, d_model // 2))
-    table[row, 2 * pair] = torch.nan
-    return table
-
-
-def halves_bug(draw: Draw, max_len: int, d_model: int) -> torch.Tensor:
-    right = _waves(_angles(max_len, d_model))
-    return torch.cat((right[:, 0::2], right[:, 1::2]), dim=1)
-
-
-def base_bug(draw: Draw, max_len: int, d_model: int) -> torch.Tensor:
-    columns = torch.arange(d_model, dtype=torch.float64)
-    positions = torch.arange(max_len, dtype=torch.float64)
-    return _waves(positions.unsqueeze(1) / 1000 ** (columns // 2 * 2 / d_model))
-
-
-def clinic(draw: Draw, bug: Callable[..., torch.Tensor], visible: float = 0.25) -> Inputs:
-    """A correct table and a faulty one of the same size, whose error is larger than ``visible``."""
-    while True:
-        max_len, d_model = 2 * int(draw.ids(4, 8)) + 1, 2 * int(draw.ids(3, 6))
-        right = _waves(_angles(max_len, d_model))
-        wrong = bug(draw, max_len, d_model)
-        if not (wrong - right).abs().max() <= visible:  # also for NaN
-            break
-    return {
-        "right table": _rounded(right),
-        "wrong table": _rounded(wrong),
-        _ANYWHERE: _rounded(_pairs_anywhere(draw, max_len, d_model)),
-    }
-
-
-# Wrong for every test but one that looks at the length of pairs alone: in each case, so
-# that this earns nothing where another error happens to change a length.
 _ANYWHERE = "table of pairs that point anywhere"
 
 
-def _pairs_anywhere(draw: Draw, max_len: int, d_model: int) -> torch.Tensor:
-    turns = draw.tensor(max_len, d_model // 2, scale=torch.pi).double()
-    return torch.stack((turns.sin(), turns.cos()), dim=-1).flatten(1)
+def _compute_angles(max_len: int, d_model: int) -> torch.Tensor:
+    """The angles of all pairs, (max_len, d_model/2); row 1 holds the frequencies."""
+    return torch.arange(max_len).unsqueeze(1) / 10000 ** (torch.arange(0, d_model, 2).double() / d_model)
 
 
-def one_number(draw: Draw) -> Inputs:
-    """A table with a sine that is too large, and one with a cosine that is too small."""
-    inputs = clinic(draw, _one_number_bug)
-    max_len, d_model = inputs["right table"].shape
-    lower = _one_number_bug(draw, max_len, d_model, odd=1, change=-0.3)
-    return {**inputs, "other wrong table": _rounded(lower)}
+def _table(angles: torch.Tensor, of_cosines: torch.Tensor | None = None) -> torch.Tensor:
+    cosines = (angles if of_cosines is None else of_cosines).cos()
+    return torch.stack((angles.sin(), cosines), dim=-1).flatten(1)
 
 
-def not_a_number(draw: Draw) -> Inputs:
-    """A table with a NaN, and another one with it where zero would be right."""
-    inputs = clinic(draw, nan_bug)
-    wrong_table = inputs["right table"].clone()
-    wrong_table[0, 2] = torch.nan
-    return {**inputs, "other wrong table": wrong_table}
+def _draw(
+    make_wrong: Callable[[Draw, torch.Tensor], Inputs], lengths: tuple[int, int] = (17, 32),
+    pairs: tuple[int, int] = (3, 6),
+) -> Maker:
+    """A correct table and wrong ones of the same size, made from its angles, and pairs that point anywhere.
+
+    So a test of nothing but lengths earns nothing where another error happens to change a length. All entries
+    are multiples of 2**-14: right to four decimals, and equal on every platform.
+    """
+
+    def make_inputs(draw: Draw) -> Inputs:
+        angles = _compute_angles(int(draw.ids(*lengths)), 2 * int(draw.ids(*pairs)))
+        turns = draw.tensor(*angles.shape, scale=torch.pi).double()
+        tables = {"right table": _table(angles), **make_wrong(draw, angles), _ANYWHERE: _table(turns)}
+        return {name: ((table * 2**14).round() / 2**14).float() for name, table in tables.items()}
+
+    return make_inputs
 
 
-def hardly_wrong(draw: Draw) -> Inputs:
-    """Tables with one number that is a little off, each at another edge."""
-    max_len, d_model = 2 * int(draw.ids(4, 8)) + 1, 2 * int(draw.ids(10, 40))
-    right = _waves(_angles(max_len, d_model))
-    inside = int(draw.ids(1, max_len - 1))
-    large = (right[1:, 2 : d_model - 2].abs() > 0.9).nonzero() + torch.tensor([1, 2])
+def _disturb(draw: Draw, table: torch.Tensor, places: torch.Tensor, change: float) -> torch.Tensor:
+    """A table in which one of the entries at these places, drawn at random, has changed."""
+    candidates = places.expand_as(table).nonzero()
+    row, column = candidates[int(draw.ids(0, len(candidates)))]
+    disturbed = table.clone()
+    disturbed[row, column] += change
+    return disturbed
+
+
+def _disturb_two(change: float, is_other: Callable[[torch.Tensor], torch.Tensor]) -> Maker:
+    """Two tables with one changed entry, in the second table at one of the other places."""
+    def make_wrong(draw: Draw, angles: torch.Tensor) -> Inputs:
+        table = _table(angles)
+        first = _disturb(draw, table, ~is_other(table), change)
+        return {"wrong table": first, "other wrong table": _disturb(draw, table, is_other(table), -change)}
+
+    return _draw(make_wrong)
+
+
+def _hardly_wrong(draw: Draw, angles: torch.Tensor) -> Inputs:
+    """One entry is a little off, in each table at another edge."""
+    table = _table(angles)
+    row, column = torch.arange(len(table)).unsqueeze(1), torch.arange(table.size(1))
     places = {
-        "first row": (0, 2 * int(draw.ids(1, d_model // 2))),
-        "last row": (max_len - 1, d_model - 2),  # where even the last sine is small
-        "first column": (inside, 0),
-        "last column": (inside, d_model - 1),
-        "middle, where numbers are large": tuple(large[int(draw.ids(0, len(large)))]),
+        "first row": row == 0, "last row": row == row.max(),
+        "first column": column == 0, "last column": column == column.max(),
+        "middle, where numbers are large": table.abs() > 0.9,
     }
-    tables = {"right table": _rounded(right)}
-    for number, (location, (row, column)) in enumerate(places.items()):
-        wrong = right.clone()
-        off = 0.0125 if number == 4 else 0.012 + 0.002 * number
-        wrong[row, column] += off * (-1) ** number
-        tables[f"table with a wrong number in the {location}"] = _rounded(wrong)
-    return tables
-
-
-def turned_wrong(draw: Draw) -> Inputs:
-    """Tables of sines and cosines that belong together, but of wrong angles or in wrong places.
-
-    In each table some numbers are too large, and others too small.
-    """
-    max_len, d_model = 2 * int(draw.ids(4, 8)) + 1, 2 * int(draw.ids(3, 6))
-    angles = _angles(max_len, d_model)
-    right = _waves(angles)
-    while True:
-        row = int(draw.ids(2, min(max_len, 10)))
-        changes = torch.stack((-2 * right[row], right[row - 1] - right[row]))
-        if changes.amin(1).max() < -0.1 and changes.amax(1).min() > 0.1:
-            break
-    opposite, repeated, upwards = right.clone(), right.clone(), right.clone()
-    opposite[row] *= -1
-    repeated[row] = right[row - 1]
-    upwards[:, 1::2] = right[:, 1::2].abs()
-    tables = {
-        "right table": right,
-        "table of hands that turn backward": _waves(-angles),
-        "table of pairs in another order": right.unflatten(1, (-1, 2)).flip(1).flatten(1),
-        "table with a row of opposite signs": opposite,
-        "table with a repeated row": repeated,
-        "table without negative cosines": upwards,
-        "table that begins at its end": right.flip(0),
+    return {
+        f"table with a wrong number in the {name}": _disturb(draw, table, place, 0.0125 * (-1) ** number)
+        for number, (name, place) in enumerate(places.items())
     }
-    return {name: _rounded(table) for name, table in tables.items()}
 
 
-def cancelling(draw: Draw) -> Inputs:
+def _cancelling(draw: Draw, angles: torch.Tensor) -> Inputs:
     """Four errors whose sum is zero in each row and in each column."""
-    max_len, d_model = 2 * int(draw.ids(20, 30)) + 1, 2 * int(draw.ids(20, 30))
-    right = _waves(_angles(max_len, d_model))
-    row, column = int(draw.ids(10, max_len - 9)), int(draw.ids(8, d_model - 9))
-    wrong = right.clone()
-    wrong[row : row + 8 : 7, column : column + 8 : 7] += 0.04 * torch.tensor([[1.0, -1.0], [-1.0, 1.0]])
-    tables = {"right table": _rounded(right), "table whose errors cancel": _rounded(wrong)}
-    return tables | {_ANYWHERE: _rounded(_pairs_anywhere(draw, max_len, d_model))}
+    table = _table(angles)
+    row, column = (int(draw.ids(8, size - 9)) for size in table.shape)
+    table[row : row + 8 : 7, column : column + 8 : 7] += 0.04 * torch.tensor([[1.0, -1.0], [-1.0, 1.0]])
+    return {"table whose errors cancel": table}
 
 
-def nearly_right(draw: Draw) -> Inputs:
+def _worse_and_worse(draw: Draw, angles: torch.Tensor) -> Inputs:
+    """Each step is off by no more than two rows of a right table may be (0.0002); the sum of 50 by more than 0.01."""
+    return {
+        "table whose hands turn a little too fast": _table(angles * 1.0002),
+        "table whose hands turn a little too slowly": _table(angles * 0.9998),
+        "table that is wrong from position 111 on": _table(angles + 0.1 * (torch.arange(len(angles)) > 110)[:, None]),
+        "table with an infinite entry": _disturb(draw, _table(angles), torch.tensor(True), torch.inf),
+    }
+
+
+def _nearly_right(draw: Draw) -> Inputs:
     """Tables of special sizes, each number off by as much as a right one may be."""
-    sizes = ((2, 2), (2, 2 * int(draw.ids(14, 20))), (int(draw.ids(2100, 2200)), 2))
     tables = {}
-    for max_len, d_model in sizes:
+    for max_len, d_model in ((2, 2), (2, 2 * int(draw.ids(14, 20))), (int(draw.ids(2100, 2200)), 2)):
         off = 0.00018 * (draw.flags(max_len, d_model, chance=0.9).double() - 0.5)
-        right = (_waves(_angles(max_len, d_model)) + off).float()
+        right = (_table(_compute_angles(max_len, d_model)) + off).float()
         tables[f"right table of {max_len} positions and {d_model} columns"] = right
-    wrong = right.clone()
-    wrong[-1, -1] += 0.3 if wrong[-1, -1] < 0 else -0.3
-    anywhere = _rounded(_pairs_anywhere(draw, max_len, d_model))
-    return tables | {"table with a wrong last number": wrong, _ANYWHERE: anywhere}
-
-
-def worse_and_worse(draw: Draw) -> Inputs:
-    """Long tables that are right at first, and some with an infinite number.
-
-    Where angles grow too fast or too slowly, each step is off by no more than two rows
-    of a right table may be (0.0002); only from row 50 on are they off by more than 0.01.
-    """
-    max_len, d_model = int(draw.ids(150, 200)), 2 * int(draw.ids(3, 6))
-    angles = _angles(max_len, d_model)
-    leap = angles + 0.1 * (torch.arange(max_len) > 11).unsqueeze(1)
-    late = angles + 0.1 * (torch.arange(max_len) > 110).unsqueeze(1)
-    endless, downwards = _waves(angles), _waves(angles)
-    pair = 2 * int(draw.ids(1, d_model // 2 - 1))
-    endless[int(draw.ids(2, max_len - 1)), pair] = torch.inf
-    downwards[int(draw.ids(2, max_len - 1)), pair + 1] = -torch.inf
-    return {
-        "right table": _rounded(_waves(angles)),
-        "table whose hands turn a little too fast": _rounded(_waves(angles * 1.0002)),
-        "table whose hands turn a little too slowly": _rounded(_waves(angles * 0.9998)),
-        "table that is wrong from position 12 on": _rounded(_waves(leap)),
-        "table that is wrong from position 111 on": _rounded(_waves(late)),
-        "table with an infinite sine": _rounded(endless),
-        "table with an infinite cosine": _rounded(downwards),
-    }
-
-
-def slow_drift(draw: Draw) -> Inputs:
-    """Very long tables whose angles are off by 0.01 only after a thousand positions."""
-    max_len, d_model = int(draw.ids(2000, 2100)), 4
-    angles = _angles(max_len, d_model)
-    return {
-        "right table": _rounded(_waves(angles)),
-        "table whose hands drift forward": _rounded(_waves(angles * 1.00001)),
-        "table whose hands drift backward": _rounded(_waves(angles * 0.99999)),
-    }
+    tables["table with a wrong last row"] = torch.cat((right[:-1], -right[-1:]))
+    return tables | {_ANYWHERE: _draw(lambda *_: {})(draw)[_ANYWHERE]}
 
 
 CASES = [
-    case("table_a", "table A", lambda draw: clinic(draw, cosine_bug),
+    case("table_a", "table A",
+         _draw(lambda _, angles: {"wrong table": _table(angles, of_cosines=angles * angles[1, 1] ** 0.5)}),
          "A correct table must pass; table A must not."),
-    case("table_b", "table B", lambda draw: clinic(draw, exponent_bug),
+    case("table_b", "table B", _draw(lambda _, angles: {"wrong table": _table(angles * angles[1])}),
          "In table B, each pair is fine as a pair. Only its frequency is wrong."),
-    case("swapped", "sine and cosine swapped", lambda draw: clinic(draw, swapped_bug),
+    case("first_row", "sine and cosine swapped, and positions counted from 1", _draw(lambda _, angles: {
+             "wrong table": _table(torch.pi / 2 - angles), "other wrong table": _table(angles + angles[1]),
+         }),
          "What should row 0 look like?"),
-    case("from_one", "positions counted from 1", lambda draw: clinic(draw, from_one_bug),
-         "What should row 0 look like?"),
-    case("one_number", "a single wrong entry, too large or too small", one_number,
+    case("one_number", "a single wrong entry, too large or too small", _disturb_two(0.3, lambda table: table > 0),
          "Does your test look at all rows and all columns?"),
-    case("not_a_number", "a single NaN", not_a_number,
+    case("not_a_number", "a single NaN", _disturb_two(torch.nan, lambda table: table == 0),
          "Every comparison with NaN is false: `nan > 0.01` as well as `nan < 0.01`."),
-    case("hardly_wrong", "a single entry, often at an edge, off by slightly more than 0.01", hardly_wrong,
+    case("hardly_wrong", "a single entry, often at an edge, off by slightly more than 0.01",
+         _draw(_hardly_wrong, (9, 16), (10, 40)),
          "The exercise limits the error of every entry. Which entries does your test check, and how strictly?"),
-    case("cancelling", "errors that cancel in the sum of each row and each column", cancelling,
+    case("cancelling", "errors that cancel in the sum of each row and each column",
+         _draw(_cancelling, (40, 60), (20, 30)),
          "Does your test look at each entry, or at sums and means of several?"),
-    case("turned_wrong", "pairs of the right length at the wrong angle", turned_wrong,
+    case("turned_wrong", "pairs of the right length at the wrong angle", _draw(lambda _, angles: {
+             "table of hands that turn backward": _table(-angles),
+             "table of pairs in another order": _table(angles.flip(1)),
+             "table without negative cosines": _table(angles, of_cosines=angles.cos().abs().acos()),
+             "table that begins at its end": _table(angles.flip(0)),
+         }),
          "Which of your properties checks the angle of every pair, in every row?"),
-    case("worse_and_worse", "tables that start out correct, and one with an infinite entry", worse_and_worse,
+    case("worse_and_worse", "tables that start out correct, and one with an infinite entry",
+         _draw(_worse_and_worse, (150, 200)),
          "Does your test look at all positions? What does a small error per step add up to after 150 steps?"),
-    case("slow_drift", "very long tables whose pairs drift by a tiny amount in each step", slow_drift,
+    case("slow_drift", "very long tables whose pairs drift by a tiny amount in each step", _draw(lambda _, angles: {
+             "table whose hands drift forward": _table(angles * 1.00001),  # off by 0.01 after 1000 steps
+             "table whose hands drift backward": _table(angles * 0.99999),
+         }, (2000, 2100), (2, 3)),
          "How far off is position 2000 if each step is off by 0.00001?"),
-    case("nearly_right", "correct tables of unusual sizes, off by less than 0.0001", nearly_right,
+    case("nearly_right", "correct tables of unusual sizes, off by less than 0.0001", _nearly_right,
          "A table that is correct to about four decimals must pass, even with two positions or two columns.",
-          tests="differently"),
-    case("halves", "all sines on the left, all cosines on the right", lambda draw: clinic(draw, halves_bug),
+         tests="differently"),
+    case("halves", "all sines on the left, all cosines on the right",
+         _draw(lambda _, angles: {"wrong table": torch.cat((angles.sin(), angles.cos()), dim=1)}),
          "Does your test look at individual columns?", hidden_only=True),
-    case("base", "powers of 1000 instead of 10000", lambda draw: clinic(draw, base_bug, visible=0.6),
+    case("base", "powers of 1000 instead of 10000",
+         _draw(lambda _, angles: {"wrong table": _table(angles * angles[1] ** -0.25)}),
          "Does your test check the frequencies themselves?", hidden_only=True),
 ]
+
+
+def _compare(lines: str, name: str = "") -> Variant:
+    """A test that has the right table as `right`."""
+    start = "max_len, d_model = table.shape\nright = sinusoid(torch.arange(max_len), d_model)\n"
+    body = textwrap.indent(start + textwrap.dedent(lines).strip(), "    ")
+    return source(f"def assert_sinusoidal(table):\n{body}", name)
+
+
+def _expect(table: str, name: str = "") -> Variant:
+    return _compare(f"assert torch.allclose(table, {table}, atol=1e-3)", name)
+
+
+def _look_at(index: str, name: str = "") -> Variant:
+    """A test that compares only a part of the table."""
+    return _compare(f"assert torch.allclose(table[{index}], right[{index}], atol=1e-3)", name)
+
+
+def _step(distance: int, atol: float, name: str = "") -> Variant:
+    """A test of the first row, and of rows that are so many steps apart."""
+    return _compare(f"""
+        assert torch.allclose(table[0], right[0], atol=1e-3)
+        for k in range(1, min({distance}, max_len)):
+            moved = table[:-k].double() @ shift_matrix(k, d_model).double().T
+            assert torch.allclose(moved, table[k:].double(), rtol=0, atol={atol})
+        """, name)
+
+
+_LENGTHS = "assert torch.allclose(table[:, 0::2] ** 2 + table[:, 1::2] ** 2, torch.ones(()), atol=1e-3)\n"
+_FORMULA = "(torch.arange(max_len)[:, None] / 10000 ** ({} / d_model) + torch.arange(d_model) % 2 * torch.pi / 2).sin()"
 
 MISTAKES = [
     # Tests that accept or reject everything, or do not say it as asked.
     wrong("accepts_all",
-          "Your test accepts every table.",
-          "Is there an `assert` that can fail?",
-          source("""
-              def assert_sinusoidal(table):
-                  assert table.dim() == 2
-              """),
-          source("""
-              def assert_sinusoidal(table):
-                  max_len, d_model = table.shape
-                  right = sinusoid(torch.arange(max_len), d_model)
-                  close = torch.allclose(table, right, atol=1e-3)
-                  verdict = (close, 'not the sinusoid table')
-                  assert verdict
-              """, name="asserts_a_tuple")),
-    wrong("table_changed",
-          "Your test reaches the correct verdict, but it modifies the table that it is given.",
-          "What is the difference between `table - right` and `table.sub_(right)`?",
-          source("""
-              def assert_sinusoidal(table):
-                  max_len, d_model = table.shape
-                  gap = table.sub_(sinusoid(torch.arange(max_len), d_model)).abs()
-                  assert (gap < 1e-3).all()
-              """), tests="modified"),
-    wrong("only_size",
-          "Your test checks only the magnitude of the entries.",
-          "Is every table with entries between -1 and 1 a sinusoid table?",
-          source("""
-              def assert_sinusoidal(table):
-                  assert not (table.abs() > 1.001).any()
-              """)),
+          "Your test accepts every table, or at least every one with entries between -1 and 1.",
+          "Is there an `assert` that can fail for a wrong table?",
+          _compare("assert table.dim() == 2"),
+          _compare("assert not (table.abs() > 1.001).any()", "only_size"),
+          _compare("assert (torch.allclose(table, right, atol=1e-3), 'not the sinusoid table')", "asserts_a_tuple")),
     wrong("rejects_all",
           "Your test rejects correct tables. Perhaps it requires more than four decimals.",
           "Two correct programs can differ in the last digits. How far apart may they be?",
-          source("""
-              def assert_sinusoidal(table):
-                  assert (table == 0).all()
-              """),
-          source("""
-              def assert_sinusoidal(table):
-                  max_len, d_model = table.shape
-                  right = sinusoid(torch.arange(max_len), d_model)
-                  assert torch.equal(table, right)
-              """, name="exact"),
-          source("""
-              def assert_sinusoidal(table):
-                  max_len, d_model = table.shape
-                  right = sinusoid(torch.arange(max_len), d_model)
-                  assert torch.allclose(table, right)
-              """, name="default_tolerance")),
-    wrong("inverted",
-          "Your test rejects correct tables and accepts wrong ones.",
-          "An `assert` passes when its condition is true. Is yours true for a correct table?",
-          source("""
-              def assert_sinusoidal(table):
-                  max_len, d_model = table.shape
-                  right = sinusoid(torch.arange(max_len), d_model)
-                  close = torch.allclose(table, right, atol=1e-3)
-                  assert not close
-              """)),
-    common("returns_bool",
-           source("""
-              def assert_sinusoidal(table):
-                  max_len, d_model = table.shape
-                  right = sinusoid(torch.arange(max_len), d_model)
-                  return torch.allclose(table, right, atol=1e-3)
-              """)),
+          _compare("assert (table == 0).all()"),
+          _compare("assert torch.equal(table, right)", "exact"),
+          _compare("assert torch.allclose(table, right)", "default_tolerance")),
+    common("returns_bool", _compare("return torch.allclose(table, right, atol=1e-3)")),
     wrong("raises_value_error",
           "Wrong tables are found, but your test raises an error other than `AssertionError`.",
           "Which statement raises `AssertionError` by itself?",
-          source("""
-              def assert_sinusoidal(table):
-                  max_len, d_model = table.shape
-                  right = sinusoid(torch.arange(max_len), d_model)
-                  if not torch.allclose(table, right, atol=1e-3):
-                      raise ValueError('wrong table')
-              """), tests="`AssertionError`"),
-    *PARTS,
-    *COMPARISONS,
-    *LEFT_OUT,
+          _compare("if not torch.allclose(table, right, atol=1e-3): raise ValueError('wrong table')"),
+          tests="`AssertionError`"),
+    wrong("table_changed",
+          "Your test reaches the correct verdict, but it modifies the table that it is given.",
+          "What is the difference between `table - right` and `table.sub_(right)`?",
+          _compare("assert (table.sub_(right).abs() < 1e-3).all()"), tests="modified"),
+    # Tests that look at a part of the table, or at a property that wrong tables have as well.
+    wrong("rows_left_out",
+          "Your test does not look at every row.",
+          "What if the error is in a different row?",
+          _look_at("0", "first_row_only"), _look_at(":2", "some_rows_only"), _look_at(":10", "a_few_positions"),
+          _look_at("-1", "last_row_only"), _look_at(":-1", "last_row_left_out")),
+    wrong("columns_left_out",
+          "Your test does not look at every column.",
+          "What if the error is in a different column?",
+          _look_at(":, :2", "first_pair_only"), _look_at(":, 0::2", "sines_only"), _look_at(":, 1::2", "cosines_only"),
+          _look_at(":, :8", "first_eight_columns"), _look_at(":, :16", "first_columns_only"),
+          _look_at(":, 2:", "first_column_left_out"), _look_at(":, :-1", "last_column_left_out")),
+    wrong("lengths_only",
+          "Your test checks the lengths of pairs or rows, perhaps with a first row or the sines. Pairs of that length "
+          "at a wrong angle still pass.",
+          "Which of your assertions fixes the angle of every pair, in every row?",
+          _compare(_LENGTHS, "circles_only"),
+          _compare("assert torch.allclose(table.norm(dim=1), right.norm(dim=1), atol=1e-3)", "circles_by_sum"),
+          _compare(_LENGTHS + "assert torch.allclose(table[0], right[0], atol=1e-3)", "circles_and_first_row"),
+          _compare(_LENGTHS + "assert torch.allclose(table[:2], right[:2], atol=1e-3)", "circles_and_two_rows"),
+          _compare(_LENGTHS + "assert torch.allclose(table[:, 0::2], right[:, 0::2], atol=1e-3)", "sines_and_circles")),
+    wrong("steps_only",
+          "Your test compares rows that are one or a few steps apart. An error too small to notice in these steps adds "
+          "up over a long table.",
+          "If every step may be off by 0.001, how far off can row 150 be?",
+          _step(2, 2e-3), _step(2, 3e-4, "fine_steps"), _step(8, 3e-4, "a_few_steps_only"),
+          _step(50, 4e-3, "fifty_steps_only")),
+    # Tests that compare every entry, but not as they should.
+    wrong("sums_compared",
+          "Your test compares sums or averages, in which errors can cancel or become too small to notice.",
+          "By how much does one error of 0.04 change the mean of a row of 64 entries?",
+          _compare("assert (table - right).sum().abs() < 0.01"),
+          _compare("assert (table - right).abs().mean() < 0.01", "average_difference"),
+          _compare("assert torch.allclose(table.mean(1), right.mean(1), atol=1e-3)", "means_compared")),
+    wrong("signed_difference",
+          "Your test only catches entries that are too large, because the differences keep their sign.",
+          "Is a difference of -1 smaller than the tolerance?",
+          _compare("assert ((table - right) < 0.005).all()")),
+    wrong("any_for_all",
+          "Your test passes as soon as *some* entry is correct.",
+          "How many entries of a correct table must be close?",
+          _compare("assert ((table - right).abs() < 1e-3).any()")),
+    wrong("nan_slips_through",
+          "A table that contains NaN can pass your test.",
+          "What is `float('nan') > 0.001`, and should a missing entry ever count as correct?",
+          _compare("assert not ((table - right).abs() > 1e-3).any()"),
+          _compare("assert torch.allclose(table.where(~table.isnan(), right), right, atol=1e-3)", "equal_nan"),
+          _compare("assert torch.allclose(table.nan_to_num(), right, atol=1e-3)", "nan_for_zero"),
+          tests="AssertionError"),
+    wrong("too_loose",
+          "Your tolerance is too loose, at least for large entries: some that are off by more than 0.01 pass.",
+          "How large is your tolerance for an entry near 0, and for one near 1?",
+          _compare("assert torch.allclose(table, right, rtol=0, atol=0.05)"),
+          _compare("assert ((table - right).abs() < 0.5).all()", "too_generous"),
+          _compare("assert torch.allclose(table, right, rtol=1e-2, atol=5e-3)", "relative_tolerance"),
+          tests="rejects"),
+    wrong("bug_copied",
+          "Your test contains a bug itself: it accepts a wrong table and rejects correct ones.",
+          "Which exponents does your test compute for columns 2 and 3, and which function does it use for column 0?",
+          _expect(_FORMULA.format("torch.arange(d_model)"), "bug_a_copied"),
+          _expect(_FORMULA.format("torch.arange(d_model) // 2 * 4"), "bug_b_copied"),
+          _expect("right.view(max_len, -1, 2).flip(-1).flatten(1)", "swap_copied")),
+    wrong("one_size_only",
+          "Your test works for only one size of table.",
+          "What can you read off the table's shape?",
+          _expect("sinusoid(torch.arange(50), 64)"), tests="tables"),
 ]
 
 ACCEPTED = [
-    right("compare", source("""
-        def assert_sinusoidal(table):
-            max_len, d_model = table.shape
-            right = sinusoid(torch.arange(max_len), d_model)
-            assert torch.allclose(table, right, rtol=0, atol=1e-3), 'not a sinusoid'
-        """), tests="Comparing"),
-    right("largest_difference", source("""
-        def assert_sinusoidal(table):
-            max_len, d_model = table.shape
-            right = sinusoid(torch.arange(max_len), d_model)
-            assert (table - right).abs().max() < 2e-3
-        """)),
-    right("raises_itself", source("""
-        def assert_sinusoidal(table):
-            max_len, d_model = table.shape
-            right = sinusoid(torch.arange(max_len), d_model)
-            if not ((table - right).abs() < 1e-3).all():
-                raise AssertionError('not the sinusoid table')
-        """)),
-    right("torch_testing", source("""
-        def assert_sinusoidal(table):
-            max_len, d_model = table.shape
-            right = sinusoid(torch.arange(max_len), d_model)
-            torch.testing.assert_close(table, right, rtol=0, atol=1e-3)
-        """)),
-    right("numpy_testing", source("""
-        import numpy as np
-        def assert_sinusoidal(table):
-            max_len, d_model = table.shape
-            angles = np.arange(max_len)[:, None] / 10000 ** (
-                np.arange(0, d_model, 2) / d_model)
-            np.testing.assert_allclose(table[:, 0::2], np.sin(angles), atol=1e-3)
-            np.testing.assert_allclose(table[:, 1::2], np.cos(angles), atol=1e-3)
-        """)),
-    right("number_by_number", source("""
-        def assert_sinusoidal(table):
-            max_len, d_model = table.shape
-            for pos in range(max_len):
-                for j in range(d_model):
-                    angle = pos / 10000 ** ((j - j % 2) / d_model)
-                    wanted = math.cos(angle) if j % 2 else math.sin(angle)
-                    assert abs(table[pos, j].item() - wanted) < 1e-3, (pos, j)
-        """)),
+    right("compare", _compare("assert torch.allclose(table, right, rtol=0, atol=1e-3), 'not a sinusoid'"),
+          tests="Comparing"),
     right("properties", source("""
         def assert_sinusoidal(table):
             sin, cos = table[:, 0::2].double(), table[:, 1::2].double()
-            max_len, d_model = table.shape
             assert ((sin**2 + cos**2 - 1).abs() < 1e-3).all()
-            speeds = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
-            turned = torch.arange(max_len).unsqueeze(1) * speeds
+            speeds = 10000.0 ** (-torch.arange(sin.size(1)) / sin.size(1))
+            turned = torch.arange(len(table)).unsqueeze(1) * speeds
             error = torch.atan2(sin, cos) - turned  # up to full turns
             assert (error.sin().abs() < 1e-3).all() and (error.cos() > 0).all()
         """)),
@@ -418,7 +298,5 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    target="assert_sinusoidal",
-    precise=False,
-    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+    target="assert_sinusoidal", precise=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED
 )

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import torch
-
 from autograder.authoring.common import common
-from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Inputs, Specification
+from autograder.authoring.notation import case, edit, right, sizes, source, wrong
+from autograder.authoring.specification import Specification
 
-
-def _shifts(k: torch.Tensor, other_k: torch.Tensor, d_model: int) -> Inputs:
-    return {"k": k, "other k": other_k, "d_model": torch.tensor(d_model)}
-
-
-_SHIFT_ANGLES = "angles = k / 10000 ** (torch.arange(0, d_model, 2) / d_model)"
+_ANGLES = "angles = k / 10000 ** (torch.arange(0, d_model, 2) / d_model)"
 _BLOCKS = "torch.stack((cos, sin, -sin, cos), dim=-1)"
 _DIAGONAL = "torch.block_diag(*blocks.view(-1, 2, 2))"
 
 CASES = [
-    case("forward", "one step forward, and several", lambda draw: _shifts(torch.tensor(1), draw.ids(2, 9), 6),
+    case("forward", "steps forward", sizes(k=lambda draw: draw.ids(1, 9), d_model=6),
          "Multiply `sinusoid(pos)` by your matrix: do you get `sinusoid(pos + k)`?"),
-    case("backward", "steps backward, and no step at all", lambda draw: _shifts(-draw.ids(1, 9), torch.tensor(0), 8),
-         "Going back by k undoes going forward by k, and 0 steps change nothing."),
-    case("far", "large steps, wide vectors", lambda draw: _shifts(draw.ids(20, 40), draw.ids(40, 60), 10),
+    case("backward", "steps backward", sizes(k=lambda draw: -draw.ids(1, 9), d_model=8),
+         "Going back by k undoes going forward by k."),
+    case("no_step", "no step at all", sizes(k=0, d_model=lambda draw: 2 * draw.ids(2, 6)),
+         "0 steps change nothing.", open=True),
+    case("far", "large steps, wide vectors", sizes(k=lambda draw: draw.ids(20, 60), d_model=10),
          "Does each pair rotate by its own angle?", atol=3e-5),
     case("one_pair", "a single pair, and more than a hundred steps",
-         lambda draw: _shifts(draw.ids(2, 5), -draw.ids(101, 150), 2),
+         sizes(k=lambda draw: -draw.ids(101, 150), d_model=2),
          "With d_model = 2 the matrix is a single rotation by k radians.", hidden_only=True),
 ]
 
@@ -38,31 +33,25 @@ MISTAKES = [
     wrong("wraps_around",
           "Large values of `k` wrap around: many steps are treated like a few.",
           "Does the angle ever stop growing with `k`?",
-          edit(_SHIFT_ANGLES, "angles = math.fmod(k, 100) / 10000 ** (torch.arange(0, d_model, 2) / d_model)")),
-    wrong("no_minus",
-          "Your blocks contain no minus sign, so they are not rotations: they change the length of a pair.",
-          "What is `cos(a + b)` in terms of the sines and cosines of `a` and `b`?",
-          edit(_BLOCKS, "torch.stack((cos, sin, sin, cos), dim=-1)")),
-    wrong("two_minuses",
-          "Your blocks contain two minus signs, so they are not rotations: they change the length of a pair.",
-          "What is `sin(a + b)` in terms of the sines and cosines of `a` and `b`?",
-          edit(_BLOCKS, "torch.stack((cos, -sin, -sin, cos), dim=-1)")),
+          edit("angles = k /", "angles = math.fmod(k, 100) /")),
+    wrong("no_rotation",
+          "Your blocks contain no minus sign, or two, so they are not rotations: they change the length of a pair.",
+          "What are `sin(a + b)` and `cos(a + b)` in terms of the sines and cosines of `a` and `b`?",
+          edit(_BLOCKS, "torch.stack((cos, sin, sin, cos), dim=-1)", name="no_minus"),
+          edit(_BLOCKS, "torch.stack((cos, -sin, -sin, cos), dim=-1)", name="two_minuses")),
     wrong("minus_on_diagonal",
           "Your blocks are reflections: the minus sign is on the diagonal.",
           "What is `cos(a + b)` in terms of the sines and cosines of `a` and `b`?",
-          edit(_BLOCKS, "torch.stack((cos, sin, sin, -cos), dim=-1)")),
+          edit(_BLOCKS, "torch.stack((cos, sin, sin, -cos), dim=-1)"),
+          edit(_BLOCKS, "torch.stack((-sin, cos, cos, sin), dim=-1)", name="rows_swapped")),
     wrong("sine_and_cosine_swapped",
           "Sine and cosine are swapped in your blocks, so even 0 steps would rotate each pair by a quarter turn.",
           "Which block leaves a pair unchanged, and what are `sin(0)` and `cos(0)`?",
           edit(_BLOCKS, "torch.stack((sin, cos, -cos, sin), dim=-1)"), tests="cosine"),
-    wrong("rows_swapped",
-          "The two rows of each block are swapped.",
-          "Which row of a block gives the new sine?",
-          edit(_BLOCKS, "torch.stack((-sin, cos, cos, sin), dim=-1)")),
     wrong("one_speed",
           "All pairs rotate by the same angle.",
           "What is the frequency of pair `i`?",
-          edit(_SHIFT_ANGLES, "angles = k * torch.ones(d_model // 2)")),
+          edit(_ANGLES, "angles = k * torch.ones(d_model // 2)")),
     wrong("cosine_speed",
           "The exponents are those of the odd columns, `(2i + 1) / d_model`.",
           "Which exponent do both columns of pair 0 have?",
@@ -83,39 +72,21 @@ MISTAKES = [
           "The low frequencies come first and the high ones last.",
           "Which pair should rotate by `k` radians?",
           edit("angles.sin(), angles.cos()", "angles.flip(0).sin(), angles.flip(0).cos()")),
-    common("base_1000", edit("10000", "1000")),
-    wrong("degrees",
-          "The angles are treated as degrees.",
-          "Does `sin` expect degrees or radians, and which does the formula use?",
-          edit(_SHIFT_ANGLES, """
-              angles = k / 10000 ** (torch.arange(0, d_model, 2) / d_model)
-              angles = angles.deg2rad()
-              """)),
-    wrong("angle_times_two_pi",
-          "The angles are multiplied by 2 pi.",
-          "Does pi appear in the formula of the encoding?",
-          edit(_SHIFT_ANGLES, """
-              angles = k / 10000 ** (torch.arange(0, d_model, 2) / d_model)
-              angles = angles * math.tau
-              """)),
+    common("base", edit("10000", "1000")),
+    common("degrees", edit("angles = k /", "angles = math.radians(k) /")),
+    common("angle_times_two_pi", edit("angles = k /", "angles = math.tau * k /")),
     wrong("single_step",
           "Your matrix moves by one step, whatever `k` is.",
           "Where do your angles use `k`?",
           edit("angles = k /", "angles = 1 /")),
-    wrong("identity_kept",
-          "For `k = 0` all calls return the same tensor, so modifying one result modifies them all.",
+    wrong("matrix_kept",
+          "Calls with the same arguments return the same tensor, so modifying one result modifies them all.",
           "What does the docstring say about the result of each call?",
-          source("""
-              identities = {}
+          edit("def shift_matrix(", """
+              matrices = {}
 
-              def shift_matrix(k, d_model):
-                  if k == 0:
-                      return identities.setdefault(d_model, torch.eye(d_model))
-                  angles = k / 10000 ** (torch.arange(0, d_model, 2) / d_model)
-                  sin, cos = torch.sin(angles), torch.cos(angles)
-                  blocks = torch.stack((cos, sin, -sin, cos), dim=-1)
-                  return torch.block_diag(*blocks.view(-1, 2, 2))
-              """), tests="returns"),
+              def shift_matrix(
+              """, f"return {_DIAGONAL}", f"return matrices.setdefault((k, d_model), {_DIAGONAL})"), tests="returns"),
     wrong("sign_of_k_lost",
           "Steps backward are treated like steps forward.",
           "What should `k = -3` do?",
@@ -172,15 +143,6 @@ ACCEPTED = [
             return (cos.repeat_interleave(2).diag() + beside.diag(1)
                     - beside.diag(-1))
         """)),
-    right("list_of_blocks", source("""
-        def shift_matrix(k, d_model):
-            blocks = []
-            for i in range(d_model // 2):
-                a = k * math.exp(-math.log(10000) * 2 * i / d_model)
-                blocks.append(torch.tensor(
-                    [[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]]))
-            return torch.block_diag(*blocks)
-        """)),
     right("exponential", source("""
         def shift_matrix(k, d_model):
             speeds = 10000 ** (-torch.arange(0, d_model, 2).double() / d_model)
@@ -199,17 +161,6 @@ ACCEPTED = [
             matrix = torch.linalg.matrix_power(step, k)
             return matrix.to(torch.get_default_dtype())
         """)),
-    right("slices", source("""
-        def shift_matrix(k, d_model):
-            a = k / torch.pow(10000.0, torch.arange(0, d_model, 2) / d_model)
-            matrix = torch.zeros(d_model, d_model)
-            even = torch.arange(0, d_model, 2)
-            matrix[even, even], matrix[even + 1, even + 1] = a.cos(), a.cos()
-            matrix[even, even + 1], matrix[even + 1, even] = a.sin(), -a.sin()
-            return matrix
-        """)),
 ]
 
-EXERCISE = Specification(
-    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
-)
+EXERCISE = Specification(results="matrix", cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)

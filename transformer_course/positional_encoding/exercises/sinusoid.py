@@ -5,54 +5,50 @@ from __future__ import annotations
 import torch
 
 from autograder.authoring.common import common
-from autograder.authoring.contract import OF_TABLES, Contract, special
+from autograder.authoring.contract import Contract
 from autograder.authoring.draw import Draw
-from autograder.authoring.notation import case, edit, right, source, wrong
-from autograder.authoring.specification import Inputs, Specification
+from autograder.authoring.notation import case, edit, right, sizes, source, wrong
+from autograder.authoring.specification import Specification
 
 
-def _positions(positions: torch.Tensor, d_model: int, odd: int = 0) -> Inputs:
-    inputs: Inputs = {"positions": positions, "d_model": torch.tensor(d_model)}
-    return inputs | ({"odd d_model": torch.tensor(odd)} if odd else {})
-
-
-def _columns(draw: Draw) -> int:
+def _draw_width(draw: Draw) -> int:
     """Draw d_model from so many values that the visible tables hardly ever have the same rows."""
     return 2 * int(draw.ids(3, 41))
 
 
-def _odd(draw: Draw) -> Inputs:
-    d_model = _columns(draw)
-    return _positions(draw.ids(0, 9, 4), d_model, d_model + 1)
-
-
 CASES = [
     case("row", "the positions 0, 1, 2, ...",
-         lambda draw: _positions(torch.arange(2 * int(draw.ids(3, 8)) + 1), _columns(draw)),
+         sizes(positions=lambda draw: torch.arange(2 * int(draw.ids(3, 8)) + 1), d_model=_draw_width),
          "Compare with the table from your loops.", picture="curves"),
-    case("odd", "an odd d_model, which must be refused", _odd,
+    case("odd", "an odd d_model, which must be refused",
+         sizes(positions=lambda draw: draw.ids(0, 9, 4), d_model=lambda draw: _draw_width(draw) + 1),
          "What happens when d_model is odd? The docstring names the error to raise.", aspect="errors"),
-    case("no_loops", "many positions, in no more operations than a few",
-         lambda draw: _positions(draw.ids(0, 40, 5), 6) | {"loops": "count"},
-         "Broadcasting handles all positions in one operation."),
-    case("fractions", "fractional and negative positions", lambda draw: _positions(draw.tensor(7, scale=9.0), 10),
+    case("fractions", "fractional and negative positions", sizes(shape=(7,), scale=9.0, d_model=10),
          "The formula makes sense for any real number.", picture="curves"),
     case("batch", "different positions in each sentence, (B, L)",
-         lambda draw: _positions(draw.ids(0, 40, 3, 5), _columns(draw)),
+         sizes(positions=lambda draw: draw.ids(0, 40, 3, 5), d_model=_draw_width),
          "Each position gets a vector of d_model components, so the shape is (B, L, d_model).", picture="curves"),
+    case("equal_sizes", "as many sentences as positions and components",
+         sizes(positions=lambda draw: draw.ids(0, 9, 4, 4), d_model=4),
+         "Which dimension is which, if all have the same size?", picture="curves"),
     case("scalar_and_far", "a single large position, as a 0-D tensor",
-         lambda draw: _positions(draw.ids(100, 400), _columns(draw)),
+         sizes(positions=lambda draw: draw.ids(100, 400), d_model=_draw_width),
          "The positions have shape (), so the result has shape (d_model,).", hidden_only=True, atol=1e-4,
          picture="curves"),
-    case("three_dimensions", "positions in a 3-D tensor",
-         lambda draw: _positions(draw.tensor(2, 3, 5, scale=20.0), 4),
+    case("three_dimensions", "positions in a 3-D tensor", sizes(shape=(2, 3, 5), scale=20.0, d_model=4),
          "Does your code assume a certain number of dimensions?", hidden_only=True, picture="curves"),
+    case("no_positions", "no position at all", sizes(shape=(0,), d_model=4),
+         "Without positions the result has the shape (0, d_model).", hidden_only=True, open=True),
+    case("beyond_a_thousand", "positions beyond a thousand",
+         sizes(positions=lambda draw: draw.ids(1025, 2000, 3), d_model=4),
+         "Does your code assume a largest position?", hidden_only=True),
 ]
 
-ANGLES = "angles = positions.unsqueeze(-1) / 10000**exponents"
-_PAIRS = "pairs = torch.stack((angles.sin(), angles.cos()), dim=-1)"
+_ANGLES = "angles = positions.unsqueeze(-1) / 10000**exponents"
 _SINES_AND_COSINES = "(angles.sin(), angles.cos())"
+_PAIRS = f"pairs = torch.stack({_SINES_AND_COSINES}, dim=-1)"
 _EXPONENTS = "exponents = torch.arange(0, d_model, 2) / d_model"
+_MERGED = "pairs.flatten(-2)"
 
 MISTAKES = [
     # Mistakes in the speeds of the hands.
@@ -89,98 +85,59 @@ MISTAKES = [
           "The frequencies rise from left to right: the position is *multiplied* by the power, or the exponent lacks "
           "a minus.",
           "Is the power of 10000 in the numerator or the denominator?",
-          edit("/ 10000**exponents", "* 10000**exponents"),
-          source("""
-              def sinusoid(positions, d_model):
-                  if d_model % 2:
-                      raise ValueError('odd')
-                  exponents = torch.arange(0, d_model, 2) / d_model
-                  angles = positions.unsqueeze(-1) * (exponents * math.log(10000)).exp()
-                  return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2)
-              """, name="positive_log")),
-    common("log10",
-           source("""
-              def sinusoid(positions, d_model):
-                  if d_model % 2:
-                      raise ValueError('odd')
-                  exponents = torch.arange(0, d_model, 2) / d_model
-                  angles = positions.unsqueeze(-1) * (-exponents * math.log10(10000)).exp()
-                  return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2)
-              """)),
-    common("log2",
-           source("""
-              def sinusoid(positions, d_model):
-                  if d_model % 2:
-                      raise ValueError('odd')
-                  exponents = torch.arange(0, d_model, 2) / d_model
-                  angles = positions.unsqueeze(-1) * (-exponents * math.log2(10000)).exp()
-                  return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2)
-              """)),
-    common("base_1000", edit("10000**", "1000**")),
-    common("base_100000", edit("10000**", "100000**")),
+          edit("/ 10000**exponents", "* 10000**exponents")),
+    common("logarithm",
+           edit("/ 10000**exponents", "* (-exponents * math.log10(10000)).exp()"),
+           edit("/ 10000**exponents", "* (-exponents * math.log2(10000)).exp()")),
+    common("base", edit("10000**", "1000**"), edit("10000**", "100000**")),
     # Mistakes in the places of sines and cosines, and in the positions.
     wrong("halves",
           "All sines are in the left half and all cosines in the right half.",
           "In which order do your steps put sines and cosines side by side?",
-          edit(_PAIRS, "return torch.cat((angles.sin(), angles.cos()), dim=-1)")),
+          edit(_PAIRS, f"return torch.cat({_SINES_AND_COSINES}, dim=-1)")),
     common("swapped", edit(_SINES_AND_COSINES, "(angles.cos(), angles.sin())")),
-    common("sine_everywhere", edit("angles.cos()", "angles.sin()*1")),
-    common("cosine_everywhere", edit("angles.sin()", "angles.cos()*1")),
+    common("one_function", edit("angles.cos()", "angles.sin()*1"), edit("angles.sin()", "angles.cos()*1")),
     wrong("from_one",
           "Every position is off by one: a 1 was added.",
           "What does the formula give for position 0?",
-          edit(ANGLES, "angles = (positions + 1).unsqueeze(-1) / 10000**exponents")),
+          edit("positions.unsqueeze(-1)", "(positions + 1).unsqueeze(-1)")),
     wrong("counts_itself",
           "Your code ignores the values of `positions` and counts 0, 1, 2, ... itself.",
           "What if the positions are 5, 2 and 2.5?",
-          edit(ANGLES,
-               "angles = torch.arange(positions.numel()).view(positions.shape).unsqueeze(-1) / 10000**exponents")),
-    wrong("truncated",
-          "Fractional positions are truncated to whole numbers.",
-          "Does your code use `.long()`, `.int()` or `//` anywhere?",
-          edit("positions.unsqueeze(-1)", "positions.long().unsqueeze(-1)"), tests="fractional"),
+          edit("positions.unsqueeze(-1)", "torch.arange(positions.numel()).view(positions.shape).unsqueeze(-1)")),
     wrong("rounded",
-          "Positions are rounded to whole numbers.",
+          "Fractional positions become whole numbers.",
           "What should the encoding halfway between two words be?",
-          edit("positions.unsqueeze(-1)", "positions.round().unsqueeze(-1)")),
+          edit("positions.unsqueeze(-1)", "positions.long().unsqueeze(-1)", name="truncated"),
+          edit("positions.unsqueeze(-1)", "positions.round().unsqueeze(-1)"), tests="fractional"),
     wrong("angles_floored",
           "The angles were rounded down to whole numbers.",
           "Which operation in your code drops the fraction?",
           edit("/ 10000**exponents", "// 10000**exponents")),
     wrong("sign_lost",
-          "Negative positions are treated like positive ones.",
+          "Negative positions are treated like positive ones, or like position 0.",
           "Is the sine of -1 the same as the sine of 1?",
-          edit("positions.unsqueeze(-1)", "positions.abs().unsqueeze(-1)")),
-    wrong("negative_clamped",
-          "Negative positions are treated like position 0.",
-          "Does the formula need positions to be positive?",
-          edit("positions.unsqueeze(-1)", "positions.clamp(min=0).unsqueeze(-1)")),
+          edit("positions.unsqueeze(-1)", "positions.abs().unsqueeze(-1)"),
+          edit("positions.unsqueeze(-1)", "positions.clamp(min=0).unsqueeze(-1)", name="negative_clamped")),
     wrong("normalised",
           "The positions are divided by the largest position.",
           "Does the formula know how long the sentence is?",
           edit("positions.unsqueeze(-1)", "(positions / positions.abs().max()).unsqueeze(-1)")),
-    wrong("degrees",
-          "The angles are treated as degrees.",
-          "Does `sin` expect degrees or radians, and which does the formula use?",
-          edit(_PAIRS, """
-              angles = torch.deg2rad(angles)
-              pairs = torch.stack((angles.sin(), angles.cos()), dim=-1)
-              """)),
-    common("angle_times_two_pi",
-           edit(_PAIRS, """
-              angles = math.tau * angles
-              pairs = torch.stack((angles.sin(), angles.cos()), dim=-1)
-              """)),
+    common("degrees", edit(_ANGLES, f"{_ANGLES.replace('positions', 'torch.deg2rad(positions + 0.0)')}")),
+    common("angle_times_two_pi", edit(_ANGLES, f"{_ANGLES} * math.tau")),
     # Mistakes in the shapes of positions and result.
     wrong("one_dimension_only",
           "Your function works for a 1-D tensor of positions but not for other shapes.",
-          "Which function in your code requires a 1-D tensor, and could broadcasting replace it?",
-          edit(ANGLES, "angles = torch.outer(positions.to(exponents), 10000**-exponents)"), tests="including"),
-    wrong("one_dimension_by_einsum",
-          "Your function works for a 1-D tensor of positions but not for other shapes: your `einsum` names exactly "
-          "one dimension of the positions.",
-          'How do you write "any leading dimensions" in `einsum`?',
-          edit(ANGLES, "angles = torch.einsum('i,j->ij', positions.to(exponents), 10000**-exponents)")),
+          "Which of your lines requires a 1-D tensor, and could broadcasting replace it?",
+          edit(_ANGLES, "angles = torch.outer(positions.to(exponents), 10000**-exponents)"),
+          edit(_ANGLES, "angles = torch.einsum('i,j->ij', positions.to(exponents), 10000**-exponents)",
+               name="one_dimension_by_einsum"),
+          edit(_ANGLES, f"""
+              {_ANGLES}
+              table = torch.zeros(len(positions), d_model)
+              table[:, 0::2], table[:, 1::2] = angles.sin(), angles.cos()
+              return table
+              """, name="filled_in_one_dimension"), tests="including"),
     wrong("flattened",
           "The shape of `positions` is lost: your result has all positions in a single dimension.",
           "Where does your code restore the shape of `positions`?",
@@ -197,100 +154,65 @@ MISTAKES = [
     wrong("pairs_left_apart",
           "The pairs were not merged: the shape of the result ends in `(d_model/2, 2)`.",
           "What shape does the docstring promise?",
-          edit("pairs.flatten(-2)", "pairs")),
+          edit(_MERGED, "pairs")),
     wrong("batch_dimension",
           "The result has an extra leading dimension.",
           "What shape does the docstring promise?",
-          edit("pairs.flatten(-2)", "pairs.flatten(-2).unsqueeze(0)")),
+          edit(_MERGED, "pairs.flatten(-2).unsqueeze(0)")),
     wrong("all_merged",
           "All dimensions were merged into one.",
           "Which dimensions should be merged, and which should stay?",
-          edit("pairs.flatten(-2)", "pairs.flatten()")),
+          edit(_MERGED, "pairs.flatten()")),
     wrong("columns_first",
           "Positions and columns are swapped in the result.",
           "Which dimension should come last?",
-          edit("pairs.flatten(-2)", "pairs.flatten(-2).transpose(0, -1)")),
+          edit(_MERGED, "pairs.flatten(-2).transpose(0, -1)")),
     # Mistakes in what else the docstring asks: refusals, types, no loop.
     wrong("odd_accepted",
           "An odd `d_model` does not raise the error that the docstring promises.",
           "What does your function do for `d_model = 7`, and for 1?",
           edit("if d_model % 2:", "if False:"),
           edit("if d_model % 2:", "if d_model % 2 and d_model > 1:", name="one_accepted"), tests="ValueError"),
-    wrong("odd_crashes",
+    wrong("other_error",
           "An odd `d_model` ends in a different error from the one in the docstring.",
           "Could your function check `d_model` before it does anything else?",
-          source("""
-              def sinusoid(positions, d_model):
-                  speeds = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
-                  table = torch.zeros(*positions.shape, d_model)
-                  table[..., 0::2] = torch.sin(positions[..., None] * speeds)
-                  table[..., 1::2] = torch.cos(positions[..., None] * speeds)
-                  return table
-              """)),
+          edit("raise ValueError(", "raise AssertionError(", name="odd_asserted"),
+          edit("if d_model % 2:", "if False:", _PAIRS, """
+              table = torch.zeros(*positions.shape, d_model)
+              table[..., 0::2], table[..., 1::2] = angles.sin(), angles.cos()
+              return table
+              """, name="odd_crashes"), tests="`ValueError`"),
     wrong("odd_crashes_in_one_dimension",
           "Your function works for a 1-D tensor of positions only, and an odd `d_model` does not raise the error that "
           "the docstring promises.",
           "How many dimensions do the sines that you write into the table have, and how many may `positions` have?",
-          source("""
-              def sinusoid(positions, d_model):
-                  speeds = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
-                  table = torch.zeros(len(positions), d_model)
-                  table[:, 0::2] = torch.sin(positions[:, None] * speeds)
-                  table[:, 1::2] = torch.cos(positions[:, None] * speeds)
-                  return table
+          edit("if d_model % 2:", "if False:", _PAIRS, """
+              table = torch.zeros(len(positions), d_model)
+              table[:, 0::2], table[:, 1::2] = angles.sin(), angles.cos()
+              return table
               """)),
-    wrong("filled_in_one_dimension",
-          "Your function works for a 1-D tensor of positions but not for other shapes.",
-          "How many dimensions do the sines that you write into the table have, and how many may `positions` have?",
-          source("""
-              def sinusoid(positions, d_model):
-                  if d_model % 2:
-                      raise ValueError('odd')
-                  speeds = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
-                  table = torch.zeros(len(positions), d_model)
-                  table[:, 0::2] = torch.sin(positions[:, None] * speeds)
-                  table[:, 1::2] = torch.cos(positions[:, None] * speeds)
-                  return table
-              """)),
-    wrong("odd_asserted",
-          "An odd `d_model` raises a different error from the one in the docstring.",
-          "Which error does the docstring name, and which one do you raise?",
-          edit("""
-              if d_model % 2:
-                  raise ValueError(
-              """, """
-              if d_model % 2:
-                  raise AssertionError(
-              """), tests="`ValueError`"),
     wrong("even_refused",
           "Your function rejects even values of `d_model`.",
           "What is `8 % 2`, and does it count as true or false?",
           edit("if d_model % 2:", "if not d_model % 2:")),
-    common("double", on="pairs.flatten(-2)"),
+    common("double", on=_MERGED),
     wrong("dtype_of_positions",
           "The result takes the dtype of the positions, so integer positions give an integer table.",
           "Which dtype does `torch.empty_like(positions)` have? And `.to(positions.dtype)`?",
-          edit("pairs.flatten(-2)", "pairs.flatten(-2).to(positions.dtype)"), tests="whatever"),
+          edit(_MERGED, "pairs.flatten(-2).to(positions.dtype)"), tests="whatever"),
     wrong("positions_changed",
           "Your function modifies the `positions` that it was given.",
           "Which of your operations works in place?",
-          edit(ANGLES, """
-              angles = positions.unsqueeze(-1) / 10000**exponents
+          edit(_ANGLES, f"""
+              {_ANGLES}
               positions += 1
               """), tests="modified"),
     wrong("loops",
           "Your code contains a loop: it takes more operations for more positions.",
           "Which dimension could hold all frequencies at once, and which one all positions?",
-          source("""
-              def sinusoid(positions, d_model):
-                  if d_model % 2:
-                      raise ValueError("d_model must be even")
-                  speeds = 10000 ** (-torch.arange(0, d_model, 2) / d_model)
-                  rows = torch.empty(positions.numel(), d_model)
-                  for n, position in enumerate(positions.flatten()):
-                      rows[n, 0::2] = (position * speeds).sin()
-                      rows[n, 1::2] = (position * speeds).cos()
-                  return rows.reshape(*positions.shape, d_model)
+          edit(_ANGLES, """
+              rows = [position / 10000**exponents for position in positions.flatten()]
+              angles = torch.cat([torch.empty(0), *rows]).view(*positions.shape, -1)
               """), tests="operations"),
 ]
 
@@ -307,16 +229,7 @@ ACCEPTED = [
             table[..., 1::2] = torch.cos(angles)
             return table
         """)),
-    right("outer_and_view", source("""
-        def sinusoid(positions, d_model):
-            if d_model % 2:
-                raise ValueError('odd')
-            speeds = 10000 ** (-torch.arange(0, d_model, 2) / d_model)
-            angles = torch.outer(positions.flatten().to(speeds), speeds)
-            table = torch.stack((torch.sin(angles), torch.cos(angles)), 2)
-            return table.reshape(positions.shape + (d_model,))
-        """)),
-    right("einsum", edit(ANGLES, "angles = torch.einsum('...,f->...f', positions.to(exponents), 10000**-exponents)")),
+    right("einsum", edit(_ANGLES, "angles = torch.einsum('...,f->...f', positions.to(exponents), 10000**-exponents)")),
     right("complex", source("""
         def sinusoid(positions, d_model):
             if d_model % 2:
@@ -334,65 +247,10 @@ ACCEPTED = [
             angles = positions[..., None] / 10000 ** (column // 2 * 2 / d_model)
             return torch.sin(angles + column % 2 * math.pi / 2)
         """)),
-    right("where", source("""
-        def sinusoid(positions, d_model):
-            if d_model % 2:
-                raise ValueError('odd')
-            column = torch.arange(d_model)
-            angles = positions[..., None] / 10000 ** ((column - column % 2) / d_model)
-            return torch.where(column % 2 == 0, angles.sin(), angles.cos())
-        """)),
-    right("repeat_interleave", source("""
-        def sinusoid(positions, d_model):
-            if d_model % 2:
-                raise ValueError('odd')
-            speeds = torch.pow(10000.0, -torch.arange(0, d_model, 2) / d_model)
-            angles = positions.unsqueeze(-1) * speeds.repeat_interleave(2)
-            angles[..., 0::2].sin_()
-            angles[..., 1::2].cos_()
-            return angles
-        """)),
-    right("in_double", source("""
-        def sinusoid(positions, d_model):
-            if d_model % 2:
-                raise ValueError('odd')
-            i = torch.arange(d_model // 2, dtype=torch.float64)
-            angles = positions.double()[..., None] / 10000 ** (2 * i / d_model)
-            table = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
-            return table.to(torch.get_default_dtype())
-        """)),
-    right("numpy", source("""
-        import numpy as np
-        def sinusoid(positions, d_model):
-            if d_model % 2:
-                raise ValueError('odd')
-            angles = positions.numpy()[..., None] / np.power(
-                10000, np.arange(0, d_model, 2) / d_model)
-            table = np.zeros(tuple(positions.shape) + (d_model,))
-            table[..., 0::2], table[..., 1::2] = np.sin(angles), np.cos(angles)
-            return torch.tensor(table, dtype=torch.get_default_dtype())
-        """)),
-    right("by_columns", source("""
-        def sinusoid(positions, d_model):
-            if d_model % 2:
-                raise ValueError('odd')
-            columns = []
-            for i in range(0, d_model, 2):
-                angle = positions / 10000 ** (i / d_model)
-                columns += [torch.sin(angle), torch.cos(angle)]
-            return torch.stack(columns, dim=-1)
-        """)),
 ]
 
 EXERCISE = Specification(
-    contract=Contract(
-        arguments="positions: B L; d_model: _", results="encoding: B L d", on=("batch",), ways=OF_TABLES,
-        sizes=special(
-            one_position=lambda draw: _positions(draw.ids(1, 9, 1, 1), 6),
-            equal_sizes=lambda draw: _positions(draw.ids(0, 9, 4, 4), 4),
-            no_position_at_all=lambda draw: _positions(draw.ids(0, 9, 0), 4),
-            positions_beyond_a_thousand=lambda draw: _positions(draw.ids(1025, 2000, 3), 4),
-        ),
-    ),
+    results="encoding", gradients=False,
+    contract=Contract(arguments="positions: B L; d_model: _", results="encoding: B L d_model", on=("batch",)),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

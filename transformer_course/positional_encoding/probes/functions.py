@@ -1,4 +1,4 @@
-"""Embedding, tables, and functions of positions."""
+"""Mixers, and the encoding of positions."""
 
 from __future__ import annotations
 
@@ -8,44 +8,21 @@ from typing import Any
 
 import torch
 
-from autograder.checks.probes import Inputs, Seen, probe, tensor
-from transformer_course.positional_encoding.probes.observing import (
-    comes_to,
-    gradient,
-    number,
-)
-
-
-@probe(
-    "positional_encoding/embed",
-    results="vectors",
-    calls="table afterwards; ids afterwards",
-    learning="gradient of *",
-)
-def embed(function: Any, inputs: Inputs) -> Seen:
-    """Report the vectors, which table rows they depend on, and the table afterwards."""
-    table = inputs["table"].requires_grad_()
-    padding_idx = int(inputs["padding_idx"]) if "padding_idx" in inputs else None
-    vectors = tensor(function(inputs["ids"], table, padding_idx), "the vectors")
-    return {
-        "vectors": vectors,
-        **gradient("table", vectors, table, inputs["pull"]),
-        "table afterwards": table,
-        # What reaches the rows of a table that somebody else goes on with.
-        **gradient("the table's sum afterwards", table.sum(), table, torch.ones(())),
-        "ids afterwards": inputs["ids"],
-    }
+from autograder.checks.probes import Inputs, Seen, outcome, probe
+from autograder.checks.probes.default import observe_call, read_arguments
 
 
 @probe("positional_encoding/shuffle_gap", results="gap of *", calls="* afterwards")
 def shuffle_gap(function: Any, inputs: Inputs) -> Seen:
     """Report the gaps of the mixers named in ``inputs``, and x afterwards."""
-    x, order = inputs["x"], inputs["order"]
-    gaps = {
-        f"gap of {name}": number(function(MIXERS[name], x, order), "the gap")
-        for name in inputs["mixers"].split(", ")
-    }
-    return {**gaps, "x afterwards": x}
+    observations: Seen = {}
+    for name in inputs["mix"].split(", "):
+        mixer = MIXERS[name]
+        observations |= observe_call(
+            lambda _, x, order, mixer=mixer: function(mixer, x, order), inputs
+        )
+        observations[f"gap of {name}"] = observations.pop("the gap").float()
+    return observations
 
 
 Mixer = Callable[[torch.Tensor], torch.Tensor]
@@ -64,32 +41,28 @@ MIXERS: dict[str, Mixer] = {
 }
 
 
-@probe("positional_encoding/table_by_loops", results="table")
-def table_by_loops(function: Any, inputs: Inputs) -> Seen:
-    """Report the table for one size."""
-    table = function(int(inputs["max_len"]), int(inputs["d_model"]))
-    return {"table": tensor(table, "the table")}
-
-
 @probe(
     "positional_encoding/sinusoid",
-    results="encoding; steps for 50 positions; with an odd d_model; with d_model = 1",
+    results="encoding; with an odd d_model; with d_model = 1",
+    form="steps for 50 positions",
     calls="* afterwards",
 )
 def sinusoid(function: Any, inputs: Inputs) -> Seen:
-    """Report the encoding, positions afterwards, and what an odd d_model leads to."""
-    positions, d_model = inputs["positions"], int(inputs["d_model"])
-    encoding = tensor(function(positions, d_model), "the encoding")
-    observations = {"encoding": encoding, "positions afterwards": positions}
-    if "odd d_model" in inputs:
-        odd = int(inputs["odd d_model"])
-        observations["with an odd d_model"] = comes_to(lambda: function(positions, odd))
-        observations["with d_model = 1"] = comes_to(lambda: function(positions, 1))
-    if "loops" in inputs:
-        short_steps, long_steps = _steps(function, 5), _steps(function, 50)
-        observations["steps for 50 positions"] = (
-            "more than for 5" if long_steps > short_steps + 20 else "as many as for 5"
-        )
+    """Report the encoding and its steps, or what an odd d_model leads to."""
+    arguments = read_arguments(inputs)
+    positions, d_model = arguments["positions"], arguments["d_model"]
+    if d_model % 2:
+        return {
+            "with an odd d_model": outcome(
+                lambda: function(positions, d_model), ValueError
+            ),
+            "with d_model = 1": outcome(lambda: function(positions, 1), ValueError),
+        }
+    observations = observe_call(function, inputs)
+    short_steps, long_steps = _steps(function, 5), _steps(function, 50)
+    observations["steps for 50 positions"] = (
+        "more than for 5" if long_steps > short_steps + 20 else "as many as for 5"
+    )
     return observations
 
 
@@ -108,19 +81,3 @@ def _steps(function: Any, count: int) -> int:
     finally:
         sys.setprofile(before)
     return steps
-
-
-@probe(
-    "positional_encoding/shift_matrix",
-    results="matrix of *; each call returns a new matrix, for *",
-)
-def shift_matrix(function: Any, inputs: Inputs) -> Seen:
-    """Report the matrices of two shifts."""
-    d_model, observations = int(inputs["d_model"]), Seen()
-    for name, text in (("k", "the first shift"), ("other k", "the second shift")):
-        first, second = (function(int(inputs[name]), d_model) for _ in range(2))
-        observations[f"matrix of {text}"] = tensor(first, "the matrix")
-        observations[f"each call returns a new matrix, for {text}"] = (
-            "no" if first is second else "yes"
-        )
-    return observations

@@ -2,124 +2,99 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import nn
 
-from autograder.checks.probes import Inputs, Seen, probe, tensor
-from autograder.checks.probes.weights import load_weights, starting_as_zero
-from transformer_course.positional_encoding.probes.observing import (
-    comes_to,
-    gradient,
-    the_module,
+from autograder.checks.probes import Inputs, Seen, probe
+from autograder.checks.probes.default import (
+    create_module,
+    observe_call,
+    read_arguments,
+)
+from autograder.checks.probes.weights import (
+    BEGINNING,
+    load_weights,
+    starting_as_zero,
 )
 
-DROPOUT = 0.25  # the share that the input layer is asked to drop
+DROPOUT = torch.tensor(0.25)  # the share that the input layer is asked to drop
 
 
 @probe(
     "positional_encoding/module",
-    results="output; output for a longer x",
-    form="numbers to train; pe is a buffer; dtype after .to(torch.bfloat16); "
-    'device after .to("meta")',
+    results="output",
+    form='pe is a buffer; dtype after .to(torch.bfloat16); device after .to("meta")',
     calls="* afterwards",
-    learning="gradient of x",
+    learning=f"gradient of *; parameters; {BEGINNING}",
 )
-def module(make: Any, inputs: Inputs) -> Seen:
-    """Report outputs of one or two inputs, what trains, what moves with the module."""
-    built = the_module(make(inputs["table"]))
-    x = inputs["x"].requires_grad_("pull" in inputs)
-    output = tensor(built(x), "the output")
-    observations = {"output": output, "x afterwards": x}
-    built.eval()
-    built(in_eval := x.detach().clone())
-    built.train()
-    observations["x in eval mode afterwards"] = in_eval
-    if "pull" in inputs:
-        observations |= gradient("x", output, x, inputs["pull"])
-    if "longer x" in inputs:
-        observations["output for a longer x"] = tensor(
-            built(inputs["longer x"]), "the output"
-        )
-    observations["numbers to train"] = torch.tensor(
-        sum(p.numel() for p in built.parameters())
-    )
-    buffers = [name for name, _ in built.named_buffers()]
+def module(module_class: Any, inputs: Inputs) -> Seen:
+    """Report what the usual probe does, the buffer, and what moves with the module."""
+    observations = observe_call(module_class, inputs)
+    created, x = create_module(module_class, inputs), inputs["x"].to(torch.bfloat16)
+    buffers = [name for name, _ in created.named_buffers()]
     without_pe = "no, but another one is" if buffers else "no"
     observations["pe is a buffer"] = "yes" if "pe" in buffers else without_pe
-    if "move" in inputs:
-        half = inputs["x"].detach().to(torch.bfloat16)
-        observations["dtype after .to(torch.bfloat16)"] = comes_to(
-            lambda: built.to(torch.bfloat16)(half).dtype
-        )
-        observations['device after .to("meta")'] = comes_to(
-            lambda: built.to("meta")(half.to("meta")).device
-        )
+    observations["dtype after .to(torch.bfloat16)"] = _describe(
+        lambda: created.to(torch.bfloat16)(x).dtype
+    )
+    observations['device after .to("meta")'] = _describe(
+        lambda: created.to("meta")(x.to("meta")).device
+    )
     return observations
+
+
+def _describe(call: Callable[[], object]) -> str:
+    """Call, and return the result as text, or the name of the error."""
+    try:
+        return str(call())
+    except Exception as error:
+        return type(error).__name__
 
 
 @probe(
     "positional_encoding/input_layer",
-    results="output; positions",
-    calls="output of a second call",
-    learning="parameters; vectors that start as zero; gradient of *",
+    results="output",
+    form="positions",
+    calls="* afterwards",
+    learning=f"parameters; vectors that start as zero; {BEGINNING}",
     mode="in training mode",
 )
-def input_layer(make: Any, inputs: Inputs) -> Seen:
-    """Report values and gradients in eval mode, and what training mode changes."""
-    ids, d_model = inputs["ids"], inputs["positions"].shape[-1]
-    vocab_size, padding_idx = int(inputs["vocab_size"]), int(inputs["padding_idx"])
-    positions = _AddRows(inputs["positions"])
+def input_layer(module_class: Any, inputs: Inputs) -> Seen:
+    """Report the call in eval mode, and what training mode changes."""
+    positions = _AddRows(inputs["make.positions"])
+    weight = inputs["weights.embedding.weight"].clone()
+    weight[int(inputs["make.padding_idx"])] = 0  # as a layer makes it
+    inputs = {**inputs, "weights.embedding.weight": weight}
 
-    def make_layer(*options: float) -> nn.Module:
-        layer = the_module(make(vocab_size, d_model, positions, *options))
-        return load_weights(layer, inputs)
+    def create_layer(vocab_size: int, d_model: int, _: Any, *options: Any) -> Any:
+        return module_class(vocab_size, d_model, positions, *options)
 
-    fresh = the_module(make(vocab_size, d_model, positions, 0.0, padding_idx))
-    layer = make_layer(float(inputs.get("rate", 0.0)), padding_idx)
-    weights = dict(layer.named_parameters())
-    output = tensor(layer(ids), "the output")
-    learning = [n for n in ("embedding.weight", "positions.rows") if n in weights]
-    grads = [gradient(n, output, weights[n], inputs["pull"]) for n in learning]
-    calm, trained = _both_modes(make_layer(DROPOUT, padding_idx), ids)
-    dropping = _describe_dropout(output, trained)
-    if not torch.equal(calm, output):
-        dropping += "; in eval mode, too"
-    identity = {}
-    if padding_idx == 0:  # as nobody need say
-        by_default = _describe_dropout(*_both_modes(make_layer(), ids.repeat(8, 1)))
-        dropping += f"; by default: {by_default}"
-        is_same = getattr(layer, "positions", None) is positions
-        identity["positions"] = (
-            "the module that was given" if is_same else "another one"
-        )
-    return {
-        **identity,
-        "output": output,
-        **{name: grad for by_name in grads for name, grad in by_name.items()},
-        "output of a second call": tensor(layer(ids), "the output"),
-        "parameters": ", ".join(sorted(weights)),
-        "vectors that start as zero": starting_as_zero(fresh),
-        "in training mode": dropping,
-    }
-
-
-def _both_modes(
-    layer: nn.Module, ids: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
-    return layer.eval()(ids), layer.train()(ids)
+    observations = observe_call(create_layer, inputs)
+    layer = create_module(create_layer, inputs)
+    observations["vectors that start as zero"] = starting_as_zero(layer)
+    is_same = getattr(layer, "positions", None) is positions
+    layer = create_module(create_layer, inputs | {"make.dropout": DROPOUT})
+    layer, ids = load_weights(layer, inputs), read_arguments(inputs)["ids"]
+    calm, trained = layer(ids), layer.train()(ids)
+    observations["in training mode"] = _describe_dropout(calm, trained)
+    if not torch.equal(calm, observations["output"]):
+        observations["in training mode"] += "; in eval mode, too"
+    word = "the module that was given" if is_same else "another one"
+    return observations | {"positions": word}
 
 
 class _AddRows(nn.Module):
-    """Positions of one length that learn, to stand in for the student's own module."""
+    """Positions that learn, to stand in for the student's own module."""
 
     def __init__(self, rows: torch.Tensor):
         super().__init__()
         self.rows = nn.Parameter(rows)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x + self.rows
+        return x + self.rows[: x.size(1)]
 
 
 def _alike_along(dim: int, is_kept: torch.Tensor) -> bool:
