@@ -28,8 +28,10 @@ MARKS = {
     "template": (0,),
     "Crash": (1, 2),
 }
+DECLARING = ("probe", "_DefaultProbe")  # calls that declare names and report none
 _WORDS = re.compile(r"[A-Za-z]{2}.* |^[A-Za-z] [A-Za-z{]| [A-Za-z]{2}")
 _WORD = re.compile(r"[a-z]{2,}")
+_PARAMETERS = re.compile(r"([\w.]+ \([\d, ]*\)(, |$))+")  # names and shapes
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ def of_exercise(
 def _leaves(text: str, catalogue: Catalogue) -> Iterator[str]:
     """The parts of a name or of a result that are words, and are in no template."""
     for part in JOINED.split(text)[::2]:
-        if part in catalogue.sentences or _is_list(part):
+        if part in catalogue.sentences or _is_list(part) or _PARAMETERS.fullmatch(part):
             continue
         if not (_WORDS.search(part) or _WORD.fullmatch(part)):
             continue
@@ -164,7 +166,7 @@ def _find_reported(tree: ast.Module, location: str) -> Iterator[Message]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             skipped.add(id(node.value))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "probe":
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in DECLARING:
             skipped |= {id(inner) for inner in ast.walk(node)}
         if isinstance(node, ast.JoinedStr) and id(node) not in skipped:
             skipped |= {id(inner) for inner in ast.walk(node)} - {id(node)}

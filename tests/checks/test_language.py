@@ -43,12 +43,21 @@ def pads_by_default(ids, table, padding_idx=0):
 # With N for each number: cases may be drawn anew.
 PANEL = """\
 Embeddings nachschlagen, mit Padding: N von N Punkten
-  Auch ohne Padding-Token wird Token N zum Nullvektor.
-  Frag dich: Welchen Standardwert hat `padding_idx` in der vorgegebenen Signatur?
-  Verlorene Punkte: N von N für wiederholte und besondere Aufrufe.
-  ✗ derselbe Aufruf zweimal, mit anderen dazwischen
+  Token N wird auch dann zum Nullvektor, wenn es kein Padding-Token gibt.
+  Frag dich: Was soll mit Token N geschehen, wenn `padding_idx` None ist?
+  Verlorene Punkte: N von N für Werte, N von N für wiederholte und besondere Aufrufe, \
+N von N für Gradienten und Startwerte.
+  ✗ N Fälle scheitern auf dieselbe Weise (zuerst: kein Padding-Token)
+      Vektoren: N von N Zahlen weichen ab, am stärksten bei [N, N, N]: erwartet: N, \
+bei dir: N
+      Gradient (Tabelle): N von N Zahlen weichen ab, am stärksten bei [N, N]: \
+erwartet: N, bei dir: N
+      ebenso: mehrere Eingaben nacheinander, dann noch einmal die erste
+  ✗ N Fälle scheitern auf dieselbe Weise (zuerst: derselbe Aufruf zweimal, mit anderen \
+dazwischen)
       Vektoren · nur mit dem, was angegeben werden muss: \
 N von N Zahlen weichen ab, am stärksten bei [N, N, N]: erwartet: N, bei dir: N
+      ebenso: Eingaben, die Views anderer Tensoren sind
   ✓ N andere Fälle sind bestanden
 """
 
@@ -83,8 +92,7 @@ def test_what_a_sandbox_says_is_reworded_and_code_is_not(german):
 
     panel = str(check(NAME, nothing))
     assert (
-        "erwartet wurde ein Tensor: die Vektoren; da war None (fehlt ein return?)"
-        in (panel)
+        "erwartet wurde ein Tensor: Vektoren; da war None (fehlt ein return?)" in panel
     )
     assert language.translate("in your line 3") == "in deiner Zeile 3"
     assert language.translate("ValueError: the vectors") == "ValueError: the vectors"
