@@ -232,8 +232,7 @@ MISTAKES = [
           "Your test compares rows that are one or a few steps apart. An error too small to notice in these steps adds "
           "up over a long table.",
           "If every step may be off by 0.001, how far off can row 150 be?",
-          _step(2, 2e-3), _step(2, 3e-4, "fine_steps"), _step(8, 3e-4, "a_few_steps_only"),
-          _step(50, 4e-3, "fifty_steps_only")),
+          _step(2, 2e-3), _step(2, 3e-4, "fine_steps"), _step(8, 3e-4, "a_few_steps"), _step(50, 4e-3, "fifty_steps")),
     # Tests that compare every entry, but not as they should.
     wrong("sums_compared",
           "Your test compares sums or averages, in which errors can cancel or become too small to notice.",
@@ -297,6 +296,4 @@ ACCEPTED = [
         """)),
 ]
 
-EXERCISE = Specification(
-    target="assert_sinusoidal", precise=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED
-)
+EXERCISE = Specification(target="assert_sinusoidal", precise=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)
