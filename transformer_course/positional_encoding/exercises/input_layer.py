@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from autograder.authoring.contract import Contract
 from autograder.authoring.notation import case, edit, right, sizes, wrong
-from autograder.authoring.specification import Sizes, Specification
+from autograder.authoring.specification import InputSizes, Specification
 
 
-def _sizes(B: int, L: int, d_model: int, padding_idx: int) -> Sizes:
+def _sizes(B: int, L: int, d_model: int, padding_idx: int) -> InputSizes:
     """Ids among 11 tokens, and positions for up to 20 of them."""
     return sizes(
         B=B, L=L, d_model=d_model, vocab_size=11, below=11, dropout=0.0, padding_idx=padding_idx,

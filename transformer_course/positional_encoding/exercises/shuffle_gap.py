@@ -6,10 +6,10 @@ import torch
 
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, sizes, source, wrong
-from autograder.authoring.specification import Sizes, Specification
+from autograder.authoring.specification import InputSizes, Specification
 
 
-def _sizes(mixers: str, B: int, L: int, d_model: int, scale: float = 2.0) -> Sizes:
+def _sizes(mixers: str, B: int, L: int, d_model: int, scale: float = 2.0) -> InputSizes:
     """Sentences, mixers by their names in the probe, and a random order."""
 
     def draw_order(draw: Draw) -> torch.Tensor:

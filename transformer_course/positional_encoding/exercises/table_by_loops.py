@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from autograder.authoring.common import common
 from autograder.authoring.notation import case, edit, right, sizes, source, wrong
-from autograder.authoring.specification import Sizes, Specification
+from autograder.authoring.specification import InputSizes, Specification
 
 
-def _sizes(max_len: tuple[int, int], pairs: tuple[int, int]) -> Sizes:
+def _sizes(max_len: tuple[int, int], pairs: tuple[int, int]) -> InputSizes:
     """An odd max_len and an even d_model, so that the two always differ."""
     return sizes(max_len=lambda draw: 2 * draw.ids(*max_len) + 1, d_model=lambda draw: 2 * draw.ids(*pairs))
 

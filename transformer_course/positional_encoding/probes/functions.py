@@ -21,7 +21,7 @@ def shuffle_gap(function: Any, inputs: Inputs) -> Seen:
         observations |= observe_call(
             lambda _, x, order, mixer=mixer: function(mixer, x, order), inputs
         )
-        observations[f"gap of {name}"] = observations.pop("the gap").float()
+        observations[f"gap of {name}"] = observations.pop("the gap")
     return observations
 
 
