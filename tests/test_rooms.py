@@ -227,6 +227,7 @@ ELSEWHERE = {
     "extras/*/commands": "cli/test_main.py",
     # Data, and what observes: every mutant and every accepted solution goes through.
     "authoring/catalogue": "transformer_course/test_bank.py",
+    "authoring/arguments": "authoring/test_sizes.py",
     "authoring/inputs": "transformer_course/test_bank.py",
     "authoring/redrawing": "authoring/test_course.py",
     "authoring/reference_files": "authoring/test_last_build.py",

@@ -8,15 +8,15 @@ annotations follow its contract, and inputs with each size 1 or all of them equa
 
 from __future__ import annotations
 
-import inspect
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import nn
 
+from autograder.authoring.arguments import draw_value
 from autograder.authoring.contract import (
     OF_MODULES,
     OF_TABLES,
@@ -27,13 +27,7 @@ from autograder.authoring.contract import (
     SpecialSizes,
 )
 from autograder.authoring.draw import Draw
-from autograder.authoring.inputs import open_mask
-from autograder.authoring.shapes import (
-    Parameter,
-    Signature,
-    evaluate,
-    read_signature,
-)
+from autograder.authoring.shapes import Parameter, Signature, read_signature
 from autograder.authoring.specification import CaseKind, InputSizes, Specification
 from autograder.authoring.variants import namespace, solution_source
 from autograder.checks.probes import find
@@ -105,10 +99,10 @@ class _Plan:
             inputs: Inputs = {}
             try:
                 for parameter in options:
-                    if (value := _value(parameter, sizes, draw)) is not None:
+                    if (value := draw_value(parameter, sizes, draw)) is not None:
                         inputs[f"{MAKE}{parameter.name}"] = value
                 for parameter in signature.call.arguments:
-                    if (value := _value(parameter, sizes, draw)) is not None:
+                    if (value := draw_value(parameter, sizes, draw)) is not None:
                         inputs[parameter.name] = value
             except KeyError as error:
                 raise CourseError(
@@ -290,55 +284,6 @@ def _forms(parameter: Parameter, sizes: InputSizes) -> list[tuple[str, ...]]:
     return forms
 
 
-def _value(parameter: Parameter, sizes: InputSizes, draw: Draw) -> Any:
-    """The value of an argument; None if it is left out.
-
-    Raises:
-        KeyError: the case says nothing of it, or of one of its dimensions.
-    """
-    value = sizes.values.get(parameter.name)
-    if callable(value):
-        value = _call_with_sizes(value, draw, sizes)
-    if isinstance(value, str) and parameter.kind:
-        return _draw_tensor(parameter, value.split(), sizes, draw)
-    if isinstance(value, bool | int | float):
-        is_float = isinstance(value, float)
-        return torch.tensor(value, dtype=torch.float64 if is_float else None)
-    if value is not None or parameter.name in sizes.values:
-        return value
-    if parameter.optional or parameter.default is not None:
-        return None
-    if not parameter.kind:
-        raise KeyError(parameter.name)
-    return _draw_tensor(parameter, parameter.shapes[-1], sizes, draw)
-
-
-def _call_with_sizes(
-    function: Callable[..., Any], draw: Draw, sizes: InputSizes
-) -> Any:
-    """Call a function of a Draw and of the sizes that its arguments are named after."""
-    names = list(inspect.signature(function).parameters)[1:]
-    values = {name: sizes.values[name] for name in names if name in sizes.values}
-    return function(draw, **values)
-
-
 def _is_float32(value: Any) -> bool:
     is_tensor = isinstance(value, torch.Tensor) and value.dim() > 0
     return is_tensor and value.dtype == torch.float32
-
-
-def _draw_tensor(
-    parameter: Parameter, shape: Sequence[str], sizes: InputSizes, draw: Draw
-) -> torch.Tensor:
-    values: Mapping[str, Any] = sizes.values
-    concrete: list[int] = []
-    for dimension in shape:
-        if dimension.startswith("*"):
-            concrete += values.get(dimension[1:], ())
-        else:
-            concrete.append(evaluate(dimension, values))
-    if parameter.kind == "Bool":
-        return open_mask(draw, *concrete) if concrete[-1] > 1 else draw.flags(*concrete)
-    if parameter.kind == "Int":
-        return draw.ids(0, sizes.below or values["below"], *concrete)
-    return draw.tensor(*concrete, scale=sizes.scale)

@@ -1,0 +1,63 @@
+"""Draw the arguments of a call in the sizes of a case."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.inputs import open_mask
+from autograder.authoring.shapes import Parameter, evaluate
+from autograder.authoring.specification import InputSizes
+
+
+def draw_value(parameter: Parameter, sizes: InputSizes, draw: Draw) -> Any:
+    """Draw the value of an argument in a case; None if it is left out.
+
+    Raises:
+        KeyError: the case says nothing of it, or of one of its dimensions.
+    """
+    value = sizes.values.get(parameter.name)
+    if callable(value):
+        value = _call_with_sizes(value, draw, sizes)
+    if isinstance(value, str) and parameter.kind:
+        return _draw_tensor(parameter, value.split(), sizes, draw)
+    if isinstance(value, bool | int | float):
+        is_float = isinstance(value, float)
+        return torch.tensor(value, dtype=torch.float64 if is_float else None)
+    if value is not None or parameter.name in sizes.values:
+        return value
+    if parameter.optional or parameter.default is not None:
+        return None
+    if not parameter.kind:
+        raise KeyError(parameter.name)
+    return _draw_tensor(parameter, parameter.shapes[-1], sizes, draw)
+
+
+def _call_with_sizes(
+    function: Callable[..., Any], draw: Draw, sizes: InputSizes
+) -> Any:
+    """Call a function of a Draw and of the sizes that its arguments are named after."""
+    names = list(inspect.signature(function).parameters)[1:]
+    values = {name: sizes.values[name] for name in names if name in sizes.values}
+    return function(draw, **values)
+
+
+def _draw_tensor(
+    parameter: Parameter, shape: Sequence[str], sizes: InputSizes, draw: Draw
+) -> torch.Tensor:
+    values: Mapping[str, Any] = sizes.values
+    concrete: list[int] = []
+    for dimension in shape:
+        if dimension.startswith("*"):
+            concrete += values.get(dimension[1:], ())
+        else:
+            concrete.append(evaluate(dimension, values))
+    if parameter.kind == "Bool":
+        return open_mask(draw, *concrete) if concrete[-1] > 1 else draw.flags(*concrete)
+    if parameter.kind == "Int":
+        return draw.ids(0, sizes.below or values["below"], *concrete)
+    return draw.tensor(*concrete, scale=sizes.scale)
