@@ -24,7 +24,7 @@ CASES = [
          "The sublayer may return `x` itself. What else changes if you write into its result?"),
     case("handed_on_pre", "the same with pre-norm", sizes(B=3, L=2, d_model=4, norm_first=True, **_IDENTITIES),
          "The sublayer may return `x` itself. What else changes if you write into its result?"),
-    case("long_post", "post-norm, a longer sentence", sizes(B=2, L=7, d_model=3, norm_first=False, **_PARTS),
+    case("long_post", "post-norm, a longer sentence", sizes(B=2, L=7, d_model=9, norm_first=False, **_PARTS),
          "Does your code depend on the sizes?", hidden_only=True),
     case("long_pre", "pre-norm, a longer sentence", sizes(B=4, L=6, d_model=5, norm_first=True, **_PARTS),
          "Does your code depend on the sizes?", hidden_only=True),
