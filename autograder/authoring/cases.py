@@ -26,6 +26,7 @@ from autograder.authoring.telling import (
     EMPTY,
     InputsWithAnswers,
     Tells,
+    draw_stably,
     draw_until_telling,
 )
 from autograder.authoring.variants import build_object, namespace, solution_source
@@ -52,7 +53,8 @@ def _draw_inputs(
     specification: Specification, kinds: Iterable[CaseKind], seed: str
 ) -> Iterator[tuple[CaseKind, Answers]]:
     for kind in kinds:
-        yield kind, copy.copy(kind.inputs(_draw(specification, kind, seed)))
+        draw = _draw(specification, kind, seed)
+        yield kind, copy.copy(draw_stably(specification, kind, draw))
 
 
 def all_kinds(

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from autograder.authoring import cases
+from autograder.authoring import cases, telling
+from autograder.authoring.draw import Draw
 from autograder.authoring.telling import sample
 
 
@@ -33,3 +34,16 @@ def test_what_no_drawing_or_each_one_tells_asks_for_nothing(tiny_exercise):
     blind = replace(kind, inputs=lambda draw: {"x": draw.ids(0, 1, 1)})
     assert sample(replace(tiny_exercise, cases=[blind])) == {}
     assert sample(tiny_exercise) == {}
+
+
+def test_inputs_that_amplify_rounding_are_drawn_again(tiny_exercise, monkeypatch):
+    (kind,) = tiny_exercise.cases
+    rounded = []
+
+    def observe_rounded(_probe, _solution, inputs):
+        rounded.append(inputs["x"])
+        return {"twice": 2 * inputs["x"] + (len(rounded) < 3) * 1e-3}
+
+    monkeypatch.setattr(telling, "observe", observe_rounded)
+    inputs = telling.draw_stably(tiny_exercise, kind, Draw(0))
+    assert len(rounded) == 3 and inputs["x"] is rounded[-1]
