@@ -9,6 +9,7 @@ annotations follow its contract, and inputs with each size 1 or all of them equa
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -89,7 +90,23 @@ class _Plan:
 
     def make_inputs(self, kind: CaseKind) -> Maker:
         assert isinstance(kind.inputs, InputSizes)
+        self._refuse_unused(kind.name, kind.inputs)
         return self._make_inputs(kind.name, kind.inputs)
+
+    def _refuse_unused(self, case: str, sizes: InputSizes) -> None:
+        """Refuse names of sizes(...) that nothing reads, such as a mistyped mask."""
+        options = self.signature.arguments if self.is_module else ()
+        arguments = (*options, *self.signature.call.arguments)
+        texts = [text for p in arguments for shape in p.shapes for text in shape]
+        texts += [value for value in sizes.values.values() if isinstance(value, str)]
+        dimensions = re.findall(r"\w+", " ".join(texts))
+        usable = [*(p.name for p in arguments), *dimensions]
+        for name in sizes.values:
+            if name not in usable:
+                raise CourseError(
+                    f"{self.specification.name}, case {case}: sizes(...) has {name}, "
+                    "which names no argument and no dimension of an argument"
+                )
 
     def _make_inputs(self, case: str, sizes: InputSizes) -> Maker:
         signature, call = self.signature, self._describe_call(sizes)
@@ -168,6 +185,13 @@ class _Plan:
         arguments = contract.arguments or "; ".join(
             _describe_argument(argument, first.inputs) for argument in call.arguments
         )
+        if not contract.results and len(self.result_names) != len(call.results):
+            raise CourseError(
+                f"{self.specification.name}: results={self.specification.results!r} "
+                f"names {len(self.result_names)}, but the signature states "
+                f"{len(call.results)}: annotate what it returns, as in "
+                '-> Float[Tensor, "B L"]'
+            )
         results = contract.results or "; ".join(
             f"{name}: {' '.join(_forms(result, first.inputs)[-1])}"
             for name, result in zip(self.result_names, call.results, strict=True)

@@ -54,6 +54,18 @@ def test_what_the_sizes_lack_is_said_with_the_case(monkeypatch):
         draw_first(exercise)
 
 
+def test_what_no_argument_reads_is_refused_with_the_case(monkeypatch):
+    mistyped = plain(B=2, L=3, d=5, factor=4, maks="B L")
+    with pytest.raises(CourseError, match=r"case plain: sizes.* has maks"):
+        sign(monkeypatch, SCALE, "scale", cases=[mistyped])
+
+
+def test_results_need_annotations(monkeypatch):
+    code = SCALE.replace(' -> Float[Tensor, "B L d"]', "")
+    with pytest.raises(CourseError, match="names 1, but the signature states 0"):
+        sign(monkeypatch, code, "scale", cases=[plain(B=2, L=3, d=5, factor=4)])
+
+
 def test_a_modules_options_and_weights_follow_from_the_same_names(monkeypatch):
     exercise = sign(monkeypatch, NORM, "Norm", cases=[plain(B=2, L=3, d_model=5)])
     inputs = draw_first(exercise)
