@@ -15,6 +15,7 @@ from autograder.checks.exercise import RAISED, Answers, Value
 from autograder.checks.observe import observe
 from autograder.checks.probes import find
 from autograder.checks.values import telling_part
+from autograder.checks.wire import as_received
 from autograder.course.errors import CourseError
 
 # Expected values are rounded to this grid, so that the last digits of another
@@ -41,6 +42,11 @@ def expected_answers(
     if RAISED in answers:
         raise CourseError(
             f"{specification.name}: the solution fails: {answers[RAISED]}"
+        )
+    if any(isinstance(a, torch.Tensor) and a.is_complex() for a in answers.values()):
+        raise CourseError(
+            f"{specification.name}: the solution returns complex numbers; they are not "
+            "compared; return their real and imaginary parts, or their absolute values"
         )
     return {name: _to_stored(value) for name, value in answers.items()}
 
@@ -87,7 +93,7 @@ def mistaken_answers(
     return {
         name: {RAISED: telling_part(str(answers[RAISED]))}
         if RAISED in answers
-        else answers
+        else {key: as_received(answer) for key, answer in answers.items()}
         for name, answers in answers_by_name.items()
     }
 

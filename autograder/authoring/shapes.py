@@ -22,6 +22,8 @@ _DIMENSION = (
     'cannot read the dimension "{}" in "{}"; write names, integers, + - * // and '
     "parentheses without spaces, or *batch"
 )
+_KIND = "cannot draw or compare {}[...]; write Float, Int, Bool or Real"
+_COMPLEX = ", and complex numbers as their real and imaginary parts"
 _ARRAY = "np.ndarray"
 _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
@@ -86,7 +88,11 @@ def refuse_wrong(cells: Sequence[Cell]) -> None:
         if cell.kind == "code":
             name, _, first = cell.location.rpartition(":")
             with contextlib.suppress(SyntaxError):  # which solutions.py refuses
-                for line, fault in _describe_faults(ast.parse(cell.text)):
+                tree = ast.parse(cell.text)
+                described = [*_describe_faults(tree)]
+                if cell.role == "exercise":
+                    described += _describe_unfit_kinds(tree)
+                for line, fault in described:
                     faults.append(f"{name}:{int(first) + line}: {fault}")
     faults.refuse()
 
@@ -153,6 +159,17 @@ def _describe_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
                         yield node.lineno, _DIMENSION.format(dimension, text)
             case ast.Subscript(ast.Name(kind)) if kind in KINDS:
                 yield node.lineno, f'write {kind}[Tensor, "B L"], with its dimensions'
+
+
+def _describe_unfit_kinds(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The dtypes in annotations that no input and no result can have, with lines."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(
+                ast.Name(kind), ast.Tuple([array, ast.Constant(str())])
+            ) if kind not in KINDS and ast.unparse(array) in ("Tensor", _ARRAY):
+                hint = _COMPLEX if kind.startswith("Complex") else ""
+                yield node.lineno, _KIND.format(kind) + hint
 
 
 def _is_dimension(text: str) -> bool:

@@ -112,13 +112,17 @@ def send(
 def _entry(name: str, value: Value) -> dict[str, Any]:
     if isinstance(value, str):
         return {"name": name, "text": value}
+    value = as_received(value)
     if isinstance(value, Other):
         return {"name": name, "other": value.kind}
-    dtype = _NAMES.get(value.dtype)
-    if dtype is None:
-        dtype_name = str(value.dtype).removeprefix("torch.")
-        return {"name": name, "other": f"{dtype_name} tensor"}
-    return {"name": name, "dtype": dtype, "shape": list(value.shape)}
+    return {"name": name, "dtype": _NAMES[value.dtype], "shape": list(value.shape)}
+
+
+def as_received(value: Value) -> Value:
+    """A value as it arrives: tensors of other dtypes, such as complex64, by name."""
+    if isinstance(value, torch.Tensor) and value.dtype not in _NAMES:
+        return Other(f"{value.dtype} tensor".removeprefix("torch."))
+    return value
 
 
 def _bytes(tensor: torch.Tensor) -> bytes:

@@ -12,13 +12,21 @@ from autograder.authoring.answers import (
     mistaken_answers,
     mistaken_objects,
 )
-from autograder.checks.exercise import RAISED
+from autograder.checks.exercise import RAISED, Other
 from autograder.course.errors import CourseError
 
 
 def test_a_solution_that_fails_is_refused(tiny_exercise):
     with pytest.raises(CourseError, match="tiny/double: the solution fails"):
         expected_answers(tiny_exercise, lambda x: 1 / 0, {"x": "text"})
+
+
+def test_complex_numbers_are_no_right_answer_and_may_be_a_wrong_one(tiny_exercise):
+    with pytest.raises(CourseError, match="complex numbers"):
+        answered(tiny_exercise, torch.Tensor.cfloat)
+    x = torch.tensor([1.0])
+    answers = mistaken_answers(tiny_exercise, {"m": torch.Tensor.cfloat}, {"x": x})
+    assert answers == {"m": {"twice": Other("complex64 tensor")}}
 
 
 def answered(specification, function):

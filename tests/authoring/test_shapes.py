@@ -101,3 +101,10 @@ def test_all_faults_are_named_at_once():
     with pytest.raises(CourseError) as refusal:
         refuse_wrong(cells)
     assert len(str(refusal.value).splitlines()) == 3
+
+
+def test_only_exercises_need_dtypes_that_can_be_drawn():
+    code = 'def f(x: Float[np.ndarray, "N"]) -> Complex[np.ndarray, "N"]: ...'
+    refuse_wrong([Cell("code", code, "n.py:1")])
+    with pytest.raises(CourseError, match=r"n.py:2: .*Complex\[.*imaginary parts"):
+        refuse_wrong([Cell("code", code, "n.py:1", role="exercise")])
