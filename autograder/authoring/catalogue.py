@@ -19,6 +19,7 @@ from pathlib import Path
 from autograder.authoring.sizes import complete
 from autograder.authoring.specification import Specification
 from autograder.authoring.trees import defined_names
+from autograder.checks.ready_made import describe_unnoticed
 from autograder.course.errors import CourseError, Faults, describe_fault
 from autograder.root import CONTENT, PACKAGE, ROOT
 
@@ -91,6 +92,9 @@ def specification(name: str) -> Specification:
     module = importlib.import_module(f"{PACKAGE}.{unit}.exercises.{stem}")
     written: Specification = module.EXERCISE
     exercise = replace(written, name=name, target=written.target or stem)
+    for listed in exercise.ready_made:
+        if fault := describe_unnoticed(listed):
+            raise CourseError(f"{name}: ready_made names {listed!r}, but {fault}")
     solutions = importlib.import_module(f"{PACKAGE}.solutions.{unit}")
     solved = [getattr(solutions, target, None) for target in exercise.targets]
     key = [written, *solved]

@@ -8,11 +8,13 @@ noted. Nothing is refused, so that all other code runs as it always does.
 from __future__ import annotations
 
 import contextlib
+import inspect
+import pkgutil
 import re
 import sys
 import threading
 from collections.abc import Callable, Collection, Iterator
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from torch.overrides import TorchFunctionMode
@@ -29,6 +31,24 @@ _PYTORCHS = ("torch.", "F.", "nn.")  # how names of PyTorch's functions begin
 def is_pytorchs(name: str) -> bool:
     """Whether a listed name is one of PyTorch's."""
     return name.startswith(_PYTORCHS)
+
+
+def describe_unnoticed(name: str) -> str:
+    """Why calls of a listed function would not be noticed, and what to list; or ""."""
+    if is_pytorchs(name):
+        return ""
+    try:
+        function = inspect.unwrap(pkgutil.resolve_name(name))
+    except AttributeError:
+        return "there is no such thing"
+    except ImportError:  # a package that some have
+        return ""
+    if isinstance(function, ModuleType | type):
+        return ""
+    if not isinstance(function, FunctionType):
+        return "it is not written in Python, so its calls cannot be noticed"
+    path = _dotted(function.__code__)
+    return "" if _contains(path, name) else f"calls are noticed as {path}: list that"
 
 
 def listing(names: Collection[str]) -> dict[str, Value]:
@@ -126,7 +146,7 @@ class _Notes:
 
     def _match_code(self, code: CodeType) -> list[str]:
         path = _dotted(code)
-        names = [n for n in self._courses if f".{path}.".find(f".{n}.") >= 0]
+        names = [n for n in self._courses if _contains(path, n)]
         if path.startswith("torch."):
             for part in code.co_qualname.split("."):
                 names += [n for n in self._patterns if n == f"nn.{part}"]
@@ -140,6 +160,10 @@ def _pattern(name: str) -> Callable[[str], object]:
     """
     words = name.rpartition(".")[2].split("_")
     return re.compile(".*".join(map(re.escape, words))).search
+
+
+def _contains(path: str, name: str) -> bool:
+    return f".{name}." in f".{path}."
 
 
 def _dotted(code: CodeType) -> str:

@@ -18,7 +18,13 @@ from autograder.checks.exercise import CALLED, RAISED, Case, Exercise, WrongAnsw
 from autograder.checks.interactor import Interactor, concluded
 from autograder.checks.observe import observe
 from autograder.checks.points import earned
-from autograder.checks.ready_made import listing, noting_calls, report, split
+from autograder.checks.ready_made import (
+    describe_unnoticed,
+    listing,
+    noting_calls,
+    report,
+    split,
+)
 from transformer_course.library import decoding
 
 X = torch.arange(6.0).reshape(2, 3)
@@ -244,4 +250,22 @@ def test_the_page_says_it_in_a_sentence():
     assert verdict.mistake.says == (
         "`torch.softmax` is what this exercise asks you to write: "
         "what it computes does not count."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("torch.softmax", ""),
+        ("numpy.fft", ""),
+        ("a_package.that_some_have", ""),
+        (MAKE_BATCH, ""),
+        ("numpy.fft.fft", "calls are noticed as numpy.fft._"),
+        ("numpy.ftt", "no such"),
+        ("numpy.dot", "not written in Python"),
+    ],
+)
+def test_a_listed_name_whose_calls_nothing_notices_has_a_fault(name, fault):
+    assert fault in describe_unnoticed(name) and bool(describe_unnoticed(name)) == bool(
+        fault
     )
