@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import logging
 import sys
+import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -69,10 +70,10 @@ def products(
     code = solutions.module_text(unit.label, cells, solutions.names_used_later(unit))
     old = module.read_bytes() if module.is_file() else b""
     write(module, code)
-    _reload(unit)
     files: dict[Path, str | bytes] = {module: code, unit.source: source}
     try:
         with faults.collect():
+            _reload_refused(unit, cells)
             files, reason = _build_checked(unit, edition_cells, files, last or Build())
         faults.refuse()
     except CourseError:
@@ -203,6 +204,25 @@ def _reload(unit: Unit) -> None:
     name = f"{PACKAGE}.solutions.{unit.name}"
     if name in sys.modules:
         importlib.reload(sys.modules[name])
+
+
+def _reload_refused(unit: Unit, cells: list[notebook.Cell]) -> None:
+    """Run the solutions' module anew.
+
+    Raises:
+        CourseError: it fails, for instance because an import is missing.
+    """
+    try:
+        _reload(unit)
+        importlib.import_module(f"{PACKAGE}.solutions.{unit.name}")
+    except Exception as error:
+        log.debug("%s: it was:", unit.label, exc_info=error)
+        line = traceback.extract_tb(error.__traceback__)[-1].line or ""
+        places = (c.locate(c.text.find(line)) for c in cells if line in c.text)
+        raise CourseError(
+            f"{next(places, unit.label)}: {type(error).__name__}: {error}. Solutions "
+            "see the notebook's imports, functions and classes"
+        ) from error
 
 
 def _stubs(released: str) -> dict[str, str]:

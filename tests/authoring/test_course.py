@@ -177,5 +177,18 @@ def test_a_refused_build_names_all_faults_and_writes_nothing(monkeypatch):
     assert unit.source.read_bytes() == source_before
 
 
+def test_a_name_that_solutions_do_not_see_is_refused_with_its_line(monkeypatch):
+    unit = units()[1]
+    cells = notebook.read(unit)
+    index = next(i for i, cell in enumerate(cells) if cell.role == "exercise")
+    text = f"{cells[index].text}\nLIMIT = missing_import\n"
+    cells[index] = replace(cells[index], text=text)
+    monkeypatch.setattr(notebook, "parse_leniently", lambda *arguments: cells)
+    with pytest.raises(CourseError) as refusal:
+        products(unit)
+    place = cells[index].locate(text.index("LIMIT"))
+    assert f"{place}: NameError: name 'missing_import'" in str(refusal.value)
+
+
 def refuse_exercise(*arguments):
     raise CourseError("an exercise: broken")
