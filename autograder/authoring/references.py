@@ -159,7 +159,7 @@ def difference(old: Mapping[str, Exercise], new: Sequence[Exercise]) -> str:
     within a part of the tolerance of their case.
     """
     if not old:
-        return "there was no file that could be read"
+        return "there is no earlier file to compare with"
     if list(old) != [exercise.name for exercise in new]:
         return "other exercises"
     return next(filter(None, (_difference(old[e.name], e) for e in new)), "")
