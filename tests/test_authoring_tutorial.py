@@ -71,7 +71,7 @@ def test_three_exercises_take_at_most_sixty_lines_beside_the_notebook():
 @pytest.mark.skipif(sys.platform != "linux", reason="sandboxes need Linux")
 def test_its_steps_start_build_and_grade_the_course(tmp_path):
     scripts = [code for kind, code in list_steps() if kind == "bash"]
-    start, room, _, grade = scripts
+    start, room, _, grade, hand_in = scripts
     assert "15 students, 1 exercise, 100 points" in run(tmp_path, start)
     folder = tmp_path / "convolution"
     run(folder, room)
@@ -79,3 +79,5 @@ def test_its_steps_start_build_and_grade_the_course(tmp_path):
     output = run(folder, grade)
     assert "total" in output and "mutants caught   4/4   · named   4/4" in output
     assert "15 students, 3 exercises, 100 points" in output
+    run(folder, hand_in)
+    assert (folder / "feedback/ada/01_layers/01_layers.html").is_file()
