@@ -52,13 +52,14 @@ def _measure(specification: Specification, exercises: list[Exercise]) -> Validit
         for variant in mutant.variants:
             row.mutants += 1
             verdict = _judge_variant(specification, mutant, variant, exercises)
-            name = verdict.mistake.name if verdict.mistake else ""
+            mistake = verdict.mistake
+            name = mistake.name if mistake else None
             row.caught += not verdict.passed
             row.named += name == mutant.name
             if verdict.passed:
                 row.failures.append(f"mutant {variant.name} gets full points")
             elif name != mutant.name:
-                shown = f"named {name}: {verdict.mistake.says}" if name else "not named"
+                shown = f"named {name}: {mistake.says}" if mistake else "not named"
                 row.failures.append(f"mutant {variant.name} is {shown}")
     for accepted in specification.accepted:
         row.solutions += 1

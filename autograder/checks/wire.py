@@ -110,9 +110,9 @@ def send(
 
 
 def _entry(name: str, value: Value) -> dict[str, Any]:
+    value = as_received(value)
     if isinstance(value, str):
         return {"name": name, "text": value}
-    value = as_received(value)
     if isinstance(value, Other):
         return {"name": name, "other": value.kind}
     return {"name": name, "dtype": _NAMES[value.dtype], "shape": list(value.shape)}
