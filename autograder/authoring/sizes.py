@@ -8,6 +8,7 @@ annotations follow its contract, and inputs with each size 1 or all of them equa
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -100,7 +101,13 @@ class _Plan:
         texts = [text for p in arguments for shape in p.shapes for text in shape]
         texts += [value for value in sizes.values.values() if isinstance(value, str)]
         dimensions = re.findall(r"\w+", " ".join(texts))
-        usable = [*(p.name for p in arguments), *dimensions]
+        read = [
+            name
+            for value in sizes.values.values()
+            if callable(value)
+            for name in inspect.signature(value).parameters
+        ]
+        usable = [*(p.name for p in arguments), *dimensions, *read, "weights"]
         for name in sizes.values:
             if name not in usable:
                 raise CourseError(

@@ -21,7 +21,7 @@ def _huge(*signs: int) -> Callable[[Draw], torch.Tensor]:
 
 
 _BATCH: dict[str, Any] = {"batch": (2,), "B": 2, "Lq": 3, "Lk": 5, "d_k": 4, "d_v": 6}
-_HEADS: dict[str, Any] = {"batch": (2, 3), "B": 2, "h": 3, "Lq": 4, "Lk": 5, "d_k": 6, "d_v": 7}
+_HEADS: dict[str, Any] = {"batch": (2, 3), "B": 2, "Lq": 4, "Lk": 5, "d_k": 6, "d_v": 7}
 
 CASES = [
     case("matrix", "4 queries and 5 keys with d_k = 8, no batch, no mask", sizes(Lq=4, Lk=5, d_k=8, d_v=3),
@@ -289,10 +289,10 @@ EXERCISE = Specification(
             vectors_of_size_one=sizes(**_BATCH | {"d_k": 1, "d_v": 1}, mask="B 1 Lk"),
             equal_sizes=sizes(batch=(4, 4), Lq=4, Lk=4, d_k=4, d_v=4, mask="4 4 Lq Lk"),
             as_many_sentences_as_queries=sizes(**_BATCH | {"batch": (3,)}, mask="Lq Lk"),
-            as_many_heads_as_sentences=sizes(**_HEADS | {"batch": (3, 3)}, mask="h Lq Lk"),
+            as_many_heads_as_sentences=sizes(**_HEADS | {"batch": (3, 3)}, h=3, mask="h Lq Lk"),
             queries_of_zeros=sizes(**_BATCH, q=lambda draw: torch.zeros(2, 3, 4), mask="B Lq Lk"),
             all_open_for_each_query=sizes(**_BATCH, mask=lambda draw: torch.ones(3, 1, dtype=torch.bool)),
-            **{f"a mask ({shape.replace(' ', ', ')})": sizes(**_HEADS, mask=shape)
+            **{f"a mask ({shape.replace(' ', ', ')})": sizes(**_HEADS, h=3, mask=shape)
                for shape in ("1 Lk", "Lq Lk", "h Lq Lk", "1 h Lq Lk", "B 1 Lq Lk", "B h 1 Lk", "B h Lq Lk")},
         ),
     ),
