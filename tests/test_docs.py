@@ -28,6 +28,7 @@ NAMES = {name for text in TEXTS.values() for name in re.findall(r"\w+", text)}
 # What a page has its reader write, and names of Python's and PyTorch's.
 EXAMPLES = {
     "01_first.py",
+    "property_sizes",
     "favourite_key.py",
     "mistake.py",
     "replay.py",

@@ -61,3 +61,9 @@ def _draw_tensor(
     if parameter.kind == "Int":
         return draw.ids(0, sizes.below or values["below"], *concrete)
     return draw.tensor(*concrete, scale=sizes.scale)
+
+
+def is_float32(value: Any) -> bool:
+    """Whether a value is a tensor of float32 that has dimensions."""
+    is_tensor = isinstance(value, torch.Tensor) and value.dim() > 0
+    return is_tensor and value.dtype == torch.float32

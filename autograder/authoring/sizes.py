@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.authoring.arguments import draw_value
+from autograder.authoring.arguments import draw_value, is_float32
 from autograder.authoring.contract import (
     OF_MODULES,
     OF_TABLES,
@@ -57,6 +57,8 @@ def complete(specification: Specification) -> Specification:
     by_sizes = [k for k in specification.cases if isinstance(k.inputs, InputSizes)]
     contract = specification.contract
     is_usual = find(specification.name) is DEFAULT
+    if by_sizes and is_usual:
+        plan.refuse_unnamed_results()
     if contract is None and by_sizes and is_usual and plan.returns_tensors:
         contract = Contract()
     if contract is not None:
@@ -88,6 +90,16 @@ class _Plan:
     @property
     def result_names(self) -> list[str]:
         return self.specification.results.split(", ")
+
+    def refuse_unnamed_results(self) -> None:
+        """Refuse an exercise that does not name each result of its signature."""
+        named, stated = len(self.result_names), len(self.signature.call.results)
+        if named != stated:
+            raise CourseError(
+                f"{self.specification.name}: results={self.specification.results!r} "
+                f"names {named}, but the signature states {stated}: annotate what it "
+                'returns, as in -> Float[Tensor, "B L"]'
+            )
 
     def make_inputs(self, kind: CaseKind) -> Maker:
         assert isinstance(kind.inputs, InputSizes)
@@ -134,7 +146,7 @@ class _Plan:
                     f"{error.args[0]}"
                 ) from None
             if sizes.dtype:
-                call["cast"] = [n for n, v in inputs.items() if _is_float32(v)]
+                call["cast"] = [n for n, v in inputs.items() if is_float32(v)]
             weights = self._draw_weights(inputs, draw, sizes)
             return {CALL: json.dumps(call)} | inputs | weights
 
@@ -192,13 +204,6 @@ class _Plan:
         arguments = contract.arguments or "; ".join(
             _describe_argument(argument, first.inputs) for argument in call.arguments
         )
-        if not contract.results and len(self.result_names) != len(call.results):
-            raise CourseError(
-                f"{self.specification.name}: results={self.specification.results!r} "
-                f"names {len(self.result_names)}, but the signature states "
-                f"{len(call.results)}: annotate what it returns, as in "
-                '-> Float[Tensor, "B L"]'
-            )
         results = contract.results or "; ".join(
             f"{name}: {' '.join(_forms(result, first.inputs)[-1])}"
             for name, result in zip(self.result_names, call.results, strict=True)
@@ -313,8 +318,3 @@ def _forms(parameter: Parameter, sizes: InputSizes) -> list[tuple[str, ...]]:
             parts = [leading if name in stars else (name,) for name in shape]
             forms.append(tuple(name for part in parts for name in part))
     return forms
-
-
-def _is_float32(value: Any) -> bool:
-    is_tensor = isinstance(value, torch.Tensor) and value.dim() > 0
-    return is_tensor and value.dtype == torch.float32

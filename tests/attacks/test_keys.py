@@ -81,7 +81,8 @@ def course(tmp_path_factory):
     root = tmp_path_factory.mktemp("keys")
     cells = [
         new_code_cell(
-            "import math\nimport torch\nfrom torch import nn\n"
+            "import math\nimport torch\nfrom jaxtyping import Bool, Float, Int, Real\n"
+            "from torch import Tensor, nn\n"
             "from autograder import check",
             id="imports",
         )

@@ -8,7 +8,8 @@ import nbformat
 import pytest
 
 from autograder.authoring import budget, edition, notebook, numbers
-from autograder.authoring.adopt import adopt, fingerprint, record
+from autograder.authoring.adopt import adopt, fingerprint
+from autograder.authoring.last_build import record
 from autograder.course import Unit, find_unit, manifest, units
 from autograder.course.errors import CourseError
 from autograder.course.files import write

@@ -22,6 +22,7 @@ TODAY = datetime.date(2027, 4, 1)
 def folder(tmp_path, monkeypatch):
     """Where hidden references are written; empty at first."""
     monkeypatch.setattr(store, "FOLDER", tmp_path)
+    monkeypatch.setattr(reference_files, "REFERENCES", tmp_path)
     monkeypatch.setattr(reference_files, "SEEDS", tmp_path / "hidden" / "seeds.json")
     return tmp_path
 

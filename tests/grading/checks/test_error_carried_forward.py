@@ -100,8 +100,9 @@ def pristine(tmp_path_factory):
     root = tmp_path_factory.mktemp("carrying")
     cells = [
         new_code_cell(
-            "import math\nfrom collections.abc import Iterable\n"
-            "import torch\nimport torch.nn.functional as F\n"
+            "import math, torch, torch.nn.functional as F\n"
+            "from collections.abc import Iterable\n"
+            "from jaxtyping import Bool, Float, Int\n"
             "from torch import Tensor, nn\nfrom autograder import check",
             id="imports",
         ),

@@ -159,7 +159,7 @@ MISTAKES = [
           "Where else could your hook store them?",
           edit(_KEEP, f"{_KEEP}; attention.weights = kept[attention]")),
     wrong("mode_for_the_call",
-          "You switch the model to evaluation mode for the call, and then back.",
+          "You switch the model to evaluation mode for the call.",
           "Who decides in which mode the model is called?",
           edit("model(*inputs)", """
               modes = [(part, part.training) for part in model.modules()]

@@ -36,7 +36,7 @@ MISTAKES = [
           "Who put BOS there: the model or you?",
           edit("return tokens[1:]", "return tokens")),
     wrong("eos_cut",
-          "The end is missing: EOS belongs in the result, and so does the last symbol of a sequence that was stopped.",
+          "The end is missing: EOS belongs in the result, or the last symbol of a sequence that was stopped.",
           "How can the caller tell whether the sequence ended on its own?",
           edit("return tokens[1:]", "return tokens[1:-1]"),
           edit("return tokens[1:]", "return [token for token in tokens[1:] if token != EOS]", name="eos_left_out")),

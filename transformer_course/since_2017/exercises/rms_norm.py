@@ -127,7 +127,7 @@ MISTAKES = [
           edit("torch.ones(d_model)", "torch.ones(1)", name="one_number"),
           tests="parameter"),
     wrong("in_half_precision",
-          "The squares are computed in half precision, and overflow before you convert to `float32`.",
+          "The squares are computed in half precision, and overflow: you convert to `float32` too late, or never.",
           "What is 300 squared, and what is the largest number of `float16`?",
           edit(_WIDE, "wide = x"),
           edit(_WIDE, "wide = x", _SQUARE, "mean_square = (x * x).float().mean(dim=-1, keepdim=True)",

@@ -100,8 +100,8 @@ MISTAKES = [
           "Which pair deserves a symbol of its own?",
           edit("(-pairs[pair], pair)", "(pairs[pair] < 2, pairs[pair], pair)")),
     wrong("stop",
-          "Learning stops too early or too late: a pair that occurs twice is still merged, and one that occurs once is "
-          "not.",
+          "Learning stops too early or too late: a pair that occurs twice should still be merged, and one that occurs "
+          "once should not.",
           'Is it "less than twice" or "twice or less"?',
           edit("pairs[best] < 2:", "pairs[best] < 1:", name="never_stops"),
           edit("pairs[best] < 2:", "pairs[best] <= 2:", name="stops_early")),
