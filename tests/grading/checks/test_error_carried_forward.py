@@ -101,9 +101,8 @@ def pristine(tmp_path_factory):
     cells = [
         new_code_cell(
             "import math, torch, torch.nn.functional as F\n"
-            "from collections.abc import Iterable\n"
-            "from jaxtyping import Bool, Float, Int\n"
-            "from torch import Tensor, nn\nfrom autograder import check",
+            "from jaxtyping import Bool, Float, Int\nfrom torch import Tensor, nn\n"
+            "from collections.abc import Iterable\nfrom autograder import check",
             id="imports",
         ),
         solution_cell(FIRST, "attention-answer"),
