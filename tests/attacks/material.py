@@ -67,7 +67,8 @@ def source_notebook() -> Notebook:
         new_markdown_cell("# Two exercises of attention", id="title"),
         new_code_cell(
             "import math\nfrom collections.abc import Callable\n"
-            "import torch\nfrom torch import Tensor\n"
+            "import torch\nfrom jaxtyping import Bool, Float\n"
+            "from torch import Tensor\n"
             "from autograder import check",
             id="imports",
         ),

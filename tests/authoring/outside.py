@@ -219,10 +219,16 @@ REASONS = {
     "incoming gradient, which must be present where the gradient is computed.",
     (
         "too_long", "too_long_for_one", "refuse", "refused", "refused_again",
-        "larger_source", "larger_target",
+        "larger_source", "larger_target", "odd",
     ): "impossible input is refused in every drawing.",
-    ("nothing", "zeros"): "what must be 0 is 0 in every drawing.",
+    ("nothing", "zeros", "no_match", "no_advantage"): "what must be 0 is 0 in every drawing.",
+    ("no_mask",): "no mask stays no mask.",
+    ("one_per_head",): "a mask for each head is returned as it is.",
+    ("no_positions",): "no position has an empty encoding.",
+    ("even",): "an even load has the same loss in every drawing.",
     ("one",): "a single head is packed unchanged.",
+    ("no_step",): "no step changes nothing, so that the identity is right.",
+    ("wide",): "the layer attends by a mask, which the sandbox holds.",
     ("one_number",): "any mask combined with one that allows nothing allows nothing.",
     ("both_open",): "two masks that allow everything combine to one that does.",
     ("no_padding", "full", "one_row"): "with no padding, or a fixed amount of it, "

@@ -70,7 +70,7 @@ CASES = [
     case("norm", "a layer that begins with a LayerNorm", _layer("a mixture behind a norm", 5, 6),
          "Change every feature of a position, each by a different amount: a norm removes what they have in common."),
     case("wide", "another attention layer", _masked_layer(7, 3),
-         "The matrix has one row and one column per position.", hidden_only=True),
+         "The matrix has one row and one column per position.", hidden_only=True, open=True),
 ]
 
 _PUSH = "changed[j] += push"

@@ -22,7 +22,7 @@ CASES = [
          "Compare with the table from your loops.", picture="curves"),
     case("odd", "an odd d_model, which must be refused",
          sizes(positions=lambda draw: draw.ids(0, 9, 4), d_model=lambda draw: _draw_width(draw) + 1),
-         "What happens when d_model is odd? The docstring names the error to raise.", aspect="errors"),
+         "What happens when d_model is odd? The docstring names the error to raise.", aspect="errors", open=True),
     case("fractions", "fractional and negative positions", sizes(shape=(7,), scale=9.0, d_model=10),
          "The formula makes sense for any real number.", picture="curves"),
     case("batch", "different positions in each sentence, (B, L)",
