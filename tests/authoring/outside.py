@@ -221,7 +221,8 @@ REASONS = {
         "too_long", "too_long_for_one", "refuse", "refused", "refused_again",
         "larger_source", "larger_target", "odd",
     ): "impossible input is refused in every drawing.",
-    ("nothing", "zeros", "no_match", "no_advantage"): "what must be 0 is 0 in every drawing.",
+    ("nothing", "zeros", "no_match", "no_advantage"): "what must be 0 is 0 in every "
+    "drawing.",
     ("no_mask",): "no mask stays no mask.",
     ("one_per_head",): "a mask for each head is returned as it is.",
     ("no_positions",): "no position has an empty encoding.",
