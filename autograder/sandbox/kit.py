@@ -59,15 +59,20 @@ def packages() -> dict[Path, tuple[str, ...]]:
 def find_courses() -> dict[Path, tuple[str, ...]]:
     """What ships of each course among the installed packages, and of other engines.
 
-    A course is a package that has a unit, or the name of the course at hand.
+    A course is a package that has a unit's manifest, or exercises and solutions, or the
+    name of the course at hand.
     """
     prefixes = (sys.prefix, sys.base_prefix, "/usr", "/usr/local")
     sites = [site for p in prefixes for name in _SITES for site in Path(p).glob(name)]
     sites += [Path(path) for path in sys.path if os.path.basename(path) in _FOLDERS]
     shipping = {}
     for site in {site.resolve() for site in sites}:
-        units = glob.glob(f"{glob.escape(str(site))}/*/*/unit.toml")
-        for course in {site / CONTENT.name, *(Path(unit).parents[1] for unit in units)}:
+        units = f"{glob.escape(str(site))}/*/*"
+        courses = {Path(file).parents[1] for file in glob.glob(f"{units}/unit.toml")}
+        for folder in glob.glob(f"{units}/exercises"):
+            course = Path(folder).parents[1]
+            courses |= {course} if (course / "solutions").is_dir() else set()
+        for course in {site / CONTENT.name, *courses}:
             shipping[course] = _list_shipped(course)
         shipping[site / ENGINE.name] = _OF_ENGINE
     return {path.resolve(): names for path, names in shipping.items() if path.is_dir()}

@@ -89,6 +89,15 @@ def test_a_course_is_hidden_by_where_it_really_is(prefix, tmp_path, monkeypatch)
     assert site / "algebra" in kit.packages()
 
 
+def test_a_course_whose_units_have_no_manifest_is_hidden_as_well(prefix):
+    """As `autograder init` starts it; a package that merely has exercises is none."""
+    names = ("signals/first/exercises/a.py", "signals/solutions/first.py")
+    site = prefix / "lib" / "python3.11" / "site-packages"
+    put(site, *names, "gym/legs/exercises/b.py")
+    hidden = {*map(Path, kit.list_hidden())}
+    assert site / "signals" in hidden and site / "gym" not in hidden
+
+
 @pytest.mark.parametrize("root", ["share/course", "."])
 def test_an_environment_in_a_hidden_course_can_be_seen(prefix, monkeypatch, root):
     """As a virtual environment in a course's folder that is below another prefix."""
