@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-
 from autograder.authoring.draw import Draw
 
 # Named tensors, or named text, as `checks.exercise.Value` has it; whoever makes them
@@ -16,11 +14,6 @@ Inputs = dict[str, Any]
 Maker = Callable[[Draw], Inputs]
 # Inputs by what is special about them; Sizes until an exercise is complete.
 SpecialSizes = Callable[[Draw], dict[str, Any]]
-
-
-class Again(Inputs):
-    """Arguments for another call of the object that the previous inputs were for."""
-
 
 OF_MODULES = (
     "steady", "alone", "spread", "training", "gradient", "loaded", "start"
@@ -76,36 +69,5 @@ def special(**kinds: Any) -> SpecialSizes:
             name.replace("_", " "): kind(draw) if callable(kind) else kind
             for name, kind in kinds.items()
         }
-
-    return draw_all
-
-
-def masked(kind: Callable[[str], Maker], *shapes: str) -> SpecialSizes:
-    """One kind of inputs, called with masks of several shapes: ``"B 1 Lk"``."""
-
-    def draw_all(draw: Draw) -> dict[str, Inputs]:
-        inputs_by_label = {
-            f"a mask ({shape.replace(' ', ', ')})": kind(shape)(draw)
-            for shape in shapes
-        }
-        first, *remaining = inputs_by_label.items()
-        return dict([first]) | {label: _masks(inputs) for label, inputs in remaining}
-
-    return draw_all
-
-
-def _masks(inputs: Inputs) -> Again:
-    return Again(
-        (name, value)
-        for name, value in inputs.items()
-        if getattr(value, "dtype", None) == torch.bool and value.dim()
-    )
-
-
-def combine(*parts: SpecialSizes) -> SpecialSizes:
-    """Combine the inputs of several parts."""
-
-    def draw_all(draw: Draw) -> dict[str, Inputs]:
-        return {name: inputs for part in parts for name, inputs in part(draw).items()}
 
     return draw_all

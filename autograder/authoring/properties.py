@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from autograder.authoring.contract import Again, Contract, SpecialSizes
+from autograder.authoring.contract import Contract, SpecialSizes
 from autograder.authoring.draw import Draw
 from autograder.authoring.specification import CaseKind, Inputs, Maker
 from autograder.checks.properties import KEY
@@ -127,12 +127,10 @@ def _sizes(contract: Contract, sizes: SpecialSizes) -> CaseKind:
 
     def inputs(draw: Draw) -> Inputs:
         inputs_by_label = sizes(draw)
-        parts: list[dict[str, str]] = []
-        for i, (label, special) in enumerate(inputs_by_label.items()):
-            part = {"way": way_name, "inputs": f"{i}/", "label": f"for {label}"}
-            if isinstance(special, Again):
-                part["again"] = parts[-1].get("again", parts[-1]["inputs"])
-            parts.append(part)
+        parts = [
+            {"way": way_name, "inputs": f"{i}/", "label": f"for {label}"}
+            for i, label in enumerate(inputs_by_label)
+        ]
         return _pack_inputs(contract, parts, list(inputs_by_label.values()))
 
     return _property_kind("sizes", inputs, [])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import operator
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -97,6 +98,7 @@ def refuse_wrong(cells: Sequence[Cell]) -> None:
     faults.refuse()
 
 
+@functools.lru_cache(maxsize=128)  # each drawing asks for its exercise's several times
 def read_signature(code: str, target: str) -> Signature:
     """Read the signature of a function or class from the code of a cell.
 

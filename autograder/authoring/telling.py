@@ -39,7 +39,7 @@ EMPTY: Mapping[str, Any] = {}
 class InputsWithAnswers(dict[str, Value]):
     """Inputs together with the right answers, so that these are computed only once."""
 
-    def __init__(self, inputs: Inputs, expected: Answers):
+    def __init__(self, inputs: Answers, expected: Answers):
         super().__init__(inputs)
         self.expected = expected
 
@@ -54,23 +54,25 @@ def sample(specification: Specification) -> dict[str, tuple[str, ...]]:
     kinds = [k for k in specification.cases if not (k.measure or k.expected)]
     variants = sum(len(mutant.variants) for mutant in specification.mutants)
     size = min(_SAMPLE, _RUNS // max(variants * len(kinds), 1))
-    told = {kind.name: _vary(specification, kind, size) for kind in kinds}
-    return {name: variants for name, variants in told.items() if variants}
+    names_by_case = {kind.name: _vary(specification, kind, size) for kind in kinds}
+    return {case: names for case, names in names_by_case.items() if names}
 
 
 def _vary(specification: Specification, kind: CaseKind, size: int) -> tuple[str, ...]:
     """The variants that the most telling of some drawings tells, and others do not."""
-    trial, told = _Trial(specification, kind), list[set[str]]()
+    trial, names_by_draw = _Trial(specification, kind), list[set[str]]()
     for n in range(max(size, _FEWEST)):
-        inputs = kind.inputs(Draw(f"{specification.name}/{kind.name}/sample {n}"))
-        told.append(set(trial.select_told(inputs, trial.objects)))
-        if n + 1 == _FEWEST and not _is_discrete(inputs):
+        case = trial.draw_case(Draw(f"{specification.name}/{kind.name}/sample {n}"))
+        names_by_draw.append(
+            {name for name in trial.objects if trial.tells(case, name)}
+        )
+        if n + 1 == _FEWEST and not _is_discrete(case.inputs):
             break
-    always = told[0].intersection(*told)
-    return tuple(sorted(max(told, key=len) - always))
+    always = names_by_draw[0].intersection(*names_by_draw)
+    return tuple(sorted(max(names_by_draw, key=len) - always))
 
 
-def _is_discrete(inputs: Inputs) -> bool:
+def _is_discrete(inputs: Answers) -> bool:
     """Whether some input is drawn from few possibilities."""
     tensors = [v for v in inputs.values() if isinstance(v, torch.Tensor) and v.dim()]
     return any(not value.is_floating_point() for value in tensors) or not tensors
@@ -89,38 +91,28 @@ class _Trial:
         self._reference = build_object(specification)
         self.objects = mistaken_objects(specification, names)
 
-    def select_told(
-        self, inputs: Inputs, names: Collection[str], stop: bool = False
-    ) -> list[str]:
-        """The variants that these inputs tell from the solution.
-
-        Args:
-            stop: whether to stop after the first one that they do not tell.
-        """
+    def draw_case(self, draw: Draw) -> Case:
+        """Draw inputs, with the right answers."""
+        inputs = self._kind.inputs(draw)
         expected = expected_answers(self._specification, self._reference, inputs)
-        case = _plain_case(self._kind, inputs, expected)
-        told = []
-        for name in names:
-            variant = {name: self.objects[name]}
-            answers = mistaken_answers(self._specification, variant, inputs)
-            if not compare(case, answers[name]).passed:
-                told.append(name)
-            elif stop:
-                break
-        return told
+        return _plain_case(self._kind, inputs, expected)
+
+    def tells(self, case: Case, name: str) -> bool:
+        """Whether a variant of a mistake has other answers than the solution."""
+        variant = {name: self.objects[name]}
+        answers = mistaken_answers(self._specification, variant, case.inputs)
+        return not compare(case, answers[name]).passed
 
     def draw(self, draw: Draw, names: Sequence[str]) -> InputsWithAnswers | None:
         """Draw inputs that tell all of these; None if that takes too many draws."""
-        names = list(names)
+        hardest_first = list(names)
         for _ in range(MOST_DRAWS):
-            inputs = self._kind.inputs(draw)
-            told = self.select_told(inputs, names, stop=True)
-            if len(told) == len(names):
-                expected = expected_answers(
-                    self._specification, self._reference, inputs
-                )
-                return InputsWithAnswers(inputs, expected)
-            names.insert(0, names.pop(len(told)))  # try the hardest one first
+            case = self.draw_case(draw)
+            missed = next((n for n in hardest_first if not self.tells(case, n)), None)
+            if missed is None:
+                return InputsWithAnswers(case.inputs, case.expected)
+            hardest_first.remove(missed)
+            hardest_first.insert(0, missed)
         return None
 
 
@@ -139,7 +131,7 @@ def draw_until_telling(
 
 
 def draw_stably(specification: Specification, kind: CaseKind, draw: Draw) -> Inputs:
-    """Draw inputs for which the solution is well within tolerance in float32, too.
+    """Draw inputs for which the solution is well within tolerance also in float32.
 
     Some make a deep network amplify its rounding; others are drawn in their place, so
     that no right answer is refused by chance.

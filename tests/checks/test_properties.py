@@ -11,11 +11,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder.authoring.cases import _shared_fields
-from autograder.authoring.contract import OF_MODULES, Contract, masked, special
+from autograder.authoring.contract import OF_MODULES, Contract, special
 from autograder.authoring.draw import Draw
-from autograder.authoring.inputs import sizes_of
 from autograder.authoring.properties import forms, kinds
-from autograder.authoring.specification import CaseKind, Maker
+from autograder.authoring.specification import CaseKind
 from autograder.checks.compare import compare, judge
 from autograder.checks.diagnostics.symptoms import SEEN
 from autograder.checks.exercise import Case, CheckResult, Exercise
@@ -233,45 +232,6 @@ def test_pytorchs_dropout_is_itself_again_after_a_case():
     for case in cases():
         observe(probe, Viewing, case.inputs)
     assert (torch.dropout, F.dropout, F.dropout1d) == before
-
-
-def test_masks_of_several_shapes_have_their_shape_in_their_name():
-    def kind(shape: str) -> Maker:
-        return draw_inputs_of(2, 3, 4, sizes_of(shape, L=3))
-
-    masks = masked(kind, "1 L L")(Draw("a"))
-    assert list(masks) == ["a mask (1, L, L)"]
-    assert masks["a mask (1, L, L)"]["mask"].shape == (1, 3, 3)
-
-
-def test_masks_of_several_shapes_are_tried_on_one_module():
-    def kind(shape: str) -> Maker:
-        return draw_inputs_of(2, 3, 4, sizes_of(shape, B=2, L=3))
-
-    instances: list[nn.Module] = []
-
-    class Counted(Mixer):
-        def __init__(self, d: int, dropout: float = 0.0):
-            super().__init__(d, dropout)
-            instances.append(self)
-
-    promise = replace(
-        PROMISE, ways=(), dropout=None, sizes=masked(kind, "L L", "B L L")
-    )
-    (sizes,) = kinds(promise, OWN)
-    inputs = dict(sizes.inputs(Draw("a")))
-    answers = observe(probe, Counted, inputs)
-    assert len(instances) == 1
-    assert list(answers) == [
-        "output · for a mask (L, L)",
-        "output · for a mask (B, L, L)",
-    ]
-    shorter = inputs | {"1/mask": torch.eye(3, dtype=torch.bool).expand(2, 3, 3)}
-    first, second = observe(probe, Counted, shorter).values()
-    assert isinstance(first, Tensor) and isinstance(second, Tensor)
-    assert first.equal(answers["output · for a mask (L, L)"]) and not first.equal(
-        second
-    )
 
 
 def test_how_a_module_starts_is_not_looked_at_where_its_call_alone_is_awaited():

@@ -37,7 +37,7 @@ class Probe:
             as ``near(object, inputs, ask)``.
         interactor: the judge's side: answers questions, and concludes from the report.
         in_notebook: reports in a notebook, where one process plays both sides, if
-        this differs.
+            this differs.
         reports: by aspect, the names of all that it reports; see `probe`.
     """
 
@@ -166,14 +166,6 @@ def under(inputs: Inputs, prefix: str) -> Seen:
         name.removeprefix(prefix): value
         for name, value in inputs.items()
         if name.startswith(prefix)
-    }
-
-
-def options(inputs: Inputs) -> Seen:
-    """The inputs named ``option.<name>`` as keyword arguments: numbers and texts."""
-    return {
-        name: value.item() if isinstance(value, torch.Tensor) else value
-        for name, value in under(inputs, "option.").items()
     }
 
 

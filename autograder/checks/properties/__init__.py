@@ -50,7 +50,7 @@ def try_ways(probe: Report, answer: object, inputs: Inputs) -> Seen:
     """Report what an object does in the ways that ``inputs["property"]`` asks for."""
     request = json.loads(str(inputs[KEY]))
     observations: dict[str, Any] = {}
-    parts, calls, log = [], dict[str, Call](), ResultLog()
+    parts, log = [], ResultLog()
     functions = answer if isinstance(answer, tuple) else (answer,)
     if is_function := all(map(inspect.isroutine, functions)):
         noting = tuple(map(log.noting, functions))
@@ -60,7 +60,7 @@ def try_ways(probe: Report, answer: object, inputs: Inputs) -> Seen:
         # All objects are made before the first one is called: what one keeps for
         # itself, no other one may change.
         with _annotate_errors(part["label"]):
-            tries = _observe_part(part, request, probe, answer, part_inputs, calls)
+            tries = _observe_part(part, request, probe, answer, part_inputs)
             parts.append((part, _begun(tries)))
     with contextlib.ExitStack() as afterwards:
         for part, tries in parts:
@@ -120,19 +120,15 @@ def by_hand(inputs: Inputs, answers: Answers) -> bool:
 
 def _observe_part(
     part: Named, request: Named, probe: Report, answer: Any, inputs: Inputs,
-    calls: dict[str, Call],
 ) -> Tries:  # fmt: skip
-    """Yield what is to be tried in one part; ``calls`` are those of earlier parts."""
+    """Yield what is to be tried in one part."""
     if part["way"] == "probe":  # the exercise's own, in a sequence of several inputs
         copies = {n: v.clone() if copied(v) else v for n, v in inputs.items()}
         if "named" in part:
             answer = _otherwise(answer, Form(**request["call"]["called"]))
         yield "", partial(probe, answer, copies)
-    elif "again" in part:  # what was made for an earlier part, with other arguments
-        yield "", partial(calls[part["again"]], **inputs)
     else:
         call = caught(probe, answer, inputs, request["call"])
-        calls[part["inputs"]] = call
         yield from WAYS[part["way"]](call)
 
 
