@@ -31,7 +31,7 @@ case = CaseKind  # case(name, title, inputs, hint, ...)
 def sizes(
     *, below: int = 0, scale: float = 2.0, dtype: str = "", **values: Any
 ) -> InputSizes:
-    """A case's inputs, drawn in these sizes: ``sizes(B=2, L=5, d_model=6)``.
+    """Random inputs for a case, in these sizes: ``sizes(B=2, L=5, d_model=6)``.
 
     The exercise's stub says which tensors have which dimensions. A name of an argument
     has its value, its shape in letters, or a function from a Draw, and from sizes by

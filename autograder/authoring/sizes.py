@@ -159,6 +159,8 @@ class _Plan:
         }
         if self.is_module:
             call["module"] = [p.name for p in self.signature.arguments]
+            if self.specification.numbers:
+                call["numbers"] = self.specification.numbers.split()
         if arrays := [p.name for p in self.signature.call.arguments if p.is_array]:
             call["arrays"] = arrays
         elif self.specification.gradients and not sizes.dtype:

@@ -165,6 +165,7 @@ class Specification:
         results: what is returned, in words, with ", " between several.
         gradients: whether those of the results are compared, where a tensor of floats
             is an argument and no probe is written.
+        numbers: attributes of a module that its text promises, as numbers.
         fixed: names of dimensions that cannot be 1, or equal to another one.
         tests: lines of the contract that the cases of general properties test.
         name: "unit/exercise", also the grade id and the key of its references; the
@@ -186,6 +187,7 @@ class Specification:
     ready_made: Sequence[str] = ()
     results: str = "the result"
     gradients: bool = True
+    numbers: str = ""
     fixed: str = ""
     tests: str = ""
     name: str = ""

@@ -209,7 +209,7 @@ class BlindTrial(Interactor):
 
 
 def one_by_one(count: int, ask: Ask, judged: Callable[[int], str]) -> dict[str, Any]:
-    """Have each subject of a `BlindTrial` judged; send the judge one word on each."""
+    """Have each subject of a `BlindTrial` judged; send the judge a word about each."""
     for number in range(count):
         ask({"thing": torch.tensor(number), "word": judged(number)})
     return {}

@@ -107,7 +107,7 @@ def credits(results: Iterable[CaseResult]) -> Credits:
 
 
 def open_parts(cases: Iterable[Case]) -> set[tuple[str, str]]:
-    """The parts (case, aspect) that anybody could answer who has read what ships."""
+    """The parts (case, aspect) that anyone who has read what ships could answer."""
     return {
         (case.name, aspect)
         for case in cases

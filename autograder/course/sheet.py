@@ -101,7 +101,7 @@ def as_harmless_text(rows: Iterable[Iterable[object]]) -> str:
 
 
 def as_meant(cell: str) -> str:
-    """Undo `harmless`: the value that a cell had before."""
+    """Undo `harmless`: return the cell's original value."""
     marked = cell.startswith("'") and cell[1:].startswith(_FORMULA)
     return _MARKED.sub("", cell[marked:])
 

@@ -90,7 +90,7 @@ def kit_paths() -> tuple[str, ...]:
 
 
 def environment(*folders: str) -> dict[str, str]:
-    """The variables by which a sandbox finds engine, course and further folders."""
+    """The variables a sandbox uses to find the engine, course and other folders."""
     packages = dict.fromkeys(str(package.parent) for package in KIT)
     path = os.pathsep.join([*packages, *folders])
     return {"PYTHONPATH": path, VARIABLE: str(ROOT)}

@@ -125,7 +125,7 @@ def times(findings: Sequence[Finding]) -> Sign:
 
 
 def single(findings: Sequence[Finding]) -> Sign:
-    """Recognise a dimension of size 1 in place of a different size."""
+    """Recognise a dimension of size 1 where another size is expected."""
     for dim, sizes in _along(_shapes(findings)):
         lengths = {expected for expected, _actual in sizes}
         if len(lengths) < 2 or {actual for _expected, actual in sizes} != {1}:

@@ -19,7 +19,7 @@ _ENDED = "ended by "  # before the error with which a student's test ends
 
 
 def kind(findings: Sequence[Finding]) -> Sign:
-    """Recognise a result of the same wrong type in all cases."""
+    """Recognise results that have the same wrong type in every case."""
     kinds = {(str(f.expected), str(f.actual)) for f in findings}
     name = findings[0].name.removeprefix("kind of ")
     if name == findings[0].name or len(kinds) != 1:

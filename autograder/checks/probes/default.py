@@ -6,8 +6,9 @@ the results, the arguments afterwards, and the gradients of all results together
 
 The input ``call`` says in JSON how: the order of the arguments, the names of results,
 the arguments that are NumPy's, those that are tensors even without dimensions, the
-dtype and which arguments have it, and whether gradients are asked for. The build writes
-it from the signature of the exercise (authoring/sizes.py).
+dtype and which arguments have it, the numbers that a module has as attributes, and
+whether gradients are asked for. The build writes it from the signature of the exercise
+(authoring/sizes.py).
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ def observe_call(answer: Any, inputs: Inputs) -> Seen:
         observations |= beginning(module, inputs)
         answer = load_weights(module, inputs)
         observations["parameters"] = parameter_shapes(answer)
+        observations |= _read_numbers(answer, call.get("numbers", ()))
         if "dtype" in call:
             answer = answer.to(getattr(torch, call["dtype"]))
     results = _read_results(_call(answer, call["order"], arguments), call["results"])
@@ -70,6 +72,12 @@ def observe_call(answer: Any, inputs: Inputs) -> Seen:
     if call.get("gradients"):
         observations |= _gradients(answer, arguments, call)
     return observations
+
+
+def _read_numbers(module: Any, names: Sequence[str]) -> Seen:
+    """The numbers that a module has as attributes, as text."""
+    numbers = {name: str(getattr(module, name, None)) for name in names}
+    return {name: value.removesuffix(".0") for name, value in numbers.items()}
 
 
 def read_arguments(inputs: Inputs) -> Seen:

@@ -49,7 +49,7 @@ MISTAKES = [
           "Where do keys and values come from in cross-attention?",
           edit(_KV, "k, v = self.w_k(x), self.w_v(x)")),
     wrong("values_from_x",
-          "Keys and values do not come from the same sequence: one of them reads `x`.",
+          "Keys and values come from different sequences: one of the two is computed from `x`.",
           "Keys and values are two sides of the same entry. Which sequence holds the entries?",
           edit(_V, "nn.Linear(d_model, d_v)", "self.w_v(memory)", "self.w_v(x)"),
           edit("self.w_v(memory)", "self.w_v(x)", name="values_read_x"),

@@ -64,7 +64,7 @@ MISTAKES = [
           edit(_ROOT, "q.size(-1)"),
           edit(" / math.sqrt", " * math.sqrt", name="multiplied")),
     wrong("root_of_keys",
-          "You took the square root of a wrong size: the number of keys or queries, or the length of the values.",
+          "You took the square root of the wrong size: the number of keys or queries, or the dimension of the values.",
           "Which dimension does a dot product sum over?",
           edit(_ROOT, "math.sqrt(k.size(-2))"),
           edit(_ROOT, "math.sqrt(q.size(-2))", name="root_of_queries"),

@@ -90,7 +90,7 @@ MISTAKES = [
           edit("dropout, norm_first, activation)", "dropout, False, activation)"),
           edit("dropout, norm_first, activation)", "dropout, norm_first)", name="activation_ignored")),
     wrong("other_defaults",
-          "The default of `norm_first` or of `activation` is not that of the stub.",
+          "The default for `norm_first` or `activation` differs from the stub's.",
           "Which defaults does the stub promise?",
           edit("norm_first: bool = True", "norm_first: bool = False"),
           edit('activation: str = "gelu"', 'activation: str = "relu"', name="relu_by_default")),

@@ -152,7 +152,7 @@ MISTAKES = [
           "Where does your code set `requires_grad`?",
           edit("self.pad_id = pad_id", "self.pad_id = pad_id; self.output.bias.requires_grad_(False)")),
     wrong("positions_twice",
-          "What the input layers do is done twice: they add the positions already, and scale the embeddings.",
+          "You repeat the input layers' work: they already scale the embeddings and add the positions.",
           "What does `InputLayer` already do for you?",
           edit("self.encoder(self.source(src), mask)", "self.encoder(self.source.positions(self.source(src)), mask)",
                "self.decoder(self.target(tgt), ", "self.decoder(self.target.positions(self.target(tgt)), "),

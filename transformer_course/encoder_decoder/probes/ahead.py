@@ -40,7 +40,7 @@ def form_of(pair: Pair) -> Key:
 
 
 class Ahead:
-    """Asks for one layer's outputs, early where possible, and remembers the answers.
+    """Requests one layer's outputs, ahead of time where possible, and caches them.
 
     The more of its questions were expected, the more are asked early: a wrong layer is
     soon done with.

@@ -151,7 +151,7 @@ def _layer(number: int, sizes: tuple[int, ...], style: str, bug: str) -> Decoder
 
 
 def _of_type(layer: DecoderLayer, x: torch.Tensor) -> DecoderLayer:
-    """The layer; for inputs in float64, a copy in float64 of one that is in float32."""
+    """The layer, or a float64 copy if it is float32 and the inputs are float64."""
     exact = layer.rounding and x.dtype == torch.float64
     return copy.deepcopy(layer).double() if exact else layer
 

@@ -138,7 +138,7 @@ def add_and_norm(function: Any, inputs: Inputs) -> Seen:
 
 
 class _Sublayer(nn.Module):
-    """A sublayer that mixes positions, and is not linear."""
+    """A nonlinear sublayer that mixes positions."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return torch.tanh(x + 0.5 * x.roll(1, dims=1))

@@ -40,7 +40,7 @@ MISTAKES = [
           "What is the distance of a position to itself?",
           edit("distance >= 0", "distance > 0")),
     wrong("the_future",
-          "Queries see the future: the window extends to both sides, or rows and columns are exchanged.",
+          "Queries see the future: the window extends both ways, or rows and columns are swapped.",
           "What is the sign of the distance to a later position, and which dimension belongs to the queries?",
           edit(_BOTH, "distance < window"),
           edit(_BOTH, "distance.abs() < window", name="both_sides"),

@@ -11,22 +11,8 @@ from torch import nn
 from autograder.checks.probes import Inputs, Seen, probe
 from autograder.checks.probes.default import create_module, observe_call
 from autograder.checks.probes.weights import BEGINNING, load_weights
-from transformer_course.library.observing import read_numbers
 
 _LEARNING = f"gradient of *; parameters; {BEGINNING}"
-
-
-@probe(
-    "newer/qk_norm",
-    results="the output; num_heads; num_kv_heads; base",
-    calls="* afterwards",
-    learning=_LEARNING,
-)
-def qk_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report what the usual probe does, and the numbers that the module keeps."""
-    observations = observe_call(module_class, inputs)
-    module = create_module(module_class, inputs)
-    return observations | read_numbers(module, "num_heads", "num_kv_heads", "base")
 
 
 @probe(

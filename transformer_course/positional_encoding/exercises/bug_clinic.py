@@ -155,7 +155,7 @@ CASES = [
 
 
 def _compare(lines: str, name: str = "") -> Variant:
-    """A test that has the right table as `right`."""
+    """A test in which `right` is the correct table."""
     start = "max_len, d_model = table.shape\nright = sinusoid(torch.arange(max_len), d_model)\n"
     body = textwrap.indent(start + textwrap.dedent(lines).strip(), "    ")
     return source(f"def assert_sinusoidal(table):\n{body}", name)

@@ -143,7 +143,7 @@ def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
 
 
 def _decoded(function: Any, inputs: Inputs, ask: Ask) -> tuple[Any, Seen]:
-    """Report what a function decodes, modes, gradients, and the source afterwards."""
+    """Report what a function decodes, then the modes, gradients and source."""
     source, max_len = inputs["source"], int(inputs["max_len"])
     model = _Teller(ask)
     model.train(bool(inputs["training"]))

@@ -75,7 +75,7 @@ class Reverser(Interactor):
     def observe(self, model: nn.Module, answers: Answers) -> Seen:
         """Report what is compared: the share of right rows, or how the seed is used.
 
-        A model that learnt nothing gets no points for the seed: both count together.
+        A model that has learnt nothing earns nothing for the seed: both are one mark.
         """
         examined = _examined(model, self.inputs, self.decode)
         if "seeds" not in self.inputs:

@@ -188,6 +188,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    target="CausalAttention", results="the output", fixed="d_model", contract=Contract(named=True, alone=True),
+    target="CausalAttention", results="the output", fixed="d_model", numbers="num_heads num_kv_heads base",
+    contract=Contract(named=True, alone=True),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

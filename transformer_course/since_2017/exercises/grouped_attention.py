@@ -75,7 +75,7 @@ MISTAKES = [
           edit(_OUTPUT, _VALUES_IN_TURN, name="values_in_turn"), tests="value head"),
     wrong("one_group_for_all",
           "All query heads see the same keys and values: those of one group, or a mean of all groups.",
-          "Which key head do the first and the last query head see?",
+          "Which key head does the first query head use, and which does the last?",
           edit(_SCORES, "by_group @ k[:, :1].unsqueeze(2).transpose(-2, -1)",
                "@ v.unsqueeze(2)", "@ v[:, :1].unsqueeze(2)"),
           edit(_SCORES, "by_group @ k.mean(1, keepdim=True).unsqueeze(2).transpose(-2, -1)",

@@ -106,7 +106,7 @@ MISTAKES = [
     wrong("angles_narrowed",
           "You convert the angles to a narrower dtype before you compute cosine and sine, so that large ones "
           "become equal.",
-          "How far apart are neighbouring numbers of `float16` around 2048, and of `float32` around 2^26?",
+          "How far apart are neighbouring `float16` numbers around 2048, and `float32` numbers around 2^26?",
           edit(_ANGLES, "cos, sin = angles.float().cos(), angles.float().sin()"),
           edit("cos, sin = angles.cos(), angles.sin()",
                "cos, sin = angles.to(x.dtype).cos(), angles.to(x.dtype).sin()", name="angles_in_half_precision"),

@@ -13,7 +13,7 @@ from autograder.figures.style import BLUE, ORANGE
 
 
 def clocks(turned: Tensor, scores: Tensor, stops: Sequence[int]) -> None:
-    """Draw, in steps, a query at increasing positions, and its score with a key at 0.
+    """Draw, step by step, a query at later positions, and its score with a key at 0.
 
     Args:
         turned: a vector, rotated for each position, `(L, d_k)`; pair j is j, j + d_k/2.

@@ -19,7 +19,7 @@ from autograder.checks.probes import (
 )
 from autograder.checks.probes.default import CALL, create_module, observe_call
 from autograder.checks.probes.weights import BEGINNING
-from transformer_course.library.observing import read_numbers, whole
+from transformer_course.library.observing import whole
 
 _LEARNING = f"gradient of *; parameters; {BEGINNING}"
 
@@ -126,16 +126,3 @@ def _read_refusal(function: Callable[..., Any], *tensors: torch.Tensor) -> str:
     except Exception as error:
         return type(error).__name__
     return f"no error, but {describe(result)}"
-
-
-@probe(
-    "since_2017/attention_layer",
-    results="the output; num_heads; num_kv_heads; base",
-    calls="* afterwards",
-    learning=_LEARNING,
-)
-def attention_layer(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report what the usual probe does, and the numbers that the module keeps."""
-    observations = observe_call(module_class, inputs)
-    module = create_module(module_class, inputs)
-    return observations | read_numbers(module, "num_heads", "num_kv_heads", "base")

@@ -77,7 +77,7 @@ _PLAIN = """
 
 
 def _recounted(old: str, new: str, name: str = "") -> Variant:
-    """The plain solution, which counts anew after each merge, with one text replaced."""
+    """The simple solution, which recounts after each merge, with one string replaced."""
     return source(_PLAIN.replace(old, new), name=name)
 
 
