@@ -61,6 +61,11 @@ def test_the_example_is_what_the_page_shows(tmp_path):
         assert (tmp_path / name).read_text() == (EXAMPLE / name).read_text(), name
 
 
+def test_the_example_is_graded_with_the_settings_that_init_writes():
+    name = "nbgrader_config.py"
+    assert (EXAMPLE / name).read_text() == (ROOT / name).read_text()
+
+
 def test_three_exercises_take_at_most_sixty_lines_beside_the_notebook():
     files = [p.read_text() for p in (EXAMPLE / EXERCISES).glob("*.py")]
     assert len(files) == 3 and sum(text.count("\n") for text in files) <= 60

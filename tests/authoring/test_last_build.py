@@ -90,8 +90,8 @@ def test_only_changed_exercises_are_drawn(monkeypatch):
         "exercise",
         lambda e, *rest: names_of_drawn.append(e.name) or committed[e.name],
     )
-    first, *others = committed
-    drawings = references.build(unit, cells, others)
+    first, *unchanged = committed
+    drawings = references.build(unit, cells, unchanged)
     assert names_of_drawn == [first, first]  # what ships, and the hidden drawing
     assert sampled == [first]
     for exercise in drawings["public"][1:]:

@@ -40,9 +40,9 @@ def test_an_argument_has_the_value_function_or_shape_that_the_case_says(monkeypa
         plain(B=2, L=3, d=5, factor=4, x=lambda draw: draw.tensor(7)),
     ]
     exercise = sign(monkeypatch, SCALE, "scale", cases=kinds)
-    masked, own = (kind.inputs(Draw("a seed")) for kind in exercise.cases)
+    masked, explicit = (kind.inputs(Draw("a seed")) for kind in exercise.cases)
     assert masked["mask"].shape == (2, 1) and masked["mask"].dtype == torch.bool
-    assert own["x"].shape == (7,)
+    assert explicit["x"].shape == (7,)
 
 
 def test_what_the_sizes_lack_is_said_with_the_case(monkeypatch):

@@ -95,8 +95,8 @@ def test_another_grade_id_is_refused(tmp_path):
 
 def test_another_order_is_refused(tmp_path):
     question = GERMAN[GERMAN.index("# %% [markdown] written") :]
-    rest = GERMAN.removesuffix(question)
-    swapped = rest.replace("# %% exercise", f"{question}\n# %% exercise")
+    without_question = GERMAN.removesuffix(question)
+    swapped = without_question.replace("# %% exercise", f"{question}\n# %% exercise")
     unit = translated(tmp_path, swapped)
     with pytest.raises(CourseError) as caught:
         refuse_different(unit, notebook.read(unit))

@@ -53,6 +53,6 @@ def test_a_gradient_that_fails_leaves_the_results_as_they_are():
         return result
 
     call = {"order": ["x"], "results": ["the square"], "gradients": True}
-    seen = observe_call(square, {CALL: json.dumps(call), "x": torch.zeros(2)})
-    assert seen["the square"].tolist() == [1, 1]
-    assert seen["gradient of x"] == "RuntimeError"
+    observations = observe_call(square, {CALL: json.dumps(call), "x": torch.zeros(2)})
+    assert observations["the square"].tolist() == [1, 1]
+    assert observations["gradient of x"] == "RuntimeError"
