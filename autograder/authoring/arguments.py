@@ -67,3 +67,8 @@ def is_float32(value: Any) -> bool:
     """Whether a value is a tensor of float32 that has dimensions."""
     is_tensor = isinstance(value, torch.Tensor) and value.dim() > 0
     return is_tensor and value.dtype == torch.float32
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a tensor without dimensions."""
+    return isinstance(value, torch.Tensor) and not value.dim()

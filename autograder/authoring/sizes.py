@@ -15,10 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import torch
 from torch import nn
 
-from autograder.authoring.arguments import draw_value, is_float32
+from autograder.authoring.arguments import draw_value, is_float32, is_number
 from autograder.authoring.contract import (
     OF_MODULES,
     OF_TABLES,
@@ -177,7 +176,7 @@ class _Plan:
             return {}
         kind = namespace(self.specification)[self.specification.target]
         options = {
-            name.removeprefix(MAKE): value.item() if _is_number(value) else value
+            name.removeprefix(MAKE): value.item() if is_number(value) else value
             for name, value in inputs.items()
             if name.startswith(MAKE)
         }
@@ -282,10 +281,6 @@ class _Plan:
 def _is_any(parameter: Parameter) -> bool:
     """Whether a tensor may have no dimensions at all."""
     return any(all(name[0] == "*" for name in shape) for shape in parameter.shapes)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and not value.dim()
 
 
 def shapes_of_results(specification: Specification) -> dict[str, str]:
