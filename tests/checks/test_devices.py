@@ -62,8 +62,13 @@ def elsewhere(answer: object, device: str) -> object:
     """An answer that does its work on a device, and leaves its results there."""
 
     def to_device(value: object) -> object:
-        is_movable = isinstance(value, torch.Tensor | nn.Module)
-        return value.to(device) if is_movable else value
+        if isinstance(value, nn.Module):
+            tensors = [*value.parameters(), *value.buffers()]
+        else:
+            tensors = [value] if isinstance(value, torch.Tensor) else []
+        # What a probe has moved to "meta" holds nothing that could be moved back.
+        is_movable = not any(tensor.is_meta for tensor in tensors)
+        return value.to(device) if tensors and is_movable else value
 
     if isinstance(answer, tuple):
         return tuple(elsewhere(part, device) for part in answer)
@@ -71,7 +76,7 @@ def elsewhere(answer: object, device: str) -> object:
 
         class Elsewhere(answer):
             def forward(self, *arguments, **options):
-                self.to(device)
+                to_device(self)
                 options = {name: to_device(value) for name, value in options.items()}
                 return super().forward(*map(to_device, arguments), **options)
 
