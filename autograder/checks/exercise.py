@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 import torch
 
+from autograder.checks.sketches import Sketch
+
 LONGEST_KIND = 80  # letters of the name of a type
 
 
@@ -29,6 +31,8 @@ class Other:
 # What a probe reports and what a reference holds: named tensors, or named text.
 Value = torch.Tensor | str | Other
 Answers = Mapping[str, Value]
+# What is stored of a mistake's answers: large tensors as sketches.
+Predictions = Mapping[str, Value | Sketch]
 
 
 class WrongAnswerError(Exception):
@@ -109,7 +113,7 @@ class Case:
     hint: str
     inputs: Answers
     expected: Answers
-    mistakes: Mapping[str, Answers] = field(default_factory=dict)
+    mistakes: Mapping[str, Predictions] = field(default_factory=dict)
     hidden: bool = False
     atol: float = 1e-5
     rtol: float = 1e-4

@@ -19,7 +19,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
-from autograder.checks.exercise import Answers, Case, Exercise, Mistake, Other, Value
+from autograder.checks import stored_answers
+from autograder.checks.exercise import Case, Exercise, Mistake
 from autograder.root import REFERENCES
 
 
@@ -27,7 +28,7 @@ class ReferenceFileError(OSError):
     """A reference file cannot be read; the text says which, and what to do."""
 
 
-_FORMAT = 2
+_FORMAT = 3
 _ANSWERS = ("inputs", "expected", "mistakes", "doubles")
 _TEXT_FIELDS = [field for field in fields(Case) if field.name not in _ANSWERS]
 FOLDER = REFERENCES
@@ -39,7 +40,6 @@ def pack(exercises: Iterable[Exercise]) -> dict[str, bytes]:
 
     Tensors are stored under ``unit/exercise/case/role/name``, other answers as JSON
     under one metadata key (with several, their order in the file would be arbitrary).
-    Of a mistake's answers, those that agree with the reference are not stored again.
     """
     exercises, tensors = list(exercises), dict[str, torch.Tensor]()
     answers = {e.name: _pack_cases(e, tensors) for e in exercises}
@@ -91,49 +91,9 @@ def _usual(field: Field[Any]) -> object:
 def _pack_cases(exercise: Exercise, tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
     """Per case and role, how each answer is kept."""
     return {
-        case.name: {
-            role: _pack_answers(
-                answers, case, f"{exercise.name}/{case.name}/{role}/", tensors
-            )
-            for role, answers in _roles(case).items()
-        }
+        case.name: stored_answers.pack(case, f"{exercise.name}/{case.name}/", tensors)
         for case in exercise.cases
     }
-
-
-def _roles(case: Case) -> dict[str, Answers]:
-    roles = {"inputs": case.inputs, "expected": case.expected}
-    roles |= {"doubles": case.doubles} if case.doubles else {}
-    return roles | {f"mistake:{name}": a for name, a in case.mistakes.items()}
-
-
-def _pack_answers(
-    answers: Answers, case: Case, prefix: str, tensors: dict[str, torch.Tensor]
-) -> list[list[str]]:
-    """Per answer its name, how it is kept, and its text."""
-    packed = []
-    for name, value in answers.items():
-        if "mistake:" in prefix and _agrees(case.expected.get(name), value, case):
-            packed.append([name, "as expected", ""])
-        elif isinstance(value, torch.Tensor):
-            tensors[prefix + name] = value.detach().contiguous().clone()
-            packed.append([name, "tensor", ""])
-        elif isinstance(value, str):
-            packed.append([name, "text", value])
-        else:
-            packed.append([name, "other", value.kind])
-    return packed
-
-
-def _agrees(expected: Value | None, value: Value, case: Case) -> bool:
-    """Whether two answers agree far within the case's tolerance."""
-    if not isinstance(expected, torch.Tensor) or not isinstance(value, torch.Tensor):
-        return expected == value
-    if expected.shape != value.shape or expected.dtype != value.dtype:
-        return False
-    if not expected.is_floating_point():
-        return torch.equal(expected, value)
-    return torch.allclose(expected, value, atol=case.atol / 4, rtol=case.rtol / 4)
 
 
 def read(path: Path, name: str = "") -> dict[str, Exercise]:
@@ -209,22 +169,9 @@ def _read_exercise(
 def _read_case(
     description: dict[str, Any], packed: dict[str, Any], prefix: str, file: safe_open
 ) -> Case:
-    roles: dict[str, Answers] = {}
-
-    def answer(role: str, name: str, storage: str, text: str) -> Value:
-        if storage == "as expected":
-            return roles["expected"][name]
-        if storage == "tensor":
-            tensor: torch.Tensor = file.get_tensor(f"{prefix}{role}/{name}")
-            return tensor
-        return text if storage == "text" else Other(text)
-
-    for role, entries in packed.items():
-        roles[role] = {entry[0]: answer(role, *entry) for entry in entries}
-    answers = {n: roles.pop(n, {}) for n in ("inputs", "expected", "doubles")}
-    mistakes = {role.removeprefix("mistake:"): a for role, a in roles.items()}
+    answers = stored_answers.unpack(packed, prefix, file.get_tensor)
     scale = tuple(map(tuple, description.get("scale", ())))
-    return Case(**{**description, **answers, "scale": scale, "mistakes": mistakes})
+    return Case(**{**description, **answers, "scale": scale})
 
 
 def titles(unit: str) -> dict[str, str]:

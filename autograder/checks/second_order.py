@@ -8,14 +8,13 @@ over all that the exercise expects there.
 
 from __future__ import annotations
 
-import functools
 import math
-import zlib
 from collections.abc import Iterable, Sequence
 
 import torch
 
 from autograder.checks.exercise import RAISED, Answers, Case, CaseResult, Value
+from autograder.checks.sketches import digest, sum_entries
 
 # The keys of `Case.doubles`: places of two mistakes among the exercise's, (n, 2), and
 # the sketches of their answers, (n, 2); NaN where both together raise an error.
@@ -36,22 +35,9 @@ def sketch(answers: Answers, names: Iterable[str]) -> torch.Tensor:
 
 def _sums(value: Value | None) -> torch.Tensor:
     if not isinstance(value, torch.Tensor):
-        return _digest(str(value))
-    numbers = value.detach().real.double().flatten().nan_to_num(7.3, 11.7, -13.1)
-    form = _digest(f"{value.dtype} {tuple(value.shape)}")
-    return _weights(numbers.numel()) @ numbers + form
-
-
-@functools.lru_cache(maxsize=64)  # thousands of answers have the same few sizes
-def _weights(count: int) -> torch.Tensor:
-    places = torch.arange(1, count + 1, dtype=torch.float64)
-    return torch.stack((places.cos(), (places * math.sqrt(3)).sin()))
-
-
-@functools.lru_cache(maxsize=1024)
-def _digest(text: str) -> torch.Tensor:
-    share = zlib.crc32(text.encode()) / 2**32
-    return torch.tensor((share, share * share), dtype=torch.float64)
+        return digest(str(value))
+    form = digest(f"{value.dtype} {tuple(value.shape)}")
+    return sum_entries(value, 2) + form
 
 
 def pairs_that_fit(results: Sequence[CaseResult]) -> list[tuple[int, int]]:

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from autograder.checks.exercise import Case, Value
+from autograder.checks.sketches import Sketch
 
 
 def dtype_of(value: object) -> str:
@@ -16,8 +17,12 @@ def dtype_of(value: object) -> str:
     return str(getattr(value, "dtype", "")).removeprefix("torch.")
 
 
-def same_answer(predicted: Value | None, actual: Value | None, case: Case) -> bool:
+def same_answer(
+    predicted: Value | Sketch | None, actual: Value | Sketch | None, case: Case
+) -> bool:
     """Whether a mistake's answer to a case, and one that was given, are the same."""
+    if isinstance(predicted, Sketch):
+        return predicted.matches(actual, case.atol, case.rtol)
     if isinstance(predicted, str) and isinstance(actual, str):
         return _wording(predicted) == _wording(actual)
     if isinstance(predicted, torch.Tensor) and isinstance(actual, torch.Tensor):

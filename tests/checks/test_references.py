@@ -69,7 +69,7 @@ def test_references_are_the_same_after_packing_and_reading(tiny_exercise, tmp_pa
         (references.TENSORS, b"", None),  # cut off
         (references.TENSORS, b'"answers"', b'"answered"'),
         (references.TENSORS, b"plain", b"other"),
-        (references.TEXT, b'"format": 2', b'"format": 1'),
+        (references.TEXT, b'"format": 3', b'"format": 1'),
         (references.TEXT, b"]", b""),
     ],
 )

@@ -10,10 +10,18 @@ from weakref import WeakKeyDictionary
 from autograder.authoring import answers
 from autograder.authoring.specification import Specification
 from autograder.checks.compare import compare
-from autograder.checks.exercise import Answers, Case, CaseResult, CheckResult, Exercise
+from autograder.checks.exercise import (
+    Answers,
+    Case,
+    CaseResult,
+    CheckResult,
+    Exercise,
+    Predictions,
+)
 from autograder.checks.interactor import Interactor
 from autograder.checks.naming import PATTERN, diagnose, fits, pattern, possible
 from autograder.checks.time_limit import TooLongError, limit
+from autograder.checks.values import same_answer
 
 NAMING_SECONDS = 60.0  # of CPU time
 
@@ -125,7 +133,7 @@ def _compute_answers(
 
 def _reuse_answers(
     result: CaseResult, visible: Case | None, names: Collection[str], is_played: bool
-) -> tuple[dict[str, Answers], set[str]]:
+) -> tuple[dict[str, Predictions], set[str]]:
     """Reuse, for this result, the answers of mistakes that the visible case stores.
 
     Returns the answers that need not be computed, and the names of mistakes that cannot
@@ -144,5 +152,12 @@ def _reuse_answers(
         return alike, set(stored)
     if visible is None or not (is_played and result.passed):
         return {}, set()
-    right = (n for n, answer in stored.items() if compare(visible, answer).passed)
+    right = (
+        variant
+        for variant, answers in stored.items()
+        if all(
+            same_answer(answers.get(name), value, visible)
+            for name, value in visible.expected.items()
+        )
+    )
     return dict.fromkeys(right, result.case.expected), set()
