@@ -28,6 +28,7 @@ from autograder.authoring.telling import (
     Tells,
     draw_stably,
     draw_until_telling,
+    find_unsteady,
 )
 from autograder.authoring.variants import build_object, namespace, solution_source
 from autograder.checks import references
@@ -37,6 +38,7 @@ from autograder.checks.interactor import Interactor
 from autograder.checks.naming import pattern
 from autograder.checks.points import RESULTS, WEIGHTS
 from autograder.checks.probes import OWN, find
+from autograder.checks.stored_answers import select_whole, shorten
 from autograder.course.errors import CourseError
 
 
@@ -98,12 +100,16 @@ def exercise(
     objects = mistaken_objects(specification)
     reference = build_object(specification)
     kind_inputs = list(drawings(specification, seed, hidden, tells))
+    unsteady_by_kind = dict[str, set[str]]()
 
     def case(kind: CaseKind, inputs: Answers, with_mistakes: bool) -> Case:
         mistakes = {}
         if with_mistakes:
             mistakes = mistaken_answers(specification, objects, inputs)
-        return _case(specification, kind, seed, reference, inputs, mistakes, hidden)
+        case = _case(specification, kind, seed, reference, inputs, mistakes, hidden)
+        if not (kind.says or kind.measure):
+            unsteady_by_kind[kind.name] = find_unsteady(specification, objects, case)
+        return case
 
     cases_by_kind = {
         kind.name: case(kind, inputs, kind.hidden_only or not hidden)
@@ -115,16 +121,18 @@ def exercise(
         if kind.says:
             property_case = case(kind, inputs, not hidden)
             cases_by_kind[kind.name] = _shorten_answers(property_case, unseen)
+    unsteady = set[str]().union(*unsteady_by_kind.values())
     cases = tuple(
-        _drop_unsteady(specification, cases_by_kind[kind.name])
-        for kind, _ in kind_inputs
+        _shorten_answers(case, case.mistakes.keys() - unsteady_by_kind.get(name, ()))
+        for name, case in cases_by_kind.items()
     )
     if hidden:
         cases = tuple(
             replace(case, tells=tuple(tells.get(case.name, ()))) for case in cases
         )
     else:
-        cases = with_doubles(specification, cases)
+        cases = with_doubles(specification, cases, unsteady)
+    cases = tuple(_sketch_mistakes(case) for case in cases)
     mistakes = {
         m.name: Mistake(m.name, m.says, m.asks, tuple(v.name for v in m.variants))
         for m in specification.mutants
@@ -143,28 +151,30 @@ def exercise(
 
 def _is_right(variant: str, cases: Iterable[Case]) -> bool:
     return all(
-        compare(case, case.mistakes[variant]).passed for case in cases if case.mistakes
+        compare(case, select_whole(case.mistakes[variant])).passed
+        for case in cases
+        if case.mistakes
     )
 
 
 def _shorten_answers(case: Case, complete: Collection[str]) -> Case:
     """Copy a case, with complete answers of these mistakes only."""
     mistakes = {
-        name: answers if name in complete else pattern(compare(case, answers))
+        name: answers
+        if name in complete
+        else pattern(compare(case, select_whole(answers)))
         for name, answers in case.mistakes.items()
     }
     return replace(case, mistakes=mistakes)
 
 
-def _drop_unsteady(specification: Specification, case: Case) -> Case:
-    """Drop from a case the answers of those mistakes whose outcome rounding decides."""
-    unsteady = {
-        variant.name
-        for mutant in specification.mutants
-        if case.name in mutant.unsteady
-        for variant in mutant.variants
+def _sketch_mistakes(case: Case) -> Case:
+    """Copy a case, with what is stored of its mistakes' answers."""
+    mistakes = {
+        variant: {name: shorten(value) for name, value in answers.items()}
+        for variant, answers in case.mistakes.items()
     }
-    return _shorten_answers(case, case.mistakes.keys() - unsteady)
+    return replace(case, mistakes=mistakes)
 
 
 def fresh_cases(

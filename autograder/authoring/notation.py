@@ -13,7 +13,6 @@ Each variant has a name of its own, or is numbered: "least", "least_2".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -46,19 +45,14 @@ def wrong(
     says: str,
     asks: str,
     *variants: Variant,
-    unsteady: Sequence[str] = (),
     tests: str = "",
 ) -> Mutant:
     """A named mistake: what to say and to ask about it, and variants that make it.
 
     Args:
-        unsteady: cases in which rounding decides its answers; see `Mutant`.
         tests: the line of the contract that it breaks, by some of its words.
     """
-    return Mutant(
-        name=name, says=says, asks=asks, variants=variants, unsteady=unsteady,
-        tests=tests,
-    )  # fmt: skip
+    return Mutant(name=name, says=says, asks=asks, variants=variants, tests=tests)
 
 
 def right(name: str, variant: Variant, tests: str = "") -> Variant:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -17,7 +18,8 @@ from autograder.authoring.reference_files import VISIBILITIES, path, seed_of
 from autograder.authoring.specification import Specification
 from autograder.authoring.telling import EMPTY, Tells, sample
 from autograder.checks import references
-from autograder.checks.exercise import Case, Exercise, Value
+from autograder.checks.exercise import Case, Exercise, Predictions, Value
+from autograder.checks.sketches import Sketch
 from autograder.course import Unit
 from autograder.course.errors import Faults
 from autograder.root import PACKAGE, ROOT
@@ -121,14 +123,15 @@ def _agree(
 def save(unit: Unit, built: dict[str, list[Exercise]]) -> tuple[dict[Path, bytes], str]:
     """The reference files by path, and why they differ from the committed tensors.
 
-    Committed tensors of the same values stay as they are: other processors round
+    Each committed tensor of the same values stays as it is: other processors round
     otherwise, and that is no reason for a change.
     """
     files, reasons = dict[Path, bytes](), []
     for visibility, exercises in built.items():
         file = path(unit, visibility)
-        reason = difference(_committed(file), exercises)
-        packed = references.pack(exercises)
+        committed = _committed(file)
+        reason = difference(committed, exercises)
+        packed = references.pack(keep_equal(committed, e) for e in exercises)
         if reason:
             reasons.append(f"{visibility}: {reason}")
         else:
@@ -174,6 +177,40 @@ def _difference(old: Exercise, new: Exercise) -> str:
     return ""
 
 
+def keep_equal(committed: Mapping[str, Exercise], new: Exercise) -> Exercise:
+    """An exercise with those committed values that are equal to its own."""
+    if new.name not in committed:
+        return new
+    old_cases = {case.name: case for case in committed[new.name].cases}
+    return replace(
+        new, cases=tuple(_keep_case(old_cases.get(c.name), c) for c in new.cases)
+    )
+
+
+def _keep_case(old: Case | None, new: Case) -> Case:
+    if old is None:
+        return new
+
+    def keep(before: Predictions, after: Predictions, part: float) -> dict[str, Any]:
+        return {
+            name: before[name]
+            if name in before and not _of_value(before[name], value, new, part)
+            else value
+            for name, value in after.items()
+        }
+
+    return replace(
+        new,
+        inputs=keep(old.inputs, new.inputs, _RIGHT),
+        expected=keep(old.expected, new.expected, _RIGHT),
+        doubles=keep(old.doubles, new.doubles, _PAIRS),
+        mistakes={
+            variant: keep(old.mistakes.get(variant, {}), answers, _MISTAKEN)
+            for variant, answers in new.mistakes.items()
+        },
+    )
+
+
 def _of_case(old: Case, new: Case) -> str:
     if old.mistakes.keys() != new.mistakes.keys():
         return "other mistakes"
@@ -193,7 +230,11 @@ def _of_case(old: Case, new: Case) -> str:
     return ""
 
 
-def _of_value(old: Value, new: Value, case: Case, part: float) -> str:
+def _of_value(old: Value | Sketch, new: Value | Sketch, case: Case, part: float) -> str:
+    sketch, value = (new, old) if isinstance(new, Sketch) else (old, new)
+    if isinstance(sketch, Sketch):
+        is_same = sketch.matches(value, case.atol * part, case.rtol * part)
+        return "" if is_same else "changed"
     if not isinstance(old, torch.Tensor) or not isinstance(new, torch.Tensor):
         return "" if old == new else "changed"
     if old.shape != new.shape or old.dtype != new.dtype:

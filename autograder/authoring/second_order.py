@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 import torch
@@ -29,6 +29,7 @@ from autograder.checks.interactor import Interactor
 from autograder.checks.observe import observe
 from autograder.checks.probes import find
 from autograder.checks.second_order import SKETCH, WHICH, sketch
+from autograder.checks.stored_answers import select_whole
 from autograder.checks.time_limit import TooLongError, limit
 from autograder.course.errors import CourseError
 
@@ -39,13 +40,17 @@ _ENDLESS: Answers = {RAISED: "it does not end"}
 
 
 def with_doubles(
-    specification: Specification, cases: Sequence[Case]
+    specification: Specification, cases: Sequence[Case], unsteady: Collection[str] = ()
 ) -> tuple[Case, ...]:
-    """Add sketches of pairs of mistakes to the first ordinary cases."""
+    """Add sketches of pairs of mistakes to the first ordinary cases.
+
+    Args:
+        unsteady: variants that rounding decides, of which no pair is made.
+    """
     ordinary = [c for c in cases if c.mistakes and not c.says and not c.measure]
     if specification.side is not Interactor or any(case.measure for case in cases):
         return tuple(cases)  # these take too long
-    doubles = _sketches(specification, ordinary)
+    doubles = _sketches(specification, ordinary, unsteady)
     return tuple(
         replace(case, doubles=doubles[case.name]) if case.name in doubles else case
         for case in cases
@@ -53,11 +58,11 @@ def with_doubles(
 
 
 def _sketches(
-    specification: Specification, cases: Sequence[Case]
+    specification: Specification, cases: Sequence[Case], unsteady: Collection[str]
 ) -> dict[str, Answers]:
     sketched: list[tuple[tuple[int, int], list[torch.Tensor]]] = []
     probe = find(specification.name)
-    doubles = list(_doubles(specification, cases))
+    doubles = list(_doubles(specification, cases, unsteady))
     cases = cases[: max(_CASES, _RUNS // max(len(doubles), 1))]
     with contextlib.redirect_stdout(io.StringIO()), pristine():
         for places, code in doubles:
@@ -90,7 +95,7 @@ def _sketches(
 
 
 def _doubles(
-    specification: Specification, cases: Sequence[Case]
+    specification: Specification, cases: Sequence[Case], unsteady: Collection[str]
 ) -> Iterator[tuple[tuple[int, int], str]]:
     """The places of two mutants, and the code that makes the mistakes of both.
 
@@ -100,12 +105,16 @@ def _doubles(
         (place, variant)
         for place, mutant in enumerate(specification.mutants)
         for variant in mutant.variants
-        if not mutant.unsteady
-        and any(not compare(c, c.mistakes[variant.name]).passed for c in cases)
+        if variant.name not in unsteady
+        and not all(_is_right(c, variant) for c in cases)
     ]
     for (i, first), (j, second) in itertools.combinations(visible, 2):
         if i != j and (code := combine_variants(specification, first, second)):
             yield (i, j), code
+
+
+def _is_right(case: Case, variant: Variant) -> bool:
+    return compare(case, select_whole(case.mistakes[variant.name])).passed
 
 
 def combine_variants(

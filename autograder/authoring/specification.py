@@ -119,17 +119,14 @@ class Mutant:
     """A named mistake: what happened, a question that helps, and variants that make it.
 
     Variants may give different answers: those of each name the mistake in a student's
-    check. A single variant has the mistake's name. In ``unsteady`` cases rounding
-    decides the answers, so that they depend on the processor: references store only
-    which of them are wrong. ``tests``: the line of the contract that it breaks, by
-    some of its words.
+    check. A single variant has the mistake's name. ``tests``: the line of the contract
+    that it breaks, by some of its words.
     """
 
     name: str
     says: str
     asks: str
     variants: Sequence[Variant]
-    unsteady: Sequence[str] = ()
     tests: str = ""
 
     def __post_init__(self) -> None:

@@ -18,6 +18,7 @@ from autograder.authoring.answers import (
     mistaken_answers,
     mistaken_objects,
 )
+from autograder.authoring.confined import ConfinedProgram
 from autograder.authoring.draw import Draw
 from autograder.authoring.specification import CaseKind, Inputs, Specification
 from autograder.authoring.variants import build_object
@@ -26,10 +27,14 @@ from autograder.checks.exercise import Answers, Case, Value
 from autograder.checks.interactor import Interactor
 from autograder.checks.observe import observe
 from autograder.checks.probes import find
+from autograder.checks.values import same_answer
 
 MOST_DRAWS = 2000  # until inputs tell what they have to
 _FEWEST, _SAMPLE = 3, 24  # draws that are sampled of a case
-_STABLE_DRAWS, _MARGIN = 20, 0.5  # until rounding takes half of the tolerance at most
+_STABLE_DRAWS, _MARGIN = (
+    20,
+    0.2,
+)  # until rounding takes a fifth of the tolerance at most
 _RUNS = 1500  # of mistakes, in about as many an exercise is sampled
 
 Tells = Mapping[str, Sequence[str]]  # by case: variants that every drawing tells
@@ -152,6 +157,39 @@ def draw_stably(specification: Specification, kind: CaseKind, draw: Draw) -> Inp
             return InputsWithAnswers(inputs, expected)
         inputs = kind.inputs(draw)
     return inputs
+
+
+def find_unsteady(
+    specification: Specification, objects: Mapping[str, object], case: Case
+) -> set[str]:
+    """The variants whose answers to a case rounding decides.
+
+    They are other ones for inputs that differ by less than a millionth, as they would
+    be on another processor.
+    """
+    moved = {name: _move(value) for name, value in case.inputs.items()}
+    objects = {
+        name: answer
+        for name, answer in objects.items()
+        if name in case.mistakes and not isinstance(answer, ConfinedProgram)
+    }
+    if all(moved[name] is value for name, value in case.inputs.items()):
+        return set()
+    return {
+        variant
+        for variant, answers in mistaken_answers(specification, objects, moved).items()
+        if answers.keys() != case.mistakes[variant].keys()
+        or not all(
+            same_answer(case.mistakes[variant][name], answer, case)
+            for name, answer in answers.items()
+        )
+    }
+
+
+def _move(value: Value) -> Value:
+    if isinstance(value, torch.Tensor) and value.is_floating_point() and value.dim():
+        return value * (1 + 2.0**-21)
+    return value
 
 
 def _plain_case(

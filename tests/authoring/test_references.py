@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from autograder.authoring import cases, notebook, references
+from autograder.authoring.notation import edit
 from autograder.authoring.specification import Specification
 from autograder.checks.exercise import Exercise
 from autograder.checks.naming import PATTERN
@@ -74,13 +75,17 @@ def test_of_a_mistake_that_rounding_decides_only_what_is_wrong_is_kept(tiny_exer
     (mutant,) = tiny_exercise.mutants
     steady = draw_exercise(tiny_exercise).cases[0].mistakes["tripled"]
     assert set(steady) == {"twice"}
-    mutants = [replace(mutant, unsteady=["plain"])]
-    unsteady = (
-        draw_exercise(replace(tiny_exercise, mutants=mutants))
-        .cases[0]
-        .mistakes["tripled"]
-    )
-    assert unsteady == {PATTERN: "x"}
+    amplified = replace(mutant, variants=[edit("2 * x", "(1e9 * x).sin()")])
+    unsteady = draw_exercise(replace(tiny_exercise, mutants=[amplified])).cases[0]
+    assert unsteady.mistakes["tripled"] == {PATTERN: "x"}
+
+
+def test_of_a_changed_unit_the_values_that_are_equal_are_kept(tiny_exercise):
+    exercise = draw_exercise(tiny_exercise)
+    rounded = with_case(exercise, expected=1e-7, inputs=3e-4)
+    kept = references.keep_equal({exercise.name: exercise}, rounded).cases[0]
+    assert kept.expected["twice"] is exercise.cases[0].expected["twice"]
+    assert kept.inputs["x"] is rounded.cases[0].inputs["x"]
 
 
 def draw_exercise(specification: Specification) -> Exercise:

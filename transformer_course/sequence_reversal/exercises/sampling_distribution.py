@@ -167,7 +167,7 @@ MISTAKES = [
           edit("before >= top_p", "(probabilities.cumsum(dim=-1) >= top_p) & (before > 0)",
                name="crossing_dropped_but_never_all"),
           edit("before >= top_p", "(probabilities.cumsum(dim=-1) > top_p) & (before > 0)", name="above_p_dropped"),
-          unsteady=("all_of_it",), tests="always"),
+          tests="always"),
     wrong("one_more_than_needed",
           "One token too many stays: the sum had reached `top_p` without it.",
           "Is your set of tokens the smallest possible one?",

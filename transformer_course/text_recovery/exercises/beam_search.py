@@ -177,8 +177,7 @@ MISTAKES = [
           edit(_STOP, """
               scores = scores / length**alpha
               if best >= scores[0]:
-              """),
-          unsteady=["defaults", "long"]),  # after dozens of divisions all scores are nearly equal
+              """)),
     wrong("fixed_limit",
           "A wide beam or a long text is cut down: your code has a limit that no argument can raise.",
           "Where does your code use `beam_size`, and where `max_len`?",
