@@ -72,7 +72,7 @@ demo: $(READY)  ## release, sample class, autograde, feedback, report (in demo/)
 	autograder demo $(UNIT)
 
 test: $(TESTED)  ## the tests (CI runs the same)
-	$(PYTEST) --dist worksteal -m "not slow"
+	$(PYTEST) --dist worksteal --durations 10 -m "not slow"
 
 test-slow: $(EXTRAS)  ## the tests that take minutes
 	$(PYTEST) --dist loadgroup -m slow
