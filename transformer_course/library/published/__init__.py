@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from torch import Tensor
 
@@ -33,12 +34,14 @@ class PublishedModel:
         encode: from a text to ids, with the special tokens that the model expects.
         decode: from ids to a text, without special tokens.
         token: from an id to the token as the vocabulary writes it.
+        tokenizer: the ``tokenizers.Tokenizer`` that does so.
     """
 
     weights: Mapping[str, Tensor]
     encode: Callable[[str], list[int]]
     decode: Callable[[Sequence[int]], str]
     token: Callable[[int], str]
+    tokenizer: Any
 
 
 def fetch(model: str | Listing, location: str | Path | None = None) -> PublishedModel:
@@ -69,6 +72,7 @@ def fetch(model: str | Listing, location: str | Path | None = None) -> Published
         encode=lambda text: list(tokenizer.encode(text).ids),
         decode=lambda ids: str(tokenizer.decode(list(map(int, ids)))),
         token=lambda index: str(tokenizer.id_to_token(int(index))),
+        tokenizer=tokenizer,
     )
 
 
