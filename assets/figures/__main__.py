@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attention
 import decoding
+import machine
 import modern
 import training
 import transformer
@@ -27,9 +28,10 @@ FIGURES = (
     modern.three_ages,
     modern.shared_keys,
     modern.block,
+    machine.residual_stream,
 )
 
 if __name__ == "__main__":
-    for draw in FIGURES:
+    for name, draw in ({f.__name__: f for f in FIGURES} | machine.MACHINES).items():
         sheet, alt = draw()
-        print(sheet.save(draw.__name__, alt))
+        print(sheet.save(name, alt))
