@@ -89,9 +89,9 @@ def titles(cells: Sequence[Cell]) -> dict[str, str]:
 
 
 def head_size(cells: Sequence[Cell]) -> int:
-    """The number of cells before the first code."""
-    kinds = [cell.kind for cell in cells]
-    return kinds.index("code") if "code" in kinds else len(kinds)
+    """The number of cells before the first code; a folded cell only draws."""
+    is_code = [cell.kind == "code" and not cell.folded for cell in cells]
+    return is_code.index(True) if True in is_code else len(cells)
 
 
 def with_count(text: str, old: int, new: int, words: Wording) -> str:

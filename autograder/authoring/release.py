@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import shutil
@@ -12,6 +13,7 @@ import nbformat
 from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.authoring.notebook import BEGIN, END, Cell
+from autograder.checks import display
 from autograder.course import Unit
 from autograder.course.errors import CourseError, Faults
 
@@ -31,7 +33,29 @@ def generate(unit: Unit, source: str) -> str:
         path.write_text(source, encoding="utf-8")
         _run_nbgrader(root, unit)
         released = root / "release" / unit.label / f"{unit.label}.ipynb"
-        return released.read_text(encoding="utf-8").rstrip("\n") + "\n"
+        return _show_opening(unit, released.read_text(encoding="utf-8"))
+
+
+def _show_opening(unit: Unit, text: str) -> str:
+    """Give the first cell that only draws its output, to be seen before it runs."""
+    notebook = nbformat.reads(text, as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and (arguments := _drawing_of(cell.source)):
+            data = display.drawing_output(unit.package, *arguments)
+            cell.outputs = [nbformat.v4.new_output("display_data", data)]
+            break
+    return str(nbformat.writes(notebook)).rstrip("\n") + "\n"
+
+
+def _drawing_of(source: str) -> list[str]:
+    """The arguments of the one drawing that a cell shows and does nothing else."""
+    *imports, last = ast.parse(source).body or [ast.Pass()]
+    if not all(isinstance(node, ast.ImportFrom) for node in imports):
+        return []
+    if not (isinstance(last, ast.Expr) and isinstance(last.value, ast.Call)):
+        return []
+    is_drawing = ast.unparse(last.value.func) == "drawing"
+    return [ast.literal_eval(node) for node in last.value.args] if is_drawing else []
 
 
 def _run_nbgrader(root: Path, unit: Unit) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from autograder.checks.console import showable
@@ -58,11 +59,23 @@ def show_steps(
 
 def drawing(name: str, number: str, caption: str) -> None:
     """Display one of the course's own drawings (``drawings/NAME.svg``)."""
-    path = CONTENT / "drawings" / f"{name}.svg"
-    svg = path.read_text("utf-8")
-    picture = Drawn(svg, label(svg))
+    picture = _read_drawing(CONTENT, name)
     if not _print_instead(picture.alt):
         _display(page.figure(picture, number, caption), number, caption, picture.alt)
+
+
+def drawing_output(
+    content: Path, name: str, number: str, caption: str
+) -> dict[str, str]:
+    """What `drawing` displays, by its types; ``content`` is the course's package."""
+    picture = _read_drawing(content, name)
+    html = page.figure(picture, number, caption)
+    return _bundle(html, number, caption, picture.alt)
+
+
+def _read_drawing(content: Path, name: str) -> Drawn:
+    svg = (content / "drawings" / f"{name}.svg").read_text("utf-8")
+    return Drawn(svg, label(svg))
 
 
 def _print_instead(alt: str) -> bool:
@@ -75,8 +88,13 @@ def _print_instead(alt: str) -> bool:
 def _display(html: str, number: str, caption: str, alt: str) -> None:
     from IPython.display import display
 
+    display(_bundle(html, number, caption, alt), raw=True)
+
+
+def _bundle(html: str, number: str, caption: str, alt: str) -> dict[str, str]:
+    """A figure as a cell's output: HTML, and words for pages without it."""
     label = f"Figure {number}. " if number else ""
-    display({"text/html": html, "text/plain": f"{label}{caption} {alt}"}, raw=True)
+    return {"text/html": html, "text/plain": f"{label}{caption} {alt}"}
 
 
 def _close(figure: Any) -> None:

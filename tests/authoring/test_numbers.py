@@ -53,6 +53,12 @@ def test_what_is_stale_is_refused_with_its_line(text, message):
         refuse_stale(notebook(**text))
 
 
+def test_a_folded_picture_does_not_end_the_head():
+    picture = Cell("code", "drawing()", "n.py:2", folded=True)
+    with pytest.raises(CourseError, match='"nine exercises"'):
+        refuse_stale([picture, *notebook(head="nine exercises")])
+
+
 def test_each_exercise_without_a_title_is_refused_with_its_line():
     cells = [
         Cell("markdown", "### Exercise 9.1 - A title", "n.py:1"),

@@ -1,5 +1,6 @@
 """A release has nothing of what is asked for."""
 
+import nbformat
 import pytest
 
 from autograder.authoring import notebook, release
@@ -24,3 +25,27 @@ def test_a_solution_that_leaks_into_prose_is_refused(tmp_path):
     released = release.generate(unit, notebook.to_source(unit, cells))
     with pytest.raises(CourseError, match=r"99_tiny.py:11: the release shows"):
         release.refuse_leaks(cells, released)
+
+
+OPENING = """\
+# %% folded=true
+# @title The machine
+from autograder import drawing
+
+drawing("machine", "", "It runs.")
+
+# %%
+import math
+"""
+
+
+def test_a_release_shows_its_first_drawing_before_anything_runs(tmp_path):
+    unit = as_text(tmp_path, TEXT.replace("# %%\nimport math\n", OPENING))
+    drawings = unit.package / "drawings"
+    drawings.mkdir(parents=True)
+    (drawings / "machine.svg").write_text('<svg aria-label="A wheel."></svg>\n')
+    released = release.generate(unit, notebook.to_source(unit, notebook.read(unit)))
+    cells = nbformat.reads(released, as_version=4).cells
+    (output,) = (output for cell in cells for output in cell.get("outputs", ()))
+    assert output["data"]["text/plain"] == "It runs. A wheel."
+    assert "<img" in output["data"]["text/html"]
