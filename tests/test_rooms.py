@@ -224,6 +224,7 @@ ELSEWHERE = {
     "root": "course/test_root.py",
     "checks/measures": "checks/test_compare.py",
     "transformer_course/library/observing": "authoring/test_verify.py",
+    "transformer_course/library/chat_model": "transformer_course/library/test_chat.py",
     "extras/*/commands": "cli/test_main.py",
     # Data, and what observes: every mutant and every accepted solution goes through.
     "authoring/catalogue": "transformer_course/test_bank.py",
