@@ -10,7 +10,7 @@ from pen import BLUE, CLEAR, GREEN, GREY, INK, ORANGE, PINK, Sheet, mixed
 LEFT, STEP = 12.2, 6.5  # of the columns, one for each piece
 RIGHT = LEFT + 5 * STEP
 BUS = 12.0  # the middle of the residual stream
-SIZE = 11  # points: 11 pixels on a telephone
+SIZE = 11.2  # points: 11 pixels on a telephone
 # What SmolLM2 makes of it: pieces, ids, and the next token with 77 percent.
 PIECES = ("The", "capital", "of", "France", "is")
 IDS = (504, 3575, 282, 4649, 314)
@@ -74,7 +74,8 @@ def machine(lit: str) -> tuple[Sheet, str]:
     sheet.name(6.8, "pieces, ids", "unit 6", "pieces")
     for n, (piece, index) in enumerate(zip(PIECES, IDS, strict=True)):
         x = LEFT + STEP * n + 0.2
-        sheet.part("pieces", x, 4.5, STEP - 0.4, 2.6, piece)
+        sheet.part("pieces", x, 4.5, STEP - 0.4, 2.6, "")
+        sheet.text(x + STEP / 2 - 0.2, 5.8, piece, SIZE)
         sheet.text(x + STEP / 2 - 0.2, 8.4, str(index), SIZE, GREY)
     sheet.down(9.6, 10.8)
     sheet.name(12.1, "vectors", "unit 1", "embed")
