@@ -1,5 +1,6 @@
 """A chat model on a student's functions: called, replaced, broken, recorded."""
 
+import importlib
 import json
 from types import SimpleNamespace
 
@@ -162,14 +163,40 @@ def test_recorded_answers_are_shown_where_nothing_is_installed(
     assert all(len(line) <= 88 for line in lines)
 
 
+DEMONSTRATION = """
+# %%
+from autograder import demo
+from transformer_course.library import chat
+
+# %%
+def everything(length):
+    return torch.ones(length, length, dtype=bool)
+
+@demo
+def it_answers():
+    attend = {"scaled_dot_product_attention": scaled_dot_product_attention}
+    chat.ask("Who?", {"yours": attend, "no mask": attend | {"mask": everything}})
+"""
+
+
+@pytest.fixture
+def chat_answers(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "assets"))
+    return importlib.import_module("chat_answers")
+
+
+def test_what_a_unit_asks_is_recorded_with_its_solutions(model, tmp_path, chat_answers):
+    unit = SimpleNamespace(text=tmp_path / "02_attention.py", name="attention")
+    unit.text.write_text(DEMONSTRATION)
+    (answers,) = chat_answers.record(unit, model).items()
+    assert answers[0] == "Who?" and list(answers[1]) == ["yours", "no mask"]
+
+
 @pytest.mark.slow
 @pytest.mark.whole_course
-def test_recorded_answers_are_what_the_model_says(monkeypatch):
+def test_recorded_answers_are_what_the_model_says(chat_answers):
     if finding._find_installed(LISTED["smollm2"]) is None:
         pytest.skip("SmolLM2 is not installed")
-    monkeypatch.syspath_prepend(str(ROOT / "assets"))
-    import chat_answers
-
     model, measured = chat.available("smollm2"), {}
     for unit in units():
         for question, answers in chat_answers.record(unit, model).items():
