@@ -5,14 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from tests.transformer_course.solutions import given
 from transformer_course.solutions import encoder_decoder as unit
-from transformer_course.solutions import multi_head_attention
-
-SEEDS = pytest.mark.parametrize("seed", range(3))
 
 
 @pytest.fixture(scope="module")
@@ -20,25 +17,31 @@ def notebook() -> dict:
     return given.code("encoder_decoder")
 
 
-def alike(x: Tensor) -> float:
-    """The mean cosine similarity of two different positions of x, `(B, L, d)`."""
-    unit_vectors = F.normalize(x, dim=-1)
-    cosines = unit_vectors @ unit_vectors.mT  # (B, L, L)
-    others = ~torch.eye(x.size(1), dtype=torch.bool)
-    return float(cosines[:, others].mean().detach())
+@pytest.mark.parametrize("has_network", [False, True])
+def test_only_the_sum_keeps_positions_apart(notebook, has_network):
+    without, with_sum = (
+        [notebook["six_random_layers"](adds, has_network, seed) for seed in range(5)]
+        for adds in (False, True)
+    )
+    assert min(without) > 0.995
+    low, high = (0.17, 0.26) if has_network else (0.08, 0.17)
+    assert low < min(with_sum) < max(with_sum) < high
 
 
-@SEEDS
-def test_attention_alone_makes_all_positions_alike(seed):
-    torch.manual_seed(seed)
-    alone = with_residual = with_network = torch.randn(4, 10, 32)
-    for _ in range(6):
-        attention = multi_head_attention.MultiHeadAttention(32, 4)
-        alone = attention(alone, alone, alone)[0]
-        with_residual = with_residual + attention(*3 * [with_residual])[0]
-        with_network = unit.EncoderLayer(32, 4, 128)(with_network)
-    assert alike(alone) > 0.995
-    assert max(alike(with_residual), alike(with_network)) < 0.5
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_a_network_stores_the_facts_of_which_attention_knows_half(notebook, seed):
+    learn = notebook["learn_facts"]
+    assert 0.5 < learn(1, False, seed) < 0.59
+    assert min(learn(1, True, seed), learn(3, False, seed)) > 0.95
+
+
+def test_the_network_has_as_many_parameters_as_two_more_attentions(notebook):
+    network, attentions = (
+        sum(p.numel() for p in notebook["Facts"](*parts).parameters())
+        for parts in ((1, True), (3, False))
+    )
+    assert attentions == pytest.approx(network, rel=0.02)
 
 
 def test_the_first_step_of_adam_is_as_long_for_small_gradients_as_for_large(notebook):
@@ -127,13 +130,3 @@ def test_tied_embeddings_save_38_of_101_million_parameters(notebook):
     counts.append(sum(p.numel() for p in tied.parameters()))
     assert [round(count / 1e6) for count in counts] == [101, 63]
     assert round(3 * 37_000 * 512 / 1e6) == 57
-
-
-def test_a_trained_head_and_a_published_one_attend_to_the_previous_token(notebook):
-    found = notebook["maps_of"](
-        "The cat didn't climb the tree because it was too scared."
-    )
-    own, theirs = notebook["train_previous"](16), found.weights[0, 2]
-    assert 0.94 < own.diagonal(-1).mean() < 0.999 < theirs.diagonal(-1).mean()
-    assert own[0, -1] > 0.9
-    assert theirs[0, 0] > 0.999

@@ -43,7 +43,7 @@ MISTAKES = [
           "What does `inplace=True` ask for, and what still needs the old values?",
           edit("nn.Dropout(dropout)", "nn.Dropout(dropout, inplace=True)")),
     under_two_names("self.dropout = nn.Dropout(dropout)",
-                    "self.layers = nn.Sequential(self.linear1, self.dropout, self.linear2)", tests="parameter once"),
+                    "self.layers = nn.Sequential(self.linear1, self.dropout, self.linear2)", tests="appears twice"),
     wrong("in_float32",
           "The network computes in float32 even if it and its input are float64.",
           "Which of your steps names a dtype?",
@@ -202,7 +202,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    target="FeedForward", results="output", tests="start at random",
+    target="FeedForward", results="output", tests="randomly initialised",
     contract=Contract(
         arguments="x: B L d", results="output: B L d", on=("gelu", "relu"), named=True,
         dropout=(("gelu", "relu"), {"make.dropout": 0.375}), sizes={"no batch": {"batch": ()}},

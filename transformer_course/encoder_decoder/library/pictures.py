@@ -43,8 +43,8 @@ def placements(runs: Mapping[str, Sequence[Run]]) -> None:
     left.set(xlabel="step", title="loss, 8 layers, no warm-up", ylim=(1, 4))
     right.set(xlabel="layer", title="gradient norm before the first step")
     style.legend(right)
-    caption = "Where the norm is placed decides whether this training run works."
-    show(figure, f"{'; '.join(descriptions)}.", "4.3", caption)
+    caption = "Within 120 steps, only pre-norm leaves the level of guessing."
+    show(figure, f"{'; '.join(descriptions)}.", "4.4", caption)
 
 
 def warmups(losses: Mapping[str, Sequence[float]]) -> None:
@@ -57,8 +57,8 @@ def warmups(losses: Mapping[str, Sequence[float]]) -> None:
     _guessing(axes, GUESS, len(values))
     axes.set(xlabel="step", title="loss, 8 layers, post-norm, peak rate 0.005")
     axes.legend(loc="lower left")
-    caption = "Post-norm learns once its first steps are small."
-    show(figure, f"Loss. {told.curves(losses)}", "4.4", caption)
+    caption = "With small first steps, post-norm leaves the level of guessing as well."
+    show(figure, f"Loss. {told.curves(losses)}", "4.5", caption)
 
 
 Named = tuple[str, Sequence[str], Sequence[str], Tensor]  # title, rows, columns, bool
@@ -78,8 +78,8 @@ def _allowed(parts: Sequence[Named], number: str, caption: str, across: str) -> 
 
 def who_moves(parts: Sequence[Named]) -> None:
     """Draw which outputs (rows) change when an input (column) changes."""
-    caption = "Outputs (rows) that change when an input (column) is pushed."
-    _allowed(parts, "4.6", caption, "the input that changes")
+    caption = "A cell is filled if its output (row) changes with its input (column)."
+    _allowed(parts, "4.7", caption, "the input that changes")
 
 
 Cost = tuple[int, int, int, int]
@@ -110,15 +110,15 @@ def costs(lengths: Sequence[int], layer_costs: Sequence[Cost]) -> None:
         axes.set_yscale("log")
         axes.set(xlabel="length L", title=title)
         axes.legend(loc="lower right")
-    caption = "One encoder layer of the paper's sizes, for one sequence of length L."
-    show(figure, f"{'; '.join(descriptions)}.", "4.9", caption)
+    caption = "Attention overtakes the network first in memory and then in FLOPs."
+    show(figure, f"{'; '.join(descriptions)}.", "4.10", caption)
 
 
 def masks(named: Mapping[str, Tensor], names: Sequence[str]) -> None:
     """Draw the masks of two families, made from one attention mask."""
     parts = [(title, names, names, mask) for title, mask in named.items()]
-    caption = "One attention mask, two families. Struck out: masked."
-    _allowed(parts, "4.10", caption, "key")
+    caption = "One attention mask makes both masks; the keys struck out are masked."
+    _allowed(parts, "4.11", caption, "key")
 
 
 def families(
@@ -142,8 +142,8 @@ def families(
         f"{name} by position: {', '.join(f'{v:.2f}' for v in values)}"
         for name, values in curves.items()
     )
-    caption = "Accuracy by position, for two families."
-    show(figure, f"{description}.", "4.11", caption)
+    caption = "Where the mirror image is in the future, a model can only guess."
+    show(figure, f"{description}.", "4.12", caption)
 
 
 def mirror(weights: Tensor, shares: Sequence[float]) -> None:
@@ -162,30 +162,15 @@ def mirror(weights: Tensor, shares: Sequence[float]) -> None:
     weights_there = ", ".join(descriptions)
     alt = f"Attention from masked letters; on the mirror image: {weights_there}."
     caption = (
-        "Where four heads attend when a letter is masked, and the weight on its mirror "
-        "image."
+        "When a letter is masked, each head attends somewhere else; the percentage is "
+        "its weight on the mirror image."
     )
-    show(figure, alt, "4.12", caption)
+    show(figure, alt, "4.13", caption)
 
 
 def crossing(weights: Tensor, writes: Sequence[str], reads: Sequence[str]) -> None:
     """Draw cross-attention from the words that are written to those that are read."""
     figure, axes = style.subplots(height=3.2, width=4.6)
     maps.heat_map(axes, weights, [f"→ {word}" for word in writes], reads)
-    caption = "Cross-attention, mean of the heads: rows are the words to be written."
-    show(figure, told.weights(weights, writes, reads), "4.13", caption)
-
-
-def previous(yours: Tensor, theirs: Tensor, tokens: Sequence[str]) -> None:
-    """Draw two heads that attend to the previous token, `(L, L)` each."""
-    figure, row = style.subplots(1, 2, height=3.4)
-    descriptions = []
-    heads = (("your head", yours), ("MiniLM, layer 0, head 2", theirs))
-    for axes, (title, weights) in zip(row, heads, strict=True):
-        maps.heat_map(axes, weights, tokens, (), title, values=None)
-        axes.set_xticks(range(len(tokens)), tokens, rotation=90)
-        score = float(weights.diagonal(-1).mean())
-        descriptions.append(f"{title}: weight {score:.4f} on the previous token")
-    row[1].set_yticks([])
-    caption = "Two heads that attend to the previous token: yours, and a published one."
-    show(figure, f"{'; '.join(descriptions)}.", "4.14", caption)
+    caption = "The decoder attends to the words that it is about to translate."
+    show(figure, told.weights(weights, writes, reads), "4.14", caption)
