@@ -117,7 +117,7 @@ def minilm() -> tuple[published.PublishedModel, torch.nn.Module]:
 
 @pytest.mark.slow
 class TestMiniLM:
-    """What unit 4 says of it."""
+    """What units 2 to 4 say of it."""
 
     def test_it_is_the_librarys(self, transformers, minilm):
         model, ours = minilm
