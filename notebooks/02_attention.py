@@ -6,27 +6,40 @@
 # $$\operatorname{Attention}(Q, K, V) =
 # \operatorname{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right) V$$
 #
-# In this unit you compute it once by hand, build it piece by piece, and watch it learn.
-# By the end, no symbol in it will be a mystery.
+# In this unit you compute it once by hand, build it piece by piece, and finally let a
+# published chat model answer a question through your function. By the end, no symbol in
+# it will be a mystery.
+
+# %% folded=true
+# @title The whole machine
+from autograder import drawing
+
+drawing(
+    "machine_attention",
+    "",
+    "The blue part of the chat model is what you build today; the number beside a part "
+    "is the unit that builds it.",
+)
 
 # %% [markdown]
-# **You will learn to**
-# - read queries, keys and values as a *soft search*;
-# - explain why the scores are divided by $\sqrt{d_k}$, by argument and by measurement;
-# - write a softmax that survives large scores;
-# - build padding masks and causal masks, and combine them;
-# - wrap it all up as self-attention and cross-attention, and train a layer;
-# - *test* a layer from outside: who sees whom, and does the order matter?
+# **Questions of this unit**
+# - How can a search be soft enough to be learnt?
+# - Why are the scores divided by $\sqrt{d_k}$, and what happens to the gradients if
+#   they are not?
+# - Why does a softmax fail on large scores, and what saves it?
+# - Who may attend to whom, and how does a mask say so?
+# - Can a layer find out where to look when nobody tells it?
+# - What does a layer see, and does it know about order? How can you *test* that from
+#   outside?
 #
 # *About 2½ hours · short path about 1½: exercises 2.3, 2.4, 2.5*
 #
 # *6 exercises and one question in words · 100 points.* The short path covers the
 # essentials: read the other sections now, and solve their exercises when you come back.
 #
-# **Recap.** The `InputLayer` of unit 1 gave a tensor of shape `(B, L, d_model)`: `B`
-# sentences with `L` positions, and for each position a vector that knows its word and
-# its position. But this vector knows nothing about its neighbours yet. That changes
-# now.
+# **Recap.** The `InputLayer` of unit 1 gave each position of a sentence a vector that
+# knows its word and its position, in a tensor of shape `(B, L, d_model)`. About its
+# neighbours, this vector knows nothing yet.
 #
 # <details><summary>Conventions of this course</summary>
 #
@@ -53,8 +66,9 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from autograder import check, demo, drawing
+from autograder import check, demo, earlier
 from transformer_course.attention.library import pictures, recall, timing
+from transformer_course.library import chat
 from transformer_course.library.attention_maps import maps_of
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -63,28 +77,28 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## 1. A search that never says "not found"
 #
-# A Python dictionary is a strict librarian. You bring a **query**, and if it equals one
-# of the **keys**, letter by letter, you get the whole **value**. Otherwise you get
-# nothing.
+# A Python dictionary is a strict librarian: if the **query** that you bring equals one
+# of the **keys** letter for letter, you get its whole **value**, and otherwise nothing
+# at all.
 #
-# Attention is a kind librarian. She compares your query with every key and gives each
-# key a *score*. Then she turns the scores into **attention weights**, shares that sum
-# to one, and hands you a mixture of all values: a lot from the keys that fit well, a
-# little from the others.
+# Attention is a kind librarian. She compares your query with every key, gives each key
+# a *score*, and turns the scores into **attention weights**, shares that sum to one.
+# What you take home is a mixture of the values, in which a value counts for more the
+# better its key fits.
 #
 # | | dictionary | attention |
 # |---|---|---|
 # | query and key are | equal, or not | more or less similar |
-# | the result is | one value | a weighted sum of all values |
+# | the result is | one value | a weighted sum of the values |
 # | a small change to the query | may lose everything | changes the result a little |
-# | has a gradient | no | **yes, so it can be learnt** |
+# | gradient for query and keys | none | **yes, so the matching can be learnt** |
 #
-# The last row is why we want attention, and in section 7 you will watch it learn.
+# The last row is why we want attention, and section 7 puts it to the test.
 #
-# Here is the menu of a tiny café. Each *key* describes a dish by four features: sweet,
-# cold, fruity, creamy. Its *value* is what we want to know: the price, and the minutes
-# until the dish is served. A *query* says what a guest would like: Ann wants something
-# cold and fruity.
+# The menu of a tiny café will serve as an example. Each *key* describes a dish by four
+# features (sweet, cold, fruity, creamy), and its *value* holds what we want to know:
+# the price, and the minutes until the dish is served. A *query* says what a guest would
+# like, which for Ann is something cold and fruity.
 
 # %%
 DISHES = ["sorbet", "chocolate ice", "apple pie", "soup"]
@@ -104,32 +118,38 @@ for name, key in zip(DISHES, KEYS, strict=True):
     print(f"{name:>14}: score {score:4.1f}")
 
 # %% [markdown]
-# **Predict first.** The next cell turns the scores into weights and mixes the values.
-# Will sorbet get about half of the weight, three quarters, or nearly all? Is the weight
-# of soup exactly zero?
+# **Predict first.** The next cell turns Ann's scores into weights and mixes the values.
+# How much of the weight does sorbet get: about half, three quarters, or nearly all? Is
+# the weight of soup exactly zero?
 
 # %%
+my_guess = "sorbet: ?, soup: ?"  # write yours here, then run the cell
+
 weights_of_ann = F.softmax(KEYS @ ANN, dim=0)
 price, minutes = weights_of_ann @ VALUES
 pictures.attention_weights(DISHES, weights_of_ann)
 print(f"expected price {float(price):.2f}, minutes {float(minutes):.1f}")
+print("your guess:", my_guess)
 
 # %% [markdown]
-# Sorbet gets about three quarters. Soup gets a small weight, but not zero: on paper,
-# softmax never assigns a weight of exactly zero. Keep this in mind for the section on
-# masks.
+# Sorbet gets about three quarters, and soup a small weight that is not zero: on paper,
+# softmax never assigns exactly zero as long as every score is finite. Keep this in mind
+# for the section on masks.
 #
 # ### Many queries at once
 #
-# In a sentence, every word sends out a query of its own. We stack the queries as the
-# rows of a matrix `q` and the keys as the rows of a matrix `k`. Each query meets each
-# key, and each meeting produces one score.
+# So far there was one guest, but in a sentence every word sends out its own query. We
+# stack the queries as the rows of a matrix `q` and the keys as the rows of a matrix
+# `k`, so that each row of `q` has to meet each row of `k`.
 
 # %%
-drawing("one_score", "2.2", "One entry of the scores: a row of q meets a row of k.")
+drawing(
+    "one_score", "2.2", "Each score is the dot product of a row of q and a row of k."
+)
 
 # %% [markdown]
-# Computed by hand, the entry in the drawing is the sum of `8` products:
+# By hand, the entry that is marked in the drawing (query 1, key 2) is a sum of eight
+# products:
 
 # %%
 torch.manual_seed(1)
@@ -145,18 +165,16 @@ print(f"how well key 2 fits query 1: {one_score:.3f}")
 # ## 2. Why divide by $\sqrt{d_k}$?
 #
 # Suppose that the entries of `q` and `k` are independent, with mean 0 and variance 1.
-# Then one product $q_c k_c$ also has mean 0 and variance 1. A score adds up $d_k$ of
-# these products, and variances of independent terms add:
+# Then each product $q_c k_c$ also has mean 0 and variance 1, and since a score adds up
+# $d_k$ of these products and the variances of independent terms add, we have
 #
 # $$\operatorname{Var}(q \cdot k) = \sum_{c=1}^{d_k} \operatorname{Var}(q_c k_c) = d_k
 # \qquad\Longrightarrow\qquad \text{standard deviation} = \sqrt{d_k}.$$
 #
-# So longer vectors give larger scores, for no good reason. Dividing by $\sqrt{d_k}$
+# So longer vectors give larger scores, for no good reason, and large scores do harm,
+# because softmax then gives nearly everything to one key. Dividing by $\sqrt{d_k}$
 # brings the standard deviation back to 1, whatever the length (Vaswani et al. 2017,
 # section 3.2.1 and its footnote 4).
-#
-# **Predict first.** `d_k` grows from 4 to 64. By which factor do typical scores grow?
-# And what weights does softmax give to ten scores of that size?
 
 # %%
 SIZES = [1, 4, 16, 64, 256, 1024]
@@ -177,13 +195,14 @@ def scores_grow():
 
 
 # %% [markdown]
-# Scores grow by a factor of $\sqrt{64 / 4} = 4$. Without scaling, softmax soon gives
-# almost all of the weight to one of the ten keys: the kind librarian has turned into
-# the strict one. That is bad for learning, because a small change to the query no
-# longer changes the result.
+# From `d_k = 4` to 64, the spread of the scores grows by a factor of
+# $\sqrt{64 / 4} = 4$, as the argument says. Without scaling, softmax soon gives almost
+# all the weight to one of the ten keys: the kind librarian has turned into the strict
+# one.
 #
-# **Predict first.** Training corrects a query through the gradient that reaches it. For
-# long vectors, is this gradient smaller or larger without scaling than with it?
+# **Predict first.** Training corrects a query through the gradient that reaches it.
+# Take 500 queries of ten keys each, with `d_k = 1024`: is the gradient of a query
+# smaller or larger without scaling than with it?
 
 
 # %%
@@ -199,6 +218,9 @@ def query_gradients(d_k: int, scale: float) -> Float[Tensor, "500"]:
     return gradients.norm(dim=-1)
 
 
+my_guess = "smaller or larger?"
+
+
 @demo
 def gradient_of_a_query():
     torch.manual_seed(3)
@@ -208,24 +230,25 @@ def gradient_of_a_query():
         without, scaled = query_gradients(d_k, 1.0), query_gradients(d_k, d_k**-0.5)
         line = f"{d_k:5d}   {without.mean():8.3f} {without.median():8.5f}  "
         print(f"{line}{scaled.mean():8.3f} {scaled.median():8.5f}")
+    print("your guess:", my_guess)
 
 
 # %% [markdown]
 # Both, and that is the trouble. At `d_k = 1024`, the *mean* gradient without scaling is
-# three or four times as large as with it, but the *median* is practically zero. Most
-# queries receive hardly any gradient, because one key has taken everything. A few are
-# torn between two keys and receive a huge gradient. With scaling, mean and median stay
-# close together: every query can learn.
+# about four times as large as with it (3.8 to 4.6 times with five seeds), whereas the
+# *median* is practically zero. Most queries receive hardly any gradient, because one
+# key has taken everything, while a few are torn between two keys and receive a huge
+# one. With scaling, mean and median stay close together, so that every query can learn.
 #
-# For all queries at once, the scaled scores are the matrix $QK^\top / \sqrt{d_k}$,
+# For all queries at once, the scaled scores form the matrix $QK^\top / \sqrt{d_k}$,
 # whose entry in row $i$ and column $j$ belongs to query $i$ and key $j$. This table of
 # scores is the only place in a Transformer where two positions are ever compared.
 #
 # ## 3. One attention, by hand
 #
 # Before you write the general version, compute a small one with pencil and paper. Three
-# guests sit down in the café. Ann wants something cold and fruity, Ben nothing sweet or
-# cold, and Cy only something creamy. But the soup is **sold out**: it is masked, so
+# guests sit down in the café: Ann wants something cold and fruity, Ben nothing sweet or
+# cold, and Cy only something creamy. But the soup is **sold out**, so it is masked, and
 # nobody can have it.
 #
 # | queries | sweet | cold | fruity | creamy |
@@ -253,9 +276,9 @@ def gradient_of_a_query():
 #    minutes are $0.58 \cdot 1 + 0.21 \cdot 2 + 0.21 \cdot 9 = 2.89$. (Without rounding
 #    the weights first, they are 3.64 and 2.91.)
 #
-# **Predict first.** Work out the weights of Ben and Cy to two decimals, and replace the
-# zeros below. You need $e^{-1} = 0.37$, $e^0 = 1$ and $e^1 = 2.72$. Which dish would
-# Ben have ended up with if the soup were not sold out?
+# **With a pencil.** Work out the weights of Ben and Cy to two decimals, for which you
+# need only $e^{-1} = 0.37$, $e^0 = 1$ and $e^1 = 2.72$, and write them in place of the
+# zeros below. Which dish would Ben have ended up with if the soup were not sold out?
 
 # %%
 GUESTS = {
@@ -370,22 +393,24 @@ def pencil_and_function():
 
 # %% [markdown]
 # Ben gets mostly apple pie, with a weight of 0.58, and Cy mostly chocolate ice, with
-# 0.67. Without the mask, Ben would have ended up with soup: its score is the best of
-# all, and its weight would have been 0.61. Notice that no guest ever looked at a
-# different guest's row, because each query is answered on its own. Two things remain:
-# to write these steps for all queries at once, and to make them safe.
+# 0.67. Without the mask, Ben would have ended up with soup, whose score is the best of
+# all and whose weight would have been 0.61. Notice that no guest ever looked at a
+# different guest's row, because each query is answered on its own. What remains is to
+# write these steps for all queries at once, and to make them safe.
 #
 # ## 4. From scores to weights: a safe softmax
 #
-# Scores can be any numbers, but weights must be positive and sum to one. The
+# Scores can be any numbers, whereas weights must be positive and sum to one. The
 # exponential makes them positive, and the division makes them sum to one:
 #
 # $$\operatorname{softmax}(x)_j = \frac{e^{x_j}}{\sum_m e^{x_m}}$$
 #
-# On paper, that is all. On a computer, there is a trap.
+# On paper, that is all, but on a computer there is a trap. The three rows below differ only by
+# a constant, which cancels in the fraction, so all of them *should* give the same
+# weights:
 #
-# **Predict first.** The three rows below differ only by a constant. What are their
-# softmaxes?
+# $$\frac{e^{x_j + c}}{\sum_m e^{x_m + c}} = \frac{e^c\,e^{x_j}}{e^c \sum_m e^{x_m}}
+# = \frac{e^{x_j}}{\sum_m e^{x_m}}$$
 
 # %%
 for row in ([1.0, 2.0, 3.0], [81.0, 82.0, 83.0], [101.0, 102.0, 103.0]):
@@ -394,17 +419,10 @@ for row in ([1.0, 2.0, 3.0], [81.0, 82.0, 83.0], [101.0, 102.0, 103.0]):
     print(f"{'':>22}  by the formula: {x.exp() / x.exp().sum()}")
 
 # %% [markdown]
-# A constant cancels in the fraction, so all three rows *should* give the same weights:
-#
-# $$\frac{e^{x_j + c}}{\sum_m e^{x_m + c}} = \frac{e^c\,e^{x_j}}{e^c \sum_m e^{x_m}}
-# = \frac{e^{x_j}}{\sum_m e^{x_m}}$$
-#
-# But the largest `float32` is about $3.4 \cdot 10^{38}$, and $e^{89}$ is beyond it. The
-# powers of the last row are infinite, and `inf / inf` is `nan`. The cure is in the
-# equation itself: **you are free to choose $c$, for each row.**
-#
-# This matters, because a single `nan` in the loss spreads to every parameter of a
-# network in one step.
+# The last row fails because the largest `float32` is about $3.4 \cdot 10^{38}$ and
+# $e^{89}$ is beyond it: the powers are infinite, and `inf / inf` is `nan`. In a
+# network, a single `nan` in the loss spreads to every parameter in one step. The cure
+# is in the equation itself: **you are free to choose $c$, for each row.**
 #
 # ### Exercise 2.2 - A stable softmax
 #
@@ -478,45 +496,42 @@ def stable_softmax(x: Float[Tensor, "*batch L"]) -> Float[Tensor, "*batch L"]:
 check("attention/softmax", stable_softmax)
 
 # %% [markdown]
-# Now watch your softmax at work.
-#
-# **Predict first.** The scores of four keys are 1.0, 0.6, 0.2 and -0.4. What happens to
-# the four weights when all scores are multiplied by 2, 4, 8 and 32?
+# The next figure shows the weights of four keys, whose scores 1.0, 0.6, 0.2 and -0.4
+# are multiplied by a growing factor.
 
 
 # %%
 @demo
 def softmax_under_rising_scores():
     scores, factors = torch.tensor([1.0, 0.6, 0.2, -0.4]), [0, 1, 2, 4, 8, 32]
-    rows = [stable_softmax(factor * scores) for factor in factors]
+    rows = [F.softmax(factor * scores, dim=0) for factor in factors]
     pictures.rising_scores(factors, rows)
 
 
 # %% [markdown]
-# Step through the figure with the mouse or the arrow keys. At factor 0, all weights are
-# equal. After that, their order never changes, but the first key takes over, and at 32
-# it has practically everything. There, the weights hardly react to the scores any more:
-# the derivative has vanished, and with it the gradient that could correct a wrong
-# choice. You measured this effect in section 2.
+# Step through the figure with the mouse or the arrow keys. The order of the weights
+# never changes, but the first key takes over, until at factor 32 it has practically
+# everything. There, the weights hardly react to the scores any more, because the
+# derivative has vanished, and with it the gradient that could correct a wrong choice.
 #
-# On paper, no weight ever becomes zero. In `float32`, a score that is 104 below the
-# largest one gets a weight of exactly zero, because $e^{-104}$ is smaller than the
-# smallest positive number.
+# On paper, no weight ever becomes zero. In `float32`, however, a score that is 104
+# below the largest one gets a weight of exactly zero, because $e^{-104}$ is smaller
+# than the smallest positive number.
 #
 # ## 5. Masks: who may attend to whom
 #
 # Some keys must not be attended to, for one of two classic reasons.
 #
 # - **Padding.** The sentences of a batch are padded to a common length with a dummy
-#   token, and no word should attend to it. Otherwise, the meaning of a sentence would
+#   token, which no word should attend to. Otherwise, the meaning of a sentence would
 #   depend on how long its neighbours in the batch happen to be.
-# - **Causality.** A model that predicts the next word must not peek at it. Position `i`
-#   may see positions `0 ... i`, and no later one.
+# - **Causality.** A model that predicts the next word must not peek at it, so position
+#   `i` may see positions `0 ... i`, and no later one.
 #
 # A mask answers one question for each pair: *may query `i` attend to key `j`?* In this
-# course, **`True` means yes**. For a masked pair, we set the score to $-\infty$
-# *before* the softmax, as you did for the soup. Since $e^{-\infty} = 0$, its weight is
-# exactly zero, and the other weights still sum to one.
+# course, **`True` means yes**. Where the answer is no, we set the score to $-\infty$
+# *before* the softmax, as you did for the soup. Since $e^{-\infty} = 0$, the weight is
+# then exactly zero, while the other weights still sum to one.
 #
 # The scores of a batch have the shape `(B, Lq, Lk)`. A mask need not have that full
 # shape, as long as it *broadcasts* to it:
@@ -527,17 +542,13 @@ def softmax_under_rising_scores():
 # | causal | `(L, L)` | each query masks its own keys, in all sentences |
 # | both | `(B, L, L)` | each query of each sentence masks its own keys |
 #
-# (With heads, from unit 3 on, scores are `(B, h, Lq, Lk)`. A padding mask then gets one
-# more dimension of size 1, between the batch and the queries.)
-#
 # ### Exercise 2.3 - Masks
 #
 # *time ~15 min · difficulty 2/5 · 16 points*
 #
-# With one diagonal too many in its causal mask, a language model copies the answer from
-# its own input. The training loss looks wonderful, and the model has learnt nothing. A
-# decoder must also respect padding, and with the wrong logical operator between the two
-# masks, each of them undoes the other.
+# With one diagonal too many in its causal mask, a language model is shown the very
+# token that it is supposed to predict. A decoder must respect padding as well, and with
+# the wrong logical operator between the two masks, each of them undoes the other.
 #
 # **Task.** Write three functions: the padding mask of a batch of token ids, the causal
 # mask of a length, and the combination of two masks, in which a pair is allowed only if
@@ -660,9 +671,8 @@ def combine_masks(
 check("attention/masks", padding_mask, causal_mask, combine_masks)
 
 # %% [markdown]
-# Your three functions at work, on a sentence that ends with two padding tokens.
-#
-# **Predict first.** What does the *last row* of the rightmost mask look like?
+# Here are your three functions on a sentence that ends with two padding tokens. Look at
+# the *last row* of the rightmost mask, which belongs to one of them.
 
 
 # %%
@@ -677,23 +687,22 @@ def three_masks():
 
 
 # %% [markdown]
-# The last row allows the three real words: a padding *query* may still attend to them.
-# This is harmless, since its output is never read, and it ensures that every row has at
-# least one key.
+# That row allows the three real words, because a padding *query* may still attend to
+# them. This is harmless, since its output is never read, and it ensures that every row
+# has at least one key.
 #
 # ### Two libraries, two meanings
 #
-# In PyTorch itself, the same boolean mask means opposite things in two functions:
+# In PyTorch itself, the same boolean mask means opposite things in two functions, so
+# check the polarity whenever you pass a mask to a different library:
 #
 # | function | `True` means |
 # |---|---|
 # | `F.scaled_dot_product_attention(..., attn_mask)` and this course | may attend |
 # | `nn.MultiheadAttention(..., attn_mask, key_padding_mask)` | **may not** attend |
 #
-# So check the polarity whenever you pass a mask to a different library.
-#
-# **Predict first.** Below, the last of three keys (key 2) is padding. Which of the two
-# calls masks it?
+# The next cell passes a mask and its negation to `nn.MultiheadAttention`, for three
+# keys of which the last one (key 2) is padding.
 
 
 # %%
@@ -710,8 +719,8 @@ def the_same_mask_twice():
 
 
 # %% [markdown]
-# The second one. The first call masks the two real words and attends to nothing but
-# padding, without any error.
+# Only the second call masks the padding. The first one masks the two real words instead
+# and attends to nothing but padding, without any error.
 #
 # ### A row with no key left
 #
@@ -722,6 +731,8 @@ def the_same_mask_twice():
 # **Predict first.** What does each of the three versions below return for such a row?
 
 # %%
+my_guesses = {"filled with -inf": "?", "filled with -1e9": "?", "PyTorch's own": "?"}
+
 scores = torch.tensor([[0.5, 1.0, 2.0]])
 none_allowed = torch.tensor([[False, False, False]])
 with_infinity = scores.masked_fill(~none_allowed, -math.inf).softmax(-1)
@@ -732,15 +743,16 @@ of_pytorch = F.scaled_dot_product_attention(
 print("filled with -inf:", with_infinity[0])
 print("filled with -1e9:", with_large_number[0])
 print("PyTorch's own:   ", of_pytorch[0, 0])
+print("your guesses:    ", my_guesses)
 
 # %% [markdown]
-# Three answers: an alarm (`nan`), a quiet lie (all keys share equally, the masked ones
-# included), and silence (zeros, in this release of PyTorch). None of them is correct,
-# because the question has no correct answer. **In this course, every query may attend
-# to at least one key, and fully masked rows are never graded.** Your data pipeline must
-# guarantee that there are none. Padding on the *left* breaks this promise as soon as
-# you add a causal mask: the first query may attend only to itself, and it is padding.
-# Unit 4 returns to this case.
+# The three answers are an alarm (`nan`), a quiet lie (all keys share equally, the
+# masked ones included) and silence (zeros, in this release of PyTorch). None of them is
+# correct, because the question has no correct answer. **In this course, every query may
+# attend to at least one key, and fully masked rows are never graded.** Your data
+# pipeline must guarantee that there are none, and padding on the *left* breaks this
+# promise as soon as you add a causal mask, since the first query may then attend only
+# to itself, which is padding (unit 4).
 #
 # *Question in words (4 points).* A colleague replaces `-inf` by `-1e9` "because `nan`
 # is ugly". One day, a batch contains a sentence that consists of padding only. In three
@@ -766,16 +778,20 @@ print("PyTorch's own:   ", of_pytorch[0, 0])
 # %% [markdown]
 # ## 6. All together
 #
-# Scores, scaling, mask, softmax, weighted sum: you have done all five for one query.
-# The drawing shows the whole computation for any number of queries at once.
+# Scores, scaling, mask, softmax, weighted sum: you have done all five for one query,
+# and the drawing shows them for any number of queries at once.
 
 # %%
-drawing("scaled_dot_product", "2.7", "One attention, with every matrix in full.")
+drawing(
+    "scaled_dot_product",
+    "2.7",
+    "The whole attention of three queries to four keys, with every matrix in full.",
+)
 
 # %% [markdown]
-# Three queries meet four keys. Follow the outlined row from matrix to matrix: it never
-# meets a different row. Without the mask, key 3 would have won this row. Its weight is
-# crossed out, because it is exactly zero and not just small.
+# On its way from matrix to matrix, the outlined row never meets a different row.
+# Without the mask, key 3 would have won it; now the weight of key 3 is crossed out,
+# because it is exactly zero and not just small.
 #
 # ### Exercise 2.4 - Scaled dot-product attention
 #
@@ -866,7 +882,8 @@ def scaled_dot_product_attention(
 check("attention/scaled_dot_product", scaled_dot_product_attention)
 
 # %% [markdown]
-# First, does it agree with the plain loops?
+# Two witnesses can vouch for your function. The first is your own version with plain
+# loops:
 
 
 # %%
@@ -884,8 +901,8 @@ def loops_and_matrices():
 
 
 # %% [markdown]
-# The difference is only rounding, so each version confirms the other. Does your
-# function also agree with PyTorch's own?
+# The difference is only rounding, so each version confirms the other. The second
+# witness is PyTorch's own function:
 
 
 # %%
@@ -905,14 +922,10 @@ def yours_beside_pytorch():
 # ### What does it cost?
 #
 # Every query meets every key, so a sequence of length $L$ has $L^2$ scores and as many
-# weights. Your function stores them all. PyTorch's function has several *backends*: the
-# plain one (`MATH`) does what yours does, while the fused one (`FLASH_ATTENTION`)
-# processes the keys in blocks and never holds the whole matrix (Dao et al. 2022). They
-# all compute the same output, up to rounding.
-#
-# **Predict first.** The length doubles. By which factor does the time grow, and by
-# which factor the memory for the weights? Does the fused backend change how the time
-# *scales*, or only the constant?
+# weights. Your function stores them all, and so does PyTorch's plain *backend*
+# (`MATH`), while the fused one (`FLASH_ATTENTION`) processes the keys in blocks and
+# never holds the whole matrix (Dao et al. 2022). They all compute the same output, up
+# to rounding. What do the blocks save?
 
 
 # %%
@@ -934,31 +947,77 @@ def cost_over_length():
 
 
 # %% [markdown]
-# Twice the length takes about four times the time: the square is part of the task, and
-# the fused backend lowers only the constant. The two plain versions may make one larger
-# jump, where the matrix of weights outgrows the processor's cache. (The cell measures
-# the CPU time of a single thread. With several threads, sharing out the work takes most
-# of the time for short sequences, and hides the square.)
+# Twice the length takes about four times the time, because the square is part of the
+# task, and the fused backend lowers only the constant. The two plain versions may make
+# one larger jump, where the matrix of weights outgrows the processor's cache.
 #
-# The memory for the weights grows by a factor of exactly 4. The blocks save this
-# memory, and also the time to move the matrix back and forth. They are also why the
+# The memory for the weights also grows by a factor of 4. This is what the blocks save,
+# together with the time to move the matrix back and forth, and they are also why the
 # fused backend cannot return the weights.
+#
+# ### Attention in tiles
+#
+# How can a softmax be computed block by block when its denominator needs every score?
+# By correcting the sum as larger scores arrive (Milakov and Gimelshein 2018). Suppose
+# that the scores are 1, 2 and 3, and that the first tile holds 1 and 2: relative to the
+# largest score so far, its powers sum to $e^{-1} + e^0 = 1.37$. When the second tile
+# brings the 3, this sum is multiplied by $e^{2-3} = 0.37$ before the new power
+# $e^0 = 1$ is added, and the result, $0.37 \cdot 1.37 + 1 = 1.50$, is exactly
+# $e^{-2} + e^{-1} + e^0$. The mixture of the values is corrected by the same factor,
+# and the division waits until the end.
+
+
+# %%
+def attend_in_tiles(
+    q: Float[Tensor, "Lq d_k"],
+    k: Float[Tensor, "Lk d_k"],
+    v: Float[Tensor, "Lk d_v"],
+    width: int,
+) -> Float[Tensor, "Lq d_v"]:
+    """The output of attention, with the scores of `width` keys at a time."""
+    largest = torch.full((len(q), 1), -math.inf)  # the largest score so far
+    total, mixture = torch.zeros(len(q), 1), torch.zeros(len(q), v.size(1))
+    for k_tile, v_tile in zip(k.split(width), v.split(width), strict=True):
+        scores = q @ k_tile.T / math.sqrt(q.size(1))  # (Lq, width)
+        new_largest = torch.maximum(largest, scores.amax(1, keepdim=True))
+        shrink, powers = (largest - new_largest).exp(), (scores - new_largest).exp()
+        total = shrink * total + powers.sum(1, keepdim=True)
+        mixture = shrink * mixture + powers @ v_tile
+        largest = new_largest
+    return mixture / total
+
+
+@demo
+def tiles_of_any_width():
+    torch.manual_seed(8)
+    q, k, v = torch.randn(3, 200, 64)
+    whole, weights = scaled_dot_product_attention(q, k, v)
+    print(f"all at once: {weights.numel():6d} scores held")
+    for width in (1, 16, 128):
+        gap = float((attend_in_tiles(q, k, v, width) - whole).abs().max())
+        print(f"width {width:3d}:   {len(q) * width:6d}, output off by {gap:.0e}")
+
+
+# %% [markdown]
+# Whatever the width, the output is that of your own function up to rounding, although
+# only one tile of scores exists at a time. FlashAttention does the same on a GPU, with
+# tiles that fit into its small fast memory.
 #
 # ### Reading a map: who is "it"?
 #
 # *The cat didn't climb the tree because **it** was too scared.* You know at once that
 # "it" is the cat, because trees are not scared. How could attention find out?
 #
-# **To be honest:** nothing here is trained. We set small embeddings by hand, so that
-# each feature has a meaning and you can follow the computation. A trained network finds
-# features of its own, and they are rarely as tidy.
+# **To be honest,** nothing here is trained: we set small embeddings by hand, so that
+# each feature has a meaning and you can follow the computation. The features that a
+# trained network finds are rarely as tidy.
 #
 # Each word has five features, and we apply attention twice:
 # 1. "it" looks for a *property*. It finds "scared" and copies the ability that being
 #    scared requires: to *feel*.
 # 2. Now "it" looks for a *noun* with that ability. (So does "scared" itself.)
 #
-# **Predict first.** If "scared" becomes "tall", where does "it" look in step 2?
+# And if "scared" becomes "tall", where does "it" look in step 2?
 
 # %% folded=true
 # @title The features, and what words look for and offer in each step
@@ -997,9 +1056,9 @@ def read(
     """The words of a sentence, and the weights of step 1 and of step 2."""
     words, x = embed(sentence)
     looks, offers, _, _ = queries_and_keys(x)
-    found, first = scaled_dot_product_attention(looks, offers, x)
-    is_it = x[..., 4:]  # only "it" keeps what it found
-    _, _, looks, offers = queries_and_keys(x + is_it * found)
+    copied, first = scaled_dot_product_attention(looks, offers, x)
+    is_it = x[..., 4:]  # only "it" keeps what it has copied
+    _, _, looks, offers = queries_and_keys(x + is_it * copied)
     _, second = scaled_dot_product_attention(looks, offers, x)
     return words, first[0], second[0]
 
@@ -1011,8 +1070,8 @@ def who_is_it():
     scared, first, of_scared = read(story + "scared")
     tall, _, of_tall = read(story + "tall")
     pictures.who_is_it([scared, tall], [of_scared, of_tall])
-    found = float(first[7, scared.index("scared")])
-    print(f"step 1: 'it' looks at 'scared' {found:.2f}")
+    weight = float(first[7, scared.index("scared")])
+    print(f"step 1: 'it' looks at 'scared' {weight:.2f}")
     for last, weights in (("scared", of_scared), ("tall", of_tall)):
         cat, tree = float(weights[7, 1]), float(weights[7, 5])
         print(
@@ -1021,23 +1080,27 @@ def who_is_it():
 
 
 # %% [markdown]
-# It looks at the tree. Change one word at the end of the sentence, and "it" turns from
-# the cat to the tree. Two layers were needed, because "it" first had to find out what
-# to look for. That is one reason why Transformers stack layers.
+# It looks at the tree: a single word at the end of the sentence turns "it" from the cat
+# to the tree. Two layers were needed, because "it" first had to find out what to look
+# for, which is one reason why Transformers stack layers.
 #
-# ## 7. Two modules, and the proof that they learn
+# ## 7. Two modules, and what training makes of them
 #
 # So far, queries, keys and values have come out of nowhere. In a network they are
 # *learnt*: three linear layers compute them from the input.
 #
-# **Cross-attention** lets one sequence search a different one: the words of a
-# translation look at the words of the original. Queries come from the sequence that
-# attends; keys *and* values come from the sequence that is attended to, the *memory*.
-# The two may differ in length, and so may their vectors. In unit 4, this layer is the
-# bridge from encoder to decoder.
+# **Cross-attention** lets one sequence search a different one, just as the words of a
+# translation look at the words of the original. The queries come from the sequence that
+# attends, whereas keys *and* values come from the sequence that is attended to, the
+# *memory*. The two may differ in length, and so may their vectors. In unit 4, this
+# layer is the bridge from encoder to decoder.
 
 # %%
-drawing("cross_attention", "2.9", "Cross-attention: x asks, the memory is asked.")
+drawing(
+    "cross_attention",
+    "2.9",
+    "In cross-attention, x provides the queries, and the memory keys and values.",
+)
 
 # %% [markdown]
 # ### Exercise 2.5 - Cross-attention
@@ -1136,11 +1199,14 @@ check("attention/cross_attention", CrossAttention)
 
 # %% [markdown]
 # **Self-attention** takes all three from the same sequence: it is cross-attention with
-# `x` as its own memory, so that a sentence searches itself. It is the first layer in
-# the course in which words listen to each other.
+# `x` as its own memory, so that a sentence searches itself.
 
 # %%
-drawing("self_attention", "2.10", "Self-attention: one sequence, three layers.")
+drawing(
+    "self_attention",
+    "2.10",
+    "In self-attention, three layers make queries, keys and values of one sequence.",
+)
 
 
 # %%
@@ -1173,25 +1239,27 @@ class SelfAttention(CrossAttention):
 
 
 # %% [markdown]
-# ### It learns
+# ### A phone book that is always new
 #
-# "Has a gradient: yes, so it can be learnt", said the table in section 1. Here is the
-# proof. The memory is a phone book with six entries, each a name and a digit. The
-# queries are the six names in a different order, and the answer to each is its digit.
-# Every phone book is new and random, so there is nothing to memorise: the network must
-# learn to *look things up*. It consists of your `CrossAttention` and nothing else.
-# Names and digits enter as one-hot vectors, and the ten outputs of a query are the
+# The table in section 1 claimed that attention can be learnt because it has a gradient,
+# and this experiment puts the claim to the test. The memory is a phone book of six
+# entries, each of which pairs a name with a digit; the queries are the same six names
+# in a different order, and the correct answer to each is its digit. Since every batch
+# brings new random phone books, memorising one is useless, and the only way to reduce
+# the loss is to *look things up*. The network is your `CrossAttention` and nothing
+# else: names and digits enter as one-hot vectors, and a query's ten outputs are the
 # logits of the ten digits.
 #
-# For comparison, we train a second layer with `w_q` fixed at zero. All of its scores
-# are equal, so it sees the average of the phone book, no matter which name is asked
-# for.
+# Beside it we train a second layer whose `w_q` is fixed at zero, so that all its scores
+# are equal and it sees the average of the book, whichever name is asked for.
 #
-# **Predict first.** Guessing is correct one time in ten. How often is each layer
-# correct after 300 steps?
-
+# **Predict first.** Guessing would be correct one time in ten; how often is each of the
+# two layers correct after 300 steps?
 
 # %%
+my_guess = "yours: ?, with uniform weights: ?"
+
+
 @demo
 def look_it_up():
     torch.manual_seed(0)
@@ -1204,32 +1272,33 @@ def look_it_up():
     maps["after 300 steps"] = layer(asked, book)[1][0]
     print(f"after training:       {recall.accuracy(layer):.1%}")
     print(f"with uniform weights: {recall.accuracy(uniform):.1%}")
+    print(f"your guess:           {my_guess}")
     pictures.recall(maps, asked[0], book[0])
 
 
 # %% [markdown]
-# The first layer learns to answer every question, from all five random starts that we
-# tried. Before training, each name attends to all entries alike; afterwards, it attends
-# to its own entry, although we never said which one that is. The layer found out from
-# the loss alone, because a little more weight on the correct entry always made the loss
-# a little smaller. A dictionary could never learn this.
+# From each of the five random starts that we tried, the first layer learns to answer
+# every question. Before training, a name attends to all entries alike, whereas
+# afterwards it attends to its own, although nobody ever pointed that entry out: the
+# loss was enough, because moving a little weight to the correct entry always made it a
+# little smaller. No dictionary could have learnt that.
 #
-# With uniform weights, the second layer knows which digits are in the book, but not
-# which of them belongs to the name. The best it can do is answer with the most frequent
-# digit, which is correct about one time in three.
+# The second layer learns which digits are in the book, but not which of them belongs to
+# the name. The best it can do is to answer with the most frequent digit, which is
+# correct about one time in three.
 #
 # ## 8. Bug clinic: test a layer without reading it
 #
-# The worst bugs in attention raise no error. The shapes are correct, the loss goes
-# down, and somewhere a word sees its own future. You can find such a leak from outside:
-# **change one input, and watch which outputs move.** This is how the checks of this
-# course look into your layers.
+# The worst bugs in attention raise no error: the shapes are correct and the loss goes
+# down, while somewhere a word sees its own future. You can find such a leak from
+# outside: **change one input, and watch which outputs move.** The checks of this course
+# look into your layers in the same way.
 #
 # How should you change the input? Adding 1 to all features looks harmless, but many
 # layers begin with a LayerNorm (unit 4), which subtracts the mean of the features, and
-# your 1 with it. Nothing moves, and a leaking layer passes your test. So change each
-# feature by a different amount. And keep in mind what the test can say: a movement
-# proves a link, but its absence proves nothing.
+# your 1 with it, so that nothing moves and a leaking layer passes your test. Change
+# each feature by a different amount instead, and keep in mind what the test can say: a
+# movement proves a link, but its absence proves nothing.
 #
 # ### Exercise 2.6 - Who sees whom
 #
@@ -1309,10 +1378,9 @@ def who_sees_whom(
 check("attention/who_sees_whom", who_sees_whom)
 
 # %% [markdown]
-# Now three patients. Each claims to be causal: output `i` depends on inputs `0 ... i`
-# only. All have the correct shapes, and all of them can be trained.
-#
-# **Predict first.** Read the three functions. Which of them leak the future, and how?
+# Now three patients, each of which claims to be causal, so that output `i` depends on
+# inputs `0 ... i` only. All have the correct shapes, and all of them can be trained.
+# Read the three functions first, and then let your test judge them.
 
 # %%
 torch.manual_seed(6)
@@ -1330,26 +1398,26 @@ CAUSAL = torch.tensor(
 
 
 def patient_a(x: Tensor, training: bool = False) -> Tensor:
-    """The mask is used in training only: "in evaluation nothing can be learnt"."""
+    """Attention, in training or in evaluation."""
     mask = CAUSAL if training else None
     q, k, v = x @ TO_Q, x @ TO_K, x @ TO_V
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 
 
 def patient_b(x: Tensor) -> Tensor:
-    """The mask was written with keys as rows and queries as columns."""
+    """Attention, with the same mask in training and in evaluation."""
     q, k, v = x @ TO_Q, x @ TO_K, x @ TO_V
     return F.scaled_dot_product_attention(q, k, v, attn_mask=CAUSAL.T)
 
 
 def weights_of_c(x: Tensor) -> Tensor:
-    """Every score of a later position is minus infinity, and yet ..."""
+    """The attention weights, with the mask applied before the softmax."""
     scores = (x @ TO_Q) @ (x @ TO_K).T / SIZE**0.5
     return scores.masked_fill(CAUSAL.logical_not(), -math.inf).softmax(dim=-2)
 
 
 def patient_c(x: Tensor) -> Tensor:
-    """A weighted sum of the values."""
+    """Attention that was written without PyTorch's function."""
     return weights_of_c(x) @ (x @ TO_V)
 
 
@@ -1365,14 +1433,15 @@ def bug_clinic():
 
 
 # %% [markdown]
-# All three leak. Patient a sees everything in evaluation, and patient b sees *only* the
-# future (and itself). Patient c is the sly one. All its weights above the diagonal are
-# exactly zero, so the pattern of zeros reveals nothing. But its softmax runs over the
-# *queries*: later queries enter the denominator, and through it the future leaks into
-# the past. Your test sees that at once. The row sums give it away as well: they are not
-# 1, which breaks the rule from the very first section.
+# All three leak. Patient a, which uses its mask in training only, sees everything in
+# evaluation, and patient b, whose mask has keys as rows and queries as columns, sees
+# *only* the future (and itself). Patient c is the sly one, because all its weights
+# above the diagonal are exactly zero, and the pattern of zeros reveals nothing. But its
+# softmax runs over the *queries*, so later queries enter the denominator, and through
+# it the future leaks into the past. Your test sees that at once, and the row sums,
+# which should be 1, give it away as well.
 #
-# ## 9. Order does not matter - yet
+# ## 9. What does a layer know about order?
 #
 # Unit 1 asked which mixers can see order, and shuffled a sentence to find out. Now we
 # can be more precise. For a permutation $P$ of the positions, a layer $f$ is
@@ -1398,7 +1467,7 @@ def bug_clinic():
 PREDICTED = {"bare": "?", "positions": "?", "causal": "?", "asking": "?", "asked": "?"}
 
 # %% [markdown]
-# Attention lets you answer by thinking. For other layers, you need a measurement:
+# For attention you can answer by thinking; for other layers you need a measurement.
 # `symmetry` runs a layer on `x` and on the shuffled `x`, and compares the two outputs.
 
 
@@ -1425,10 +1494,6 @@ def symmetry(
     return "invariant" if invariant else "neither"
 
 
-# %% [markdown]
-# Now put your five predictions to the test.
-
-
 # %%
 def five_layers(other: Float[Tensor, "L 6"]) -> dict[str, Callable[[Tensor], Tensor]]:
     """The five layers; `other` is the table, the memory or the queries."""
@@ -1448,20 +1513,20 @@ def predicted_and_measured():
     torch.manual_seed(7)
     x, other = torch.randn(2, 5, 6)
     for name, layer in five_layers(other).items():
-        found = symmetry(layer, x, torch.tensor([3, 0, 4, 1, 2]))
-        print(f"{name:>9}: {found:11s} (you predicted: {PREDICTED[name]})")
+        measured = symmetry(layer, x, torch.tensor([3, 0, 4, 1, 2]))
+        print(f"{name:>9}: {measured:11s} (you predicted: {PREDICTED[name]})")
 
 
 # %% [markdown]
 # Bare self-attention treats a sentence as a *set*, and a query that asks a fixed memory
-# is answered without regard to its neighbours: both are equivariant. The memory is a
+# is answered without regard to its neighbours, so both are equivariant. The memory is a
 # set as well, so shuffling *it* changes nothing, and `asked` is invariant. Positions
 # break the symmetry, which is what they are for. Curiously, a causal mask alone also
-# breaks it: the first word can attend only to itself, the last one to all words.
+# breaks it, because the first word can attend only to itself and the last one to all
+# words.
 #
-# **Predict first.** Now follow the outputs of three words. In *dog bites man*, the dog
-# and the man swap positions. Which of the three words get a different output: in bare
-# self-attention, with positions, and with a causal mask?
+# Now follow the outputs of three words. In *dog bites man*, the dog and the man swap
+# positions, and the figure shows for three layers whose output that changes.
 
 
 # %%
@@ -1482,29 +1547,28 @@ def dog_bites_man():
 
 
 # %% [markdown]
-# In bare self-attention, none of them: this layer cannot tell "dog bites man" from "man
-# bites dog". With positions, all three do. With a causal mask, all three do as well:
-# even "bites", which stays where it is, now comes after "man" instead of "dog".
+# In bare self-attention, no word's output changes: this layer cannot tell "dog bites
+# man" from "man bites dog". With positions, all three words get a different output, and
+# the same is true with a causal mask, where even "bites", which stays where it is, now
+# comes after "man" instead of "dog".
 #
 # ## 10. The maps of a real model
 #
-# Here is your formula at work in a published model: MiniLM (Wang et al. 2020), an
+# Here is your formula at work in a published model, MiniLM (Wang et al. 2020), an
 # encoder like BERT with 6 layers of 12 parallel attentions each, fine-tuned to find
 # sentences with the same meaning. Its attention weights for ten sentences come with the
-# course. (In unit 4, the whole model runs in your own classes.)
-#
-# **Predict first.** In "The cat didn't climb the tree because it was too scared.",
-# which word does "it" look at? And if "scared" becomes "tall"?
+# course, and in unit 4 the whole model runs in your own classes. Does "it" attend
+# to the cat here as well, and does it turn to the tree when "scared" becomes "tall"?
 
 
 # %%
 @demo
 def maps_of_a_real_model():
-    layer, head = 5, 11  # counted from 0; try others
+    layer, head = 5, 11  # counted from 0; try others, and others of the ten sentences
     story = "The cat didn't climb the tree because it was too "
-    found = {last: maps_of(f"{story}{last}.") for last in ("scared", "tall")}
-    pictures.it_in_a_real_model(found, layer, head)
-    for last, maps in found.items():
+    by_word = {last: maps_of(f"{story}{last}.") for last in ("scared", "tall")}
+    pictures.it_in_a_real_model(by_word, layer, head)
+    for last, maps in by_word.items():
         it = maps.weights[layer, head, maps.tokens.index("it")]
         cat, tree = (float(it[maps.tokens.index(word)]) for word in ("cat", "tree"))
         print(f'too {last}: "it" looks at "cat" {cat:.2f}, at "tree" {tree:.2f}')
@@ -1515,15 +1579,13 @@ def maps_of_a_real_model():
 # differently, but this head does not: 0.62 and 0.17 again. In a famous picture of a
 # different model (Uszkoreit 2017), "it" in "The animal didn't cross the street because
 # it was too tired" moves from "animal" to "street" when "tired" becomes "wide". Here,
-# its weight goes from 0.67 to 0.56 on "animal", and from 0.02 to 0.04 on "street": it
-# leans, but does not flip. A beautiful picture shows what *one* head of *one* model did
-# with *one* sentence.
+# its weight goes from 0.67 to 0.56 on "animal", and from 0.02 to 0.04 on "street", so
+# it leans without flipping. A beautiful picture shows what *one* head of *one* model
+# did with *one* sentence.
 #
-# Look further: `maps_of(sentence)` returns the tokens and the weights,
-# `(layers, heads, L, L)`, of one of ten sentences; any other sentence raises an error
-# that lists the ten. Be careful with conclusions, because a large weight says where a
-# layer *looked*, not why it decided as it did (Jain and Wallace 2019 and, in reply,
-# Wiegreffe and Pinter 2019).
+# Be careful with conclusions, because a large weight says where a layer *looked*, not
+# why it decided as it did (Jain and Wallace 2019 and, in reply, Wiegreffe and Pinter
+# 2019).
 #
 # ## 11. What attention buys
 #
@@ -1536,32 +1598,89 @@ def maps_of_a_real_model():
 # |---|---|---|---|
 # | self-attention | $O(n^2 \cdot d)$ | $O(1)$ | $O(1)$ |
 # | recurrent | $O(n \cdot d^2)$ | $O(n)$ | $O(n)$ |
-# | convolution, width $k$ | $O(k \cdot n \cdot d^2)$ | $O(1)$ | $O(\log_k n)$ |
+# | convolution, width $k$, dilated | $O(k \cdot n \cdot d^2)$ | $O(1)$ | $O(\log_k n)$ |
 # | self-attention to $r$ neighbours | $O(r \cdot n \cdot d)$ | $O(1)$ | $O(n / r)$ |
 #
-# (The logarithm holds for dilated convolutions; ordinary ones need $O(n / k)$ layers.
-# The linear layers that make queries, keys and values cost $O(n \cdot d^2)$ and are not
-# counted.)
-#
-# **Predict first.** Let $d = 512$. At what length does self-attention become more
-# expensive than a recurrent layer?
+# The first column leaves out the linear layers of attention and all constant factors.
+# If every multiplication counts, attention with its four projections (unit 3 adds the
+# fourth) needs $4nd^2 + 2n^2d$. A plain RNN needs $2nd^2$, and its gated forms several
+# times as many: $6nd^2$ for a GRU, $8nd^2$ for an LSTM.
 
 # %%
-d, width = 512, 3
-print("millions of multiplications per layer, and the longest path")
-print("      n     self-attention      recurrent    convolution")
-for n in (50, 512, 5_000, 100_000):
-    products = (n * n * d, n * d * d, width * n * d * d)
-    paths = (1, n, math.ceil(math.log(n, width)))
-    cells = [f"{p / 1e6:8.0f} ({s})" for p, s in zip(products, paths, strict=True)]
-    print(f"{n:7d}  " + "".join(f"{cell:>17}" for cell in cells))
+d = 512
+print("millions of multiplications per layer, d = 512")
+print("      n   attention   plain RNN         GRU        LSTM")
+for n in (50, 512, 1_024, 5_000, 100_000):
+    products = (4 * n * d**2 + 2 * n**2 * d, *(c * n * d**2 for c in (2, 6, 8)))
+    print(f"{n:7,d}" + "".join(f"{count / 1e6:12,.0f}" for count in products))
 
 # %% [markdown]
-# Beyond $n = d = 512$. Most sentences in machine translation have a few dozen words, so
-# attention was the *cheaper* layer there. On top of that, it computes all positions in
-# parallel, and every word is one step away from every other. Contexts of 100,000 tokens
-# came later. There the square hurts; unit 10 returns to the last row of the table,
-# attention that sees only a window. The square is the price of a path of length one.
+# So at 50 words, attention costs twice as much as a plain RNN, but only about half as
+# much as an LSTM, the layer that it replaced in translation. The square makes itself
+# felt later:
+#
+# | compared with | multiplications | attention costs more |
+# |---|---|---|
+# | a plain RNN | $2nd^2$ | at every length |
+# | a GRU | $6nd^2$ | beyond $n = d = 512$ |
+# | an LSTM | $8nd^2$ | beyond $n = 2d = 1024$ |
+# | a feed-forward network (unit 4), $d_\text{ff} = 4d$ | $8nd^2$ | beyond $n = 2d = 1024$ |
+#
+# At $n = 2d$, the square also costs as much as the four projections. What attention
+# buys at any length is in the other columns of the paper's table: all positions are
+# computed in parallel, and every word is one step away from every other. The square is
+# the price of that path of length one. It hurts in contexts of 100,000 tokens, which is
+# why unit 10 returns to the table's last row, attention that sees only a window.
+#
+# ## 12. A chat model answers through your attention
+#
+# In each of its thirty layers, the chat model of unit 1 calls a function with the same
+# arguments as your `scaled_dot_product_attention`, so yours can take its place
+# unchanged. The next cell also asks three copies that have one part broken each: the
+# scores are not divided by $\sqrt{d_k}$, every key gets the same weight, or the causal
+# mask is missing.
+#
+# **Predict first.** Which of the broken copies, if any, still write English?
+# %%
+my_guess = "not divided: ?, same weights: ?, no mask: ?"
+
+
+@demo
+def the_chat_model_answers():
+    def not_divided(q, k, v, mask):
+        return scaled_dot_product_attention(q * math.sqrt(q.size(-1)), k, v, mask)
+
+    def same_weights(q, k, v, mask):
+        return scaled_dot_product_attention(0 * q, k, v, mask)
+
+    def without_mask(q, k, v, mask):
+        return scaled_dot_product_attention(q, k, v)
+
+    embedded = chat.filled(earlier("01_positional_encoding", mine=True))
+    versions = {
+        "your attention": scaled_dot_product_attention,
+        "not divided": not_divided,
+        "same weights": same_weights,
+        "no causal mask": without_mask,
+    }
+    chat.ask(
+        "What is the capital of France?",
+        {
+            name: embedded | {"scaled_dot_product_attention": attention}
+            for name, attention in versions.items()
+        },
+    )
+    print("your guess:", my_guess)
+
+
+# %% [markdown]
+# "The capital of France is Paris.": this answer went through your attention. Without
+# the mask, the model still writes English ("The capital of France is France is France
+# ..."), but every word of the prompt now also attends to later words, which never
+# happened in training. Without the division, the scores are $\sqrt{64} = 8$ times too
+# large, softmax turns hard, and out comes "Lion, the andreau toland, thegensre". With
+# the same weight for every key, only an average of the words so far is left, and the
+# model writes nothing but commas.
 #
 # ## What you built
 #
@@ -1571,8 +1690,8 @@ for n in (50, 512, 5_000, 100_000):
 # - `CrossAttention`, which learns what to look for, also in its own sequence;
 # - `who_sees_whom`, a test that judges any layer from outside.
 #
-# **Next:** one map can hold only one kind of relation. Unit 3 runs several of them in
-# parallel.
+# **Next:** one map can hold only one kind of relation, so unit 3 runs several of them
+# in parallel.
 #
 # ## Go further
 #
@@ -1581,8 +1700,8 @@ for n in (50, 512, 5_000, 100_000):
 # - Bahdanau, Cho and Bengio 2015, *Neural Machine Translation by Jointly Learning to
 #   Align and Translate*: attention before the Transformer, with a small network in
 #   place of the dot product.
-# - Milakov and Gimelshein 2018, *Online normalizer calculation for softmax*: your
-#   stable softmax in a single pass. It is the seed of FlashAttention (Dao et al. 2022).
+# - Milakov and Gimelshein 2018, *Online normalizer calculation for softmax*: the sum
+#   that is corrected tile by tile. It is the seed of FlashAttention (Dao et al. 2022).
 # - Zaheer et al. 2017, *Deep Sets*: what a layer that treats its input as a set must
 #   look like.
 # - Try it: train the phone book with 12 entries (`recall.PAIRS = 12`), or without the

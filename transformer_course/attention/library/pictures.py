@@ -23,7 +23,9 @@ def attention_weights(names: Sequence[str], weights: Tensor) -> None:
     bars(axes, named, ".4f", most=1.12)
     axes.invert_yaxis()
     alt = f"Bars of attention weights: {told.bars(named)}"
-    caption = "The attention weights of the four dishes. They sum to 1, and none is 0."
+    caption = (
+        "The attention weights of the four dishes sum to 1, and none of them is 0."
+    )
     show(figure, alt, "2.1", caption)
 
 
@@ -57,8 +59,8 @@ def scores_grow(
         }
     )
     caption = (
-        "Scores grow with the square root of d_k, and softmax turns "
-        "hard. Divided by √d_k, they do not."
+        "The scores grow with the square root of d_k, and softmax turns hard unless "
+        "they are divided by √d_k."
     )
     show(figure, alt, "2.3", caption)
 
@@ -79,8 +81,8 @@ def by_hand(
     maps.heat_map(right, output, guests, ["price", "min."], "output", top=None)
     alt = f"Attention weights, {told.weights(weights, guests, dishes)}"
     caption = (
-        "The attention of three guests to four dishes. Struck out: masked. Each row of "
-        "weights sums to 1."
+        "The attention of three guests to four dishes: each row of weights sums to 1, "
+        "and the dish that is struck out is masked."
     )
     show(figure, alt, "2.4", caption)
 
@@ -107,8 +109,8 @@ def rising_scores(factors: Sequence[float], weights: Sequence[Tensor]) -> None:
         )
         alts.append(told.bars({f"key {j}": v for j, v in enumerate(values)}))
     caption = (
-        "Softmax under rising scores: the order of the "
-        "weights stays, but one key takes over, and the derivative vanishes."
+        "As the scores rise, the order of the weights stays the same, but one key "
+        "takes over, and the derivative vanishes."
     )
     show_steps(frames, captions, alts, "2.5", caption)
 
@@ -121,7 +123,9 @@ def masks(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
         maps.heat_map(axes, mask, words, words, title, allowed=mask, values=None)
         alts.append(f"{title}: {told.mask(mask, words, words)}")
     row[0].set_ylabel("query")
-    caption = "Which query (row) may attend to which key (column). Struck out: masked."
+    caption = (
+        "Each row shows to which keys a query may attend; masked ones are struck out."
+    )
     show(
         figure,
         "Masks, for each query its allowed keys. " + " ".join(alts),
@@ -134,7 +138,8 @@ def who_is_it(sentences: Sequence[Sequence[str]], weights: Sequence[Tensor]) -> 
     """Draw what "it" attends to in sentences that differ by their last word."""
     lasts = [words[-1] for words in sentences]
     rows = list(zip(lasts, sentences, weights, strict=True))
-    _show_pronoun(rows, "2.8", "What “it” attends to in step 2.")
+    caption = "In step 2, “it” attends to the noun that fits the last word."
+    _show_pronoun(rows, "2.8", caption)
 
 
 def it_in_a_real_model(
@@ -144,7 +149,7 @@ def it_in_a_real_model(
     rows = [
         (last, m.tokens, m.weights[layer, head]) for last, m in sentence_maps.items()
     ]
-    caption = f"What “it” attends to in MiniLM, layer {layer}, head {head}."
+    caption = f"Head {head} of layer {layer} in MiniLM lets “it” attend to these words."
     _show_pronoun(rows, "2.14", caption)
 
 
@@ -165,8 +170,8 @@ def _show_pronoun(
         figure,
         "Arcs from “it” over the sentence. " + " ".join(alts),
         number,
-        f"{caption} The width of an arc is its weight; weights below 0.02 are not "
-        "drawn.",
+        f"{caption} An arc is as wide as its weight is large; weights below 0.02 are "
+        "left out.",
     )
 
 
@@ -184,8 +189,8 @@ def recall(named: Mapping[str, Tensor], questions: Tensor, book: Tensor) -> None
         alts.append(f"{title}, {told.weights(weights, names, entries)}")
     row[0].set_ylabel("asked for")
     caption = (
-        "What each name (row) looks at in the phone book (columns), before and after "
-        "training."
+        "Before training, a name (row) looks at all entries of the book (columns); "
+        "after training, it looks at its own."
     )
     show(
         figure,
@@ -207,7 +212,7 @@ def clinic(named: Mapping[str, Tensor]) -> None:
         alts.append(f"{title}: {told.mask(matrix, positions, positions)}")
     row[0].set_ylabel("output i moves ...")
     figure.supxlabel("... when input j changes", size=9.5, color=style.QUIET)
-    caption = "Outputs (rows) that move when an input (column) changes."
+    caption = "Each column shows which outputs (rows) move when one input changes."
     show(
         figure,
         "For each output the inputs that move it. " + " ".join(alts),
@@ -251,7 +256,7 @@ def shuffled(
         }
         alts.append(f"Largest change by word: {told.bars(changes)}")
     caption = (
-        "A sentence, the same words in a different "
-        "order, and what the new order changes about each word's output."
+        "The outputs for a sentence, those for the same words in a different order, "
+        "and how far they differ word by word."
     )
     show_steps(frames, captions, alts, "2.13", caption)
