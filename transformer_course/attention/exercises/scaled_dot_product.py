@@ -134,11 +134,12 @@ MISTAKES = [
           "Try reshaping and transposing a 2 x 3 matrix with the entries 1 to 6. Where does the 2 go?",
           edit("k.transpose(-2, -1)", "k.reshape(*k.shape[:-2], k.size(-1), -1)")),
     wrong("capital_t",
-          "Your product of `q` and `k` works for some numbers of dimensions only: `k.T` reverses all of them, 1 and 2 "
-          "are the last two of three, and `bmm` takes exactly three.",
+          "Your product of `q` and `k` works for some numbers of dimensions only: `k.T` reverses all of them, dimensions "
+          "counted from the front are the last two of some tensors only, and `bmm` takes exactly three.",
           "Which two dimensions should swap, counted from the end, and which product takes any leading dimensions?",
           edit("k.transpose(-2, -1)", "k.T"),
           edit("k.transpose(-2, -1)", "k.transpose(1, 2)", name="one_and_two"),
+          edit("k.transpose(-2, -1)", "k.transpose(0, 1)", name="zero_and_one"),
           edit(_PRODUCTS, "torch.bmm(q, k.transpose(-2, -1))", name="bmm_only")),
     wrong("first_sentence",
           "Every sentence of the batch gets the keys, the values or the mask of the first one.",
