@@ -98,7 +98,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # The menu of a tiny café will serve as an example. Each *key* describes a dish by four
 # features (sweet, cold, fruity, creamy), and its *value* holds what we want to know:
 # the price, and the minutes until the dish is served. A *query* says what a guest would
-# like, which for Ann is something cold and fruity.
+# like: Ann wants something cold and fruity.
 
 # %%
 DISHES = ["sorbet", "chocolate ice", "apple pie", "soup"]
@@ -394,8 +394,8 @@ def pencil_and_function():
 # %% [markdown]
 # Ben gets mostly apple pie, with a weight of 0.58, and Cy mostly chocolate ice, with
 # 0.67. Without the mask, Ben would have ended up with soup, whose score is the best of
-# all and whose weight would have been 0.61. Notice that no guest ever looked at a
-# different guest's row, because each query is answered on its own. What remains is to
+# all and whose weight would have been 0.61. Notice that no guest ever looked at
+# another guest's row, because each query is answered on its own. What remains is to
 # write these steps for all queries at once, and to make them safe.
 #
 # ## 4. From scores to weights: a safe softmax
@@ -789,9 +789,9 @@ drawing(
 )
 
 # %% [markdown]
-# On its way from matrix to matrix, the outlined row never meets a different row.
-# Without the mask, key 3 would have won it; now the weight of key 3 is crossed out,
-# because it is exactly zero and not just small.
+# On its way from matrix to matrix, the outlined row never meets any other row. Without
+# the mask, key 3 would have won it; now its weight is crossed out, because it is
+# exactly zero and not just small.
 #
 # ### Exercise 2.4 - Scaled dot-product attention
 #
@@ -1283,7 +1283,7 @@ def look_it_up():
 # loss was enough, because moving a little weight to the correct entry always made it a
 # little smaller. No dictionary could have learnt that.
 #
-# The second layer learns which digits are in the book, but not which of them belongs to
+# The second layer sees which digits are in the book, but not which of them belongs to
 # the name. The best it can do is to answer with the most frequent digit, which is
 # correct about one time in three.
 #
@@ -1526,7 +1526,7 @@ def predicted_and_measured():
 # words.
 #
 # Now follow the outputs of three words. In *dog bites man*, the dog and the man swap
-# positions, and the figure shows for three layers whose output that changes.
+# positions, and the figure shows for three layers which outputs this changes.
 
 
 # %%
