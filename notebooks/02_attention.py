@@ -405,9 +405,9 @@ def pencil_and_function():
 #
 # $$\operatorname{softmax}(x)_j = \frac{e^{x_j}}{\sum_m e^{x_m}}$$
 #
-# On paper, that is all, but on a computer there is a trap. The three rows below differ only by
-# a constant, which cancels in the fraction, so all of them *should* give the same
-# weights:
+# On paper, that is all, but on a computer there is a trap. The three rows below differ
+# only by a constant, which cancels in the fraction, so all of them *should* give the
+# same weights:
 #
 # $$\frac{e^{x_j + c}}{\sum_m e^{x_m + c}} = \frac{e^c\,e^{x_j}}{e^c \sum_m e^{x_m}}
 # = \frac{e^{x_j}}{\sum_m e^{x_m}}$$
