@@ -1,39 +1,40 @@
 # %% [markdown]
 # # 3 · Multi-head attention
 #
-# One attention map can hold only one opinion about which words matter to which.
-# Language needs several at once: which adjective belongs to this noun, who does what,
-# where does the clause end? So we run several attentions in parallel, each in a small
-# space of its own:
+# One attention map can hold only one opinion about which words matter to which, but
+# language needs several at once: which adjective belongs to this noun, who does what,
+# where the clause ends. So we run several attentions in parallel, each in a small space
+# of its own, and let a last layer combine their answers (Vaswani et al. 2017, section
+# 3.2.2):
 #
 # $$
 # \operatorname{MultiHead}(Q, K, V) =
 # \operatorname{Concat}(\mathrm{head}_1, \dots, \mathrm{head}_h)\, W^O, \qquad
 # \mathrm{head}_i = \operatorname{Attention}(Q W_i^Q,\; K W_i^K,\; V W_i^V)
 # $$
-#
-# (Vaswani et al. 2017, section 3.2.2.)
 
 # %% [markdown]
-# **You will learn to**
-# - show why one head is not enough, with a picture and with a measurement;
-# - build the plain version, a list of heads;
-# - build the fast version, one projection that is split into heads and merged again;
-# - prove that the two are equal, by moving weights from one to the other;
-# - apply masks to every head, and dropout to the attention weights;
-# - weigh what more heads gain against what they cost;
-# - prove that *your* layer is PyTorch's `nn.MultiheadAttention`.
+# **Questions of this unit**
+# - When is one head not enough?
+# - How do many small heads become one large projection, and how do you prove that
+#   nothing has changed?
+# - How does one mask serve all heads?
+# - What do heads learn if nobody assigns them a task, and what does each one cost?
+# - Is *your* layer PyTorch's `nn.MultiheadAttention`?
 #
 # *About 2½ hours · short path about 1½: exercises 3.2, 3.3, 3.5, 3.6*
 #
 # *7 exercises and one question in words · 100 points.* The short path covers the
 # essentials: read the other sections now, and solve their exercises when you come back.
 #
-# **Recap.** Unit 2 gave you `scaled_dot_product_attention(q, k, v, mask)`, which
-# returns the output and the attention weights. It works for any number of leading
-# dimensions, and in its masks `True` means "may attend". Your `CrossAttention` also
-# gave `SelfAttention`: three linear layers `w_q`, `w_k` and `w_v`, followed by the
-# attention of a sequence to itself. This unit uses both.
+# <details><summary>What this unit uses from unit 2</summary>
+#
+# `scaled_dot_product_attention(q, k, v, mask)` returns the output and the attention
+# weights for any number of leading dimensions, and in its masks `True` means "may
+# attend". Your `CrossAttention` also gave `SelfAttention`: three linear layers `w_q`,
+# `w_k` and `w_v`, followed by the attention of a sequence to itself.
+#
+# </details>
 #
 # <details><summary>Conventions of this course</summary>
 #
@@ -76,67 +77,83 @@ attention = earlier("02_attention", mine=USE_MY_OWN)
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# ## 1. One head, one mixture
+# ## 1. Who bites whom?
 #
-# Take the sentence *the red cat saw the blue bird*. Every noun in it asks two
-# questions:
-# - **Which word comes just before me?** (That is where my colour is.)
-# - **Which word is the verb?** (That tells me what happens.)
+# In *dog bites man*, the verb asks two questions: **who bites**, which the word before
+# it answers, and **who is bitten**, which the word after it answers. In the maps below
+# we set the scores by hand, 6 for a match and 0 otherwise, so that head A asks the
+# first question and head B the second. A single head has only one score for each pair
+# of words, so if it wants both answers, the best it can do is to add the two scores.
 #
-# In the maps below, we set the scores by hand: 6 for a match, 0 otherwise. Head A asks
-# the first question and head B the second. A single head that wants both answers can
-# only *add* the two scores.
+# Does *bites* notice if the dog and the man swap places? As in unit 1, we add a vector
+# for each position to those of the words.
 #
-# **Predict first.** What will the rows of "cat" and "bird" look like in the third map?
+# **Predict first.** How much does the swap change the vector that *bites* receives from
+# head A, and from the single head: not at all, a little, or about as much as *dog*
+# differs from *man*?
 
 
 # %%
+# My guess: ...
 @demo
-def one_head_or_two():
-    words = ["the", "red", "cat", "saw", "the", "blue", "bird"]
-    before = torch.diag(torch.full((6,), 6.0), diagonal=-1)  # (7, 7): the word before
-    verb = torch.zeros(7, 7)
-    verb[:, words.index("saw")] = 6.0
-
+def who_bites_whom():
+    words = ["dog", "bites", "man"]
+    before = torch.diag(torch.full((2,), 6.0), diagonal=-1)  # (3, 3): the word before
+    after = before.T  # (3, 3): the word after
     maps = {
         "head A: the word before": before.softmax(-1),
-        "head B: the verb": verb.softmax(-1),
-        "one head for both": (before + verb).softmax(-1),
+        "head B: the word after": after.softmax(-1),
+        "one head for both": (before + after).softmax(-1),
     }
     pictures.one_head_or_two(maps, words)
 
+    torch.manual_seed(0)
+    dog, bites, man, *positions = torch.randn(6, 8)
+    dog_first = torch.stack([dog, bites, man]) + torch.stack(positions)  # (L, d)
+    man_first = torch.stack([man, bites, dog]) + torch.stack(positions)
+    print("By how much what 'bites' receives changes, at most:")
+    for name, weights in maps.items():
+        change = (weights[1] @ dog_first - weights[1] @ man_first).abs().max()
+        print(f"{name:>24}: {float(change):.1e}")
+
 
 # %% [markdown]
-# The single head gives "cat" one half of *red* and one half of *saw*, and "bird" one
-# half of *blue* and one half of *saw*. Both answers are there, but **in one sum**, and
-# the sum has lost track of which half answered which question. Swap the two answers and
-# the sum stays the same.
+# Heads A and B tell the two sentences apart. (In head A, the row of *dog* is even,
+# because no word precedes it.) The single head gives *bites* one half of *dog* and one
+# half of *man* in both of them, so only a rounding error is left of the difference, and
+# even the positions do not help, because they are added up together with the words.
+# Swap the two answers and the sum stays the same, so no later layer can find out from
+# it who bit whom. (In unit 2, *bites* did notice the swap, because there the weights
+# themselves changed with the words. If a head prefers one of its neighbours, the other
+# answer becomes fainter.)
 #
-# Two heads keep the answers apart, because each one writes into features of its own.
-# There is no more to "multi-head" than that: instead of one mixture of size `d_model`,
-# we compute `h` mixtures of size `d_model / h`.
+# Two heads keep the answers apart, because each writes into its own features. That is
+# all "multi-head" means: instead of one large mixture we compute `h` smaller ones in
+# parallel, usually of size `d_model / h`, and a last linear layer combines them.
 #
 # ## 2. The plain version: a list of heads
 
 # %%
-drawing("list_of_heads", "3.2", "Heads in a list: concatenated, then projected.")
+drawing(
+    "list_of_heads",
+    "3.2",
+    "Every head reads all of x; their outputs are concatenated, and w_o mixes them.",
+)
 
 # %% [markdown]
-# Each head is a complete `SelfAttention` from unit 2 with its own weights, and each
-# head sees the whole input. Their outputs are concatenated. Then the last linear layer,
-# `w_o`, mixes them. This is the only step in which one head's answer can meet
-# another's.
-#
-# This version follows the definition word for word, so compare with it whenever you
-# doubt a cleverer one.
+# Each head is a complete `SelfAttention` from unit 2, with its own weights and a view
+# of the whole input. The outputs are concatenated, and the linear layer `w_o` mixes
+# them, which is the only step in which one head's answer can meet another's. This
+# version follows the definition to the letter, so whenever you doubt a cleverer one,
+# check it against this.
 #
 # ### Exercise 3.1 - A list of heads
 #
 # *time ~20 min · difficulty 3/5 · 14 points*
 #
-# **Task.** Build `ListOfHeads`. Run every head on `x`, concatenate their outputs along
-# the features, and apply `w_o`. Return the result and all attention weights in one
-# tensor `(B, h, L, L)`.
+# **Task.** Build `ListOfHeads`: run every head on `x`, concatenate their outputs along
+# the features, and apply `w_o`. Return the result, and the attention weights of all
+# heads stacked to `(B, h, L, L)`.
 #
 # **Example.** `ListOfHeads(7, num_heads=3, d_k=4, d_v=6, d_out=8)` maps `x` of shape
 # `(2, 5, 7)` to an output `(2, 5, 8)` and weights `(2, 3, 5, 5)`.
@@ -234,27 +251,14 @@ class ListOfHeads(nn.Module):
 check("multi_head_attention/list_of_heads", ListOfHeads)
 
 # %% [markdown]
-# Nothing has told the heads to differ yet. **Predict first:** will four untrained heads
-# produce the same map?
-
-
-# %%
-@demo
-def untrained_heads():
-    torch.manual_seed(0)
-    layer = ListOfHeads(d_model=16, num_heads=4, d_k=8, d_v=5, d_out=6)
-    _, weights = layer(2 * torch.randn(1, 6, 16))
-    pictures.untrained(weights[0])
-
-
-# %% [markdown]
-# They differ from the start, because each head was initialised with different random
-# weights. Training then changes each in the direction that reduces the loss most.
+# Nothing in this code tells the heads to differ, and nothing needs to: because each
+# starts with different random weights, training moves them in different directions from
+# the first step.
 #
 # ## 3. The fast version: one projection, split into heads
 #
-# A Python loop over the heads multiplies `3·h` small matrices, but hardware prefers a
-# few large ones. Look at what the heads do with the *same* `x`:
+# A Python loop over the heads multiplies `3·h` small matrices, whereas hardware prefers
+# a few large ones. But all heads multiply the *same* `x`:
 #
 # $$
 # q^{(0)} = W^{(0)} x, \qquad q^{(1)} = W^{(1)} x, \qquad \dots
@@ -264,13 +268,10 @@ def untrained_heads():
 # $$
 #
 # If we stack the small matrices into one tall matrix, a single product gives the
-# queries of all heads, one head below the other. Features `0 ... d_k-1` belong to head
-# 0, the next `d_k` to head 1, and so on. It only remains to *read* these features as
-# heads.
-#
-# The figure shows 4 positions with 6 features each; `21` is position 2, feature 1, and
-# the colours are the three heads. On the left is what the projection returns, on the
-# right what attention needs.
+# queries of all heads: features `0 ... d_k-1` belong to head 0, the next `d_k` to head
+# 1, and so on. All that remains is to *read* these features as heads. On the left of
+# the figure is what the projection returns, and on the right what attention needs; the
+# colours are the three heads.
 
 # %%
 numbers = 10 * torch.arange(4)[:, None] + torch.arange(6)  # (L, d_model)
@@ -284,8 +285,8 @@ def heads_are_blocks_of_columns():
 # %% [markdown]
 # ### Three tools for shapes
 #
-# The first two tools compute nothing. They only change how the same entries are read.
-# The third one applies a mask, in section 5.
+# The first two tools compute nothing and only change how the same entries are read,
+# while the third applies a mask, in section 5.
 #
 # | tool | what it does | the entries in memory |
 # |---|---|---|
@@ -296,8 +297,8 @@ def heads_are_blocks_of_columns():
 # (`flatten` and `unflatten` are `view` for some of the dimensions, and `reshape` is a
 # `view` that copies if it has to.)
 #
-# **Predict first.** Both `view(2, 3)` and `transpose` turn a `(3, 2)` tensor into a
-# `(2, 3)` tensor. Do they give the same result?
+# Both `view(2, 3)` and `transpose` turn a `(3, 2)` tensor into a `(2, 3)` tensor, but
+# not into the same one:
 
 # %%
 x = torch.arange(6).view(3, 2)
@@ -307,14 +308,14 @@ print("x.transpose(0,1)", x.transpose(0, 1).tolist())
 print("x.masked_fill   ", x.masked_fill(torch.tensor([True, False]), -1).tolist())
 
 # %% [markdown]
-# They do not. `view` reads `0, 1, 2, 3, 4, 5` in the old order, three to a row, while
-# `transpose` turns the old columns into rows, `0, 2, 4` and `1, 3, 5`. The shape alone
-# does not tell you which of the two happened, and that is why the next exercise is easy
-# to get wrong: the incorrect line raises no error, and the model even learns a little.
+# `view` reads `0, 1, 2, 3, 4, 5` in the old order, three to a row, while `transpose`
+# turns the old columns into rows, `0, 2, 4` and `1, 3, 5`. The shape alone does not
+# tell you which of the two has happened, and since the incorrect line raises no error,
+# the next exercise is easy to get wrong.
 #
 # Our heads are contiguous blocks of features, as in PyTorch. Some implementations
-# interleave them instead, so that feature $i$ goes to head $i \bmod h$. That trains
-# equally well, but its weights have to be permuted before they fit PyTorch's layer.
+# interleave them instead, so that feature $i$ goes to head $i \bmod h$. That makes the
+# same layer, but its weights have to be permuted before they fit PyTorch's.
 #
 # ### Exercise 3.2 - Split heads
 #
@@ -382,9 +383,8 @@ def split_heads(
 check("multi_head_attention/split_heads", split_heads)
 
 # %% [markdown]
-# Here is your split, and below it a tempting shortcut, `x.view(h, L, d_k)`, which has
-# the correct shape as well. **Predict first:** what does the shortcut put into its
-# first head?
+# Below your split, the next figure shows a tempting shortcut, `x.view(h, L, d_k)`,
+# whose result has the same shape:
 
 
 # %%
@@ -487,9 +487,8 @@ def there_and_back():
 # ## 4. Both versions are the same
 #
 # If the fast version is correct, it must give *the same numbers* as the list of heads.
-# To check that, we have to move weights from `h` small layers into one large layer.
-# Giving two implementations the same weights is how you prove that they agree, and in
-# section 8 you will do it with PyTorch's own layer.
+# To check that, we have to move weights from `h` small layers into one large layer,
+# just as you will do with PyTorch's own layer in section 8.
 #
 # ### Exercise 3.4 - Pack the heads
 #
@@ -582,26 +581,23 @@ def large_layer_beside_small_ones():
 
 
 # %% [markdown]
-# The difference is zero or a rounding error, since a large product may add up its terms
-# in a different order. The same holds for keys and values; section 6 will compare the
-# outputs of the two whole layers.
+# The differences are zero or rounding errors, since a large product may add up its
+# terms in a different order. The same holds for keys and values; section 6 compares the
+# whole layers.
 #
 # ## 5. One mask for all heads
 #
 # Scores now have four dimensions, `(B, h, Lq, Lk)`, while the masks of unit 2 have two
 # or three. Broadcasting aligns shapes *from the right* and fills in missing dimensions
-# on the left with ones:
+# on the left with ones, so a causal mask `(L, L)` is read as `(1, 1, L, L)`, which is
+# just what we want. A padding mask has the shape `(B, 1, Lk)`.
 #
-# | | 1st | 2nd | 3rd | 4th | |
-# |---|---|---|---|---|---|
-# | scores | `B` | `h` | `Lq` | `Lk` | |
-# | causal mask `(L, L)` | 1 | 1 | `L` | `L` | as we want it |
-# | padding mask `(B, 1, Lk)` | 1 | **`B`** | 1 | `Lk` | the batch meets the **heads** |
-#
-# **Predict first.** What happens to a padding mask with `B = 2` and `h = 3`? With
-# `B = 3` and `h = 3`? And with `B = 3` and a single head?
+# **Predict first.** Which of these settings raises an error, and what is the shape of
+# the masked scores in the others: `B = 2` and `h = 3`, `B = 3` and `h = 3`, `B = 3` and
+# a single head?
 
 # %%
+# My guess: ...
 for batch, heads in ((2, 3), (3, 3), (3, 1)):
     scores = torch.zeros(batch, heads, 4, 5)  # (B, h, Lq, Lk)
     padding = torch.ones(batch, 1, 5, dtype=torch.bool)  # (B, 1, Lk)
@@ -612,10 +608,11 @@ for batch, heads in ((2, 3), (3, 3), (3, 1)):
         print(f"B = {batch}, h = {heads}: {error}")
 
 # %% [markdown]
-# The error is the lucky case. With as many sentences as heads, nothing fails: the mask
-# of sentence 1 silently masks head 1 of *every* sentence. With a single head, a common
-# setting for debugging, the scores of three sentences silently turn into nine maps
-# instead of three.
+# The padding mask is read as `(1, B, 1, Lk)`, so its sentences are aligned with the
+# *heads*. The error is the lucky case, because with as many sentences as heads nothing
+# fails, and the mask of sentence 1 silently masks head 1 of *every* sentence. With a
+# single head, a common setting for debugging, the scores of three sentences silently
+# turn into nine maps instead of three.
 #
 # We avoid all of this by giving each mask its four dimensions ourselves. **From here
 # on, a mask may have**
@@ -702,14 +699,11 @@ check("multi_head_attention/mask_for_heads", mask_for_heads)
 # ## 6. Multi-head attention
 #
 # One ingredient is new: **dropout on the attention weights**. During training, each
-# weight is set to zero with probability $p$, and the others are divided by $1-p$. A
-# query then learns not to rely on a single key, because that key may be missing at any
-# moment. (In section 5.4, the paper lists where *it* applies dropout. Dropout on the
-# weights is not in that list, but PyTorch's layer has it, and so did the code that the
-# authors published.)
-#
-# **Predict first.** Do the weights still sum to one after dropout? If not, what about
-# their average over many samples?
+# weight is set to zero with probability $p$, and the others are divided by $1-p$, so
+# that a query learns not to rely on a single key, which may be missing at any moment.
+# (The paper does not list the weights among the tensors to which *it* applies dropout,
+# in section 5.4, but PyTorch's layer can drop them, and so can tensor2tensor, the
+# authors' own code.)
 
 # %%
 torch.manual_seed(0)
@@ -721,25 +715,27 @@ many = torch.stack([F.dropout(weights, p=0.5) for _ in range(5000)])
 print("average of 5000 samples:", [round(w, 2) for w in many.mean(0).tolist()])
 
 # %% [markdown]
-# A single row no longer sums to one, but the average does: over 5,000 samples, the four
-# weights average to about 0.4, 0.3, 0.2 and 0.1 again. That is why we divide by $1-p$.
-# In evaluation mode nothing is dropped, and the weights are as large as they were on
-# average in training.
+# A single row no longer sums to one, but over 5,000 samples the four weights average to
+# about 0.4, 0.3, 0.2 and 0.1 again, which is why we divide by $1-p$. In evaluation mode
+# nothing is dropped, and the weights are as large as they were on average in training.
 #
-# Now everything comes together. Queries, keys and values may come from three different
-# tensors. In cross-attention, for example, `key` and `value` are both the memory. The
-# layer itself cannot tell the difference.
+# In the whole layer, queries, keys and values may come from three different tensors. In
+# cross-attention, for example, `key` and `value` are both the memory, but the layer
+# itself cannot tell the difference.
 
 # %%
-drawing("multi_head", "3.6", "The whole layer: project, split, attend, merge, project.")
+drawing(
+    "multi_head",
+    "3.5",
+    "The layer projects its inputs, splits them into heads, attends in every head, "
+    "merges the results and projects them once more.",
+)
 
 # %% [markdown]
 # Each head does what unit 2 did, with one extra step: scores, scale, mask, softmax,
 # dropout on the weights `(B, h, Lq, Lk)`, and the weighted sum. All heads run at once,
-# as one more batch dimension.
-#
-# Every layer of unit 4 is built around this module, and so, with variations, is nearly
-# every large language model.
+# as one more batch dimension. Every layer of unit 4 is built around this module, and
+# so, with variations, is nearly every large language model.
 #
 # ### Exercise 3.6 - Multi-head attention
 #
@@ -866,8 +862,7 @@ class MultiHeadAttention(nn.Module):
 check("multi_head_attention/multi_head_attention", MultiHeadAttention)
 
 # %% [markdown]
-# Now we can keep the promise of section 4: the same weights in both layers, and the
-# same output. **Predict first:** which of the two layers is faster, and why?
+# Now we can keep the promise of section 4 and give the same weights to both layers:
 
 
 # %%
@@ -903,17 +898,14 @@ def list_beside_split():
 #
 # ### Does a second head really help?
 #
-# Time for the experiment that section 1 called for. Each position must report two
-# vectors: the word *before* it and the *first* word of the sentence, in this order.
-# Words are random vectors with 8 components, and 8 more components mark the position,
-# so `d_model = 16`.
+# In section 1 we set the scores by hand, so it remains to be seen what training makes
+# of two questions. Each position must report two vectors, the word *before* it and the
+# *first* word of the sentence, in this order. Words are random vectors with 8
+# components, and 8 more components mark the position, so `d_model = 16`. We train your
+# layer with 1, 2 and 4 heads and measure the mean squared error, which is 1.0 for a
+# layer that always predicts zero.
 #
-# We train your layer with 1, 2 and 4 heads. All three have *exactly the same number of
-# parameters*. The loss is the mean squared error, and always predicting zero gives a
-# loss of 1.0.
-#
-# **Predict first.** One head returns both answers as one sum. What fraction of the
-# error can it eliminate?
+# **Predict first.** How far does the loss fall with one head, and how far with two?
 
 
 # %% folded=true
@@ -947,6 +939,7 @@ def train_heads(num_heads: int, steps: int = 400) -> tuple[nn.Module, list[float
 
 
 # %%
+# My guess: ...
 @demo
 def one_two_four_heads():
     trained = {count: train_heads(count) for count in (1, 2, 4)}
@@ -959,15 +952,14 @@ def one_two_four_heads():
 
 
 # %% [markdown]
-# Two heads solve the task. One head eliminates only a little more than half of the
-# error, however long it trains: given the sum of two random vectors, no linear layer
-# can tell them apart. (To be exact, $\tfrac{7}{8} \cdot \tfrac{1}{2} \approx 0.44$ is
-# left. At one of the eight positions, position 1, the word before *is* the first word,
+# In each of five runs with different seeds, two heads solve the task, whereas a single
+# head leaves about 0.44 of the loss, because no linear layer can take the sum of two
+# random vectors apart. (To be exact, $\tfrac{7}{8} \cdot \tfrac{1}{2} \approx 0.44$ is
+# left: at one of the eight positions, position 1, the word before *is* the first word,
 # so a single answer is enough.)
 #
-# What has each head learnt? **Predict first:** sketch the maps of the single head and
-# of the two heads on paper. (For position 0, "the word before" is the last word, as if
-# the sentence were a ring.)
+# The maps show what each head has learnt. (For position 0, "the word before" is the
+# last word, as if the sentence were a ring.)
 
 
 # %%
@@ -981,12 +973,11 @@ def one_map_per_head():
 
 
 # %% [markdown]
-# The single head does what section 1 did by hand, and splits each row between the two
-# answers. At every position, one of the two heads attends to the previous word, and the
-# other to the first word.
+# The single head does what we did by hand in section 1, and splits each row between the
+# two answers. In the layer with two heads, one attends to the previous word and the
+# other to the first word, whatever the position.
 #
-# When did they divide the work? Here is the same training run at six moments, on one
-# sentence. **Predict first:** does the loss fall first, or do the maps change first?
+# To see when they divided the work, look at the same training run at six moments:
 
 
 # %%
@@ -1001,14 +992,15 @@ def birth_of_two_heads():
 
 
 # %% [markdown]
-# They change together. One head settles on position 0 first, because that answer is the
-# same for every row and therefore easier to learn. The other head then finds the
-# previous position, row by row, and the loss falls to zero with it.
+# One head settles on position 0 first, because that answer is the same for every row
+# and therefore easier to learn; the other head then finds the previous position, row by
+# row, and the loss falls to zero with it. The order was the same in all five runs that
+# we tried: the error in the first word was halved 10 to 25 steps before the error in
+# the word before.
 #
-# Nobody told the heads what to do; they divided the work among themselves. But the
-# split is not perfectly clean: the head for the word before still gives 12% of its
-# attention to position 0. Is that a mistake? To find out, we need to know what each
-# head *writes*.
+# Nobody told the heads what to do, and yet they divided the work between them. But the
+# head for the word before still gives 12% of its attention to position 0, and whether
+# that is a mistake depends on what each head *writes*.
 #
 # Concatenating the heads and then applying `w_o` is the same as adding up one
 # contribution per head,
@@ -1019,10 +1011,8 @@ def birth_of_two_heads():
 # $$
 #
 # where $W^O_i$ are the columns of $W^O$ that belong to head $i$. So we can measure how
-# much each head contributes to each feature of the answer.
-#
-# **Predict first.** Features 0 to 7 hold the word before, features 8 to 15 the first
-# word. Which features will the head for the first word write to?
+# much each head contributes to each feature of the answer, of which features 0 to 7
+# hold the word before and features 8 to 15 the first word:
 
 
 # %%
@@ -1042,21 +1032,21 @@ def who_writes_what():
 
 
 # %% [markdown]
-# Mostly to features 8 to 15, as expected, but also a little to the other half. That is
-# the 12% again: the other head mixes a bit of the first word into its answer, and this
-# head cancels it.
+# The head for the first word writes mostly to features 8 to 15, as expected, but also a
+# little to the other half, and that explains the 12%: the other head mixes a bit of the
+# first word into its answer, and this head cancels it. Heads with a clear task exist in
+# BERT, too: one attends to the previous token, another from an object to its verb, a
+# third from a pronoun to what it refers to (Clark et al. 2019).
 #
-# In BERT, too, there are heads with a clear task: one attends to the previous token,
-# another from an object to its verb, a third from a pronoun to what it refers to (Clark
-# et al. 2019).
+# Finally, we break the layer with four heads by silencing one head at a time: we set
+# its columns of `w_o` to zero and leave everything else as trained.
 #
-# Finally, break the layer with four heads: silence one head at a time by setting its
-# columns of `w_o` to zero. Everything else stays as trained.
-#
-# **Predict first.** Four heads share two questions. Is any of them superfluous?
+# **Predict first.** Four heads share two questions. Without one of them, what is the
+# error in the word before, and what is the error in the first word?
 
 
 # %%
+# My guess: ...
 @demo
 def one_head_removed():
     layer, _ = train_heads(4)
@@ -1075,25 +1065,24 @@ def one_head_removed():
 
 
 # %% [markdown]
-# No head is superfluous, and the work is divided cleanly. Each head serves a single
-# question: without it, the error of that answer rises to about 0.5, and the other
-# answer is unaffected. Why one half? An answer has 8 components, but a head can carry
-# only 4, so each question takes two heads, and if you remove one of them, half of the
-# answer is gone. In large models it is different: many heads can be removed with hardly
-# any loss (Michel et al. 2019). They have capacity to spare, and this layer has none.
+# In this run, each head serves a single question: without it, the error in that answer
+# rises to about 0.5, while the other answer is unaffected. An answer has 8 components,
+# but a head can carry only 4, so each question takes two heads, and half of the answer
+# disappears with one of them. In four further runs, each question again took two heads,
+# but the error rose to as much as 0.91, and the other answer suffered by up to 0.09. In
+# large models, which have capacity to spare, many heads can be removed with hardly any
+# loss (Michel et al. 2019).
 #
 # ## 7. What do more heads cost?
 #
-# Several heads sound expensive, but they add hardly any work. Eight heads compute eight
-# times as many scores as one, yet each score is a sum over only an eighth of the
-# features, and the four projections do not depend on the number of heads. (Unit 4
-# counts the cost of a whole layer.)
+# Although several heads sound expensive, they add hardly any work. Eight heads compute
+# eight times as many scores as one, yet each score is a sum over only an eighth of the
+# features, and the four projections do not depend on the number of heads.
 #
-# *Question in words (4 points).* A colleague works with `d_model = 512` and 8 heads. "I
-# will take 64 heads: eight times the capacity!" Explain in three to five sentences what
-# changes and what does not: the number of parameters, the size of a head, the number of
-# attention maps and the memory that they need. What might improve, and what might get
-# worse?
+# *Question in words (4 points).* A colleague with `d_model = 512` takes 64 heads
+# instead of 8: "eight times the capacity!" In three to five sentences, say what happens
+# to the parameters, the size of a head, the attention maps and their memory, and what
+# might get better or worse.
 #
 # *What a full answer has: parameters stay (1), the size of a head shrinks to 8 (1),
 # eight times as many maps and as much memory for them (1), a sensible remark on the
@@ -1115,8 +1104,8 @@ def one_head_removed():
 # %% [markdown]
 # ## 8. Yours is PyTorch's
 #
-# PyTorch has a layer of its own for this, `nn.MultiheadAttention`. If yours gives the
-# same results with the same weights, you can trust both. Three things differ:
+# PyTorch has a layer for this, `nn.MultiheadAttention`, and if yours gives the same
+# results with the same weights, you can trust both. Three things differ:
 #
 # | | yours | `nn.MultiheadAttention(d_model, h, batch_first=True)` |
 # |---|---|---|
@@ -1124,12 +1113,10 @@ def one_head_removed():
 # | last layer | `w_o` | `out_proj` |
 # | boolean mask | `True` = may attend | `True` = may **not** attend |
 #
-# PyTorch's layer has two more peculiarities. Without `batch_first=True` it expects the
+# PyTorch's layer has two more peculiarities: without `batch_first=True` it expects the
 # positions before the batch, and without `average_attn_weights=False` it returns the
-# *mean* of the heads' maps.
-#
-# Moving weights from one code base to another is everyday work, and every port of a
-# published model begins like this.
+# maps averaged over the heads. Moving weights like this is how every port of a
+# published model begins.
 #
 # ### Exercise 3.7 - To PyTorch
 #
@@ -1215,9 +1202,9 @@ def to_pytorch(mine: nn.Module) -> nn.MultiheadAttention:
 check("multi_head_attention/to_pytorch", to_pytorch)
 
 # %% [markdown]
-# The opposite direction is more common: a published model took weeks to train, and you
-# want to look inside it with your own, readable code. You have just solved the reverse
-# problem, so this function is given. Where you concatenated, it splits.
+# The opposite direction is more common, because a published model took weeks to train,
+# and you want to look inside it with your own, readable code. Since it is exercise 3.7
+# in reverse, this function is given; it splits what you concatenate there.
 
 
 # %%
@@ -1237,13 +1224,12 @@ def from_pytorch(theirs: nn.MultiheadAttention) -> dict[str, Tensor]:
 # %% [markdown]
 # ### Converting the mask
 #
-# That leaves the mask, which `nn.MultiheadAttention` takes as `attn_mask`. A mask that
-# differs between sentences or heads must have **three** dimensions there,
-# `(B * h, Lq, Lk)`: first all heads of sentence 0, then those of sentence 1, and so on.
-# And its `True` means the opposite of ours.
-#
-# A mask with inverted polarity often raises no error. The model attends to the padding
-# and ignores the words, and all that you notice is a loss that could be better.
+# That leaves the mask, which `nn.MultiheadAttention` takes as `attn_mask`. If it
+# differs between sentences or heads, it must have **three** dimensions there, `(B * h,
+# Lq, Lk)`: first all heads of sentence 0, then those of sentence 1, and so on. Its
+# `True` also means the opposite of ours, and a mistake here often raises no error: the
+# model attends to the padding and ignores the words, and all that you notice is a loss
+# that could be better.
 #
 # `pytorch_mask` inverts one of our masks, expands it to its full size and merges the
 # first two dimensions.
@@ -1266,20 +1252,20 @@ def pytorch_mask(
 
 
 # %% [markdown]
-# Now for the proof: your layer and PyTorch's, with the same weights, in both directions
-# and with a mask. **Predict first:** what do you get if you forget to invert the mask?
+# Now for the proof: your layer takes over PyTorch's weights, and both run without a
+# mask, with a mask, and with a mask that somebody forgot to invert.
 
 
 # %%
 @demo
 def yours_is_pytorchs():
     torch.manual_seed(3)
+    theirs = nn.MultiheadAttention(12, num_heads=3, batch_first=True).eval()
     mine = MultiHeadAttention(d_model=12, num_heads=3).eval()
-    theirs = to_pytorch(mine).eval()
+    mine.load_state_dict(from_pytorch(theirs))
     query, memory = torch.randn(2, 4, 12), torch.randn(2, 5, 12)
     mask = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])[:, None]  # (B, 1, Lk)
-    size = (2, 3, 4, 5)
-    inverted = pytorch_mask(mask_for_heads(mask), size)
+    inverted = pytorch_mask(mask_for_heads(mask), size=(2, 3, 4, 5))
 
     def gap(mask, attn_mask) -> float:
         own = mine(query, memory, memory, mask)
@@ -1292,26 +1278,19 @@ def yours_is_pytorchs():
     print(f"the mask, inverted:      largest difference {gap(mask, inverted):.1e}")
     print(f"the mask, NOT inverted:  largest difference {gap(mask, ~inverted):.1e}")
 
-    back = MultiHeadAttention(d_model=12, num_heads=3).eval()
-    back.load_state_dict(from_pytorch(theirs))
-    change = back(query, memory, memory)[0] - mine(query, memory, memory)[0]
-    change = change.abs().max()
-    print(f"to PyTorch and back:     largest difference {float(change):.1e}")
-
 
 # %% [markdown]
-# The third line says `nan`. The first sentence has no padding, so with inverted
-# polarity all of its keys are masked. That is the lucky case again. If neither the mask
-# nor its inverse masks a whole row, you silently get wrong numbers. All the other
-# differences are rounding errors at most, so your layer *is* PyTorch's.
+# The third line says `nan`, because the first sentence has no padding, and with
+# inverted polarity all of its keys are masked. That is the lucky case again: if neither
+# the mask nor its inverse masks a whole row, you silently get wrong numbers. The first
+# two differences are rounding errors at most, so your layer *is* PyTorch's.
 #
 # ## 9. Seventy-two heads of a real model
 #
 # What do heads learn if nobody tells them what to learn? MiniLM, whose maps you met in
 # unit 2, has 6 layers with 12 heads each. Two kinds of heads are easy to search for:
 # those that attend to the **previous** token, whatever it is, and those that attend to
-# the
-# **next** one.
+# the **next** one.
 #
 # **Predict first.** How much weight does the best previous-token head put on that
 # token, averaged over all positions of a sentence: a third, a half, or nearly all of
@@ -1319,6 +1298,7 @@ def yours_is_pytorchs():
 
 
 # %%
+# My guess: ...
 @demo
 def heads_that_look_at_neighbours():
     found = maps_of("The keys to the old house are on the table.")
@@ -1334,12 +1314,13 @@ def heads_that_look_at_neighbours():
 
 # %% [markdown]
 # Nearly all of it: in head 2 of layer 0 the average is **0.9999**, and it is at least
-# 0.9997 in each of the ten sentences. A head can be that exact only if it goes by
-# positions and hardly looks at the words. The best head for the *next* token, head 8 of
-# layer 1, reaches about 0.6, and most of the other heads are less clear-cut. Clark et
-# al. (2019) found the same kinds of heads in BERT. Voita et al. (2019) pruned the heads
-# of a translation model, and found positional heads among the few that survived.
-#
+# 0.9997 in each of the ten sentences, as if the head went by positions and hardly
+# looked at the words. The best head for the *next* token, head 8 of layer 1, reaches
+# about 0.6, and most of the other heads are less clear-cut. Voita et al. (2019), who
+# pruned the heads of a translation model, found positional heads among the few that
+# survived.
+
+# %% [markdown]
 # ## What you built
 #
 # - `ListOfHeads`: the definition, word for word.
@@ -1352,7 +1333,7 @@ def heads_that_look_at_neighbours():
 #   `pytorch_mask` converts the mask.
 #
 # **Next:** unit 4 surrounds this layer with normalisation, residual connections and a
-# small network. The result is the Transformer.
+# small network, and the result is the Transformer.
 #
 # ## Go further
 #

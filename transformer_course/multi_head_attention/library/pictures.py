@@ -38,16 +38,10 @@ def one_head_or_two(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
         named,
         words,
         "3.1",
-        "Two heads, and one head that adds both scores: its rows are divided.",
+        "In the row of bites, two heads find one neighbour each; one head for both "
+        "divides its weight between them.",
         height=3.0,
     )
-
-
-def untrained(weights: Tensor) -> None:
-    """Draw the maps of untrained heads, `(h, L, L)`."""
-    named = {f"head {i}": head_weights for i, head_weights in enumerate(weights)}
-    caption = "Four untrained heads with the same input."
-    _maps(named, range(weights.size(-1)), "3.3", caption, height=2.1)
 
 
 def _cells(axes: object, numbers: Tensor, d_k: int, title: str) -> None:
@@ -76,7 +70,7 @@ def blocks(numbers: Tensor, num_heads: int) -> None:
         f"{num_heads} colours, and its blocks of columns: {'; '.join(descriptions)}."
     )
     caption = "Heads are blocks of columns; 21 is position 2, feature 1."
-    show(figure, alt, "3.4", caption)
+    show(figure, alt, "3.3", caption)
 
 
 def splits(named: Mapping[str, Tensor]) -> None:
@@ -90,8 +84,8 @@ def splits(named: Mapping[str, Tensor]) -> None:
         mixed = sorted({int(n) % 10 // heads.size(-1) for n in heads[0].flatten()})
         descriptions.append(f"{name}: head 0 holds features of heads {mixed}")
     alt = f"{'; '.join(descriptions)}."
-    caption = "Your split, and view alone. A head should have one colour."
-    show(figure, alt, "3.5", caption)
+    caption = "A correct split gives each head a single colour; view alone does not."
+    show(figure, alt, "3.4", caption)
 
 
 def losses(named: Mapping[int, Sequence[float]], sizes: Mapping[int, int]) -> None:
@@ -107,15 +101,19 @@ def losses(named: Mapping[int, Sequence[float]], sizes: Mapping[int, int]) -> No
     axes.legend()
     curves = {f"{count} heads": values for count, values in named.items()}
     alt = f"Loss over {len(next(iter(named.values())))} steps. {told.curves(curves)}"
-    caption = "Two questions, answered with one, two and four heads."
-    show(figure, alt, "3.7", caption)
+    caption = (
+        "With two or four heads the loss falls to zero; with one head it does not."
+    )
+    show(figure, alt, "3.6", caption)
 
 
 def trained(named: Mapping[str, Tensor]) -> None:
     """Draw the attention maps of the trained layers."""
     length = next(iter(named.values())).size(-1)
-    caption = "What the single head learnt, and what each head of a pair learnt."
-    _maps(named, range(length), "3.8", caption)
+    caption = (
+        "The single head divides its attention; the heads of the pair divide the work."
+    )
+    _maps(named, range(length), "3.7", caption)
 
 
 def birth(
@@ -142,8 +140,8 @@ def birth(
         captions.append(f"After {step} steps: the loss is {losses[at]:.2f}.")
         phrases = [told.weights(head_weights, places, places) for head_weights in pair]
         alts.append(f"Head 0: {phrases[0]} Head 1: {phrases[1]}")
-    caption = "How two heads divide the work, from the first step on."
-    show_steps(frames, captions, alts, "3.9", caption)
+    caption = "In the first hundred steps, the two heads divide the work between them."
+    show_steps(frames, captions, alts, "3.8", caption)
 
 
 def who_writes_what(spread: Tensor, features: Sequence[str]) -> None:
@@ -159,8 +157,11 @@ def who_writes_what(spread: Tensor, features: Sequence[str]) -> None:
         parts = ", ".join(f"{f}: {m:.2f}" for f, m in zip(features, means, strict=True))
         descriptions.append(f"{name} writes on average {parts}")
     alt = f"{'; '.join(descriptions)}."
-    caption = "How much each head writes into each feature (standard deviation)."
-    show(figure, alt, "3.10", caption)
+    caption = (
+        "Each head writes mainly into one half of the features; the numbers are "
+        "standard deviations."
+    )
+    show(figure, alt, "3.9", caption)
 
 
 def all_heads(sentence_maps: SentenceMaps) -> None:
@@ -184,7 +185,7 @@ def all_heads(sentence_maps: SentenceMaps) -> None:
         "All heads of MiniLM on one sentence, named layer.head. Some draw a line "
         "beside the diagonal, some draw stripes, and some spread their weight."
     )
-    show(figure, alt, "3.11", caption)
+    show(figure, alt, "3.10", caption)
 
 
 def neighbours(named: Mapping[str, Tensor], tokens: Sequence[str]) -> None:
@@ -192,7 +193,7 @@ def neighbours(named: Mapping[str, Tensor], tokens: Sequence[str]) -> None:
     _maps(
         named,
         tokens,
-        "3.12",
-        "The heads of MiniLM that attend most to the previous and to the next token.",
+        "3.11",
+        "These two MiniLM heads attend most to the previous and to the next token.",
         height=3.4,
     )
