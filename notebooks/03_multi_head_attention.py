@@ -13,6 +13,17 @@
 # \mathrm{head}_i = \operatorname{Attention}(Q W_i^Q,\; K W_i^K,\; V W_i^V)
 # $$
 
+# %% folded=true
+# @title The whole machine
+from autograder import drawing
+
+drawing(
+    "machine_heads",
+    "",
+    "Today's part of the chat model is blue: attention in several heads. The number "
+    "beside each part is the unit that builds it.",
+)
+
 # %% [markdown]
 # **Questions of this unit**
 # - When is one head not enough?
@@ -65,7 +76,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from autograder import check, demo, drawing, earlier
+from autograder import check, demo, earlier
+from transformer_course.library import chat
 from transformer_course.library.attention_maps import maps_of
 from transformer_course.multi_head_attention.library import pictures
 
@@ -1321,6 +1333,42 @@ def heads_that_look_at_neighbours():
 # survived.
 
 # %% [markdown]
+# ## 10. Your heads in a chat model
+#
+# SmolLM2, the chat model that opened unit 1, has 30 layers with nine heads each. Here
+# your two functions split and merge all of them, first as they are, and then with the
+# shortcut of section 3 in place of your split. All shapes remain correct.
+#
+# **Predict first.** What does the model answer with the shortcut: Paris, a different
+# city, fluent nonsense, or no language at all?
+
+
+# %%
+# My guess: ...
+@demo
+def your_heads_in_a_chat_model():
+    def shortcut(x, num_heads):
+        return x.reshape(len(x), num_heads, x.size(1), -1)  # (B, h, L, d_k)
+
+    slots = chat.filled(
+        earlier("01_positional_encoding", mine=True), earlier("02_attention", mine=True)
+    )
+    slots |= {"split_heads": split_heads, "merge_heads": merge_heads}
+    chat.ask(
+        "What is the capital of France?",
+        {
+            "with your heads": slots,
+            "split by the shortcut": slots | {"split_heads": shortcut},
+        },
+    )
+
+
+# %% [markdown]
+# With your functions the answer is correct, and it went through your code 30 times for
+# each token. With the shortcut, no error is raised, and yet what comes out is not even
+# language: each "head" now holds all the features of a few neighbouring tokens instead
+# of a few features of all tokens, and no weight of the model was trained for that.
+#
 # ## What you built
 #
 # - `ListOfHeads`: the definition, word for word.
