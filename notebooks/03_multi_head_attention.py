@@ -97,8 +97,8 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # first question and head B the second. A single head has only one score for each pair
 # of words, so if it wants both answers, the best it can do is to add the two scores.
 #
-# Does *bites* notice if the dog and the man swap places? As in unit 1, we add a vector
-# for each position to those of the words.
+# Does *bites* notice if the dog and the man swap places? As in unit 1, each word's
+# vector is the sum of its embedding and a position vector.
 #
 # **Predict first.** How much does the swap change the vector that *bites* receives from
 # head A, and from the single head: not at all, a little, or about as much as *dog*
@@ -132,12 +132,12 @@ def who_bites_whom():
 # %% [markdown]
 # Heads A and B tell the two sentences apart. (In head A, the row of *dog* is even,
 # because no word precedes it.) The single head gives *bites* one half of *dog* and one
-# half of *man* in both of them, so only a rounding error is left of the difference, and
-# even the positions do not help, because they are added up together with the words.
-# Swap the two answers and the sum stays the same, so no later layer can find out from
-# it who bit whom. (In unit 2, *bites* did notice the swap, because there the weights
-# themselves changed with the words. If a head prefers one of its neighbours, the other
-# answer becomes fainter.)
+# half of *man* in both of them, so the difference is only a rounding error, and even
+# the positions do not help, because they are added up together with the words. Swap the
+# two answers and the sum stays the same, so no later layer can find out from it who bit
+# whom. (In unit 2, *bites* did notice the swap, because there the weights themselves
+# changed with the words. If a head prefers one of its neighbours, the other answer
+# becomes fainter.)
 #
 # Two heads keep the answers apart, because each writes into its own features. That is
 # all "multi-head" means: instead of one large mixture we compute `h` smaller ones in
@@ -713,9 +713,8 @@ check("multi_head_attention/mask_for_heads", mask_for_heads)
 # One ingredient is new: **dropout on the attention weights**. During training, each
 # weight is set to zero with probability $p$, and the others are divided by $1-p$, so
 # that a query learns not to rely on a single key, which may be missing at any moment.
-# (The paper does not list the weights among the tensors to which *it* applies dropout,
-# in section 5.4, but PyTorch's layer can drop them, and so can tensor2tensor, the
-# authors' own code.)
+# (In section 5.4, the paper lists what *it* drops, and the weights are not in the list,
+# but PyTorch's layer can drop them, and so can tensor2tensor, the authors' own code.)
 
 # %%
 torch.manual_seed(0)
