@@ -110,19 +110,19 @@ def reading(cells: Iterable[Cell]) -> float:
     return minutes
 
 
-def total(cells: Iterable[Cell], chosen: Collection[str]) -> float:
+def total(cells: Sequence[Cell], chosen: Collection[str]) -> float:
     """Minutes to solve some exercises, and to read all but the sections of others."""
     sections: list[list[Cell]] = [[]]
     for cell in cells:
         if cell.kind == "markdown" and _SECTION.search(cell.text):
             sections.append([])
         sections[-1].append(cell)
-    minutes = 0.0
+    stated, numbered, minutes = exercises(cells), numbers(cells), 0.0
     for section in sections:
-        stated, numbered = exercises(section), numbers(section)
-        solved = [number for name, number in numbered.items() if name in chosen]
-        minutes += sum(stated[number] for number in solved)
-        if solved or not numbered:
+        names = [cell.name for cell in section if cell.role == "exercise"]
+        solved = [name for name in names if name in chosen]
+        minutes += sum(stated[numbered[name]] for name in solved)
+        if solved or not names:
             minutes += reading(section)
     return minutes
 

@@ -188,7 +188,7 @@ def fresh_cases(
     reference = build_object(specification)
     kinds = [
         kind
-        for kind in all_kinds(specification, stored_tells(specification.name))
+        for kind in all_kinds(specification, load_tells(specification.name))
         if kind.hidden_only or not only_hidden
     ]
     return [
@@ -198,7 +198,7 @@ def fresh_cases(
 
 
 @functools.lru_cache(maxsize=64)
-def stored_tells(name: str) -> Tells:
+def load_tells(name: str) -> Tells:
     """What each case of an exercise has to tell, as the build has found out."""
     with contextlib.suppress(FileNotFoundError, references.ReferenceFileError):
         stored = references.load(name.partition("/")[0], "hidden", name).get(name)

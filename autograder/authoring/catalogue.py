@@ -63,7 +63,7 @@ def naming_file(name: str) -> Iterator[None]:
     except CourseError as error:
         text = str(error)
         if not re.match(r"\S+:\d+: ", text):
-            text = f"{_locate(name, text)}: {text}"
+            text = f"{locate(name, text)}: {text}"
         raise CourseError(text) from None
     except Exception as error:
         log.debug("%s: it was:", name, exc_info=error)
@@ -73,7 +73,7 @@ def naming_file(name: str) -> Iterator[None]:
         raise CourseError(f"{message} (exercise {name})") from error
 
 
-def _locate(name: str, message: str) -> str:
+def locate(name: str, message: str) -> str:
     """The file of an exercise, and the first line with a name that a message quotes."""
     file = file_of(name)
     code = file.read_text(encoding="utf-8") if file.is_file() else ""

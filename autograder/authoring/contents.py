@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 import nbformat
 
 from autograder.authoring.notebook import Cell, without_markers
+from autograder.authoring.numbers import TITLE
 from autograder.authoring.trees import defined_names
 from autograder.checks.contents import Contents, ExercisePlace
 from autograder.course import Unit, grade_ids, manifest, records_attempts
 from autograder.course.language import Wording
-
-_TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 
 
 def read(unit: Unit, cells: Sequence[Cell], source: str) -> Contents:
@@ -25,7 +23,7 @@ def read(unit: Unit, cells: Sequence[Cell], source: str) -> Contents:
     chosen = manifest.path_of(unit)
     return Contents(
         int(unit.number),
-        _TITLE.findall(cells[0].text)[0],
+        TITLE.findall(cells[0].text)[0],
         places,
         tuple(name for name in places if name in chosen),
         tuple(cell.points for cell in cells if cell.role == "written"),

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from autograder.authoring.notebook import Cell
-from autograder.course.errors import Faults
 
 if TYPE_CHECKING:  # contracts are read without torch
     from autograder.authoring.specification import Specification
@@ -37,55 +36,35 @@ def read_contracts(cells: Sequence[Cell]) -> dict[str, tuple[Cell, list[str]]]:
     return contracts
 
 
-def refuse_wrong_links(
-    exercises: Sequence[Specification], cells: Sequence[Cell]
-) -> None:
-    """Check that what is said to test a line names one line of the contract.
-
-    Raises:
-        CourseError: with the place of each exercise's text and what is wrong.
-    """
-    contracts = read_contracts(cells)
-    Faults(
-        f"{contracts[exercise.name][0].location}: {tester} in {exercise.name} tests "
-        f'"{words}", which {_count(words, contracts[exercise.name][1])}'
-        for exercise in exercises
-        for tester, words in _links(exercise)
-        if len(_matches(words, contracts[exercise.name][1])) != 1
-    ).refuse()
-
-
-def _count(words: str, lines: Sequence[str]) -> str:
-    number = len(_matches(words, lines))
-    return f"is in {number} lines of its contract; add words" if number else (
-        "is in no line of its contract; use words that are"
-    )  # fmt: skip
+def describe_wrong_links(
+    exercise: Specification, lines: Sequence[str]
+) -> Iterator[str]:
+    """Whatever is said to test a line of the contract but does not name one line."""
+    for tester, words in list_links(exercise):
+        count = len(find_lines(words, lines))
+        if not lines:
+            yield (
+                f'{tester} tests "{words}", but {exercise.name} has no contract; fold '
+                'one into its text (docs/notation.md), or remove "tests"'
+            )
+        elif count != 1:
+            remedy = "add words" if count else "use words that are"
+            number = f"{count} lines" if count else "no line"
+            where = f"which is in {number} of its contract"
+            yield f'{tester} tests "{words}", {where}; {remedy}'
 
 
-def list_untested(exercise: Specification, lines: Sequence[str]) -> list[str]:
-    """The lines of an exercise's contract that nothing is said to test."""
-    tested = {line for _, words in _links(exercise) for line in _matches(words, lines)}
-    forbidden = [name.rsplit(".", 2) for name in exercise.ready_made]
-    endings = {ending for parts in forbidden for ending in (parts[-1], ".".join(parts))}
-    endings |= {".".join(parts[-2:]) for parts in forbidden}
-    return [
-        line
-        for line in lines
-        if line not in tested and not any(f"`{ending}`" in line for ending in endings)
-    ]
-
-
-def _links(exercise: Specification) -> Iterator[tuple[str, str]]:
-    """What tests a line of the contract, and its words."""
-    testers = [(exercise.target, exercise.tests)]
-    testers += [(mutant.name, mutant.tests) for mutant in exercise.mutants]
-    testers += [(kind.name, kind.tests) for kind in exercise.cases]
-    testers += [(variant.name, variant.tests) for variant in exercise.accepted]
+def list_links(exercise: Specification) -> Iterator[tuple[str, str]]:
+    """What tests a line of the contract, such as "mutant flipped", and its words."""
+    testers = [(exercise.name, exercise.tests)]
+    testers += [(f"mutant {mutant.name}", mutant.tests) for mutant in exercise.mutants]
+    testers += [(f"case {kind.name}", kind.tests) for kind in exercise.cases]
+    testers += [(f"variant {v.name}", v.tests) for v in exercise.accepted]
     for name, tests in testers:
         yield from ((name, words) for words in tests.split("; ") if words)
 
 
-def _matches(words: str, lines: Sequence[str]) -> list[str]:
+def find_lines(words: str, lines: Sequence[str]) -> list[str]:
     """The lines with these words; a line that is nothing else goes before others."""
     return [line for line in lines if line == words] or [
         line for line in lines if words in line

@@ -99,21 +99,19 @@ def _read_checked(unit: Unit, faults: Faults) -> list[notebook.Cell]:
     unreadable = Faults()
     text = unit.text.read_text(encoding="utf-8")
     cells = notebook.parse_leniently(text, unit, unreadable)
-    with unreadable.collect():
-        solutions.refuse_unreadable(cells)
-    with faults.collect():
-        translated.refuse_different(unit, cells)
-    for refuse_cells in (
-        notebook.refuse_wrong_sum,
-        numbers.refuse_untitled,
-        numbers.refuse_stale,
-        shapes.refuse_wrong,
-    ):
-        with faults.collect():
+    for refuse_cells in (solutions.refuse_unreadable, shapes.refuse_wrong):
+        with unreadable.collect():
             refuse_cells(cells)
     with faults.collect():
-        place = manifest.place_of_path(unit)
-        budget.refuse_wrong(cells, manifest.path_of(unit), place)
+        translated.refuse_different(unit, cells)
+    for refuse_cells in (notebook.refuse_wrong_sum, numbers.refuse_stale):
+        with faults.collect():
+            refuse_cells(cells)
+    with unreadable.collect():
+        numbers.refuse_untitled(cells)
+        with faults.collect():
+            place = manifest.place_of_path(unit)
+            budget.refuse_wrong(cells, manifest.path_of(unit), place)
     if unreadable:
         Faults([*unreadable, *faults]).refuse()
     return cells

@@ -43,9 +43,13 @@ def create(unit: Unit, name: str) -> list[Path]:
     cells = notebook.parse_leniently(_text(unit.text), unit, Faults())
     exercise = unit.folder / "exercises" / f"{name}.py"
     if exercise.exists():
-        raise CourseError(f"{exercise.relative_to(unit.root)} already exists")
+        raise CourseError(
+            f"{exercise.relative_to(unit.root)} already exists; choose another name"
+        )
     if any(cell.name == f"{unit.name}/{name}" for cell in cells):
-        raise CourseError(f"{unit.text.name} already has an exercise {name}")
+        raise CourseError(
+            f"{unit.text.name} already has an exercise {name}; choose another name"
+        )
     count = sum(cell.role == "check" for cell in cells)
     words = {
         "unit": unit.name,

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from autograder.authoring.notebook import Cell
 from autograder.course.errors import CourseError, Faults
 from autograder.course.language import Wording
+
+TITLE = re.compile(r"^# (.+)$", re.MULTILINE)  # of a notebook, in its first cell
 
 
 def refuse_stale(cells: Sequence[Cell]) -> None:
@@ -62,17 +65,26 @@ def _counts(cells: Sequence[Cell]) -> Iterator[str]:
 
 
 def refuse_untitled(cells: Sequence[Cell]) -> None:
-    """Check that each exercise has a heading with its title.
+    """Check that a notebook has a title, and each exercise a heading with its own.
 
     Raises:
-        CourseError: with file and line of each check without one.
+        CourseError: with file and line of the first cell or exercise without one.
     """
     faults, titles_by_name = Faults(), titles(cells)
-    for cell in cells:
-        if cell.role == "check" and not titles_by_name[cell.name]:
+    first, label = cells[0], Path(cells[0].location.rpartition(":")[0]).stem
+    number, _, name = label.partition("_")
+    if first.kind != "markdown" or not TITLE.search(first.text):
+        title = f"# {number} · {name.replace('_', ' ').capitalize()}"
+        faults.append(
+            f'{first.location}: the first cell has no title; begin it with "{title}"'
+        )
+    exercises = (cell for cell in cells if cell.role == "exercise")
+    for place, cell in enumerate(exercises, 1):
+        if titles_by_name.get(cell.name) == "":
+            heading = f"### {cell.words.exercise} {number.lstrip('0')}.{place} - Title"
             faults.append(
-                f"{cell.location}: no heading above; write "
-                f'"### {cell.words.exercise} 1.2 - A title" before the exercise'
+                f"{cell.location}: no heading above exercise {cell.name}; "
+                f'write "{heading}" into the text before it'
             )
     faults.refuse()
 

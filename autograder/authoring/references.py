@@ -10,8 +10,13 @@ from typing import Any
 import torch
 
 from autograder.authoring import cases
-from autograder.authoring.catalogue import file_of, naming_file, specifications
-from autograder.authoring.contract_lines import refuse_wrong_links
+from autograder.authoring.catalogue import (
+    file_of,
+    locate,
+    naming_file,
+    specifications,
+)
+from autograder.authoring.contract_lines import describe_wrong_links, read_contracts
 from autograder.authoring.notebook import Cell, target
 from autograder.authoring.numbers import titles
 from autograder.authoring.reference_files import VISIBILITIES, path, seed_of
@@ -40,9 +45,11 @@ def build(
     exercises = specifications(unit.name)
     _agree(unit, exercises, _checks(cells))
     tells, drawings, faults = dict[str, Tells](), dict[str, list[Exercise]](), Faults()
-    with faults.collect():
-        refuse_wrong_links(exercises, cells)
+    contracts = read_contracts(cells)
     for exercise in exercises:
+        _, lines = contracts[exercise.name]
+        for fault in describe_wrong_links(exercise, lines):
+            faults.append(f"{locate(exercise.name, fault)}: {fault}")
         if exercise.name not in unchanged:
             with faults.collect(), naming_file(exercise.name):
                 tells[exercise.name] = sample(exercise)
@@ -87,7 +94,7 @@ def draw_exercises(
                     drawing_seed,
                     bool(seed),
                     exercises,
-                    tells[name] if name in tells else cases.stored_tells(name),
+                    tells[name] if name in tells else cases.load_tells(name),
                 )
             )
             drawings.append(replace(drawing, title=titles_by_name[name]))

@@ -111,19 +111,21 @@ class _Plan:
         arguments = (*options, *self.signature.call.arguments)
         texts = [text for p in arguments for shape in p.shapes for text in shape]
         texts += [value for value in sizes.values.values() if isinstance(value, str)]
-        dimensions = re.findall(r"\w+", " ".join(texts))
+        dimensions = re.findall(r"[^\W\d]\w*", " ".join(texts))
+        listed = dict.fromkeys([*(p.name for p in arguments), *dimensions])
         read = [
             name
             for value in sizes.values.values()
             if callable(value)
             for name in inspect.signature(value).parameters
         ]
-        usable = [*(p.name for p in arguments), *dimensions, *read, "weights"]
+        usable = [*listed, *read, "weights"]
         for name in sizes.values:
             if name not in usable:
                 raise CourseError(
                     f"{self.specification.name}, case {case}: sizes(...) has {name}, "
-                    "which names no argument and no dimension of an argument"
+                    "which names no argument and no dimension of an argument "
+                    f"(they are {', '.join(listed)})"
                 )
 
     def _make_inputs(self, case: str, sizes: InputSizes) -> Maker:

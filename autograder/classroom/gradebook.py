@@ -26,7 +26,7 @@ from autograder.classroom.classbook import (
 )
 from autograder.course import grade_ids, notebooks
 from autograder.course.access import refuse_path, refuse_unreadable
-from autograder.course.errors import CourseError, UsageError
+from autograder.course.errors import CourseError, UsageError, list_present
 from autograder.grading import metadata
 from autograder.grading.converter import CourseAutograde
 from autograder.grading.gradebook.book import (
@@ -79,7 +79,7 @@ def find_assignment(name: str, root: Path) -> str:
             f"{root} is not a course folder (it has no source/); give one with "
             "--course FOLDER"
         )
-    raise UsageError(f'no assignment "{name}"; there are {", ".join(units)}')
+    raise UsageError(f'no assignment "{name}"; {list_present(units)}')
 
 
 def read(unit: str, root: Path) -> Classbook:

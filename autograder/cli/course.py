@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from datetime import date
 from itertools import groupby
 from pathlib import Path
+from shlex import quote
 
 from autograder.cli.arguments import UNIT, UNITS, CommandSet, chosen_units, flag, option
 from autograder.course import ROOT, Unit, find_unit, units
-from autograder.course.errors import Faults, UsageError
+from autograder.course.errors import Faults, UsageError, list_present
 
 COMMANDS = CommandSet()
 _EDITION = (
@@ -82,7 +83,7 @@ def _init(options: Namespace) -> int:
 
     for path in start(options.folder, options.title):
         print(path)
-    print(f"cd {options.folder} && autograder demo")
+    print(f"cd {quote(str(options.folder))} && autograder demo")
     return 0
 
 
@@ -131,7 +132,7 @@ def _new_course(options: Namespace) -> int:
     print(f"{options.folder}: {', '.join(unit.label for unit in chosen)}")
     print(f"left out: {len(left_out)} tests and benchmarks of other units")
     print("committed; `git log` names the commit that it was copied from")
-    print(f"cd {options.folder} && make demo && make test")
+    print(f"cd {quote(str(options.folder))} && make demo && make test")
     return 0
 
 
@@ -175,8 +176,7 @@ def _choose_exercises(options: Namespace) -> list[str]:
         exercise.name for unit in chosen for exercise in specifications(unit.name)
     ]
     if unknown := [name for name in names if name not in all_names]:
-        listed = ", ".join(all_names)
-        raise UsageError(f'no exercise "{unknown[0]}"; there are {listed}')
+        raise UsageError(f'no exercise "{unknown[0]}"; {list_present(all_names)}')
     return [name for name in all_names if not names or name in names]
 
 

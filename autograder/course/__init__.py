@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.course.errors import UsageError
+from autograder.course.errors import UsageError, list_present
 from autograder.root import CONTENT, PACKAGE, read_settings
 from autograder.root import ROOT as ROOT
 
@@ -82,8 +82,8 @@ def find_unit(name: str) -> Unit:
     for unit in course_units:
         if name in (unit.name, unit.number, unit.label):
             return unit
-    listed = ", ".join(unit.label for unit in course_units)
-    raise UsageError(f'there is no unit "{name}"; there are {listed}')
+    listed = list_present([unit.label for unit in course_units])
+    raise UsageError(f'there is no unit "{name}"; {listed}')
 
 
 def graded_notebooks(assignment: str, root: Path) -> dict[str, Path]:

@@ -45,7 +45,7 @@ from __future__ import annotations
 
 import contextlib
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 
@@ -58,7 +58,7 @@ class UsageError(CourseError):
 
 
 class Faults(list[str]):
-    """Faults that are reported together, a line or more each; none twice."""
+    """Faults that are reported together, a line or more each."""
 
     @contextlib.contextmanager
     def collect(self) -> Iterator[None]:
@@ -72,16 +72,22 @@ class Faults(list[str]):
         except UsageError:
             raise
         except CourseError as error:
-            self += [line for line in str(error).splitlines() if line not in self]
+            self += str(error).splitlines()
 
     def refuse(self) -> None:
         """Refuse what has faults.
 
         Raises:
-            CourseError: with all faults, in the order in which they were added.
+            CourseError: with each fault once, in the order in which they were added.
         """
         if self:
-            raise CourseError("\n".join(self))
+            raise CourseError("\n".join(dict.fromkeys(self)))
+
+
+def list_present(names: Sequence[str]) -> str:
+    """Say which names there are: "there are 01_first, 02_second"."""
+    verb = "is" if len(names) == 1 else "are"
+    return f"there {verb} {', '.join(names) or 'none'}"
 
 
 def describe_fault(

@@ -61,13 +61,31 @@ def test_a_folded_picture_does_not_end_the_head():
 
 def test_each_exercise_without_a_title_is_refused_with_its_line():
     cells = [
-        Cell("markdown", "### Exercise 9.1 - A title", "n.py:1"),
-        Cell("code", "", "n.py:5", "check", "tiny/double", 5),
-        Cell("markdown", "Some text.", "n.py:9"),
-        Cell("code", "", "n.py:12", "check", "tiny/half", 5),
+        Cell("markdown", "# 9 · Tiny\n\n### Exercise 9.1 - A title", "09_tiny.py:1"),
+        Cell("code", "", "09_tiny.py:5", "exercise", "tiny/double"),
+        Cell("code", "", "09_tiny.py:7", "check", "tiny/double", 5),
+        Cell("markdown", "Some text.", "09_tiny.py:9"),
+        Cell("code", "", "09_tiny.py:12", "exercise", "tiny/half"),
+        Cell("code", "", "09_tiny.py:14", "check", "tiny/half", 5),
     ]
     assert titles(cells) == {"tiny/double": "A title", "tiny/half": ""}
-    refuse_untitled(cells[:2])
-    with pytest.raises(CourseError, match=r"n\.py:12: no heading above") as refusal:
+    refuse_untitled(cells[:3])
+    with pytest.raises(CourseError) as refusal:
         refuse_untitled(cells)
-    assert len(str(refusal.value).splitlines()) == 1
+    assert str(refusal.value) == (
+        "09_tiny.py:12: no heading above exercise tiny/half; write "
+        '"### Exercise 9.2 - Title" into the text before it'
+    )
+
+
+@pytest.mark.parametrize("kind", ["markdown", "code"])
+def test_a_notebook_without_a_title_is_refused_with_the_line_to_write(kind):
+    cells = [
+        Cell(kind, "## Small\n\n" if kind == "markdown" else "# x", "09_two_words.py:1")
+    ]
+    with pytest.raises(CourseError) as refusal:
+        refuse_untitled(cells)
+    assert str(refusal.value) == (
+        "09_two_words.py:1: the first cell has no title; begin it with "
+        '"# 09 · Two words"'
+    )

@@ -14,7 +14,7 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from autograder.course import files, sheet
-from autograder.course.errors import CourseError
+from autograder.course.errors import CourseError, list_present
 
 _KEY = re.compile(r"[a-z]\d{1,3}")
 _KEEP = re.compile(r"([a-z])\+\s+(\S.*)", re.DOTALL)
@@ -74,8 +74,8 @@ def expand_comment(
     if words and all(_KEY.fullmatch(word) for word in words):
         by_key = {entry.key: entry.comment for entry in bank}
         if missing := [word for word in words if word not in by_key]:
-            listed = ", ".join(by_key) or "none"
-            raise CourseError(f'no comment "{missing[0]}" is kept; there are {listed}')
+            listed = list_present(list(by_key))
+            raise CourseError(f'no comment "{missing[0]}" is kept; {listed}')
         return " ".join(by_key[word] for word in words), list(bank)
     if not (match := _KEEP.fullmatch(text.strip())):
         return text, list(bank)
