@@ -1,6 +1,8 @@
 """Words of the kit that other packages use too; importing this needs no PyTorch."""
 
-LEFT_OUT = "AUTOGRADER_LEAVES_OUT_DEMONSTRATIONS"  # an environment variable, "1"
+# Environment variables, "1": demonstrations do not run, or all of them have to.
+LEFT_OUT = "AUTOGRADER_LEAVES_OUT_DEMONSTRATIONS"
+ALL_SOLVED = "AUTOGRADER_ALL_EXERCISES_ARE_SOLVED"
 PROGRESS = "course_progress.json"  # beside a student's notebook: what was solved
 ATTEMPTS = "course_attempts.jsonl"  # the same: when which exercise was checked
 ATTEMPTS_DATA = "application/vnd.autograder.attempts+json"  # of an output

@@ -11,6 +11,7 @@ and the search runs in the browser, so that the folder works from a disk, too.
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
@@ -25,6 +26,7 @@ from tqdm import tqdm
 from autograder.authoring.colab import published
 from autograder.authoring.edition import read
 from autograder.authoring.notebook import without_markers
+from autograder.checks.words import ALL_SOLVED
 from autograder.course import ROOT, Unit, grade_ids, notebooks, settings
 from autograder.course.errors import CourseError
 from autograder.course.files import write
@@ -134,7 +136,7 @@ def _refuse_without_sphinx() -> None:
     missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:
         raise CourseError(
-            f"the website needs {', '.join(missing)}: pip install '.[site]'"
+            f"the website needs more packages: pip install {' '.join(missing)}"
         )
 
 
@@ -226,6 +228,11 @@ def _fill_in(book: nbformat.NotebookNode, unit: Unit) -> dict[str, str]:
 
 
 def _execute(book: nbformat.NotebookNode, unit: Unit) -> None:
+    """Run a solved notebook to its end, with all of its demonstrations.
+
+    Raises:
+        CourseError: a cell raises; with its file and line.
+    """
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError
 
@@ -237,9 +244,26 @@ def _execute(book: nbformat.NotebookNode, unit: Unit) -> None:
             resources={"metadata": {"path": folder}},
         )
         try:
-            client.execute()
+            client.execute(env={**os.environ, ALL_SOLVED: "1"})
         except CellExecutionError as error:
-            raise CourseError(f"{unit.label} does not run: {error}") from error
+            message = f"{error.ename}: {error.evalue}".partition("\n")[0]
+            raise CourseError(
+                f"{_locate_error(book, unit)}: {message}; with all exercises solved, "
+                "every cell has to run"
+            ) from error
+
+
+def _locate_error(book: nbformat.NotebookNode, unit: Unit) -> str:
+    """The file, and the line where it is known, of what a cell of a copy has raised."""
+    for cell in (cell for cell in book.cells if cell.cell_type == "code"):
+        for error in (o for o in cell.outputs if o.output_type == "error"):
+            trace = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(error.traceback))
+            frames = rf"In\[{cell.execution_count}\], line (\d+)"
+            line = int([0, *re.findall(frames, trace)][-1])
+            for written in (c for c in read(unit) if c.text == cell.source):
+                name, _, first = written.location.rpartition(":")
+                return f"{name}:{int(first) + line}"
+    return unit.text.relative_to(unit.root).as_posix()
 
 
 def _sphinx(texts: Path, pages: Path) -> None:

@@ -8,8 +8,8 @@ import nbformat
 import pytest
 
 from autograder.authoring import colab, notebook, release
-from autograder.course import units
-from autograder.course.errors import CourseError
+from autograder.course import ROOT, Unit, units
+from autograder.course.errors import CourseError, Faults
 
 FETCHING = {  # the attributes with which a page makes a browser fetch something
     "script": "src",
@@ -151,8 +151,46 @@ def test_a_notebook_that_does_not_run_is_an_error():
     from autograder.extras.website import website
 
     broken = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")])
-    with pytest.raises(CourseError, match=r"does not run: [\s\S]*ZeroDivisionError"):
+    place = f"notebooks/{units()[0].label}.py: ZeroDivisionError: division by zero"
+    with pytest.raises(CourseError, match=place):
         website._execute(broken, units()[0])
+
+
+DEMONSTRATION = """\
+# %%
+from autograder import demo
+
+# %%
+@demo
+def a_figure():
+    pass
+
+
+@demo
+def another_figure():
+    print(2)
+    raise ValueError("no picture")
+"""
+
+
+def test_a_demonstration_that_raises_is_an_error_with_its_line(tmp_path, monkeypatch):
+    from autograder.extras.website import website
+
+    unit = Unit("99", "tiny", tmp_path)
+    (tmp_path / "notebooks").mkdir()
+    unit.text.write_text(DEMONSTRATION)
+    (tmp_path / "course.toml").write_text((ROOT / "course.toml").read_text())
+    cells = notebook.parse_leniently(DEMONSTRATION, unit, Faults())
+    monkeypatch.setattr(website, "read", lambda unit: cells)
+    book = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(cell.text) for cell in cells]
+    )
+    with pytest.raises(CourseError) as refusal:
+        website._execute(book, unit)
+    assert str(refusal.value) == (
+        "notebooks/99_tiny.py:13: ValueError: no picture; with all exercises solved, "
+        "every cell has to run"
+    )
 
 
 def test_what_the_website_needs_is_said_before_any_notebook_runs(tmp_path, monkeypatch):
@@ -160,6 +198,8 @@ def test_what_the_website_needs_is_said_before_any_notebook_runs(tmp_path, monke
 
     monkeypatch.setattr(website, "_execute", None)
     monkeypatch.setattr(website.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(CourseError, match=r"needs sphinx, .*: pip install"):
+    with pytest.raises(
+        CourseError, match="needs more packages: pip install sphinx myst_nb"
+    ):
         website.build(units(), tmp_path / "site")
     assert not list(tmp_path.iterdir())
