@@ -302,7 +302,9 @@ def _distinguish(expected: torch.Tensor, actual: torch.Tensor) -> str:
     pair = expected.item(), actual.item()
     texts = [str(item) for item in pair]
     for digits in range(4, 17) if expected.is_floating_point() else ():
-        texts = [f"{item:.{digits}g}" for item in pair]
+        # Five digits and more are all shown: 2.3270, not 2.327, beside 2.3273.
+        form = f"{'#' if digits > 4 else ''}.{digits}g"
+        texts = [f"{item:{form}}".removesuffix(".") for item in pair]
         if texts[0] != texts[1]:
             break
     return _expected(*texts)

@@ -145,7 +145,7 @@ def test_values_are_printed_until_their_difference_shows():
         return compare(case, {"a": actual}).findings[0].message
 
     near = first_message(torch.tensor([-1.303, 0.0]), torch.tensor([-1.30301, 0.0]))
-    assert near.endswith("most at [0]: expected -1.303, yours -1.30301")
+    assert near.endswith("most at [0]: expected -1.30300, yours -1.30301")
     assert first_message(torch.tensor(2.0), torch.tensor(3.0)) == "expected 2, yours 3"
 
 
