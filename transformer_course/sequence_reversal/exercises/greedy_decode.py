@@ -26,8 +26,8 @@ _LIVING_ROWS = """
         live, width = torch.arange(len(source)), 0
         memory = model.encode(source)
         while len(live) and width < max_len:
-            given = rows[live, : width + 1]
-            logits = model.decode(given, memory[live], source[live])
+            prefixes = rows[live, : width + 1]
+            logits = model.decode(prefixes, memory[live], source[live])
             width += 1
             rows[live, width] = logits[:, -1].argmax(-1)
             live = live[rows[live, width] != EOS]
