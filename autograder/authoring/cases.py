@@ -133,20 +133,24 @@ def exercise(
     else:
         cases = with_doubles(specification, cases, unsteady)
     cases = tuple(_sketch_mistakes(case) for case in cases)
-    mistakes = {
-        m.name: Mistake(m.name, m.says, m.asks, tuple(v.name for v in m.variants))
-        for m in specification.mutants
-    }
     return Exercise(
         specification.name,
         specification.target,  # until the build reads the title above its check
         points,
         cases,
-        mistakes,
+        describe_mistakes(specification),
         builds_on(specification, unit),
         specification.aspects,
         tuple(specification.ready_made),
     )
+
+
+def describe_mistakes(specification: Specification) -> dict[str, Mistake]:
+    """What is said of each mistake, by its name."""
+    return {
+        m.name: Mistake(m.name, m.says, m.asks, tuple(v.name for v in m.variants))
+        for m in specification.mutants
+    }
 
 
 def _is_right(variant: str, cases: Iterable[Case]) -> bool:

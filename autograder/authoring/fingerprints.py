@@ -4,7 +4,8 @@ A build draws only those exercises again whose digest has changed. It covers the
 of the engine that draw and score, and of the course's modules the statements that the
 exercise, its probe and its solution can reach: all that bind a name which is a word of
 theirs. Words in texts count, too, since mistakes are edits of text. Files of data count
-where code names them, or looks beside its own file.
+where code names them, or looks beside its own file. What a mistake says and asks is
+no part of it, since no answer depends on these words; they have a digest of their own.
 """
 
 from __future__ import annotations
@@ -34,11 +35,15 @@ _LEFT_OUT = {"references", "translations", "unit.toml"}
 
 @dataclass(frozen=True)
 class _Statement:
-    """A statement of a module: the names that it binds, and what it mentions."""
+    """A statement of a module: the names that it binds, and what it mentions.
+
+    The ``messages`` of its mistakes are left out of its text.
+    """
 
     path: Path
     digest: str
     text: str
+    messages: str
     names: frozenset[str]
     words: frozenset[str]
     files: frozenset[Path]  # modules and data
@@ -64,8 +69,11 @@ class Fingerprints:
             if path.suffix not in (".py", ".pyc") and not _LEFT_OUT & {*path.parts}
         ]
 
-    def of_exercise(self, name: str, stub: str, seed: str) -> str:
-        """The digest of an exercise with its stub, drawn from a term's seed."""
+    def of_exercise(self, name: str, stub: str, seed: str) -> tuple[str, str]:
+        """The digest of an exercise with its stub, drawn from a term's seed.
+
+        The second string is all that its mistakes say and ask.
+        """
         statements = self._reach(name)
         words = {word for statement in statements for word in statement.words}
         users = [
@@ -75,7 +83,8 @@ class Fingerprints:
         ]
         digests = sorted({statement.digest for statement in statements})
         inputs = repr((name, stub, seed, users, digests))
-        return hashlib.sha256(inputs.encode()).hexdigest()
+        messages = "".join(sorted(statement.messages for statement in statements))
+        return hashlib.sha256(inputs.encode()).hexdigest(), messages
 
     def _reach(self, name: str) -> set[_Statement]:
         """The statements that an exercise, its probe and its solution can reach."""
@@ -135,19 +144,22 @@ class Fingerprints:
             code = data.decode() if path.suffix == ".py" else ""
             files = frozenset(self._files_of(code, path))
             nothing = frozenset[str]()
-            yield _Statement(path, _digest(path, data), "", nothing, nothing, files)
+            yield _Statement(path, _digest(path, data), "", "", nothing, nothing, files)
             return
         lines = data.decode().splitlines(keepends=True)
         for node in ast.parse(data).body:
             decorators = getattr(node, "decorator_list", ())
             first = min(part.lineno for part in (node, *decorators))
-            text = "".join(lines[first - 1 : node.end_lineno])
+            code = "".join(lines[first - 1 : node.end_lineno])
+            text, messages = (
+                _take_out_messages(code) if "wrong(" in code else (code, "")
+            )
             mentioned = map(_find_modules, _MENTIONED.findall(text))
             files = frozenset([*self._files_of(text, path), *chain(*mentioned)])
             words = frozenset(_WORD.findall(text))
             digest = _digest(path, text.encode())
             names = _bound_names(node)
-            yield _Statement(path, digest, text, names, words, files)
+            yield _Statement(path, digest, text, messages, names, words, files)
 
     def _files_of(self, code: str, path: Path) -> Iterator[Path]:
         """The modules that code imports, and the data that it names or lies beside."""
@@ -162,6 +174,20 @@ class Fingerprints:
 
 def _digest(path: Path, data: bytes) -> str:
     return hashlib.sha256(f"{path.name}\n".encode() + data).hexdigest()
+
+
+def _take_out_messages(code: str) -> tuple[str, str]:
+    """Code without what its mistakes, ``wrong(name, says, asks)``, say and ask."""
+    texts = [
+        ast.get_source_segment(code, message) or ""
+        for call in ast.walk(ast.parse(code))
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "wrong"
+        for message in call.args[1:3]
+        if isinstance(message, ast.Constant)  # others may name what is elsewhere
+    ]
+    for text in texts:
+        code = code.replace(text, "", 1)
+    return code, "\n".join(texts)
 
 
 def _resolve(package: str, path: Path) -> str:

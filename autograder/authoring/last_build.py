@@ -26,8 +26,8 @@ class Build:
     """Digests of what a build was made from, and of what it wrote.
 
     ``exercises`` are lines by name: the digest of what an exercise depends on, its
-    name, its points, and a digest of its title and contract, in the order of the
-    notebook.
+    name, its points, and a digest of its title, its contract and what its mistakes
+    say, in the order of the notebook.
     """
 
     source: str = ""
@@ -82,11 +82,13 @@ def describe_exercises(
     targets = {name: target(cell) for name, cell in checks.items()}
     fingerprints = Fingerprints(unit, targets)
     titles, contracts = numbers.titles(cells), read_contracts(cells)
-    return {
-        name: f"{fingerprints.of_exercise(name, stubs.get(name, ''), seed)} {name} "
-        f"{cell.points:g} {_digest(titles[name], *contracts[name][1])}"
-        for name, cell in checks.items()
-    }
+    lines = {}
+    for name, cell in checks.items():
+        stub, contract = stubs.get(name, ""), contracts[name][1]
+        digest, messages = fingerprints.of_exercise(name, stub, seed)
+        texts = _digest(titles[name], *contract, messages)
+        lines[name] = f"{digest} {name} {cell.points:g} {texts}"
+    return lines
 
 
 def _digest(*texts: str) -> str:

@@ -36,7 +36,7 @@ def build(
     """The public drawing of every exercise of a unit, and this term's hidden one.
 
     Args:
-        unchanged: exercises whose committed references are taken instead.
+        unchanged: exercises whose committed answers are taken instead.
 
     Raises:
         CourseError: the notebook and the files of exercises disagree, or an exercise
@@ -86,7 +86,11 @@ def draw_exercises(
         with faults.collect(), naming_file(name):
             points = checks[name].points
             drawing = (
-                replace(committed[name], points=points)
+                replace(
+                    committed[name],
+                    points=points,
+                    mistakes=cases.describe_mistakes(exercise),
+                )
                 if name in unchanged
                 else cases.exercise(
                     exercise,

@@ -20,7 +20,7 @@ from autograder.authoring.course import build, is_built, products
 from autograder.authoring.references import difference
 from autograder.authoring.specification import Specification
 from autograder.authoring.verify import refuse_wrong_scores
-from autograder.checks.exercise import Exercise, Mistake
+from autograder.checks.exercise import Exercise
 from autograder.checks.references import TEXT, load, pack
 from autograder.course import Unit, units
 from autograder.course.errors import CourseError
@@ -113,12 +113,11 @@ def right(task: Specification, stored: Exercise, seed: str, hidden: bool) -> Exe
                 tells=answered.tells,
             )
         )
-    mistakes = {
-        m.name: Mistake(m.name, m.says, m.asks, tuple(v.name for v in m.variants))
-        for m in task.mutants
-    }
     return replace(
-        stored, cases=tuple(answered_cases), mistakes=mistakes, aspects=task.aspects
+        stored,
+        cases=tuple(answered_cases),
+        mistakes=cases.describe_mistakes(task),
+        aspects=task.aspects,
     )
 
 

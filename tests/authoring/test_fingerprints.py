@@ -25,7 +25,10 @@ FILES = {
         "from {package}.tiny.exercises._inputs import rows\n"
         'EXERCISE = common("twice", rows)\n'
     ),
-    "tiny/exercises/half.py": 'EXERCISE = case("half", "a number", "Half.")\n',
+    "tiny/exercises/half.py": (
+        'EXERCISE = case("half", "a number", "Half.")\n'
+        'MISTAKES = [wrong("twice", "You doubled.", "Half?", edit("/", "*"))]\n'
+    ),
     "tiny/exercises/shift.py": (
         "import autograder.authoring.common\nEXERCISE = wrong('half(x)')\n"
     ),
@@ -130,3 +133,13 @@ def test_it_changes_with_the_stub_the_seed_and_which_exercises_there_are(unit):
     fewer = Fingerprints(unit, {n: TARGETS[n] for n in ("tiny/double", "tiny/shift")})
     assert fewer.of_exercise("tiny/double", "", "hidden") == before["tiny/double"]
     assert fewer.of_exercise("tiny/shift", "", "hidden") != before["tiny/shift"]
+
+
+def test_what_a_mistake_says_and_asks_has_a_digest_of_its_own(unit):
+    digest, messages = take_fingerprints(unit)["tiny/half"]
+    assert messages == '"You doubled."\n"Half?"'
+    path = unit.root / PACKAGE / "tiny" / "exercises" / "half.py"
+    path.write_text(path.read_text().replace("You doubled.", "You took the double."))
+    assert take_fingerprints(unit)["tiny/half"] == (
+        digest, messages.replace("doubled", "took the double"),
+    )  # fmt: skip
