@@ -96,8 +96,10 @@ def test_what_a_sandbox_says_is_reworded_and_code_is_not(german):
     )
     assert language.translate("in your line 3") == "in deiner Zeile 3"
     assert language.translate("ValueError: the vectors") == "ValueError: the vectors"
-    named = "gradient of table · with one sentence"
-    assert language.translate(named) == "Gradient (Tabelle) · mit einem einzigen Satz"
+    named = "gradient of table · with one example"
+    assert (
+        language.translate(named) == "Gradient (Tabelle) · mit einem einzigen Beispiel"
+    )
 
 
 def test_what_nobody_translated_is_english(monkeypatch):

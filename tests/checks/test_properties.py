@@ -166,12 +166,12 @@ class Squeezing(Mixer):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (Remembers, "Right in one call, but not in another: with one sentence"),
+        (Remembers, "Right in one call, but not in another: with one example"),
         (Noisy, "Right in eval mode, wrong in training mode"),
         (DropsInputs, "in training dropout is applied to the wrong entries"),
         (Detached, "gradient of x"),
         (Viewing, "In some calls your code stops"),
-        (Squeezing, "Right in one call, but not in another: with one sentence"),
+        (Squeezing, "Right in one call, but not in another: with one example"),
     ],
 )
 def test_what_was_seen_is_said(wrong, message):

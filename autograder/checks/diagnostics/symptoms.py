@@ -124,7 +124,7 @@ def _note(message: str) -> str:
 
 
 _LAST_BRACKETS = re.compile(r" \(((?:[^()]|\([^()]*\))*)\)$")
-_NOTES = ("the same", "with ", "after ", "sentence by ", "for ", "in ", "of a ")
+_NOTES = ("the same", "with ", "after ", "example by ", "for ", "in ", "of a ")
 
 
 def of_all(results: Sequence[CaseResult]) -> Mistake | None:

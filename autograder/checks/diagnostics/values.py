@@ -301,7 +301,7 @@ def _first_only(wrong: Wrong) -> Sign:
         return None
     return (
         _("Only the first entry along the first dimension is right."),
-        _("What does your code do with the second sentence, or the second row?"),
+        _("What does your code do with the second example, or the second row?"),
     )
 
 

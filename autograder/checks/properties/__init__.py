@@ -2,7 +2,7 @@
 
 An exercise's own probe makes the object and calls it; here that first call is caught,
 and made again in ways that a right solution does not mind: twice, after other calls,
-sentence by sentence, in training mode, from its state dict. As all probes, these report
+example by example, in training mode, from its state dict. As all probes, these report
 and never judge: the reference is called in the same ways, and who holds it compares.
 """
 

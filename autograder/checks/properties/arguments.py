@@ -82,7 +82,7 @@ def overwrite(results: Results) -> Iterator[None]:
 
 
 def _other_numbers(call: Call) -> dict[str, torch.Tensor]:
-    """Replace the numbers of each sentence by those of the previous one, negated."""
+    """Replace the numbers of each example by those of the previous one, negated."""
     if call.size("B") == 1:
         return {}
     return {
@@ -103,7 +103,7 @@ def _vary_arguments(call: Call) -> Iterator[tuple[str, Named]]:
     if absent:
         yield "with a mask", {n: _some_mask(call, n) for n in absent}
     if batch > 1:
-        yield "with one sentence", call.select_part("B", slice(1))
+        yield "with one example", call.select_part("B", slice(1))
     names = {d for n in call.tensors() for d in call.dims.get(n, ()) if d[0] == "L"}
     if any(call.size(name) > 1 for name in names):
         shorter = call
@@ -111,7 +111,7 @@ def _vary_arguments(call: Call) -> Iterator[tuple[str, Named]]:
             if call.size(name) > 1:
                 changed = call.arguments | shorter.select_part(name, slice(-1))
                 shorter = Call(call.target, changed, call.dims, call.results)
-        yield "with shorter sentences", dict(shorter.arguments)
+        yield "with shorter sequences", dict(shorter.arguments)
     if shared := _one_for_several(call):
         yield "with one tensor for several arguments", shared | dict.fromkeys(masks)
 
@@ -139,7 +139,7 @@ def _some_mask(call: Call, name: str) -> torch.Tensor:
 
 
 def alone(call: Call) -> Tries:
-    """Each sentence by itself, and the sentences in another order."""
+    """Each example of the batch by itself, and the examples in another order."""
     batch = call.size("B")
 
     def one_by_one() -> Results:
@@ -147,8 +147,8 @@ def alone(call: Call) -> Tries:
         return _together([call(**call.select_part("B", part)) for part in slices], call)
 
     yield "as a batch", call
-    yield "sentence by sentence", one_by_one
-    yield "with the sentences in another order", partial(_in_another_order, call)
+    yield "example by example", one_by_one
+    yield "with the examples in another order", partial(_in_another_order, call)
 
 
 def _in_another_order(call: Call) -> Results:
@@ -175,7 +175,7 @@ def _has_batch(value: torch.Tensor, dims: tuple[str, ...], batch: int) -> bool:
 def _together(apart: list[Results], call: Call) -> Results:
     joined = {}
     for name, dims in call.results.items():
-        parts = [sentence_results[name] for sentence_results in apart]
+        parts = [example_results[name] for example_results in apart]
         if "B" in dims and len({p.shape for p in parts}) == 1:
             joined[name] = torch.cat(
                 parts, dim=min(dims.index("B"), parts[0].dim() - 1)
