@@ -26,7 +26,7 @@ from autograder.course import ROOT, Unit, units
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.course.language import ENGLISH, WORDINGS, language, wording
-from autograder.course.printable import printable
+from autograder.course.printable import format_count, printable
 from autograder.root import ENGINE, REFERENCES
 
 RAISED = "raised"  # the context of a template that a sandbox fills in
@@ -203,14 +203,16 @@ def coverage(unit: Unit) -> str:
     paths = (path_of(chosen), path_of(chosen, unit))
     entries = [entry for path in paths for entry in read(path, chosen) if entry.id]
     translated = sum(all(forms(entry.string)) for entry in entries)
-    english = [f"{len(entries) - translated} sentences"] * (translated < len(entries))
+    missing = len(entries) - translated
+    english = [format_count(missing, "sentence")] * (missing > 0)
     if not paths[1].is_file():
         english.append(f"all that only this unit's checks say (no {paths[1].name})")
     text = unit.text.read_text(encoding="utf-8")
     if wording(text, unit.root) is WORDINGS[ENGLISH]:
         english.append("the notebook")
     stays = f"; English: {', '.join(english)}" if english else ""
-    return f'checks in "{chosen}": {translated} sentences{stays}'
+    sentences = format_count(translated, "sentence")
+    return f'checks in "{chosen}": {sentences}{stays}'
 
 
 def install(root: Path = ROOT) -> list[Path]:

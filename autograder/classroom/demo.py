@@ -15,6 +15,7 @@ from autograder.classroom.classbook import Classbook, Submission
 from autograder.course import ROOT, Unit, child, manifest
 from autograder.course.errors import CourseError
 from autograder.course.files import write
+from autograder.course.printable import format_count
 
 
 def usual() -> list[Unit]:
@@ -105,8 +106,8 @@ def as_text(book: Classbook) -> str:
     width = max(len(row.student.id) for row in rows)
     most = max(sum(r.max_points for r in row.records.values()) for row in rows)
     lines = [
-        f"{book.unit}: {len(rows)} students, {_count_exercises(len(names))}, "
-        f"{most:g} points"
+        f"{book.unit}: {format_count(len(rows), 'student')}, "
+        f"{format_count(len(names), 'exercise')}, {most:g} points"
     ]
     for row in rows:
         points = sum(record.points for record in row.records.values())
@@ -115,17 +116,13 @@ def as_text(book: Classbook) -> str:
     return "\n".join(lines)
 
 
-def _count_exercises(count: int) -> str:
-    return f"{count} exercise{'s' if count != 1 else ''}"
-
-
 def _remarks(names: Sequence[str], row: Submission) -> Iterator[str]:
     """What cost a student points, and what was repaired."""
     missing = sum(name not in row.records for name in names)
     lost = [r for r in row.records.values() if r.points < r.max_points]
     named = sum(bool(record.mistake) for record in lost)
     if lost:
-        below = _count_exercises(len(lost))
+        below = format_count(len(lost), "exercise")
         yield f"{below} below full points, {named} named"
     if missing:
         yield f"{missing} not graded"

@@ -13,6 +13,7 @@ from shlex import quote
 from autograder.cli.arguments import UNIT, UNITS, CommandSet, chosen_units, flag, option
 from autograder.course import ROOT, Unit, find_unit, units
 from autograder.course.errors import Faults, UsageError, list_present
+from autograder.course.printable import format_count
 
 COMMANDS = CommandSet()
 _EDITION = (
@@ -256,7 +257,8 @@ def _with_edition(unit: Unit) -> str:
     from autograder.authoring.edition import read_given
 
     count = len(read_given(unit))
-    return f"{unit.label} ({count} exercises given)" if count else unit.label
+    given = f" ({format_count(count, 'exercise')} given)" if count else ""
+    return f"{unit.label}{given}"
 
 
 @COMMANDS.command(

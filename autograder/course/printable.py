@@ -1,4 +1,4 @@
-"""Words of a student's, as they may stand in a table, a log or a terminal."""
+"""Words of a student's, and counts, as a table, a log or a terminal shows them."""
 
 from __future__ import annotations
 
@@ -13,3 +13,8 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in text)
+
+
+def format_count(count: int, noun: str) -> str:
+    """A count and its noun: "1 exercise", "2 exercises"."""
+    return f"{count} {noun}{'s' if count != 1 else ''}"

@@ -20,6 +20,7 @@ from autograder.classroom.report.rows import (
 from autograder.classroom.report.shareable import FEWEST, anonymous
 from autograder.course import grade_ids
 from autograder.course.errors import CourseError
+from autograder.course.printable import format_count
 from autograder.grading.gradebook.changes import Change
 from autograder.grading.titles import title
 
@@ -145,10 +146,11 @@ def _reasons(
     ]  # fmt: skip
     if len(zeros) >= ZEROS:
         listed = f"{', '.join(zeros[:_SHOWN])}{' ...' * (len(zeros) > _SHOWN)}"
-        yield f"no points in {len(zeros)} exercises: {listed}"
+        yield f"no points in {format_count(len(zeros), 'exercise')}: {listed}"
     stopped = [r for r in records.values() if r.ended and r.ended.stops_notebook]
     if stopped:
-        yield f"{stopped[0].note} {len(stopped)} exercises were lost to it."
+        count = format_count(len(stopped), "exercise")
+        yield f"{stopped[0].note} {count} lost to it."
     if points < BEHIND * most:
         yield f"less than {BEHIND:.0%} of the points"
         missed = [

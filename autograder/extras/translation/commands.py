@@ -6,6 +6,7 @@ from argparse import Namespace
 
 from autograder.cli.arguments import UNITS, CommandSet, chosen_units, option
 from autograder.course import ROOT
+from autograder.course.printable import format_count
 
 COMMANDS = CommandSet("author")
 
@@ -22,9 +23,8 @@ def _translate(options: Namespace) -> int:
     for unit in (None, *chosen_units(options)):
         catalogue = update(options.language, unit)
         path = catalogue.path.relative_to(ROOT)
-        print(
-            f"{path}: {catalogue.sentences} sentences, {catalogue.missing} to translate"
-        )
+        sentences = format_count(catalogue.sentences, "sentence")
+        print(f"{path}: {sentences}, {catalogue.missing} to translate")
     for path in install():
         print(path.relative_to(ROOT))
     return 0

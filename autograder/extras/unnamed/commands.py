@@ -8,6 +8,7 @@ from pathlib import Path
 from autograder.cli.arguments import CommandSet, option
 from autograder.course import find_unit
 from autograder.course.errors import UsageError
+from autograder.course.printable import format_count
 
 COMMANDS = CommandSet("instructor")
 
@@ -35,7 +36,8 @@ def _unnamed(label: str, root: Path, options: Namespace) -> int:
         return 0
     if options.table:
         count = unnamed.take_sentences(label, root, options.table)
-        print(f"{options.table}: for {count} students, with their next feedback:")
+        students = format_count(count, "student")
+        print(f"{options.table}: for {students}, with their next feedback:")
         print(f"nbgrader generate_feedback {label} --force")
         return 0
     print(*unnamed.write_list(label, root), sep="\n")

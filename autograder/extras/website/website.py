@@ -30,6 +30,7 @@ from autograder.checks.words import ALL_SOLVED
 from autograder.course import ROOT, Unit, grade_ids, notebooks, settings
 from autograder.course.errors import CourseError
 from autograder.course.files import write
+from autograder.course.printable import format_count
 
 _CONF = """\
 project = title = {title}
@@ -182,7 +183,7 @@ def _describe(unit: Unit) -> str:
 
 {sentences}
 
-{count} exercise{"s" if count != 1 else ""} · {_links(unit)}"""
+{format_count(count, "exercise")} · {_links(unit)}"""
 
 
 def _links(unit: Unit) -> str:
