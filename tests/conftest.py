@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
+import re
 import sys
 from collections.abc import Collection
 from pathlib import Path
@@ -13,13 +15,15 @@ import pytest
 import torch
 from jupyter_client.provisioning import KernelProvisionerFactory
 
+from autograder.authoring.new_course import find_affected
 from autograder.authoring.notation import case, edit, right, wrong
 from autograder.authoring.specification import Specification
 from autograder.authoring.variants import run_source
 from autograder.checks.exercise import Case, Exercise, Mistake
 from autograder.checks.probes import probe, tensor
-from autograder.course import Unit, units
+from autograder.course import ROOT, Unit, units
 from autograder.grading.gradebook import book
+from autograder.root import PACKAGE, read_settings
 
 # nbgrader starts `alembic` by name, which lies beside the interpreter.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -28,8 +32,38 @@ gc.disable()  # until all tests are imported: it would take half of the time for
 book.install()  # as the course's settings do
 
 
+_REPOSITORY = Path(__file__).parents[1]
 _SLOW_SECONDS = 3600  # after which a slow test counts as hanging
 _SOME = Path(__file__).with_name("left_out.txt")  # written by autograder new-course
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """In another course, leave out the tests that rest on this one.
+
+    ``AUTOGRADER_COURSE=FOLDER pytest`` tries the engine with the course of a folder.
+    """
+    if ROOT == _REPOSITORY:
+        return None
+    is_folder = collection_path.is_dir()
+    path = collection_path / "conftest.py" if is_folder else collection_path
+    name = path.relative_to(_REPOSITORY).as_posix()
+    return name in _list_tests_of_this_course() or None
+
+
+@functools.cache
+def _list_tests_of_this_course() -> set[str]:
+    """The tests that name its package or units, or read its own files."""
+    paths = (_REPOSITORY / "tests").rglob("*.py")
+    texts = {p.relative_to(_REPOSITORY).as_posix(): p.read_text() for p in paths}
+    package = read_settings(_REPOSITORY)["package"]
+    reading = {
+        name
+        for name, text in texts.items()
+        if name.startswith(f"tests/{package}/")
+        or re.search(r"\bROOT /|authoring\.common import", text)
+    }
+    names = [package, *(unit.name for unit in units(_REPOSITORY))]
+    return reading | find_affected(_REPOSITORY, texts, names)
 
 
 @pytest.hookimpl(tryfirst=True)  # before groups are looked at
@@ -117,13 +151,11 @@ def doubling() -> Exercise:
 @pytest.fixture
 def tiny_exercise(monkeypatch) -> Specification:
     """The exercise "double each number", with all that a unit of its own would have."""
-    solutions = ModuleType("transformer_course.solutions.tiny")
+    solutions = ModuleType(f"{PACKAGE}.solutions.tiny")
     source = "def double(x):\n    return 2 * x\n"
     run_source(source, vars(solutions), "<solutions of tiny>")
     monkeypatch.setitem(sys.modules, solutions.__name__, solutions)
-    monkeypatch.setitem(
-        sys.modules, "transformer_course.tiny.probes", ModuleType("probes")
-    )
+    monkeypatch.setitem(sys.modules, f"{PACKAGE}.tiny.probes", ModuleType("probes"))
 
     @probe("tiny/double", results="twice")
     def double(function, inputs):
@@ -136,7 +168,7 @@ def tiny_exercise(monkeypatch) -> Specification:
         mutants=[wrong("tripled", "You tripled.", "How many?", edit("2 *", "3 *"))],
         accepted=[right("added", edit("2 * x", "x + x"))],
     )
-    exercise = ModuleType("transformer_course.tiny.exercises.double")
+    exercise = ModuleType(f"{PACKAGE}.tiny.exercises.double")
     exercise.EXERCISE = specification
     monkeypatch.setitem(sys.modules, exercise.__name__, exercise)
     return specification

@@ -52,7 +52,7 @@ def create(chosen: Iterable[Unit], root: Path, folder: Path) -> list[str]:
         raise CourseError(f"{folder} is not empty; name a new folder")
     dropped = [unit for unit in units(root) if unit.label not in labels]
     names = [name for name in _list_files(root) if not _is_part_of(name, dropped)]
-    left_out = _find_affected(root, names, [unit.name for unit in dropped])
+    left_out = find_affected(root, names, [unit.name for unit in dropped])
     for name in names:
         if name in left_out:
             continue
@@ -129,10 +129,10 @@ def is_named(unit: str, text: str) -> bool:
     return re.search(code, text) is not None
 
 
-def _find_affected(
+def find_affected(
     root: Path, names: Iterable[str], dropped: Collection[str]
 ) -> set[str]:
-    """Find examples that name a unit that is left out, or import such an example."""
+    """Find tests and benchmarks that name one of these units, or import such a file."""
     texts = {
         name: (root / name).read_text(encoding="utf-8", errors="replace")
         for name in names

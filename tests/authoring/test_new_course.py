@@ -121,5 +121,5 @@ def test_what_imports_a_left_out_example_is_left_out(tmp_path):
     for name, text in texts.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    affected = new_course._find_affected(tmp_path, texts, ["since_2017"])
+    affected = new_course.find_affected(tmp_path, texts, ["since_2017"])
     assert affected == set(texts) - {"tests/test_three.py"}

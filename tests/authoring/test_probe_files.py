@@ -5,8 +5,9 @@ import pytest
 from autograder.authoring.probe_files import refuse_unfit
 from autograder.course import Unit, units
 from autograder.course.errors import CourseError
+from autograder.root import PACKAGE
 
-PROBES = "transformer_course/tiny/probes"
+PROBES = f"{PACKAGE}/tiny/probes"
 
 
 @pytest.fixture
@@ -41,10 +42,10 @@ def test_probes_in_a_single_file_are_refused_with_the_place_for_them(unit):
         ("from autograder.authoring.draw import Draw", "autograder.authoring.draw"),
         ("from autograder import authoring", "autograder.authoring"),
         ("def late():\n    import autograder.grading", "autograder.grading"),
-        ("from transformer_course.tiny import exercises", ""),
+        (f"from {PACKAGE}.tiny import exercises", ""),
         (
-            "import transformer_course.tiny.exercises.e",
-            "transformer_course.tiny.exercises",
+            f"import {PACKAGE}.tiny.exercises.e",
+            f"{PACKAGE}.tiny.exercises",
         ),
     ],
 )
@@ -57,9 +58,9 @@ def test_an_import_of_what_does_not_ship_is_refused_with_its_line(unit, code, mo
 def test_what_ships_may_be_imported(unit):
     code = (
         "from autograder.checks.probes import probe\n"
-        "from transformer_course import library\n"
-        "from transformer_course.tiny.probes import other\nfrom . import another\n"
-        "from transformer_course.tiny import library as own\n"
+        f"from {PACKAGE} import library\n"
+        f"from {PACKAGE}.tiny.probes import other\nfrom . import another\n"
+        f"from {PACKAGE}.tiny import library as own\n"
     )
     write(unit, "probes/__init__.py", code)
     refuse_unfit(unit)

@@ -4,6 +4,7 @@ import pytest
 
 from autograder.course import Unit, manifest, units
 from autograder.course.errors import CourseError
+from autograder.root import PACKAGE
 
 
 @pytest.fixture
@@ -68,7 +69,7 @@ def test_a_slip_of_the_pen_is_one_plain_line(unit, text, message):
     with pytest.raises(CourseError) as error:
         manifest.read(unit)
     assert message in str(error.value) and "\n" not in str(error.value)
-    assert "transformer_course/tiny/unit.toml" in str(error.value)
+    assert f"{PACKAGE}/tiny/unit.toml" in str(error.value)
 
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
