@@ -70,15 +70,16 @@ def _list_tests_of_this_course() -> set[str]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give slow tests more time before they count as hanging; begin with long ones.
 
-    In a course of some units, tests about all of them are skipped.
+    In a course of some units, or in another one, tests about all of ours are skipped.
 
     Who shares what a module makes is run by one process, where tests are handed out
     one by one (``make test-slow``).
     """
     items.sort(key=_length, reverse=True)
+    is_partial = _SOME.is_file() or ROOT != _REPOSITORY
     for item in items:
-        if _SOME.is_file() and item.get_closest_marker("whole_course"):
-            item.add_marker(pytest.mark.skip("this is a course of some units"))
+        if is_partial and item.get_closest_marker("whole_course"):
+            item.add_marker(pytest.mark.skip("this is not the whole course"))
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(_SLOW_SECONDS))
         if _shares(item):

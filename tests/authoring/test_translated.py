@@ -23,9 +23,8 @@ def translated(root, text: str):
     """The unit of a course in German, with this text as its translation."""
     unit = as_text(root)
     settings = root / "course.toml"
-    settings.write_text(
-        settings.read_text().replace('language = "en"', 'language = "de"')
-    )
+    english = settings.read_text().replace('language = "en"', "")
+    settings.write_text(f'language = "de"\n{english}')
     path = root / "notebooks" / "de" / unit.original.name
     path.parent.mkdir()
     path.write_text(text, encoding="utf-8")

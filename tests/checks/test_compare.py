@@ -3,6 +3,7 @@
 import json
 import math
 
+import pytest
 import torch
 
 from autograder.checks.compare import compare, judge
@@ -94,6 +95,7 @@ def test_an_error_is_the_only_finding(doubling):
     assert [f.problem for r in verdict.results for f in r.findings] == [RAISED] * 2
 
 
+@pytest.mark.whole_course  # whose measure it names
 def test_a_measured_case_earns_a_share():
     scale = ((0.5, 0.0), (1.0, 1.0))
     case = Case("m", "m", "", {}, {}, measure="exact_match", scale=scale)
@@ -104,6 +106,7 @@ def test_a_measured_case_earns_a_share():
     assert compare(case, {}).credit == 0
 
 
+@pytest.mark.whole_course  # whose measure it names
 def test_a_measure_may_earn_a_bonus_that_plain_nbgrader_never_sees():
     scale = ((0.0, 0.0), (0.5, 1.0), (0.75, 1.0), (1.0, 1.25))
     case = Case("m", "m", "", {}, {}, measure="exact_match", scale=scale)
