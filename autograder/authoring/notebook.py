@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -206,7 +206,7 @@ def format_hidden_check(name: str, target: str) -> str:
     return f'\n{BEGIN_HIDDEN}\ncheck.hidden("{name}", {target})\n{END_HIDDEN}'
 
 
-def _describe_pairs(cells: list[Cell]) -> Iterator[str]:
+def _describe_pairs(cells: Sequence[Cell]) -> Iterator[str]:
     counts = Counter((cell.grade_id) for cell in cells if cell.role)
     exercises = [cell.name for cell in cells if cell.role == "exercise"]
     checks = [cell.name for cell in cells if cell.role == "check"]
@@ -218,7 +218,7 @@ def _describe_pairs(cells: list[Cell]) -> Iterator[str]:
             yield f'{cell.location}: "{cell.name}" needs both an exercise and a check'
 
 
-def refuse_wrong_sum(cells: list[Cell]) -> None:
+def refuse_wrong_sum(cells: Sequence[Cell]) -> None:
     """Refuse a unit whose points are not 100.
 
     Raises:
