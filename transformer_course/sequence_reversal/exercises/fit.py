@@ -53,7 +53,7 @@ _NEXT = "source, target = next_batch()"
 CASES = [
     case("twelve", "12 steps, 4 of them warm-up", _training(2, 4, 1, steps=12, warmup=4, rate=0.5),
          "Write down the rates of the first six steps and compare.", picture="curves"),
-    case("seven", "7 steps, 2 of them warm-up; parameter groups with their own rates",
+    case("seven", "7 steps, 2 of them warm-up; the groups' rate is not the optimizer's default",
          _training(3, 1, steps=7, warmup=2, rate=0.25, others=0.75),
          "The peak is the rate stored in the optimizer's groups.", picture="curves"),
     case("known", "7 steps of a model that makes no mistakes, a different peak", _training_of_an_expert,

@@ -67,7 +67,12 @@ MISTAKES = [
               real = labels != PAD
               nats = F.cross_entropy(logits.mT, labels, reduction="none") * real
               return (nats.sum(dim=1) / real.sum(dim=1)).mean()
-              """, name="mean_of_rows_by_hand"), tests="weight"),
+              """, name="mean_of_rows_by_hand"),
+          edit(f"return {_LOSS}", """
+              real = labels != PAD
+              nats = F.cross_entropy(logits.mT, labels, reduction="none") * real
+              return (nats.sum(dim=1) / real.sum(dim=1).clamp(min=1)).mean()
+              """, name="empty_rows_count_as_zero"), tests="weight"),
     wrong("empty_row_is_nan",
           "A row without a real label makes the whole loss NaN.",
           "What is the mean of no numbers, and what is 0 times that?",

@@ -68,8 +68,8 @@ MISTAKES = [
           "Where do the gradients of your very first step come from?",
           edit(_CLEAR, "", _STEP, "", _BACK, f"{_STEP}; {_CLEAR}; {_BACK}")),
     wrong("not_clipped",
-          "The gradients are not clipped when the optimizer uses them: the clipping is missing, or comes before "
-          "`backward`.",
+          "The gradients are not clipped when the optimizer uses them: the clipping is missing, or is not between "
+          "`backward` and `step`.",
           "What happens to the weights if one batch gives a gradient of norm 100, and which line computes it?",
           edit(_CLIP, ""),
           edit(_CLIP, "pass", _BACK, f"{_CLIP}; {_BACK}", name="clipped_before_backward")),
