@@ -32,7 +32,7 @@ def schedule(factors: Sequence[float], warmup: int, steps: int) -> None:
         f"The learning rate over {len(factors)} steps, {told.curve(factors)}; its peak "
         f"is at step {factors.index(max(factors))}."
     )
-    caption = "Linear warm-up, then half a cosine wave."
+    caption = "The rate rises in a straight line, then falls along half a cosine wave."
     show(figure, alt, "5.2", caption)
 
 
@@ -45,8 +45,8 @@ def log(losses: Sequence[float], entries: Log) -> None:
     left.text(len(losses), math.log(14) * 0.62, "knows nothing: log 14", ha="right",
               size=8.5, color=style.QUIET)  # fmt: skip
     left.set(xlabel="step", title="loss on fresh batches")
-    right.plot(steps, tokens, color=ORANGE, linestyle="--", label="tokens, taught")
-    right.plot(steps, exact_matches, color=BLUE, label="sequences, alone")
+    right.plot(steps, tokens, color=ORANGE, linestyle="--", label="next token")
+    right.plot(steps, exact_matches, color=BLUE, label="whole sequence")
     right.set(xlabel="step", title="held-out accuracy", ylim=(-0.03, 1.05))
     right.legend(loc="lower right")
     curves = {"loss": losses, "token accuracy": tokens, "exact match": exact_matches}
@@ -55,7 +55,7 @@ def log(losses: Sequence[float], entries: Log) -> None:
         f"at step {_reaches_half(steps, tokens)}, half of the sequences at step "
         f"{_reaches_half(steps, exact_matches)}."
     )
-    caption = "A training run: tokens come first, whole sequences later."
+    caption = "The model gets tokens right long before it gets whole sequences right."
     show(figure, alt, "5.4", caption)
 
 
@@ -75,7 +75,7 @@ def ablations(final: Mapping[str, float], scores: Mapping[str, float]) -> None:
     left.invert_yaxis()
     descriptions = [f"{name}: loss {final[name]:.3f}, exact match {scores[name]:.3f}"
             for name in final]  # fmt: skip
-    caption = "The same model with one part taken away, after as many steps."
+    caption = "The same model with one part taken away; each was trained for 300 steps."
     show(figure, f"Bars. {'; '.join(descriptions)}.", "5.5", caption)
 
 
@@ -90,7 +90,7 @@ def cliff(lengths: Sequence[int], scores: Sequence[float], longest: int) -> None
     axes.set_xticks(lengths, lengths)
     pairs = zip(lengths, scores, strict=True)
     description = ", ".join(f"{length}: {100 * s:.0f}" for length, s in pairs)
-    caption = f"Exact match by length; trained on lengths 1 to {longest}."
+    caption = f"Exact match by length: the model was trained on lengths 1 to {longest}."
     show(figure, f"Exact match by length in percent: {description}.", "5.6", caption)
 
 
@@ -106,7 +106,7 @@ def cross_attention(
     row[0].set_ylabel("the token to be written")
     figure.supxlabel("source: what it attends to", size=9.5, color=style.QUIET)
     alt = f"Cross-attention. {' '.join(descriptions)}"
-    caption = "Cross-attention of the last layer: rows write, columns are read."
+    caption = "Each row belongs to a token, and shows where in the source it looks."
     show(figure, alt, "5.7", caption)
 
 
@@ -131,8 +131,8 @@ def token_by_token(trials: Sequence[Trial]) -> None:
         captions.append(f"Token {step + 1}. " + " ".join(sentences))
         alts.append(" ".join(sentences))
     caption = (
-        "Reversal token by token. Above: the source, as blue as it is attended to. "
-        "Below: what has been written; orange is wrong."
+        "Each source symbol is as blue as the attention that it gets; below it is what "
+        "has been written, in orange where it is wrong."
     )
     show_steps(frames, captions, alts, "5.8", caption)
 
@@ -172,7 +172,6 @@ def _rgb(colour: str) -> tuple[float, float, float]:
 
 def birth(
     maps_at: Mapping[int, Tensor],
-    shares: Mapping[int, Sequence[float]],
     entries: Log,
     reads: Sequence[str],
     writes: Sequence[str],
@@ -181,7 +180,6 @@ def birth(
 
     Args:
         maps_at: by step, the weights `(h, Lt, Ls)`.
-        shares: by step, the share of each head on the anti-diagonal.
         entries: the log of the same run.
     """
     frames, captions, alts = [], [], []
@@ -196,16 +194,12 @@ def birth(
         row[-1].plot(step, score, "o", color=ORANGE)
         row[-1].set(title="exact match", xlabel="step", ylim=(-0.05, 1.08))
         frames.append(figure)
-        parts = " and ".join(f"{share:.0%}" for share in shares[step])
-        captions.append(
-            f"Step {step}: {parts} of the steps of head 0 and head 1 are on the "
-            f"anti-diagonal; exact match is {score:.0%}."
-        )
+        captions.append(f"At step {step}, exact match is {score:.0%}.")
         alts.append(" ".join(
             f"Head {head}: {told.weights(head_weights, writes, reads)}"
             for head, head_weights in enumerate(weights)
         ))  # fmt: skip
-    caption = "The birth of the anti-diagonal, beside exact match."
+    caption = "The anti-diagonal appears while exact match rises."
     show_steps(frames, captions, alts, "5.9", caption)
 
 
@@ -224,5 +218,5 @@ def with_and_without(
         f"{name}, by length: {', '.join(f'{score:.2f}' for score in scores)}"
         for name, scores in named.items()
     )
-    caption = "Exact match by length, with one vector and with attention."
+    caption = "With one vector, exact match falls as sequences get longer."
     show(figure, f"Exact match. {description}.", "5.11", caption)
