@@ -7,6 +7,19 @@
 # where it is. Because anybody can see at a glance whether the answer is right, it is a
 # good first job for a whole Transformer, which you will train, cross-examine, and take
 # apart.
+#
+# *About 4 hours · short path about 2: exercises 5.1, 5.2, 5.3, 5.4, 5.5, 5.8*
+
+# %% folded=true
+# @title The whole machine
+from autograder import drawing
+
+drawing(
+    "machine_decoding",
+    "",
+    "The blue part of the chat model is what you build today; the number beside a part "
+    "is the unit that builds it.",
+)
 
 # %% [markdown]
 # **What you will be able to answer**
@@ -16,8 +29,6 @@
 # - How far can you trust a model that is right every time?
 # - Where does the decoder look for each symbol that it writes?
 # - How does a model write when no answer is the correct one?
-#
-# *About 4 hours · short path about 2: exercises 5.1, 5.2, 5.3, 5.4, 5.5, 5.8*
 #
 # *11 exercises and two questions in words · 100 points; the whole notebook runs in
 # about two minutes on one core.*
@@ -60,8 +71,8 @@ from torch.nn.utils.parametrize import register_parametrization
 from torch.nn.utils.rnn import pack_padded_sequence, pad_sequence
 from tqdm.auto import tqdm
 
-from autograder import check, demo, drawing, earlier
-from transformer_course.library import corpora
+from autograder import check, demo, earlier
+from transformer_course.library import chat, corpora
 from transformer_course.library.text import BOS, EOS, FIRST, PAD, UNK, glue, pieces
 from transformer_course.sequence_reversal.library import measuring, pictures
 
@@ -1725,7 +1736,7 @@ def one_vector_for_everything():
 # %% [markdown]
 # Up to length 6: over five seeds, the pair got at least 99 % right up to length 3, 60
 # to 73 % at length 6, 37 to 47 % at 7, and at most 4 % at 10. The vector *could* hold
-# ten digits, since with three times the steps the GRUs reach 0.5 at length 10. But
+# ten digits, since with three times the steps the GRUs reach 0.4 to 0.5 there. But
 # everything has to be packed into it and taken out again, which is harder to learn the
 # longer the input becomes.
 #
@@ -2201,6 +2212,52 @@ def a_model_that_writes():
 # because in most positions the grammar has many words to choose from. Nor can models
 # with different tokenizers be compared by it: with syllables as tokens it would be
 # smaller, and the text no better.
+#
+# ## 15. Your decoding in the machine
+#
+# The chat model of unit 1 predicts one token at a time, as your Transformer does, and
+# the ids of its `<|im_start|>` and `<|im_end|>` are 1 and 2, those of BOS and EOS. It
+# can therefore write with your `greedy_sequence`, on top of the parts that are already
+# yours. The second run is broken on purpose: it has lost the test for EOS and always
+# writes 25 tokens.
+#
+# **Predict first:** what comes after the answer?
+
+# %%
+# My guess: ...
+
+
+# %%
+@demo
+def the_machine_writes():
+    parts = chat.filled(
+        earlier("01_positional_encoding", mine=True),
+        earlier("02_attention", mine=True),
+        earlier("03_multi_head_attention", mine=True),
+        earlier("04_encoder_decoder", mine=True),
+    )
+
+    def writes_on(model: nn.Module, source: Tensor, max_len: int) -> list[int]:
+        tokens = torch.tensor([[BOS]])
+        while tokens.size(1) <= max_len:
+            newest = model(source, tokens)[:, -1:].argmax(dim=-1)  # (1, 1)
+            tokens = torch.cat((tokens, newest), dim=1)
+        return tokens[0, 1:].tolist()
+
+    chat.ask(
+        "What is the capital of France?",
+        {
+            "with your decoding": parts | {"greedy_sequence": greedy_sequence},
+            "no stop at EOS": parts | {"greedy_sequence": writes_on},
+        },
+    )
+
+
+# %% [markdown]
+# It plays your part as well: after "The capital of France is Paris." come an empty turn
+# of the system and then one of the user, "I'm planning to launch a new ...". All that
+# it does is continue a transcript, and what makes it an assistant that waits for you is
+# the line of your loop that stops at EOS.
 
 # %% [markdown]
 # ## What you built
