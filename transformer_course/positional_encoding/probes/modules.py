@@ -41,9 +41,19 @@ def module(module_class: Any, inputs: Inputs) -> Seen:
         lambda: created.to(torch.bfloat16)(x).dtype
     )
     observations['device after .to("meta")'] = _describe(
-        lambda: created.to("meta")(x.to("meta")).device
+        lambda: _move_to_meta(created, x).device
     )
     return observations
+
+
+def _move_to_meta(module: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    """The buffer `pe` after a move, or what the module returns if it has none.
+
+    The first sum on "meta" imports PyTorch's compiler, which takes a second.
+    """
+    module.to("meta")
+    buffer = dict(module.named_buffers()).get("pe")
+    return module(x.to("meta")) if buffer is None else buffer
 
 
 def _describe(call: Callable[[], object]) -> str:
