@@ -24,7 +24,7 @@ def _bars(named: Mapping[str, float], form: str, colours: Any = BLUE) -> Any:
 def gaps(named: Mapping[str, float]) -> None:
     """Draw the shuffle gap of each mixer."""
     alt = f"Bars of the shuffle gap: {told.bars(named)}"
-    caption = "The shuffle gap of four mixers. Zero (up to rounding) means lost order."
+    caption = "A mixer whose gap is zero, up to rounding, cannot see order."
     show(_bars(named, ".1g"), alt, "1.1", caption)
 
 
@@ -38,8 +38,8 @@ def dimensions(table: Tensor, numbers: Sequence[int]) -> None:
     style.legend(axes)
     alt = f"Curves over the positions. {told.curves(curves)}"
     caption = (
-        f"Some of the {table.shape[1]} dimensions. The two of a pair have the same "
-        "frequency; later pairs have longer waves."
+        f"Of these {table.shape[1]} dimensions, the two of a pair have the same "
+        "frequency, and later pairs have longer waves."
     )
     show(figure, alt, "1.2", caption)
 
@@ -56,7 +56,7 @@ def whole_table(table: Tensor) -> None:
         "are narrow on the left and grow longer to the right; the last "
         f"{steady} dimensions hardly change over these positions."
     )
-    caption = "The whole table: a row is the encoding of one position."
+    caption = "Each row encodes one position; towards the right, rows hardly differ."
     show(figure, alt, "1.3", caption)
 
 
@@ -89,7 +89,8 @@ def lengths(named: Mapping[str, float]) -> None:
     colours = [ORANGE if "position" in name else BLUE for name in named]
     alt = f"Bars of the average length of a vector: {told.bars(named)}"
     caption = (
-        "Average length of a position and of embeddings, before and after the scale."
+        "How long a word's vector is depends on the start and on the scale, whereas "
+        "all positions have the same length."
     )
     show(_bars(named, ".1f", colours), alt, "1.5", caption)
 
@@ -120,7 +121,10 @@ def clocks(start: Tensor, moved: Tensor, wanted: Tensor, pos: int, k: int) -> No
         f"Four clocks. The hands of position {pos}, moved by {k}, end at: "
         f"{'; '.join(descriptions)}."
     )
-    caption = f"Blue: position {pos}. Orange: moved by {k}. Dot: position {pos + k}."
+    caption = (
+        f"The orange hands, {k} steps on from the blue ones of position {pos}, should "
+        f"end on the dots of position {pos + k}."
+    )
     show(figure, alt, "1.6", caption)
 
 
@@ -143,7 +147,8 @@ def accuracies(results: Mapping[str, Sequence[float]], sizes: Sequence[int]) -> 
         figure,
         f"Bars of accuracy at length {sizes[0]} and {sizes[1]}: {alt}.",
         "1.7",
-        "Trained on sentences of 8 tokens, tested on 8 and on 16. Dotted: a coin flip.",
+        "All four models were trained on sentences of 8 tokens; the dotted line is a "
+        "coin flip.",
     )
 
 
@@ -161,5 +166,5 @@ def tables(named: Mapping[str, Tensor]) -> None:
         )
     row[0].set_ylabel("position")
     alt = f"Three heat maps. {'; '.join(descriptions)}."
-    caption = "The table of the paper, and two wrong ones that were published."
+    caption = "The paper's table is on the left, beside two that were published."
     show(figure, alt, "1.8", caption)
