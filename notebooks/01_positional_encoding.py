@@ -20,7 +20,7 @@ drawing(
 )
 
 # %% [markdown]
-# **By the end of this unit you can answer**
+# **By the end of this unit, you will be able to answer:**
 #
 # - How does a token id become a vector, and what must not happen to padding?
 # - How do you measure whether a function can see order?
@@ -83,8 +83,8 @@ from transformer_course.positional_encoding.library import pictures
 #
 # Before you build any part of a Transformer, watch a whole one at work. The next cell
 # asks SmolLM2-135M-Instruct ([Allal et al. 2025](https://arxiv.org/abs/2502.02737)), a
-# small published chat model, a question of your choice. If the model is not installed,
-# you see an answer that we recorded.
+# small published chat model, a question, which you may change. If the model is not
+# installed, you see an answer that we recorded.
 
 
 # %%
@@ -95,10 +95,10 @@ def the_whole_machine():
 
 # %% [markdown]
 # A handful of functions did everything between question and answer, and in this course
-# you write them one after another. The `embed` of this unit turns pieces of text, which
-# unit 6 cuts, into vectors. Attention (unit 2), in several heads (unit 3), moves
-# information between them, residual connections and feed-forward networks (unit 4)
-# complete each of the 30 blocks, and a loop (unit 5) writes one token after another.
+# you write them one after another. Your `embed` turns the ids of pieces of text, which
+# unit 6 cuts, into vectors. Attention (unit 2), split into several heads (unit 3),
+# moves information between them; residual connections and feed-forward networks (unit
+# 4) complete each of the 30 blocks; and a loop (unit 5) writes one token after another.
 # Every unit ends by putting your functions into this very model.
 #
 # ## 1. From ids to vectors
@@ -654,7 +654,7 @@ def order_is_back():
 # | a **buffer** (`register_buffer`) | no | yes | constants, statistics |
 # | a plain attribute | no | **no** | a bug that waits for the first GPU |
 #
-# The last is a common bug, because it works until the first `.to("cuda")`.
+# The last is a common bug, which goes unnoticed until the first `.to("cuda")`.
 #
 # A buffer is also *saved* with the weights, although a table that can be recomputed
 # need not be: `register_buffer(name, tensor, persistent=False)` gives a buffer that
@@ -906,8 +906,8 @@ check("positional_encoding/input_layer", InputLayer)
 # %% [markdown]
 # ### Another view: two one-hot vectors
 #
-# Papers often write an embedding as a *product* of a vector that is 1 at the token's
-# index and 0 elsewhere (*one-hot*) with the table. Positions can be written in the same
+# Papers often write an embedding as the *product* of the table and a *one-hot* vector,
+# which is 1 at the token's index and 0 elsewhere. Positions can be written in the same
 # way, so that the input of a Transformer is the sum of two matrix products, $E^\top
 # e_\text{token} + P^\top e_\text{pos}$ (leaving out the scale).
 
@@ -1088,7 +1088,7 @@ def rotations_add_up():
 # ## 8. Learnt positions
 #
 # There is a simple alternative: give every position a vector of *parameters*, and let
-# training fill them, as BERT and GPT-2 do. The paper also tried this, and found nearly
+# training set them, as BERT and GPT-2 do. The paper also tried this, and found nearly
 # the same quality (section 3.5; table 3, row E).
 #
 # | | sinusoids | learnt |
@@ -1099,8 +1099,8 @@ def rotations_add_up():
 #
 # The module below keeps such a table, whose rows start with small random values, so
 # that positions differ but do not drown the words, and a sentence that is longer than
-# the table raises an error. That error saves an hour, whereas a table that silently
-# wraps around costs a week.
+# the table raises an error. Be glad of that error, because a table that silently wraps
+# around can cost you a week.
 
 
 # %%
@@ -1135,8 +1135,7 @@ class LearnedPositions(nn.Module):
 # on new sentences, of length 8 and of length 16.
 #
 # **Predict first.** What percentage of the answers will each of the four models get
-# right at length 8, and how many will the best of them get right at length 16?
-# (Flipping a coin gives 50%.)
+# right at length 8, and the best of them at length 16? (Flipping a coin gives 50%.)
 
 
 # %% folded=true
@@ -1190,18 +1189,16 @@ my_guess = "none ?, sinusoids ?, learnt ?, default start ?; best at 16: ?"  # yo
 
 @demo
 def does_it_matter():
-    d_model = 32
-    small = d_model**-0.5
-    table = sinusoid(torch.arange(16), d_model)  # (16, 32)
-    models = {
-        "no positions": (nn.Identity(), small),
-        "sinusoids": (lambda x: x + table[: x.size(1)], small),
-        "learnt": (LearnedPositions(d_model, 16), small),
-        "sinusoids, default start": (lambda x: x + table[: x.size(1)], 1.0),
-    }
+    table, small = sinusoid(torch.arange(16), 32), 32**-0.5
+
+    def add_table(x):
+        return x + table[: x.size(1)]
+
     results = {
-        name: accuracies(positions, d_model, std)
-        for name, (positions, std) in models.items()
+        "no positions": accuracies(nn.Identity(), 32, small),
+        "sinusoids": accuracies(add_table, 32, small),
+        "learnt": accuracies(LearnedPositions(32, 16), 32, small),
+        "sinusoids, default start": accuracies(add_table, 32, 1.0),
     }
     pictures.accuracies(results, sizes=(8, 16))
     print("your guess:", my_guess)
@@ -1426,9 +1423,9 @@ def my_embed_in_the_machine():
 # %% [markdown]
 # With your `embed` the model gives the same answer as before. Without positions it says
 # nothing: its first token is `<|im_end|>`, which ends a turn, with a probability of
-# 0.38, followed by `<|im_start|>`, which begins one, with 0.20. Both occur in the
-# prompt, and a model that cannot see where they are probably cannot tell that its own
-# turn has just begun.
+# 0.38, and the next candidate is `<|im_start|>`, which begins one, with 0.20. Both
+# occur in the prompt, but without positions the model can probably no longer tell that
+# its own turn has just begun.
 
 # %% [markdown]
 # ## What you built

@@ -190,12 +190,12 @@ def test_one_property_finds_table_a_and_neither_finds_table_b():
 @pytest.mark.parametrize(
     ("positions", "std", "least", "most"),
     [
-        ("none", 32**-0.5, 0.47, 0.53),
-        ("sinusoids", 32**-0.5, 0.97, 1.0),
-        ("sinusoids", 1.0, 0.75, 0.95),
-        ("learned", 32**-0.5, 0.97, 1.0),
-        ("table_a", 32**-0.5, 0.97, 1.0),
-        ("table_b", 32**-0.5, 0.95, 1.0),
+        ("none", 32**-0.5, 0.48, 0.52),
+        ("sinusoids", 32**-0.5, 0.98, 1.0),
+        ("sinusoids", 1.0, 0.84, 0.92),
+        ("learned", 32**-0.5, 0.98, 1.0),
+        ("table_a", 32**-0.5, 0.98, 1.0),
+        ("table_b", 32**-0.5, 0.98, 1.0),
     ],
 )
 def test_what_the_toy_task_says_of_positions_and_of_the_start(
@@ -203,11 +203,13 @@ def test_what_the_toy_task_says_of_positions_and_of_the_start(
 ):
     tables = {"sinusoids": lambda *size: unit.sinusoid(torch.arange(size[0]), size[1])}
     tables |= {name: code(UNIT)[name] for name in ("table_a", "table_b")}
-    if positions in tables:
-        module = unit.PositionalEncoding(tables[positions](16, 32))
-    else:
-        learned = code(UNIT)["LearnedPositions"](32, 16)
-        module = nn.Identity() if positions == "none" else learned
-    short, long = code(UNIT)["accuracies"](module, 32, std)
-    assert least <= short <= most
-    assert long < 0.75
+    for seed in range(5):
+        if positions in tables:
+            module = unit.PositionalEncoding(tables[positions](16, 32))
+        else:
+            torch.manual_seed(100 + seed)
+            learned = code(UNIT)["LearnedPositions"](32, 16)
+            module = nn.Identity() if positions == "none" else learned
+        short, long = code(UNIT)["accuracies"](module, 32, std, seed)
+        assert least <= short <= most
+        assert long < (0.75 if positions.startswith("table") else 0.7)
