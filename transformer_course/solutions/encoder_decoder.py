@@ -52,6 +52,31 @@ def assert_parameters(layer: nn.Module, d_model: int, d_ff: int) -> None:
     assert count == expected, f"{count} parameters, not {expected}"
 
 
+def add_and_norm(
+    x: Float[Tensor, "B L d_model"],
+    sublayer: Callable[[Tensor], Tensor],
+    norm: nn.Module,
+    dropout: nn.Module,
+    norm_first: bool,
+) -> Float[Tensor, "B L d_model"]:
+    """A sublayer with its residual connection, its norm and its dropout.
+
+    Args:
+        x: the residual stream.
+        sublayer: a function from `(B, L, d_model)` to the same shape.
+        norm: a module that normalises each position.
+        dropout: a module, applied to what the sublayer returns, before the sum.
+        norm_first: False: post-norm, the sum is normalised. True: pre-norm, the
+            sublayer's input is.
+
+    Returns:
+        The residual stream after the sublayer.
+    """
+    if norm_first:
+        return x + dropout(sublayer(norm(x)))
+    return norm(x + dropout(sublayer(x)))
+
+
 class FeedForward(nn.Module):
     """The position-wise feed-forward network (Vaswani et al. 2017, section 3.3).
 
@@ -83,31 +108,6 @@ class FeedForward(nn.Module):
         """Transform each position by itself; the result has the dtype of x."""
         hidden = self.activation(self.linear1(x))  # (..., d_ff)
         return self.linear2(self.dropout(hidden))  # (..., d_model)
-
-
-def add_and_norm(
-    x: Float[Tensor, "B L d_model"],
-    sublayer: Callable[[Tensor], Tensor],
-    norm: nn.Module,
-    dropout: nn.Module,
-    norm_first: bool,
-) -> Float[Tensor, "B L d_model"]:
-    """A sublayer with its residual connection, its norm and its dropout.
-
-    Args:
-        x: the residual stream.
-        sublayer: a function from `(B, L, d_model)` to the same shape.
-        norm: a module that normalises each position.
-        dropout: a module, applied to what the sublayer returns, before the sum.
-        norm_first: False: post-norm, the sum is normalised. True: pre-norm, the
-            sublayer's input is.
-
-    Returns:
-        The residual stream after the sublayer.
-    """
-    if norm_first:
-        return x + dropout(sublayer(norm(x)))
-    return norm(x + dropout(sublayer(x)))
 
 
 class EncoderLayer(nn.Module):
@@ -155,7 +155,8 @@ class EncoderLayer(nn.Module):
         """Apply both sublayers to x.
 
         Args:
-            mask: True = may attend. Any of its dimensions but the last may be 1.
+            mask: True = may attend. Any dimension but the last may be 1, as in a
+                padding mask `(B, 1, L)`.
         """
 
         def attend(x: Tensor) -> Tensor:
@@ -367,6 +368,45 @@ def layer_cost(
     return projections + scores_and_sum, feed_forward, weights, length * d_ff
 
 
+def assert_decoder_layer(layer: nn.Module, d_model: int, d_ff: int) -> None:
+    """Return quietly if a decoder layer follows the rules above.
+
+    Args:
+        layer: called as `layer(x, memory)`, with x `(B, Lt, d_model)` and memory
+            `(B, Ls, d_model)`; it masks the future by itself.
+        d_model: size of its vectors.
+        d_ff: size of the hidden layer of its feed-forward network.
+
+    Raises:
+        AssertionError: the layer breaks a rule.
+    """
+    push = torch.linspace(-1, 1, d_model)  # uneven: a norm cannot remove it
+
+    def assert_moves(expected: Tensor, x: Tensor, memory: Tensor, says: str) -> None:
+        moved = ((layer(x, memory) - before).abs() > 1e-5).any(dim=-1)  # (B, Lt)
+        assert torch.equal(moved, expected), f"wrong outputs depend on {says}"
+
+    for batch, target, source in ((1, 5, 4), (2, 3, 5), (3, 4, 4)):
+        x = torch.randn(batch, target, d_model)
+        memory = torch.randn(batch, source, d_model)
+        with torch.no_grad():
+            before = layer(x, memory)
+            assert before.shape == x.shape, "wrong shape"
+            for b in range(batch):
+                own = (torch.arange(batch) == b)[:, None]  # (B, 1)
+                for j in range(target):
+                    other = x.clone()
+                    other[b, j] += push
+                    later = own & (torch.arange(target) >= j)  # (B, Lt)
+                    assert_moves(later, other, memory, f"target position {j}")
+                for j in range(source):
+                    other = memory.clone()
+                    other[b, j] += push
+                    whole = own.expand(batch, target)
+                    assert_moves(whole, x, other, f"memory position {j}")
+    assert_parameters(layer, d_model, d_ff)
+
+
 class LanguageModel(nn.Module):
     """An encoder-only model or, if causal, a decoder-only model.
 
@@ -457,42 +497,3 @@ def attention_weights(
     for hook in hooks:
         hook.remove()
     return [kept[attention] for attention in attentions]
-
-
-def assert_decoder_layer(layer: nn.Module, d_model: int, d_ff: int) -> None:
-    """Return quietly if a decoder layer follows the rules above.
-
-    Args:
-        layer: called as `layer(x, memory)`, with x `(B, Lt, d_model)` and memory
-            `(B, Ls, d_model)`; it masks the future by itself.
-        d_model: size of its vectors.
-        d_ff: size of the hidden layer of its feed-forward network.
-
-    Raises:
-        AssertionError: the layer breaks a rule.
-    """
-    push = torch.linspace(-1, 1, d_model)  # uneven: a norm cannot remove it
-
-    def assert_moves(expected: Tensor, x: Tensor, memory: Tensor, says: str) -> None:
-        moved = ((layer(x, memory) - before).abs() > 1e-5).any(dim=-1)  # (B, Lt)
-        assert torch.equal(moved, expected), f"wrong outputs depend on {says}"
-
-    for batch, target, source in ((1, 5, 4), (2, 3, 5), (3, 4, 4)):
-        x = torch.randn(batch, target, d_model)
-        memory = torch.randn(batch, source, d_model)
-        with torch.no_grad():
-            before = layer(x, memory)
-            assert before.shape == x.shape, "wrong shape"
-            for b in range(batch):
-                own = (torch.arange(batch) == b)[:, None]  # (B, 1)
-                for j in range(target):
-                    other = x.clone()
-                    other[b, j] += push
-                    later = own & (torch.arange(target) >= j)  # (B, Lt)
-                    assert_moves(later, other, memory, f"target position {j}")
-                for j in range(source):
-                    other = memory.clone()
-                    other[b, j] += push
-                    whole = own.expand(batch, target)
-                    assert_moves(whole, x, other, f"memory position {j}")
-    assert_parameters(layer, d_model, d_ff)
