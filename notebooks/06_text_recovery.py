@@ -3,16 +3,31 @@
 #
 # `daughter hungry fed horse field` → *Although my daughter was hungry, she fed the
 # horse in the field.* A classic search index keeps the words on the left and throws the
-# rest away. In this unit, a model that you design brings the rest back.
+# rest away; in this unit, a model that you design brings the rest back. On the way you
+# build the last missing part of the chat model, which cuts text into tokens.
 
 # %% [markdown]
-# **The task.** A preprocessing pipeline has lower-cased a sentence, stripped its
-# punctuation, dropped its function words and perhaps reduced each word to its
-# dictionary form. Recover the original sentence from what is left.
+# **You will find out**
+# - What do a baseline's mistakes tell you to build next?
+# - How does a corpus decide what a token is, and how does a decoder look ahead?
+# - What does BLEU measure, and which mistakes does it miss?
+# - When is a difference between two models more than luck?
+# - How do you spend a training budget, and report honestly what it bought?
 #
-# **How the project works.** You start with a baseline and read its mistakes. Then you
+# *About 6 hours · short path about 2: exercises 6.1, 6.3, 6.4, 6.5, 6.8*
+#
+# *Eight exercises and three questions in words · 100 points; while the computer trains,
+# you can go on reading.* The short path carries the story: read the rest, and come back
+# to it. The time given does not include the three questions (2¾ hours), and one
+# demonstration waits until 6.7 is solved.
+#
+# <details><summary>How the project works</summary>
+#
+# A preprocessing pipeline has lower-cased a sentence, stripped its punctuation, dropped
+# its function words and perhaps reduced each word to its dictionary form. You recover
+# the original from what is left. You start with a baseline and read its mistakes, then
 # build the tools that your diagnosis calls for. After that the model is yours: within a
-# fixed budget you decide everything, and you keep a log of what you tried and why.
+# fixed budget you decide everything, and log what you tried and why.
 #
 # | part | what you do | time | points |
 # |---|---|---|---|
@@ -21,27 +36,7 @@
 # | C | design your own model within the budget, and log your experiments | 2 h | 40 |
 # | D | write one page about it | ¾ h | 16 |
 #
-# **You will learn**
-# - to begin with a baseline, and to let its mistakes decide what comes next;
-# - byte-pair encoding and beam search, each from scratch;
-# - BLEU from scratch, and the classic ways to get it wrong;
-# - to say whether a difference between two models is more than luck;
-# - to say *which* mistakes a model makes, not only how many;
-# - to run experiments on a budget, and to report them honestly.
-#
-# *About 6 hours · short path about 2: exercises 6.1, 6.3, 6.4, 6.5, 6.8*
-#
-# *Eight exercises and three questions in words · 100 points; while the computer trains,
-# you can go on reading.* The short path carries the story: read the rest, and come back
-# to it. The time given does not include the three questions (2¾ hours), and two
-# demonstrations wait until 6.2 and 6.7 are solved.
-#
-# **Recap.** Unit 4 built the Transformer, and unit 5 trained it on a toy. Its loss,
-# schedule, training step and greedy decoding do not know that they were made for
-# digits, so they serve here as they are. Could we not simply tag each word? No, because
-# words that are gone cannot be tagged. The model has to read what is left and *write* a
-# sentence, which takes an encoder-decoder.
-#
+# </details>
 # <details><summary>Conventions</summary>
 #
 # | name | meaning |
@@ -113,17 +108,23 @@ WHERE = device()
 # %% [markdown]
 # ### The settings of your project
 #
-# - `CORPUS`: `"embedded"` is the course's own corpus and works offline. Or bring your
-#   own: a text file, a folder of texts, a folder with `train.json`, `dev.json` and
-#   `test.json` (lists of `{"src": ..., "tgt": ...}`), or `"hf:NAME"` from the Hugging
-#   Face Hub. A model for your own corpus is graded on that corpus, which needs at least
-#   4,000 different sentences and has at most 5 MB. Its sources must be what is left of
-#   its targets: their words in the same order, perhaps as dictionary forms, without
-#   those that are always dropped.
-# - `LEVEL`: 1, 2 or 3. The table below shows what each level leaves. Level 1 is a
-#   warm-up: a model for it earns at most two thirds of its points.
+# - `CORPUS`: `"embedded"` is the course's own corpus, which works offline. You can also
+#   bring your own.
+# - `LEVEL`: 1, 2 or 3, the levels of the table below. Level 1 is a warm-up, and a model
+#   for it earns at most two thirds of its points.
 # - `LEADERBOARD_NAME`: the name under which the class sees your model's score. Leave it
 #   empty to stay off the leaderboard.
+#
+# <details><summary>A corpus of your own</summary>
+#
+# `CORPUS` can be a text file, a folder of texts, a folder with `train.json`, `dev.json`
+# and `test.json` (lists of `{"src": ..., "tgt": ...}`), or `"hf:NAME"` from the Hugging
+# Face Hub. A model for it is graded on it, so it needs at least 4,000 different
+# sentences and has at most 5 MB. Its sources must be what is left of its targets: their
+# words in the same order, perhaps as dictionary forms, without those that are always
+# dropped.
+#
+# </details>
 
 # %%
 CORPUS = "embedded"
@@ -141,17 +142,17 @@ LEADERBOARD_NAME = ""
 # | 2 | also no function words | `anna lost keys` |
 # | 3 | also dictionary forms (*lemmas*) | `anna lose key` |
 #
-# `damage(sentence, level)` is the pipeline. It keeps words and drops everything else,
-# which looks harmless, yet *Don't eat, grandma!* and *Don't eat grandma!* leave the
-# same source.
+# The pipeline, `damage(sentence, level)`, keeps words and drops everything else, which
+# looks harmless, yet *Don't eat, grandma!* and *Don't eat grandma!* leave the same
+# source.
 #
-# *Function words*, also called closed-class words, hold a sentence together. There are
-# about 150 of them, and new ones hardly ever appear. Lemmas come from *simplemma*, a
-# small library that looks words up one by one. It is sometimes wrong (`went` becomes
-# `wend`), as all such libraries are, and your model will have to live with that.
+# *Function words*, also called closed-class words, are the ones that hold a sentence
+# together; there are about 150 of them, and new ones hardly ever appear. Lemmas come
+# from *simplemma*, a small library that looks up one word at a time and is sometimes
+# wrong (`went` becomes `wend`), so your model will have to live with its mistakes.
 #
-# **Predict first.** Below are four sentences and what is left of them. Could *you*
-# recover the fourth from level 2? And from level 3?
+# Below are four sentences and what is left of them. Try to recover the fourth sentence
+# from level 2, and then from level 3.
 
 
 # %%
@@ -166,25 +167,27 @@ def what_is_left():
 
 
 # %% [markdown]
-# From `how many bears husband observe` you can guess the sentence, but not whose
-# husband it was, and not whether he *did* or *will* observe them. Level 3 also hides
-# how many bears there were, although here *many* gives that away. Some information is
-# gone for good, so no model can reach 100 %. Level 2 is the default, and level 3 is
-# harder.
+# From `how many bears husband observe` you can guess the sentence, but neither whose
+# husband it was nor whether he *did* or *will* observe them, and level 3 would also
+# hide that there were several bears if *many* did not give it away. Since some
+# information is gone for good, no model can reach 100 %.
 #
-# ### A split that does not leak
+# ### A fair split
 #
-# The embedded corpus is written by a grammar: twelve areas of life, about 2,000 words,
-# forty kinds of sentence. It first decides *who does what*, and only then how to say
-# it. A hash of (who, does, what) assigns each sentence to train, dev or test, so no
-# test sentence says what a training sentence says, even in different words.
+# The embedded corpus is written by a grammar that knows twelve areas of life, about
+# 2,000 words and forty kinds of sentence. It first decides *who does what*, and only
+# then how to say it. A hash of (who, does, what) assigns each sentence to train, dev or
+# test, so that no test sentence says what a training sentence says, even in different
+# words.
 #
-# Why not shuffle all sentences and cut the list? Because real texts repeat themselves:
-# headlines, refrains and "he said" return again and again.
+# It would be simpler to shuffle all sentences and cut the list, but real texts repeat
+# themselves, from headlines to refrains. To see what that does, we let every third of
+# 6,000 sentences return once, ending in an exclamation mark.
 #
-# **Predict first.** Suppose that every third sentence returns once, with an exclamation
-# mark. How many of 400 test sources also occur in train if you shuffle and cut? And how
-# many if a hash of the *source* decides?
+# **Predict first:** if you shuffle these sentences and cut the list, how many of 400
+# test sources also occur in train?
+#
+# > My guess: …
 
 
 # %% folded=true
@@ -210,10 +213,10 @@ def leaks_of_two_splits():
 
 
 # %% [markdown]
-# After shuffling, half of the test is known from training, and a model that has learnt
-# train by heart looks clever. With the hash, equal sources stay on one side, and the
-# leak is zero. `corpora.load` splits every text in this way; the embedded corpus goes
-# one step further, as described above.
+# After shuffling, half of the test sources also occur in train, because half of the
+# 8,000 sentences have a duplicate, which nearly always ends up there; a model that has
+# learnt train by heart then looks clever. A hash of the source keeps equal sources on
+# one side, so nothing leaks. `corpora.load` splits every text of yours in this way.
 
 
 # %%
@@ -230,16 +233,18 @@ def the_corpus():
 # %% [markdown]
 # ### What has to be beaten
 #
-# *sacrebleu* computes BLEU, a score between 0 and 100 that grows with the words, pairs,
-# triples and quadruples of words that outputs and originals share. Section B3 builds
-# BLEU from scratch; until then, read 100 as "everything as it was".
+# *sacrebleu* computes BLEU, a score between 0 and 100 that grows with the number of
+# words, pairs, triples and quadruples of words that outputs and originals share.
+# Section B3 builds it from scratch; until then, read 100 as "everything as it was".
 #
-# Three baselines need no network. The first copies the source, the second adds a
-# capital letter and a full stop, and the third, the *inserter*, puts between two
+# Of three baselines that need no network, the first copies the source, the second adds
+# a capital letter and a full stop, and the third, the *inserter*, puts between two
 # neighbouring words whatever occurred there most often in the training data.
 #
-# **Predict first.** How many points does each of them get? And what does the original
-# get if you sort its words alphabetically?
+# **Predict first:** how many points do they get, and how many does the original get if
+# you sort its words alphabetically?
+#
+# > My guess: copied …, capital and full stop …, inserter …, sorted …
 
 
 # %% folded=true
@@ -259,18 +264,23 @@ def the_baselines():
 
 
 # %% [markdown]
-# At level 2, copying gets 8 points and the rule 13, although *every* word that they
-# write, apart from its capital letter, is in the original: hardly any quadruple of
-# words is. The inserter reaches 64. A model that stays below it has learnt less than a
-# table of counts. And the sorted original, which has all the words but no sentence,
-# gets 9.
+# At level 2, copying gets 8 points and the rule 13. *Every* word that they write is in
+# the original, apart from its capital letter, but hardly any quadruple of words is. The
+# sorted original has all the words but no sentence, and gets 9. The inserter reaches
+# 64, so a model that stays below it has learnt less than a table of counts.
 #
 # ### The tokenizer, the model and the loop
 #
-# The baseline reads whole words and punctuation marks. `WordTokenizer` keeps those that
-# occur at least twice in train; all others are `UNK`, unknown. `▁` marks the space in
-# front of a token, so that decoding gives back exactly the same text, and no stray
-# space before a comma costs you points.
+# Tagging the words would not be enough, because words that are gone cannot be tagged:
+# the model has to read what is left and *write* a sentence, which takes an
+# encoder-decoder. Unit 4 built one, and unit 5 trained it on a toy, with a loss, a
+# schedule, a training step and a greedy search that serve here as they are, because
+# none of them knows that it was made for digits.
+#
+# The baseline reads whole words and punctuation marks, of which `WordTokenizer` keeps
+# those that occur at least twice in train and turns all others into `UNK`, unknown. `▁`
+# marks the space in front of a token, so that decoding gives back exactly the same
+# text, and no stray space before a comma costs you points.
 
 # %%
 SETTINGS = {
@@ -296,15 +306,14 @@ def build(settings: dict, corpus: corpora.Corpus, seed: int) -> tuple:
 
 
 # %% [markdown]
-# The loop is unit 5's: `training_step` and `rate_factor`. Two things are new. `batches`
-# groups sentences of similar length, because padding costs time. And `meter` counts the
-# **target tokens** that the model has been trained on, ends the loop when they are used
-# up, and tells the schedule how far training has come. Budgets in this unit are target
-# tokens and never seconds, so a slow computer is no disadvantage.
+# The loop is unit 5's, built on `training_step` and `rate_factor`, with two additions.
+# `batches` groups sentences of similar length, because padding costs time. `meter`
+# counts the **target tokens** that the model has been trained on, ends the loop when
+# they are used up, and tells the schedule how far training has come. Since budgets are
+# target tokens and never seconds, a slow computer is no disadvantage.
 #
-# Why only 24 sentences in a batch? On a CPU, half a batch takes half the time, so
-# small batches buy more steps. A GPU computes a large batch about as fast as a small
-# one and calls for a different choice.
+# A batch holds only 24 sentences, because on a CPU small batches buy more steps; a GPU
+# asks for larger ones.
 
 
 # %%
@@ -339,9 +348,9 @@ def train(
 
 
 # %% [markdown]
-# Decoding is unit 5's `greedy_decode`. It calls `model(source, tokens)` for each new
-# token, which would encode the source again every time. A thin wrapper encodes it once
-# and remembers the result.
+# Decoding is unit 5's `greedy_decode`, which calls `model(source, tokens)` for each new
+# token and would therefore encode the source again every time. A thin wrapper encodes
+# it only once.
 
 
 # %%
@@ -368,11 +377,8 @@ def greedy(model: nn.Module, source: Int[Tensor, "B Ls"]) -> Int[Tensor, "B L"]:
 # ### Train the baseline
 #
 # The baseline sees 250,000 target tokens, which takes one to two minutes on two cores.
-# It is saved beside this notebook and simply loaded next time, unless you change
-# `CORPUS` or `LEVEL`.
-#
-# **Predict first.** The inserter reached 64 points. Where will the Transformer be after
-# that minute?
+# It is saved beside this notebook and loaded next time, unless you change `CORPUS` or
+# `LEVEL`.
 
 # %% folded=true
 # @title Train the baseline, or load it
@@ -401,14 +407,14 @@ def train_the_baseline():
 
 
 # %% [markdown]
-# On the embedded corpus at level 2 the baseline reaches about 90 points. One minute is
-# enough to beat the table of counts by a wide margin, because the model reads the whole
-# source, and the table only two neighbouring words.
+# On the embedded corpus at level 2 the baseline reaches about 90 points. It beats the
+# table of counts by a wide margin after a minute of training, because it reads the
+# whole source, whereas the table sees only two neighbouring words.
 #
 # ### Read twenty outputs
 #
-# A score says *how many* mistakes there are, but never *which*. So read before you
-# build. Here are the first twenty outputs that differ from the original.
+# A score says *how many* mistakes there are, but never *which*, so read before you
+# build: here are the first twenty outputs that differ from the original.
 
 
 # %% folded=true
@@ -422,11 +428,11 @@ def twenty_outputs():
 
 
 # %% [markdown]
-# Sort the outputs by kind of mistake, in words of your own: a row for each kind, with
-# the numbers of its outputs. You need no list of kinds: invent them as you read, rename
-# them when they do not fit, and stop when a friend would sort the outputs as you did.
-# An output may have several kinds. Keep the number of kinds below eight. This takes
-# about 15 minutes, and it decides what you will work on.
+# Sort the outputs by kind of mistake, in your own words, and note the numbers of the
+# outputs for each kind. Invent the kinds as you read, rename them when they do not fit,
+# and stop when a friend would sort the outputs as you did. An output may have several
+# kinds, but use fewer than eight in all. This takes about 15 minutes, and it decides
+# what you will work on.
 
 # %%
 MY_KINDS = {
@@ -463,26 +469,27 @@ def my_kinds():
 # | order | 2 | *Anna and Hans* → *Hans and Anna* |
 # | question, pronoun, preposition | 3 | *Before he* → *Before they fell asleep* |
 #
-# The determiners come first, and most of them cannot be known: *his bracelet* and *the
-# bracelet* leave the same source, so the model takes the more frequent one. No model
-# can cure that. But it could know that *a strange portraits* is wrong, so a longer run
-# should lower this count; if it does not, I was mistaken. Lost and repeated words are
-# the model's own fault, since they are in the source: "bow" became "Victoria Victoria
-# Victoria". The embeddings of rare words are hardly trained, so I would try subwords,
-# and count the mistakes of this kind before and after.
+# Most determiners, which come first, cannot be known: *his bracelet* and *the bracelet*
+# leave the same source, so the model takes the more frequent one. But it could know
+# that *a strange portraits* is wrong, so if a longer run does not lower this count, I
+# was mistaken. Lost and repeated words are the model's own fault, since they are in the
+# source: "bow" became "Victoria Victoria Victoria". The embeddings of rare words are
+# hardly trained, so I would try subwords and count these mistakes before and after.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## B1. Subwords: byte-pair encoding
 #
 # Whole words have two flaws as tokens: an unknown word is lost for good, and `bake`,
-# `bakes` and `baked` share nothing, so the model learns three embeddings from scratch.
+# `bakes` and `baked` share nothing, so that the model learns three embeddings from
+# scratch.
 #
 # Byte-pair encoding (Sennrich et al. 2016, section 3.2) lets the corpus decide what a
-# token is. Start with single characters. Find the pair of neighbours that occurs most
-# often, merge it into one symbol, and repeat. Frequent words end up whole, and rare
-# ones in useful parts. Today's language models read through tokenizers that were learnt
-# like this, but from bytes instead of characters.
+# token is. It starts with single characters, finds the pair of neighbours that occurs
+# most often, merges it into one symbol, and repeats, until frequent words are whole and
+# rare ones consist of useful parts. GPT-2 and many language models since, SmolLM2 among
+# them, read through tokenizers that were learnt like this, but from bytes instead of
+# characters.
 #
 # ```text
 # counts     low 5   lower 2   newest 6   widest 3
@@ -491,15 +498,14 @@ def my_kinds():
 # l o  →  lo  (7 times)      lo w            lo w e r
 # ```
 #
-# The next three exercises belong together: merge one pair, count pairs and learn the
-# merges, and encode a word with them.
+# In three exercises, you merge one pair, learn the merges, and cut a word with them.
 #
 # ### Exercise 6.1 - Merge one pair
 #
 # *time ~10 min · difficulty 1/5 · 2 points*
 #
-# **Task.** Go through `symbols` from left to right. Wherever the two symbols of `pair`
-# are neighbours, join them into one. Return a new list.
+# **Task.** Go through `symbols` from left to right, join the two symbols of `pair`
+# wherever they are neighbours, and return a new list.
 #
 # **Example.** `merge_pair(["x", "a", "b", "a", "b"], ("a", "b"))` is
 # `["x", "ab", "ab"]`.
@@ -559,9 +565,9 @@ check("text_recovery/merge_pair", merge_pair)
 #
 # *time ~25 min · difficulty 3/5 · 8 points*
 #
-# **Task.** Learn up to `num_merges` merges. In each round, count all pairs of
+# **Task.** Learn up to `num_merges` merges: in each round, count all pairs of
 # neighbouring symbols, each weighted by the count of its word, and merge the most
-# frequent pair everywhere. Stop when no pair occurs at least twice.
+# frequent pair everywhere. Stop as soon as no pair occurs at least twice.
 #
 # **Example.** `learn_merges({"low": 5, "lower": 2, "newest": 6, "widest": 3}, 3)` is
 # `[("e", "s"), ("es", "t"), ("l", "o")]`.
@@ -659,8 +665,8 @@ check("text_recovery/learn_merges", learn_merges)
 # the order in which they were learnt. A new word must be cut as it would have been in
 # training.
 #
-# **Example.** With the merges `(l, o)`, `(e, r)`, `(lo, w)`, the word `slower` becomes
-# `["s", "low", "er"]`.
+# **Example.** `slower` becomes `["s", "low", "er"]` with the merges `(l, o)`, `(e, r)`,
+# `(lo, w)`.
 #
 # <details><summary>Contract</summary>
 #
@@ -714,13 +720,12 @@ def segment(word: str, merges: Sequence[tuple[str, str]]) -> list[str]:
 check("text_recovery/segment", segment)
 
 # %% [markdown]
-# `SubwordTokenizer` puts your functions to work: text → words and signs (`pieces` cuts
-# them, each with its `▁`) → symbols → ids, and back. It learns from *train* only, and
-# source and target share its vocabulary, so a word that is copied has the same
-# embedding on both sides.
-#
-# **Predict first.** *Glassblower* is not in the corpus. What does "The glassblower
-# overslept." become with whole words, and what with 1,500 subwords?
+# `SubwordTokenizer` puts your functions to work: it cuts a text into words and
+# punctuation marks, cuts these into symbols, and looks up their ids. Since source and
+# target share its vocabulary, which it learns from *train* only, a word that is copied
+# has the same embedding on both sides. The cell encodes two sentences, the second of
+# which has words from outside the corpus, as whole words and as the 1,500 subwords that
+# `learn_merges` finds in the course's corpus.
 
 
 # %%
@@ -736,8 +741,8 @@ def subwords(texts: Iterable[str], vocab_size: int = 1500) -> SubwordTokenizer:
 
 @demo
 def two_tokenizers():
-    texts = [text for pair in corpus.train for text in pair]
-    by_words, by_symbols = WordTokenizer.learn(texts), subwords(texts)
+    by_words = WordTokenizer.learn([text for pair in corpus.train for text in pair])
+    by_symbols = load(shipped(), encoder_decoder, segment)[1]
     print(f"words: {len(by_words)} tokens · subwords: {len(by_symbols)} tokens")
     for text in ("The baker forgot her keys.", "The glassblower overslept."):
         for made in (by_words, by_symbols):
@@ -746,23 +751,23 @@ def two_tokenizers():
 
 
 # %% [markdown]
-# With whole words, the glassblower and the oversleeping are both gone: `<unk>` says
-# that there was a word, but not which. The subwords spell the unknown words, and
-# decoding gives the sentence back. The cost is length: the decoder has to write more
-# tokens, and tokens are what your budget is counted in.
+# With whole words, the glassblower and the oversleeping are both gone, because `<unk>`
+# says that there was a word, but not which; the subwords spell them, and decoding gives
+# the sentence back. The cost is length: the decoder has to write more tokens, and your
+# budget is counted in tokens.
 #
 # ## B2. A loss that leaves room for doubt
 #
-# Cross-entropy is 0 only if the correct token has probability 1. Here, several tokens
-# are often good: *a* key or *the* key? **Label smoothing** (Szegedy et al. 2016,
+# Cross-entropy is 0 only if the correct token has probability 1, but here several
+# tokens are often good: *a* key or *the* key? **Label smoothing** (Szegedy et al. 2016,
 # section 7) asks for a little less. With $V$ tokens and smoothing $\varepsilon$, the
 # target distribution is $q$, and the loss is its cross-entropy with the model:
 #
 # $$q_k = (1 - \varepsilon)\,[k = \text{target}] + \frac{\varepsilon}{V},
 # \qquad \text{loss} = -\sum_{k=1}^{V} q_k \log p_k .$$
 #
-# In code, the loss is a weighted mean of two losses: that of the target, and the mean
-# over the whole vocabulary. Padding does not count.
+# In code, the loss is a weighted mean of the target's loss and the mean loss of the
+# whole vocabulary, without padding.
 
 
 # %%
@@ -786,12 +791,9 @@ def smoothed_loss(
 
 
 # %% [markdown]
-# **Predict first.** With $\varepsilon = 0.1$, can this loss ever become 0? If not, how
-# small can it be for a vocabulary of 1,500 tokens?
-#
 # A cross-entropy is smallest when the model's distribution *is* the target
-# distribution. Given the logits $\log q$, the function returns this smallest value, the
-# *floor*:
+# distribution. If we call the function with the logits $\log q$, it therefore returns
+# its own smallest value, the *floor*:
 
 
 # %% folded=true
@@ -808,28 +810,25 @@ def the_floor():
 
 
 # %% [markdown]
-# With 1,500 tokens and $\varepsilon = 0.1$ the floor is 1.056 nats, the entropy of $q$.
-# A loss of 1.25 on dev is therefore not bad at all: at most 0.19 of it can still be
-# removed. Compare losses only between runs with the same $V$ and $\varepsilon$.
+# With 1,500 tokens and $\varepsilon = 0.1$ the floor is 1.056 nats, the entropy of $q$,
+# so a loss of 1.25 on dev is not bad at all: at most 0.19 of it can still be removed.
+# Losses can be compared only between runs with the same $V$ and $\varepsilon$.
 #
-# Is smoothing good, then? It regularises a model that is too sure of itself, but it
-# also **biases** the distribution: a model that has learnt $q$ perfectly gives a tenth
-# of the probability to nonsense. Greedy and beam search hardly suffer. But if you
-# *sample* ten tokens from $q$, none of them is nonsense with probability $0.9^{10}$,
-# about one time in three.
+# Smoothing regularises a model that is too sure of itself, but it also **biases** the
+# distribution: a model that has learnt $q$ perfectly gives a tenth of the probability
+# to nonsense. Greedy and beam search hardly suffer, but if you *sample* ten tokens from
+# $q$, all of them make sense only with probability $0.9^{10}$, about one time in three.
 #
 # ## B3. BLEU
 #
-# A source has many good restorations, but we have one *reference*. BLEU (Papineni et
-# al. 2002, section 2) counts the *n-grams* (n tokens in a row) that an output, the
-# *hypothesis*, shares with it, for orders n = 1 to 4. It scores a whole **corpus**.
+# A source has many good restorations, but we have only one *reference*. BLEU (Papineni
+# et al. 2002, section 2) counts the *n-grams* (n tokens in a row) that an output, the
+# *hypothesis*, shares with it, for orders n = 1 to 4, and it scores a whole **corpus**.
 #
-# Take the hypothesis `the the the the the the the` and the reference
-# `the cat is on the mat`. All seven words occur in the reference. Is that a precision
-# of 7/7? BLEU **clips**: an n-gram counts at most as often as in the reference. `the`
-# occurs there twice, so the precision is 2/7.
-#
-# `ngrams` counts the n-grams of a text:
+# All seven words of the hypothesis `the the the the the the the` occur in the reference
+# `the cat is on the mat`, but a precision of 7/7 would be absurd. BLEU therefore
+# **clips**: an n-gram counts at most as often as in the reference, where `the` occurs
+# twice, so the precision is 2/7. `ngrams` counts the n-grams of a text:
 
 
 # %%
@@ -839,28 +838,28 @@ def ngrams(tokens: Sequence[str], n: int) -> Counter:
 
 
 # %% [markdown]
-# Precision alone rewards silence: the single word `The` is hardly ever wrong. BLEU has
-# no recall, so it multiplies by a **brevity penalty** BP. With $h$ tokens in all
-# hypotheses and $r$ tokens in all references,
+# Precision alone rewards silence, since the single word `The` is hardly ever wrong, so
+# BLEU multiplies by a **brevity penalty** BP. With $h$ tokens in all hypotheses and $r$
+# tokens in all references,
 #
 # $$p_n = \frac{\text{matches}_n}{\text{total}_n}, \qquad
 # \text{BLEU} = 100 \cdot \text{BP} \cdot \Big(\prod_{n=1}^{4} p_n\Big)^{1/4}, \qquad
 # \text{BP} = \min\!\big(1,\ e^{\,1 - r/h}\big).$$
 #
-# Matches and totals are summed over **all** sentences. First sum, then divide, once:
-# the mean of the sentences' BLEU scores is a different number.
+# Matches and totals are summed over **all** sentences before anything is divided,
+# because the mean of the sentences' BLEU scores is a different number.
 #
 # ### Exercise 6.4 - BLEU with one reference
 #
 # *time ~20 min · difficulty 3/5 · 8 points*
 #
 # **Task.** Return the BLEU of hypotheses with one reference each, as a number between 0
-# and 100. `tokenize` cuts a text into tokens (by default `tokenize_13a`, which cuts
-# signs off words as sacrebleu does), and `ngrams` counts.
+# and 100. `tokenize` cuts a text into tokens (by default `tokenize_13a`, which splits
+# off punctuation as sacrebleu does), and `ngrams` counts.
 #
-# **Example.** For the hypothesis `the cat sat on mat` and the reference
-# `the cat sat on the mat`, the precisions are 5/5, 3/4, 2/3 and 1/2, BP is $e^{-1/5}$,
-# and BLEU is 57.9.
+# **Example.** For the hypothesis `the cat sat on mat` and the reference `the cat sat on
+# the mat`, the precisions are 5/5, 3/4, 2/3 and 1/2, BP is $e^{-1/5}$, and BLEU is
+# 57.9.
 #
 # <details><summary>Contract</summary>
 #
@@ -942,10 +941,8 @@ def bleu(
 check("text_recovery/bleu", bleu)
 
 # %% [markdown]
-# Some reports print a "BLEU" that is only the sentences' mean unigram precision.
-#
-# **Predict first.** What does that number say about the copied source? And about the
-# original with its words sorted?
+# It is tempting to report the sentences' mean unigram precision and call it BLEU. Here
+# are both numbers for two baselines and for the sorted original.
 
 
 # %% folded=true
@@ -972,33 +969,33 @@ def bleu_and_unigrams():
 
 
 # %% [markdown]
-# The copy has a unigram precision of 82 % and 8 points of BLEU. The sorted original,
-# which no one can read, has 100 % and 9 points. A score that cannot see word order says
-# nothing about sentences.
+# The copy has a unigram precision of 82 % and 8 points of BLEU, while the sorted
+# original, which no one can read, has 100 % and 9 points. A score that cannot see word
+# order says nothing about sentences.
 #
 # ## B4. Is the difference real?
 #
 # Model 1 has 84.1 BLEU on 200 sentences, and model 2 has 85.0. Is model 2 better? On
 # 200 other sentences, the order could be reversed. We cannot collect thousands of test
-# sets, but we can pretend to: draw sentences from the test set **with replacement**
-# until a new set of the same size is full. Repeat that a thousand times and see how
-# much the difference varies. This is the *bootstrap*.
+# sets, but we can pretend to, by drawing sentences from the test set **with
+# replacement** until a new set of the same size is full. Do that a thousand times, and
+# you see how much the difference varies, which is the idea of the *bootstrap*.
 #
 # The trick of the **paired** bootstrap (Koehn 2004, EMNLP) is to score both models on
-# the *same* drawn sentences. Hard sentences are hard for both, so most of the noise
-# cancels in the difference.
+# the *same* drawn sentences: what is hard for one is usually hard for the other, so
+# much of the noise cancels in the difference.
 #
-# BLEU is not a mean over sentences, so their scores cannot be averaged. But its counts
-# are additive: keep one row of counts per sentence, sum the drawn rows, and compute the
-# score from the sum. No text is read again.
+# BLEU is not a mean over sentences, so their scores cannot be averaged, but its counts
+# can be added. We therefore keep one row of counts per sentence, sum the drawn rows and
+# compute the score from the sum, without reading any text again.
 #
 # ### Exercise 6.5 - Paired bootstrap resampling
 #
 # *time ~20 min · difficulty 3/5 · 7 points*
 #
-# **Task.** Draw `resamples` test sets. For each, compute the second model's score minus
-# the first's. Return the lower and upper end of the 95 % interval of these differences,
-# and the fraction of resamples in which the second model wins.
+# **Task.** Draw `resamples` test sets, and compute the second model's score minus the
+# first's on each. Return both ends of the 95 % interval of these differences, and the
+# fraction of resamples in which the second model wins.
 #
 # **Example.** `paired_bootstrap(rows1, rows2, score, random.Random(0))` may return
 # `(-0.4, 2.1, 0.91)`: the interval contains 0, so the better model remains unknown.
@@ -1078,11 +1075,14 @@ def paired_bootstrap(
 check("text_recovery/paired_bootstrap", paired_bootstrap)
 
 # %% [markdown]
-# Try it on two models that need no training: an inserter that has seen all of train,
-# and one that has seen nine tenths of it.
+# Try it on two models that need no training: an inserter that has seen nine tenths of
+# train, and one that has seen all of it. On 1,000 sentences of dev the second is ahead
+# by 0.6 BLEU.
 #
-# **Predict first.** On 1,000 sentences the first is ahead by 0.6 BLEU. Will 50 be
-# enough to see that? Will 200?
+# **Predict first:** by how much is it ahead on the first 50 of these sentences and on
+# the first 200, and which of the two intervals contain 0?
+#
+# > My guess: 50 sentences …, 200 sentences …
 
 
 # %% folded=true
@@ -1106,35 +1106,39 @@ def how_many_sentences():
 
 
 # %% [markdown]
-# With 50 sentences the difference looks like 2 points, with 200 like 0.3, and both
-# intervals contain 0. Only 1,000 sentences settle it: 0.6, with an interval from 0.3 to
-# 1.1. A small test set does not even get the size of a difference right, and a
-# difference reported without an interval cannot be judged.
+# With 50 sentences the difference looks like 2 points and with 200 like 0.3, and both
+# intervals contain 0. Only 1,000 sentences settle it, at 0.6 with an interval from 0.3
+# to 1.1. A small test set does not even get the size of a difference right, and a
+# difference that is reported without an interval cannot be judged.
 #
-# One warning: the interval covers only the choice of *test sentences*. A second
-# training run with a different seed gives a different model, and no bootstrap on the
-# outputs of one run can tell how much the score then changes. To find out, train twice.
+# One warning: the interval covers only the choice of *test sentences*. A different seed
+# gives a different model, and since no bootstrap on one model's outputs can tell how
+# much the score then changes, you have to train twice to find out.
 #
 # ## B5. Beam search
 #
-# Greedy decoding never takes a token back. Beam search keeps the `k` best prefixes at
-# every step. The score of a prefix is the sum of the log-probabilities of its tokens.
-# It takes three ideas, each of which you can find in the picture.
+# Greedy decoding never takes a token back, whereas beam search keeps the `k` best
+# prefixes at every step, scored by the sum of their tokens' log-probabilities. It takes
+# three ideas, each of which you can find in the picture.
 
 # %%
-drawing("beam_search", "6.1", "Three steps of a beam search with k = 2.")
+drawing(
+    "beam_search", "6.2",
+    "In each of three steps, a beam search with k = 2 keeps the two best prefixes that "
+    "have not ended.",
+)  # fmt: skip
 
 # %% [markdown]
-# **First idea: keep k.** Forget EOS for a moment. The picture compares *all*
-# continuations of both *live* prefixes (those in the beam). The two best stay (blue),
-# whichever prefix they extend.
+# **First idea, keep k:** the picture compares *all* continuations of both *live*
+# prefixes (those in the beam), and the two best that do not end stay (blue), whichever
+# prefix they extend.
 #
 # ### Exercise 6.6 - One step of a beam search
 #
 # *time ~15 min · difficulty 3/5 · 4 points*
 #
-# **Task.** Continue every prefix by every token. Return the `k` best continuations, all
-# prefixes together, and their scores.
+# **Task.** Continue every prefix by every token, and return the `k` best continuations
+# of all prefixes together, with their scores.
 #
 # **Example.** With scores `[-0.5, -1.2]` and two rows of log-probabilities
 # `[-2.0, -0.1]`, `[-0.2, -3.0]`, `k = 2` keeps `-0.6` (prefix 0, token 1) and `-1.4`
@@ -1206,31 +1210,32 @@ def beam_step(
 check("text_recovery/beam_step", beam_step)
 
 # %% [markdown]
-# **Second idea: EOS.** In the picture, the boxes with EOS have *ended*: these
-# *hypotheses* leave the beam, and only the best is remembered. A log-probability is
-# never above 0, so a score can only fall while a prefix grows. Once the best ended
-# score is at least as good as the best live one, nothing can beat it, and the search
-# may stop.
+# **Second idea, EOS:** in the picture, the boxes with EOS have *ended*: these
+# *hypotheses* leave the beam, and only the best of them is remembered. Since a
+# log-probability is never above 0, a score can only fall while a prefix grows. Once the
+# best ended score is at least as good as the best live one, nothing can beat it, and
+# the search may stop.
 #
-# **Third idea: the length.** Longer texts have more factors below 1, so raw scores
+# **Third idea, the length:** longer texts have more factors below 1, so raw scores
 # favour short ones. The picture therefore compares $\text{score}/\text{length}^\alpha$,
-# here with $\alpha = 1$; the length counts EOS but not BOS. Finished hypotheses and the
-# stop rule use this quotient. Which prefixes stay live is still decided by raw scores,
-# because all live prefixes have the same length.
+# here with $\alpha = 1$, where the length counts EOS but not BOS. Finished hypotheses
+# and the stop rule use this quotient, although it can rise again as a prefix grows, so
+# that for $\alpha > 0$ stopping is only a good bet. Which prefixes stay live is still
+# decided by raw scores, because all live prefixes have the same length.
 #
 # A finished hypothesis that is left in the beam pushes out prefixes with worse raw
-# scores. With $\alpha = 0$ that is harmless, because they can never win. With
-# $\alpha > 0$ a longer text can overtake it, so finished hypotheses must leave the
-# beam.
+# scores. With $\alpha = 0$ that is harmless, because they can never win, but with
+# $\alpha > 0$ a longer text can overtake it, which is why finished hypotheses must
+# leave the beam.
 #
 # ### Exercise 6.7 - Beam search
 #
 # *time ~30 min · difficulty 4/5 · 8 points*
 #
-# **Task.** Decode each sentence with your `beam_step`. In each step, compare each
-# hypothesis that now ends in EOS with the best so far, by
+# **Task.** Decode each sentence with your `beam_step`: in each step, compare the
+# hypotheses that now end in EOS with the best so far, by
 # $\text{score}/\text{length}^\alpha$; then keep the `beam_size` best *other*
-# continuations. Return what `greedy_decode` returns: rows of ids.
+# continuations. Return rows of ids, as `greedy_decode` does.
 #
 # **Example.** `beam_search(model, ids, beam_size=3)` may return
 # `[[57, 9, 210, 5, 2], [8, 31, 2, 0, 0]]` for two sentences.
@@ -1329,10 +1334,10 @@ def beam_search(
 check("text_recovery/beam_search", beam_search)
 
 # %% [markdown]
-# **Predict first.** By how many points does a beam of 3 raise BLEU, and a beam of 10?
-# And do outputs get shorter when scores are not divided by the length? Here is the
-# baseline, decoded greedily and with beams, by raw scores and by scores divided by the
-# length.
+# **Predict first:** by how many points does a beam of 3 raise the baseline's BLEU, and
+# a beam of 10? Do outputs get shorter when scores are *not* divided by the length?
+#
+# > My guess: beam 3 …, beam 10 …, shorter …
 
 
 # %%
@@ -1348,21 +1353,27 @@ def beams_of_the_baseline():
 
 
 # %% [markdown]
-# A beam of 3 gained 0.9 points on these 200 sentences when we ran this (and 1.6 on a
-# different computer), and a beam of 10 gained no more. A wider beam usually finds a
-# more probable sentence, but not always: an additional prefix can push out the one that
-# would have won. Nor is more probable always better; for some large models, very wide
-# beams even end in short or empty outputs. Here the outputs hardly change in length, so
-# dividing by the length has no effect at all.
+# <details><summary>What we measured</summary>
+#
+# On these 200 sentences, a beam of 3 gained 0.9 points when we ran this (and 1.6 on a
+# different computer), and a beam of 10 gained no more. The outputs hardly changed in
+# length, so dividing by the length had no effect at all.
+#
+# </details>
+#
+# A wider beam usually finds a more probable sentence, but not always, because an
+# additional prefix can push out the one that would have won. Nor is a more probable
+# sentence always a better one: for more than half of the sentences that Stahlberg and
+# Byrne (2019) translated, the most probable translation of all was the empty one.
 #
 # ## B6. Which mistakes?
 #
-# In part A you sorted twenty outputs by hand. To see what a change does to thousands,
-# you need a program to do the sorting. `mistakes_of` takes two steps. First it *aligns*
-# output and original: it pairs their tokens, in order, so that as few pairs as possible
-# differ (Levenshtein 1966). For `baker sleeps` and `the baker slept` these are
-# `(None, the)`, a missing token, `(baker, baker)` and `(sleeps, slept)`. Then it counts
-# the pairs that differ, each as the **first** kind that fits:
+# In part A you sorted twenty outputs by hand, but to see what a change does to
+# thousands, you need a program. `mistakes_of` first *aligns* output and original,
+# pairing their tokens in order so that as few pairs as possible differ (Levenshtein
+# 1966). For `baker sleeps` and `the baker slept`, the pairs are `(None, the)`, a
+# missing token, `(baker, baker)` and `(sleeps, slept)`. Then it counts the pairs that
+# differ, each as the **first** kind that fits:
 #
 # | kind | fits if |
 # |---|---|
@@ -1372,11 +1383,8 @@ def beams_of_the_baseline():
 # | `form` | both are present, and their words have the same lemma |
 # | `word` | always |
 #
-# Your kinds from part A may well be better; these five have the advantage that a
-# program can tell them apart.
-#
-# **Predict first.** Which kind is the most frequent among the baseline's mistakes? And
-# does the ranking agree with your twenty marks?
+# Your kinds from part A may well be better, but a program can tell these five apart.
+# Compare its ranking with your twenty marks.
 
 
 # %% folded=true
@@ -1390,25 +1398,28 @@ def mistakes_by_kind():
         "baseline": recover(model, tokenizer, sources, greedy),
     }
     bars = {name: mistakes_of(texts, originals) for name, texts in outputs.items()}
-    pictures.mistakes(KINDS, bars, len(originals), number="6.2")
+    pictures.mistakes(KINDS, bars, len(originals), number="6.3")
 
 
 # %% [markdown]
-# Function words are by far the most frequent kind: 223 of the inserter's 408 mistakes
-# in 200 sentences, and about 60 % of the baseline's (56 of 88 when we ran this). Wrong,
-# lost or repeated words follow. `form` is empty because level 2 leaves the inflected
-# forms in the source; at level 3 it fills up. Now compare with your marks. Agreement
-# (*ladders is rusty*) and the order of clauses are not kinds of their own here: they
-# hide under "function word" and "word". A program counts only what its author has
-# defined.
+# Function words are by far the most frequent kind, with 223 of the inserter's 408
+# mistakes in 200 sentences and about 60 % of the baseline's (56 of 88 when we ran
+# this). `form` is empty because level 2 leaves the inflected forms in the source; at
+# level 3 it fills up. Agreement (*ladders is rusty*) and the order of clauses, which
+# you may have marked, hide under "function word" and "word", because a program counts
+# only what its author has defined.
 #
 # ## B7. Inside a trained model
 #
 # The course ships a model that was trained for longer, on the embedded corpus at level
-# 2. You cannot hand it in, but you can look inside.
+# 2. You cannot hand it in, but you can look inside while it recovers the sentence at
+# the top of this notebook.
 #
-# **Predict first.** While the decoder writes a word that was *not* in the source, such
-# as *the*, where does it look?
+# **Predict first:** neither *she* nor the first *the* is in the source. At which word
+# of the source does the decoder look most while it writes *she*, and at which while it
+# writes *the*?
+#
+# > My guess: she …, the …
 
 
 # %% folded=true
@@ -1426,13 +1437,13 @@ def where_it_looks():
 
 
 # %% [markdown]
-# For a function word, the decoder mostly looks at the content word that comes *next*:
-# before *the*, at the noun that *the* belongs to. That makes sense, because the noun
-# decides whether an article is needed. The map is a mean over heads and does not prove
-# what the model uses; unit 5 showed how to test that, by taking something away.
+# While it writes *the*, the decoder looks mostly at *horse* (0.55), the noun that
+# decides whether an article is needed, and while it writes *she*, at *daughter* (0.98),
+# the noun that the pronoun stands for. The map does not prove what the model uses; unit
+# 5 showed how to test that, by taking something away.
 #
-# Now write sentences of your own, some of the kind above and some from your own life.
-# **Predict first:** which of them will come back?
+# Now write sentences of your own, some of the kind above and some from your own life,
+# and decide before you run the cell which of them will come back.
 
 # %%
 MY_SENTENCES = [
@@ -1457,23 +1468,21 @@ def sentences_of_your_own():
 
 # %% [markdown]
 # A sentence that the grammar could write comes back. One that only shares the grammar's
-# words may come back changed, because wherever the source leaves a choice, the model
-# takes what was frequent in *its* texts. And Gregor Samsa comes back in pieces that fit
-# nowhere. We measured a BLEU above 95 for this model, but only *for this grammar*: a
-# model knows the distribution that it was trained on, its **domain**. The score does
-# not show how small this domain is; only other data can.
+# words may come back changed, because the model prefers what was frequent in *its*
+# texts, and Gregor Samsa comes back in pieces that fit nowhere. We measured a BLEU
+# above 95 for this model, but only *for this grammar*, its **domain**, and no score on
+# that domain shows how small it is. Only other data can.
 
 # %% [markdown]
 # ## C. Your model
 #
-# From here on there is no correct answer to compare with. There is a budget, and there
-# are your ideas.
+# From here on there is no correct answer to compare with, only a budget and your ideas.
 #
 # **The rules**
 # - All training runs together may use 6,000,000 target tokens, which takes ten to
-#   fifteen minutes on two cores with the default sizes. The runs below need four fifths
-#   of them. The runner hands out the batches, and it counts a target token every time
-#   it is handed out.
+#   fifteen minutes on two cores with the default sizes. The runs below need nearly nine
+#   tenths of them. The runner hands out the batches, and it counts a target token every
+#   time it is handed out.
 # - Two things are not allowed: to train on batches that did not come through the meter,
 #   and to start from the model that comes with the course. Begin with random weights.
 # - Everything else is free: data, tokenizer, sizes, positions, schedule, loss and
@@ -1484,16 +1493,16 @@ def sentences_of_your_own():
 # - The log needs at least six runs. Among them are the three comparisons below:
 #   positions, decoding (not on the short path), and one study of the architecture.
 #
-# You earn points for your model's BLEU and for the *reasoning* in your log. A run that
-# refutes its hypothesis is worth as much as one that confirms it. Part A's baseline
-# would earn a third of the points for BLEU, and the reference run below two thirds. The
-# last third takes a decision of your own.
+# You earn points for your model's BLEU and for the *reasoning* in your log, where a run
+# that refutes its hypothesis is worth as much as one that confirms it. Part A's
+# baseline would earn a third of the points for BLEU, the reference run two thirds, and
+# a decision of your own the rest.
 #
 # ### The settings, the model and the loop
 #
 # `build` and `train_smoothed` are part A's `build` and `train` with the tools of part B
-# added. Change them as you like (`written` only asks whether your hypotheses are
-# there): a key that you add to `SETTINGS` is a setting that a run can change.
+# added. Change them as you like: a key that you add to `SETTINGS` is a setting that a
+# run can change. `written` asks whether your hypotheses are there, and nothing more.
 
 # %%
 SETTINGS |= {"symbols": 1500, "smoothing": 0.1, "residual": True}
@@ -1544,10 +1553,9 @@ def written(*hypotheses: str) -> bool:
 # %% [markdown]
 # ### A reference, twice
 #
-# The first run repeats the baseline with label smoothing and 400,000 target tokens; the
-# second is the same with another seed. **Predict first.** By how much will the two
-# differ? Keep the answer in mind: no smaller difference between two single runs means
-# anything.
+# The first run repeats the baseline with label smoothing and 400,000 target tokens, and
+# the second repeats the first with another seed. The difference between the two is your
+# yardstick, since no smaller difference between two single runs means anything.
 
 
 # %%
@@ -1564,9 +1572,9 @@ def reference_runs():
 
 # %% [markdown]
 # Each line of the log gives BLEU on dev and the difference from the run that it is
-# compared with, both with 95 % intervals. From now on, a difference is also held
-# against that of your two seeds. A run that does not yet beat the inserter is marked as
-# too short, because its score says nothing yet.
+# compared with, both with 95 % intervals, and compares this difference with that of
+# your two seeds. A run that does not yet beat the inserter is marked as too short to
+# say anything.
 #
 # In all cells below, the hypothesis is empty and the runner waits for yours: write it
 # between the quotation marks, and run the cell. A run that is already in the log is
@@ -1574,11 +1582,9 @@ def reference_runs():
 #
 # ### Comparison 1: sinusoidal or learned positions?
 #
-# Unit 1 gave you a table of sinusoids. A model can also learn a vector for each
-# position.
-#
-# **Predict first**, in the hypothesis: which of the two is better after 400,000 target
-# tokens, and why? Look at the curves as well as at their ends.
+# Unit 1 gave you a table of sinusoids, but a model can also learn a vector for each
+# position. Which of the two is better after 400,000 target tokens, and why? When the
+# run is done, look at the curves as well as at their ends.
 
 
 # %%
@@ -1591,22 +1597,29 @@ def positions():
             positions="learned",
         )  # fmt: skip
         shown = "reference", "reference seed 1", "learned positions"
-        project.curves(*shown, number="6.4")
+        project.curves(*shown, number="6.5")
 
 
 # %% [markdown]
-# When we ran this, the reference and learned positions both had 95.7 BLEU, and the
-# reference with another seed 94.5. The difference, −0.1 with an interval from −0.9 to
-# +0.8, cannot be told from zero. After a quarter of the tokens, the learned positions
-# were ten points behind, but the second seed was fifteen points behind: as long as a
-# curve is steep, its height says little. With your corpus and level, the result may
-# differ.
+# As long as a curve is steep, its height says little, so compare the ends first, and
+# the curves only with that of your second seed.
+#
+# <details><summary>What we measured</summary>
+#
+# The reference and learned positions both had 95.7 BLEU, and the reference with another
+# seed 94.5. The difference, −0.1 with an interval from −0.9 to +0.8, cannot be told
+# from zero. After a quarter of the tokens, the learned positions were ten points
+# behind, but the second seed was fifteen points behind. In two further pairs of runs,
+# learned positions were ahead by 0.9 and by 0.2. With your corpus and level, the result
+# may differ.
+#
+# </details>
 #
 # ### Comparison 2: greedy or beams of 3, 5 and 10?
 #
-# Decoding costs no budget. Look at BLEU, the time it takes, the mean length of the
-# outputs, and the sentences that differ. (On the short path, without exercise 6.7,
-# leave this comparison out.)
+# Decoding costs no budget, so you can look at BLEU, the time it takes, the mean length
+# of the outputs, and the sentences that differ. (On the short path, leave this
+# comparison out.)
 
 
 # %%
@@ -1620,7 +1633,7 @@ def decoding():
                 f"beam {k}", "reference", hypothesis, search, beam=k, alpha=1.0
             )
         names = ("reference", "beam 3", "beam 5", "beam 10")
-        project.compare(*names, number="6.5")
+        project.compare(*names, number="6.6")
         texts = [project.texts(name) for name in names]
         for name, of in zip(names, texts, strict=True):
             print(f"{name}: {sum(len(t.split()) for t in of) / len(of):.2f} words")
@@ -1630,16 +1643,21 @@ def decoding():
 
 
 # %% [markdown]
-# Beams help where an early wrong token makes the rest improbable. When we ran this, a
-# beam of 3 gained 0.9 BLEU [+0.3, +1.7], mostly by repeating fewer words. A beam of 10
-# takes longer and found almost nothing better. All of
-# them decode the *same* model, so this difference has nothing to do with seeds.
+# Beams help where an early wrong token makes the rest improbable, and since all of them
+# decode the *same* model, their gain has nothing to do with seeds.
+#
+# <details><summary>What we measured</summary>
+#
+# A beam of 3 gained 0.9 BLEU [+0.3, +1.7], mostly by repeating fewer words. A beam of
+# 10 takes longer and found almost nothing better.
+#
+# </details>
 #
 # ### Comparison 3: one study of the architecture
 #
 # Pick **one**: heads (2, 4, 8), depth (1, 2, 4), width, dropout, or no residual
-# connections (`residual=False`). Change one thing at a time. The cell below studies the
-# number of heads, which does not change the number of parameters.
+# connections (`residual=False`), and change one thing at a time. The cell below studies
+# the number of heads, which does not change the number of parameters.
 
 
 # %%
@@ -1652,14 +1670,14 @@ def architecture():
                 f"{heads} heads", hypothesis, "reference", tokens=RUN_TOKENS,
                 num_heads=heads,
             )  # fmt: skip
-        project.compare("reference", "2 heads", "8 heads", number="6.6")
+        project.compare("reference", "2 heads", "8 heads", number="6.7")
 
 
 # %% [markdown]
 # ### Your own ideas
 #
-# Begin with your diagnosis: which kind of mistake is the most frequent, and what could
-# cure it? Some directions that others have tried:
+# Begin with your diagnosis: what could cure the most frequent kind of mistake? These
+# directions are worth trying:
 #
 # - subwords, with 500 to 4,000 symbols (`tokenizer="subwords"`, needs exercise 6.2; on
 #   the short path, begin with another direction, such as `smoothing=0.0`);
@@ -1669,8 +1687,10 @@ def architecture():
 #   seconds but no more tokens.
 #
 # Run several at a small budget, and compare *kinds of mistakes*, not only BLEU. The
-# cell below tries subwords. **Predict first:** which kinds become rarer, and which do
-# not?
+# cell below tries subwords twice, because they make a sentence 29 % longer: the first
+# run has as many *tokens* as the reference and sees fewer sentences, while the second
+# sees as many *sentences* and costs more tokens. Which kinds of mistake will become
+# rarer in each?
 
 
 # %%
@@ -1685,18 +1705,30 @@ def my_runs():
         _, originals = zip(*project.dev, strict=True)
         runs = ("reference", "subwords")
         kinds = {name: mistakes_of(project.texts(name), originals) for name in runs}
-        pictures.mistakes(KINDS, kinds, len(originals), number="6.7")
+        pictures.mistakes(KINDS, kinds, len(originals), number="6.8")
 
 
 # %% [markdown]
-# When we ran this, subwords had 89.6 BLEU, six points less, and more mistakes of every
-# kind. We had expected the opposite. But of the 10,276 words and marks in dev, only one
-# is unknown, so there was nothing to gain. And a sentence has 29 % more tokens when it
-# is cut into subwords, so the same budget buys fewer sentences. Is that the whole
-# cause? One more run could tell.
+# <details><summary>What we measured</summary>
 #
-# After each comparison, write down what follows from it, in one sentence. "Try
-# something else" does not follow from anything.
+# With five seeds each, on one thread (means, and the lowest and highest):
+#
+# | run | target tokens | BLEU | wrong words | wrong function words |
+# |---|---|---|---|---|
+# | reference | 400,000 | 95.0 (94.4 to 95.2) | 131 (102 to 159) | 155 (144 to 168) |
+# | subwords | 400,000 | 89.5 (89.4 to 89.7) | 180 (167 to 210) | 390 (376 to 413) |
+# | as many sentences | 516,000 | 92.7 (92.0 to 93.4) | 114 (96 to 130) | 266 (232 to 296) |
+#
+# </details>
+#
+# More than half of the gap was due to the budget: after as many sentences, subwords get
+# no more words wrong than the reference, only more function words. Nor are whole words
+# better in general, since only one of the 10,276 words and marks in dev is unknown
+# here: had both tokenizers seen 500 sentences instead of 30,000, whole words would have
+# lost 943 of them, and subwords 4.
+#
+# After each comparison, write down in one sentence what follows from it, but not "try
+# something else", which follows from nothing.
 
 
 # %%
@@ -1716,11 +1748,17 @@ def next_steps():
 # %% [markdown]
 # ### The final run, and the hand-in
 #
-# Spend what is left of the budget on the recipe that convinced you. To hand in a beam,
-# decode that run as in comparison 2, `project.decode("final beam 3", "final",
+# Spend what is left of the budget on the recipe that convinced you. `hand_in` writes
+# `my_recovery.safetensors`, and `my_corpus.json` for a corpus of your own; hand in
+# these files and `runs.jsonl` together with this notebook.
+#
+# <details><summary>To hand in a beam</summary>
+#
+# Decode the final run as in comparison 2, `project.decode("final beam 3", "final",
 # hypothesis, partial(beam_search, beam_size=3), beam=3, alpha=1.0)`, and give this name
-# to `hand_in`. `hand_in` writes `my_recovery.safetensors`, and `my_corpus.json` for a
-# corpus of your own. Hand in these files and `runs.jsonl` together with this notebook.
+# to `hand_in`.
+#
+# </details>
 
 
 # %%
@@ -1737,7 +1775,7 @@ def final_run():
 # During grading, your model recovers up to 1,000 unseen sentences of the corpus and
 # level named in your file: either the embedded corpus (level 1, 2 or 3) or the test
 # part of your own. The grader takes the weights from the file, decodes as the file
-# says, and never trains. Your points grow with BLEU, without jumps:
+# says, and never trains. Your points grow with BLEU along this table, without jumps:
 #
 # | share of the points | level 2 | level 3 | who reaches it |
 # |---|---|---|---|
@@ -1747,8 +1785,8 @@ def final_run():
 # | 2/3 | 95.5 | 87.3 | the reference run |
 # | all | 97.0 | 90.0 | a run with a decision of your own |
 #
-# On your own corpus, the grader measures the inserter: it is worth half of the points,
-# and a fifth of the way from there to 100 earns all of them.
+# On your own corpus, the grader measures the inserter, which is worth half of the
+# points, and a fifth of the way from there to 100 earns all of them.
 #
 # ### Exercise 6.8 - The model that you hand in
 #
@@ -1819,10 +1857,9 @@ check("text_recovery/model", restore)
 
 # %% [markdown]
 # **Question 2** (16 points, time ~90 min including runs, hypotheses and next steps).
-# Your log. A person reads `runs.jsonl`; this text is its commentary. Take the three
-# runs that taught you most, at least one of which refuted its hypothesis or showed
-# nothing. For each: what did you expect and why, what do the numbers and their
-# intervals allow you to say, and what did you do next because of it?
+# Comment on the three runs in `runs.jsonl` that taught you most, at least one of which
+# refuted its hypothesis or showed nothing. What did you expect and why, what do the
+# numbers and their intervals allow you to say, and what did you do next?
 #
 # *What a full answer has: hypotheses that name a mechanism and say what would refute
 # them (4), comparisons that change one thing at equal budget and know the spread
@@ -1833,29 +1870,26 @@ check("text_recovery/model", restore)
 # *Your answer here*
 #
 # ### BEGIN SOLUTION
-# **1. Learned positions.** I expected them to be worse at 400,000 tokens, because
-# sinusoids offer attention to neighbours from the start and random vectors have to find
-# it; refuted if the interval of the difference contains 0. Result: both have 95.7, −0.1
-# [−0.9, +0.8], so it is refuted. I had also expected the curves to part early: after
-# 100,000 tokens, the learned ones have 56 on 100 sentences and the reference 65. That
-# looks like my mechanism, but the reference with another seed has 50 at this point. So
-# I can show no difference, early or late. Next: positions are settled, and I turn to
-# the mistakes that part A showed.
+# **1. Learned positions.** I expected them to be worse, because sinusoids offer
+# attention to neighbours from the start, whereas random vectors have to find it;
+# refuted if the interval of the difference contains 0. Both have 95.7, −0.1 [−0.9,
+# +0.8], so it is refuted. After 100,000 tokens the learned ones were behind as
+# expected, with 56 on 100 sentences against 65, but the reference with another seed has
+# 50 at this point, so I can show no difference, early or late. Next: positions are
+# settled, and I turn to the mistakes that part A showed.
 #
-# **2. A beam of 3.** Expected: fewer repeated words ("Victoria Victoria Victoria"),
-# because one bad token no longer decides the rest; refuted if mistakes of the kind
-# "word" do not fall. They fell from 102 to 70, and BLEU rose by 0.9 [+0.3, +1.7]. Both
-# decode the same weights, so no seed can explain it. Beams of 5 and 10 add nothing that
-# the intervals could show. Next: I hand in a beam of 3, and stop looking for gains in
-# decoding.
+# **2. Beam search.** I expected fewer repeated words from a beam of 3, because one bad
+# token no longer decides the rest; refuted if "word" mistakes do not fall. They fell
+# from 102 to 70, and BLEU rose by 0.9 [+0.3, +1.7], which no seed can explain, since
+# the weights are the same. Beams of 5 and 10 add nothing that the intervals could show.
+# Next: I hand in a beam of 3.
 #
-# **3. Subwords.** Expected: fewer wrong words, because rare words are spelled from
-# parts that the model knows; refuted if their number does not fall. It rose from 102 to
-# 178, and BLEU fell by 6.1 [4.8, 7.3]; my two seeds differ by 1.2. A sentence has 29 %
-# more tokens now, so the model has seen fewer sentences for the same budget. What I
-# cannot say is whether that is the only cause. Next: subwords once more, with 520,000
-# tokens, so as many sentences as the reference had. If they are still behind, I keep
-# whole words.
+# **3. Subwords.** I expected fewer wrong words, because rare words are spelt from parts
+# that the model knows; refuted if their number does not fall. It rose from 102 to 178,
+# and BLEU fell by 6.1 [4.8, 7.3], while my two seeds differ by 1.2. But a sentence has
+# 29 % more tokens now, so the model has seen fewer sentences for the same budget, and I
+# cannot say whether that is the only cause. Next: subwords once more, with as many
+# sentences as the reference had.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -1890,25 +1924,24 @@ check("text_recovery/model", restore)
 # then cosine to 2 %, batches of 24, label smoothing 0.1, greedy decoding. **Result.**
 # On dev: copy 8, rule 13, inserter 64, model 95.7 [94.8, 96.6] with seed 0 and 94.5
 # with seed 1; 881 of 1,000 sentences are exactly right. In part A, 7 of my 20 marks
-# were determiners and 5 lost or repeated words. Since then, wrong function words have
+# were determiners and 5 lost or repeated words; since then, wrong function words have
 # fallen from 322 to 139, and other wrong words from 248 to 102. **Outside.** Of five
-# sentences about my week, one came back ("The baker forgot her keys."). The names in
-# the others became names of the grammar, which knows 2,000 words. **Surprise.** Half of
-# the remaining determiners are choices that nobody could know: *his bracelet* and *the
-# bracelet* leave the same source. Before I try to raise the score, I would measure that
-# ceiling, by counting dev sources that occur in train with two different originals.
+# sentences about my week, one came back ("The baker forgot her keys."), while the names
+# in the others became names of the grammar, which knows 2,000 words. **Surprise.** Half
+# of the remaining determiners are choices that nobody could know, such as *his
+# bracelet* or *the bracelet*. Next I would measure that ceiling, by counting dev
+# sources that occur in train with two different originals.
 # ### END SOLUTION
 
 # %% [markdown]
 # ## What you built
 #
-# A whole project, from raw text to a measured model: a baseline whose mistakes you read
-# before you built anything, subwords, BLEU, a test for differences, beam search, a log
-# and a page. The loss, the schedule, the training step and the greedy search were unit
-# 5's, and the model was unit 4's.
+# You have built a whole project, from raw text to a measured model: a baseline whose
+# mistakes you read first, subwords, BLEU, a test for differences, beam search, a log
+# and a page.
 #
-# **Next, if you like:** unit 7 takes the machine of 2017 and replaces its parts, one by
-# one, with those of today: rotary positions, a cache, fewer key and value heads.
+# **Next, if you like:** unit 7 replaces the parts of the machine of 2017, one by one,
+# with those of today.
 #
 # ## Go further
 #
@@ -1921,8 +1954,8 @@ check("text_recovery/model", restore)
 #
 # ## Where you stand
 #
-# Your points so far, and what to do next. Run it again whenever you have solved
-# something.
+# Here are your points so far, and what to do next; run the cell again whenever you have
+# solved something.
 
 # %%
 check.summary()
