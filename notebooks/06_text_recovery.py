@@ -1696,14 +1696,18 @@ def architecture():
 # %%
 @demo
 def my_runs():
-    hypothesis = ""
-    if written(hypothesis):
+    hypotheses = {"subwords": "", "as many sentences": ""}
+    if written(*hypotheses.values()):
         project.run(
-            "subwords", hypothesis, "reference", tokens=RUN_TOKENS,
+            "subwords", hypotheses["subwords"], "reference", tokens=RUN_TOKENS,
             tokenizer="subwords",
         )  # fmt: skip
+        project.run(
+            "as many sentences", hypotheses["as many sentences"], "subwords",
+            tokens=RUN_TOKENS * 129 // 100, tokenizer="subwords",
+        )  # fmt: skip
         _, originals = zip(*project.dev, strict=True)
-        runs = ("reference", "subwords")
+        runs = ("reference", *hypotheses)
         kinds = {name: mistakes_of(project.texts(name), originals) for name in runs}
         pictures.mistakes(KINDS, kinds, len(originals), number="6.8")
 
@@ -1736,7 +1740,7 @@ def my_runs():
 def next_steps():
     after = {
         "reference seed 1": "", "learned positions": "", "beam 3": "", "2 heads": "",
-        "subwords": "",
+        "subwords": "", "as many sentences": "",
     }  # fmt: skip
     for name, step in after.items():
         if step:

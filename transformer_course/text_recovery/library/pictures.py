@@ -9,7 +9,7 @@ from torch import Tensor
 from autograder.checks.display import show
 from autograder.figures import maps, style, told
 from autograder.figures.bars import bars
-from autograder.figures.style import BLUE, ORANGE
+from autograder.figures.style import BLUE, GREEN, ORANGE
 
 
 def cross_attention(
@@ -21,10 +21,10 @@ def cross_attention(
     axes.set(xlabel="source", ylabel="what is written next")
     alt = f"Cross-attention. {told.weights(weights, writes, reads)}"
     caption = (
-        "Cross-attention of the last layer, mean of the heads. ▁ marks the space "
-        "in front of a token."
+        "Each row shows where the last layer looks in the source while it writes a "
+        "token (mean of the heads; ▁ marks the space in front of a token)."
     )
-    show(figure, alt, "6.3", caption)
+    show(figure, alt, "6.4", caption)
 
 
 def mistakes(
@@ -33,12 +33,12 @@ def mistakes(
     sentences: int,
     number: str,
 ) -> None:
-    """Draw the kinds of mistakes of two models in so many sentences."""
+    """Draw the kinds of mistakes of two or three models in so many sentences."""
     figure, row = style.subplots(1, len(counts), height=2.1, sharey=True)
     descriptions = []
     most = max(1, *(n for numbers in counts.values() for n in numbers))
     for axes, (name, numbers), colour in zip(
-        row, counts.items(), (ORANGE, BLUE), strict=True
+        row, counts.items(), (ORANGE, BLUE, GREEN), strict=False
     ):
         named = dict(zip(kinds, numbers, strict=True))
         bars(axes, named, "d", colour, most=1.2 * most)
