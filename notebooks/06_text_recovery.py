@@ -69,7 +69,7 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from autograder import check, demo, drawing, earlier, require_solved
-from transformer_course.library import abilities, baselines, corpora
+from transformer_course.library import abilities, baselines, chat, corpora
 from transformer_course.library import bleu as by_sacrebleu
 from transformer_course.library.checkpoint import handed_in, load, notes, save, shipped
 from transformer_course.library.decoding import bucketed, make_batch, padded, recover
@@ -104,6 +104,13 @@ reversal = earlier("05_sequence_reversal", mine=USE_MY_OWN)
 
 torch.set_printoptions(precision=3, sci_mode=False)
 WHERE = device()
+
+# %%
+drawing(
+    "machine_pieces", "6.1",
+    "The chat model from text to text. This unit builds the part in colour, which cuts "
+    "words into the pieces that the model reads.",
+)  # fmt: skip
 
 # %% [markdown]
 # ### The settings of your project
@@ -1938,6 +1945,55 @@ check("text_recovery/model", restore)
 # ### END SOLUTION
 
 # %% [markdown]
+# ## The chat model reads with your merges
+#
+# Given the 48,900 merges of the chat model's file, your `segment` cuts words into the
+# very pieces that the model was trained on. Units 1 to 5 have filled the other slots,
+# so the next question is split, embedded, attended, added up and answered by your own
+# functions.
+
+
+# %%
+@demo
+def all_six_slots():
+    global slots
+    units = (
+        "01_positional_encoding", "02_attention", "03_multi_head_attention",
+        "04_encoder_decoder", "05_sequence_reversal",
+    )  # fmt: skip
+    slots = chat.filled(*(earlier(unit, mine=True) for unit in units))
+    runs = {"with all of your parts": slots | {"segment": segment}}
+    chat.ask("What is the capital of France?", runs)
+
+
+# %% [markdown]
+# **Predict first:** would the model still find the capital if `segment` used only the
+# first 300 merges, the first 100, or none at all?
+#
+# > My guess: 300 merges …, 100 merges …, none …
+
+
+# %%
+def with_first_merges(count: int) -> Callable[..., list[str]]:
+    """Your `segment`, limited to the first merges."""
+    return lambda word, merges: segment(word, merges[:count])
+
+
+@demo
+def fewer_merges():
+    counts = (300, 100, 0)
+    runs = {f"{n} merges": slots | {"segment": with_first_merges(n)} for n in counts}
+    chat.ask("What is the capital of France?", runs)
+
+
+# %% [markdown]
+# With 300 merges the prompt grows from 37 to 70 tokens, and the answer stays correct.
+# With 100 (85 tokens) it is *Franconia*, "a medieval kingdom in the north of England",
+# and letter by letter (127 tokens) the model ends its turn at once. If only *system*,
+# *user* and *assistant* stay whole, it explains *the word "ferr"*: it still reads the
+# letters, but no longer the words, presumably because its training text was hardly ever
+# cut like this.
+#
 # ## What you built
 #
 # You have built a whole project, from raw text to a measured model: a baseline whose
