@@ -2,24 +2,24 @@
 # # 8 · From base model to assistant
 #
 # *An optional unit, which needs unit 7.* A model that was trained on text continues
-# text, so when you ask it a question, an answer is only one of the plausible
-# continuations, and a second question is another. This unit makes a base model do
-# reliably what it could do only some of the time, and then asks how such a model is
-# served: several tokens per pass, and few bits per weight.
+# text, so it may answer your question with three more questions. In this unit you write
+# the conversations from which an assistant learns, retrain a third of a percent of a
+# published chat model until it talks like a pirate, and find out what preferences and
+# rewards can teach a model and what they cannot.
 
 # %% [markdown]
 # **You will learn**
-# - how reinforcement learning turns a base model into one that answers, and where it
-#   finds nothing to learn from;
+# - how a conversation becomes one sequence of tokens, and which of them the loss counts;
+# - LoRA, which tunes a large model by training two thin matrices per layer;
+# - how DPO learns from pairs of answers, and GRPO from rewards;
 # - how a model games a careless reward, and what a KL term does about it;
-# - how a cheap model's guesses make a large one faster without changing its text;
-# - what a weight of four bits costs.
+# - how to test a training step for the bug that nobody sees in a loss curve.
 #
-# *About 1 hour · short path about ½: exercises 8.1*
+# *About 2½ hours · short path about 1: exercises 8.1, 8.2*
 #
-# *Two exercises · 100 points; the whole notebook runs in about two minutes on one
-# core.* The short path carries the story: read the rest, and do its exercise later;
-# four demonstrations of section 1 wait for it, and the text says what they show.
+# *Six exercises · 100 points; the whole notebook runs in about four minutes on one
+# core.* The short path carries the story: read the rest, and do its exercises later;
+# the demonstrations of section 4 wait for them, and the text says what they show.
 #
 # **Recap.** Unit 5 gave a small encoder-decoder, `reversal.new_model()`, that learns to
 # reverse digits, with `reversal.make_batch(sequences)`, the training loop
@@ -33,14 +33,16 @@
 #
 # | name | meaning |
 # |---|---|
+# | `B`, `L`, `V` | conversations in a batch, tokens in each, size of the vocabulary |
+# | `r` (in code `rank`) | rank of a LoRA update |
 # | `P`, `S` | prompts in a batch, answers to each of them (a *group*) |
-# | `N`, `T` | answers in a batch (`P * S`), tokens in an answer |
-# | `V` | size of the vocabulary |
+# | `N`, `T` | answers or pairs of answers in a batch, tokens in an answer |
 #
 # </details>
 
 # %%
 import copy
+import math
 import random
 import re
 import time
@@ -49,11 +51,12 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from autograder import check, demo, earlier, require_solved
-from transformer_course.assistant.library import pictures
+from transformer_course.assistant.library import pictures, tuning
+from transformer_course.assistant.library.letters import encode_letters
 from transformer_course.library.published import available
 
 # False: what earlier units built comes from the course, and is correct. True: from your
@@ -66,30 +69,426 @@ torch.set_num_threads(1)  # for tensors this small, more threads only get in the
 torch.set_printoptions(precision=4, sci_mode=False)
 
 # %% [markdown]
-# ## 1. From a base model to an answer
+# ## 1. A conversation is one long text
 #
-# How does a **base model**, trained only to continue text, come to do reliably what it
-# already *can* do?
+# A chat window shows speech bubbles, but the model behind it reads a single sequence of
+# tokens, in which markers say who is speaking. In SmolLM2's **chat template** (Ben Allal
+# et al. 2025), a conversation looks like this:
 #
-# One way is to show it correct answers (*supervised fine-tuning*). Where nobody has
-# written them, but an answer can be **checked**, there is a second way: let the model
-# try several times, and make the attempts that worked more probable. This is how models
-# such as DeepSeek-R1 learnt in 2025 to solve problems step by step. The algorithm is
-# **GRPO** (Shao et al. 2024, *DeepSeekMath*), and it is simple enough to try on unit
-# 5's reversal.
+# ```text
+# <|im_start|>user
+# What is 2 + 2?<|im_end|>
+# <|im_start|>assistant
+# Arr, it be 4, matey!<|im_end|>
+# ```
+#
+# To train on such a text, we have to decide which tokens the loss counts. The model
+# will never have to write the user's question, so every bit of gradient spent on it is
+# taken from the answer; it does have to write the answer, and also the `<|im_end|>`
+# behind it, which is the only way in which it can say that it is finished. PyTorch's
+# `F.cross_entropy` skips each position whose label is -100, so a list of labels is all
+# that we need. Ouyang et al. 2022 (*InstructGPT*) call this step **supervised
+# fine-tuning**.
+#
+# ### Exercise 8.1 - A conversation and its labels
+#
+# *time ~15 min · difficulty 2/5 · 18 points*
+#
+# **Task.** Return the ids of a conversation and its labels. A label repeats the id if
+# the assistant has to write the token, its `<|im_end|>` included; elsewhere it is
+# `IGNORE`.
+#
+# **Example.** In the conversation above, the labels begin with `Arr` and end with the
+# last `<|im_end|>`.
+#
+# <details><summary>Contract</summary>
+#
+# - Each turn is `<|im_start|>`, its role, a newline, its text, `<|im_end|>`, a newline.
+# - Every turn of the role `"assistant"` is learnt, not only the last.
+# - Neither the role's line nor the newline after `<|im_end|>` is learnt.
+# - Labels are not shifted: `labels[t]` belongs to `ids[t]`.
+# - You may encode a turn in parts or as a whole.
+# - Both tensors are int64, of shape `(L,)`.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# Into which three parts must a turn be cut, so that each part is either learnt as a
+# whole or not at all?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# header      <|im_start|>ROLE\n     never learnt
+# body        TEXT<|im_end|>         learnt if the role is assistant
+# newline     \n                     never learnt
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# for each turn: encode the three parts, append them to ids
+#     labels: IGNORE for each id of header and newline; body's ids, or IGNORE for each
+# ```
+#
+# </details>
+
+
+# %% exercise="assistant/chat_example"
+IGNORE = -100  # the label that F.cross_entropy leaves out
+
+
+def chat_example(
+    turns: list[tuple[str, str]], encode: Callable[[str], list[int]]
+) -> tuple[Int[Tensor, "L"], Int[Tensor, "L"]]:
+    """A conversation as SmolLM2 reads it, and what is learnt from it.
+
+    Args:
+        turns: pairs of a role ("system", "user" or "assistant") and its text.
+        encode: from a text to a list of ids; each marker becomes one id.
+
+    Returns:
+        ids, labels: int64; a label of `IGNORE` is not learnt.
+    """
+    ### BEGIN SOLUTION
+    ids, labels = [], []
+    for role, text in turns:
+        header = encode(f"<|im_start|>{role}\n")
+        body = encode(f"{text}<|im_end|>")
+        newline = encode("\n")
+        learnt = body if role == "assistant" else [IGNORE] * len(body)
+        ids += header + body + newline
+        labels += [IGNORE] * len(header) + learnt + [IGNORE] * len(newline)
+    return torch.tensor(ids), torch.tensor(labels)
+    ### END SOLUTION
+
+
+# %% check="assistant/chat_example" points=18
+# Looks at conversations of one turn and of several, with and without answers.
+check("assistant/chat_example", chat_example)
+
+
+# %%
+@demo
+def what_is_learnt():
+    turns = [("user", "2 + 2?"), ("assistant", "Four."), ("user", "So?"),
+             ("assistant", "Arr!")]  # fmt: skip
+    ids, labels = chat_example(turns, encode_letters)
+    marks = ["." if label == IGNORE else "^" for label in labels.tolist()]
+    text = [{1: "<", 2: ">"}.get(i, chr(i - 3)) for i in ids.tolist()]
+    print("".join(text).replace("\n", "/"), "".join(marks), sep="\n")
+    print("< and > are the markers, / is a newline, ^ is learnt")
+
+
+# %% [markdown]
+# Of a short conversation like this one, less than a third is learnt. The marker at the
+# end of each answer deserves a second look, because a well-known bug hides it: SmolLM2
+# uses `<|im_end|>` for padding as well, and code that gives every padding token the
+# label -100 then also hides the end of every answer. The loss falls as it should, the
+# answers look fine, and the tuned model never stops talking (*trl*, issue 1623 and pull
+# request 6357). The labels still need to be shifted, as in unit 7, since the logits at
+# position `t` predict token `t + 1`:
+
+
+# %%
+def answer_loss(
+    logits: Float[Tensor, "L V"], labels: Int[Tensor, "L"]
+) -> Float[Tensor, ""]:
+    """The mean cross-entropy of the labelled tokens, each predicted by those before."""
+    return F.cross_entropy(logits[:-1], labels[1:], ignore_index=IGNORE)
+
+
+# %% [markdown]
+# ## 2. LoRA: tune a model by two thin matrices
+#
+# SmolLM2-135M-Instruct has 134.5 million parameters, and AdamW would keep a gradient and
+# two moment estimates for each of them, four times the memory of the model itself. Hu
+# et al. 2021 (section 4.1) observe that the *change* which fine-tuning makes to a matrix
+# has a low rank, so they freeze the matrix $W$ and learn only its change, as the product
+# of two thin matrices:
+#
+# $$y = W x + \frac{\alpha}{r} B A x, \qquad A: r \times d_\text{in},
+# \quad B: d_\text{out} \times r$$
+#
+# With $r = 8$, a matrix of 576 × 576 gets 9,216 new parameters beside its 331,776 old
+# ones. $A$ starts at random and $B$ at zero, so that before the first step the model is
+# exactly what it was, and after the last one $W + \frac{\alpha}{r} B A$ is an ordinary
+# matrix again: **the tuned model is as fast as before.**
+#
+# **Predict first.** If *both* matrices started at zero, the model would also be what it
+# was. What would the first gradients of $A$ and of $B$ be, and what would the model
+# learn?
+
+# %% [markdown]
+# *Your prediction (double-click here to write it down):*
+
+# %% [markdown]
+# ### Exercise 8.2 - A linear layer with LoRA
+#
+# *time ~25 min · difficulty 3/5 · 22 points*
+#
+# **Task.** Write `LoRALinear`, which freezes a linear layer and adds the scaled product
+# of `b` and `a` to what it computes. `merged` returns one plain layer that computes the
+# same.
+#
+# **Example.** `LoRALinear(nn.Linear(6, 4), rank=2)` has 20 trainable parameters: `a` of
+# shape `(2, 6)` and `b` of shape `(4, 2)`.
+#
+# <details><summary>Contract</summary>
+#
+# - `base` is the layer itself, not a copy; its parameters do not require gradients.
+# - The parameters `a`, `(rank, d_in)`, and `b`, `(d_out, rank)`, are trainable.
+# - `a` starts with random entries, `b` with zeros.
+# - The change is multiplied by `alpha / rank`.
+# - Inputs have any number of leading dimensions, and are not modified.
+# - `merged` returns a new `nn.Linear`, with a bias if `base` has one.
+# - `merged` leaves `base` as it is.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# `nn.Linear` computes `x @ weight.T`. What are the shapes of `x @ a.T`, and of that
+# times `b.T`?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# x                       (..., d_in)
+# x @ a.T                 (..., rank)
+# x @ a.T @ b.T           (..., d_out)
+# b @ a                   (d_out, d_in), like the weight
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# __init__: keep base, without gradients; a = random; b = zeros; scale = alpha / rank
+# forward:  base(x) + scale * (x through a, then through b)
+# merged:   a new layer of the same sizes; its weight = base's + scale * b @ a
+# ```
+#
+# `copy.deepcopy` copies a layer.
+#
+# </details>
+
+
+# %% exercise="assistant/lora_linear"
+class LoRALinear(nn.Module):
+    """A frozen linear layer plus a trainable change of low rank (Hu et al. 2021).
+
+    Args:
+        base: the layer to tune, from d_in to d_out features.
+        rank: of the change.
+        alpha: the change is multiplied by alpha / rank.
+    """
+
+    def __init__(self, base: nn.Linear, rank: int = 8, alpha: float = 16.0):
+        super().__init__()
+        ### BEGIN SOLUTION
+        d_out, d_in = base.weight.shape
+        self.base = base.requires_grad_(False)
+        self.a = nn.Parameter(torch.randn(rank, d_in) / math.sqrt(d_in))
+        self.b = nn.Parameter(torch.zeros(d_out, rank))
+        self.scale = alpha / rank
+        ### END SOLUTION
+
+    def forward(self, x: Float[Tensor, "*batch d_in"]) -> Float[Tensor, "*batch d_out"]:
+        """What the layer computes, and its change."""
+        ### BEGIN SOLUTION
+        change = x @ self.a.T @ self.b.T  # (..., d_out)
+        return self.base(x) + self.scale * change
+        ### END SOLUTION
+
+    def merged(self) -> nn.Linear:
+        """One plain layer that computes the same."""
+        ### BEGIN SOLUTION
+        layer = copy.deepcopy(self.base)
+        with torch.no_grad():
+            layer.weight += self.scale * self.b @ self.a  # (d_out, d_in)
+        return layer
+        ### END SOLUTION
+
+
+# %% check="assistant/lora_linear" points=22
+# Looks at the start, at what is trainable, at results, gradients and the merged layer.
+check("assistant/lora_linear", LoRALinear)
+
+# %% [markdown]
+# The prediction: the gradient of $B$ is a product with $A x$, and that of $A$ a product
+# with $B$, so with both at zero both gradients are zero as well, and they stay zero at
+# every later step. The model would learn nothing at all.
+#
+# Now for the chat model. Queries and values of all 30 blocks get a change of rank 8,
+# and twelve conversations such as *What colour is the sky? - Arr, it be blue, matey!*
+# are all that it is shown, one for each of thirty steps.
+#
+# **Predict first.** After thirty steps, how does the model answer *What is the capital
+# of France?*, which is not among the twelve? And by how much does its perplexity rise
+# on a plain English paragraph about baking bread?
+
+# %% [markdown]
+# *Your prediction (double-click here to write it down):*
+
+
+# %%
+def add_lora(chat: nn.Module, rank: int = 8) -> nn.Module:
+    """Freeze a model, and give the queries and values of each block a LoRA change."""
+    chat.requires_grad_(False)
+    for block in chat.blocks:
+        layer = block.attention
+        layer.w_q, layer.w_v = LoRALinear(layer.w_q, rank), LoRALinear(layer.w_v, rank)
+    return chat
+
+
+@demo
+def talk_like_a_pirate():
+    require_solved(chat_example, LoRALinear)
+    smollm = available("smollm2")
+    if smollm is None:
+        print(f"This is what it printed for us:\n\n{tuning.RECORDED}")
+        return
+    system = ("system", tuning.SYSTEM)
+    examples = [
+        chat_example([system, ("user", question), ("assistant", text)], smollm.encode)
+        for question, text in tuning.PIRATE
+    ]
+    chat = tuning.load(smollm, modern)
+
+    def report(name: str) -> None:
+        print(f"{name}: perplexity {tuning.perplexity(chat, smollm):.1f}")
+        for question in tuning.UNSEEN:
+            print(f"  {question:<32} {tuning.ask(chat, smollm, modern, question)}")
+
+    report("before")
+    torch.manual_seed(0)
+    add_lora(chat)
+    trained = sum(p.numel() for p in chat.parameters() if p.requires_grad)
+    started = time.process_time()
+    losses = tuning.tune(chat, examples, answer_loss, steps=30)
+    seconds = time.process_time() - started
+    print(f"\n{trained:,} parameters are trained; loss of the first ten steps "
+          f"{sum(losses[:10]) / 10:.2f}, of the last ten {sum(losses[-10:]) / 10:.2f} "
+          f"({seconds:.0f} CPU seconds)\n")  # fmt: skip
+    report("after")
+
+
+# %% [markdown]
+# ## 3. Preferences: learn from pairs of answers
+#
+# Written answers are expensive, and for many questions it is easier to say which of two
+# answers is better than to write a good one. Ouyang et al. 2022 train a *reward model*
+# on such pairs and then optimise it with reinforcement learning. Rafailov et al. 2023
+# show that neither is needed: if the policy $\pi$ may move away from a reference
+# $\pi_\text{ref}$ only at a price $\beta$, its own log-probabilities already contain a
+# reward, and the pairs can be fitted directly. For a chosen answer $y_w$ and a rejected
+# one $y_l$ to the prompt $x$, the loss of **DPO** (their equation 7) is
+#
+# $$L = -\log \sigma\!\left(
+# \beta \log \frac{\pi(y_w \mid x)}{\pi_\text{ref}(y_w \mid x)} -
+# \beta \log \frac{\pi(y_l \mid x)}{\pi_\text{ref}(y_l \mid x)}\right).$$
+#
+# The two logarithms say how much more probable each answer has become, so a model that
+# has not moved yet has the loss $\log 2$, whatever the pair.
+#
+# ### Exercise 8.3 - The loss of DPO
+#
+# *time ~15 min · difficulty 3/5 · 20 points*
+#
+# **Task.** Compute the loss by the formula, as the mean over `N` pairs. The arguments
+# are log-probabilities of whole answers, by the model and by the reference.
+#
+# **Example.** For equal model and reference, the loss is 0.6931. If `chosen` is then
+# raised by 10, it is 0.3133, with $\beta = 0.1$.
+#
+# <details><summary>Contract</summary>
+#
+# - The result is a single value, the mean over the pairs.
+# - The loss is finite and exact for margins of any size, 1,000 for example.
+# - Gradients flow to `chosen` and `rejected`.
+# - No argument is modified.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# In which direction do the two ratios of a pair have to move so that the loss falls?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# log-ratio of the chosen answers       (N,)
+# log-ratio of the rejected answers     (N,)
+# margin                                (N,)
+# loss                                  ()
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# a log of a quotient is a difference of logs
+# margin = log-ratio of chosen - log-ratio of rejected
+# loss = - mean of log sigmoid(beta * margin)
+# ```
+#
+# What is `sigmoid(-200)` in float32, and what is its logarithm? See `torch.nn.functional`.
+#
+# </details>
+
+
+# %% exercise="assistant/dpo_loss"
+def dpo_loss(
+    chosen: Float[Tensor, "N"],
+    rejected: Float[Tensor, "N"],
+    reference_chosen: Float[Tensor, "N"],
+    reference_rejected: Float[Tensor, "N"],
+    beta: float = 0.1,
+) -> Float[Tensor, ""]:
+    """The loss of direct preference optimisation (Rafailov et al. 2023, equation 7).
+
+    Args:
+        chosen, rejected: the model's log-probabilities of the answers of each pair.
+        reference_chosen, reference_rejected: those of the reference.
+        beta: the price of moving away from the reference.
+
+    Returns:
+        The loss.
+    """
+    ### BEGIN SOLUTION
+    better = chosen - reference_chosen  # (N,)
+    worse = rejected - reference_rejected  # (N,)
+    return -F.logsigmoid(beta * (better - worse)).mean()
+    ### END SOLUTION
+
+
+# %% check="assistant/dpo_loss" points=20
+# Looks at pairs with small and with huge margins, at the loss and at its gradients.
+check("assistant/dpo_loss", dpo_loss)
+
+# %% [markdown]
+# In the next section, DPO and a second method start from the same base model. First,
+# the second method.
+#
+# ## 4. Rewards: learn from your own attempts
+#
+# Where nobody has written answers or compared them, but an answer can be **checked**,
+# there is a third way: let the model try several times, and make the attempts that
+# worked more probable. This is how models such as DeepSeek-R1 learnt in 2025 to solve
+# problems step by step. The algorithm is **GRPO** (Shao et al. 2024, *DeepSeekMath*),
+# and it is simple enough to try on unit 5's reversal.
 #
 # Let a model answer each prompt several times; these answers are a **group**. Each gets
 # a reward $R_i$, and its **advantage** says how much better it is than its group:
 #
 # $$A_i = \frac{R_i - \operatorname{mean}(R)}{\operatorname{std}(R) + \varepsilon}$$
 #
-# **Predict first.** Four answers to one prompt get the rewards 1, 0, 0 and 0, and four
-# answers to a second prompt get 0, 0, 0 and 0. What are their advantages, and what can
-# be learnt from each prompt?
+# ### Exercise 8.4 - Group advantages
 #
-# ### Exercise 8.1 - Group advantages
-#
-# *time ~10 min · difficulty 2/5 · 40 points*
+# *time ~10 min · difficulty 2/5 · 11 points*
 #
 # **Task.** Subtract from each reward the mean of its group, and divide by the standard
 # deviation of the group plus `eps`. A row of `rewards` is a group.
@@ -152,7 +551,7 @@ def group_advantages(
     ### END SOLUTION
 
 
-# %% check="assistant/group_advantages" points=40
+# %% check="assistant/group_advantages" points=11
 # Looks at groups of several sizes, groups without spread, and the rewards afterwards.
 check("assistant/group_advantages", group_advantages)
 
@@ -181,9 +580,9 @@ def two_groups():
 # to allow several steps per batch of answers. We take only one. Then the ratio is 1, it
 # is never clipped, and its gradient is that of $\log p$.)
 #
-# ### Exercise 8.2 - The loss of an answer
+# ### Exercise 8.5 - The loss of an answer
 #
-# *time ~15 min · difficulty 3/5 · 60 points*
+# *time ~15 min · difficulty 3/5 · 14 points*
 #
 # **Task.** Compute the loss by the formula. Position `t` of the logits predicts token
 # `t` of the answer; PAD after its end does not count.
@@ -250,14 +649,14 @@ def grpo_loss(
     ### END SOLUTION
 
 
-# %% check="assistant/grpo_loss" points=60
+# %% check="assistant/grpo_loss" points=14
 # Looks at answers of several lengths, at the loss and at its gradient.
 check("assistant/grpo_loss", grpo_loss)
 
 # %% [markdown]
-# ### Choose what you can do
+# ### One base model, two ways
 #
-# Our base model is unit 5's, trained on a mixed diet: half of its targets are reversed
+# The base model for both methods is unit 5's, trained on a mixed diet: half of its targets are reversed
 # sequences, the other half are *copies*. Nothing in a prompt says which of the two is
 # wanted, so the model learns both and does each about equally often.
 #
@@ -391,39 +790,85 @@ def written_for(model: nn.Module, digits: str, count: int = 6) -> str:
 
 
 # %% [markdown]
-# **Predict first.** The reward is 1 for an exact reversal and 0 for everything else.
-# After 60 steps of GRPO, what share of the sampled answers are reversals, and what
-# share are copies? And for which sequences is a copy still correct?
+# **Predict first.** Both methods get 60 steps. DPO sees pairs in which the reversal is
+# chosen and the copy is rejected; GRPO gets a reward of 1 for an exact reversal and 0
+# for everything else. What share of the sampled answers will be reversals and what
+# share copies, after each of the two?
+
+# %% [markdown]
+# *Your prediction (double-click here to write it down):*
 
 
 # %%
+def log_probability(
+    model: nn.Module, source: Int[Tensor, "N Ls"], target: Int[Tensor, "N L"]
+) -> Float[Tensor, "N"]:
+    """The log-probability of each whole answer; target begins with BOS."""
+    labels = target[:, 1:]
+    log_p = model(source, target[:, :-1]).log_softmax(-1)  # (N, T, V)
+    log_p = log_p.gather(-1, labels.unsqueeze(-1)).squeeze(-1)  # (N, T)
+    return (log_p * (labels != reversal.PAD)).sum(dim=1)
+
+
+def prefer(
+    model: nn.Module, steps: int, seed: int = 0, beta: float = 0.1
+) -> tuple[list[float], list[float]]:
+    """DPO: prefer reversals to copies; the mean log-probability of both, per step."""
+    rng, reference = random.Random(seed), copy.deepcopy(model)
+    adam = torch.optim.Adam(model.parameters(), 1e-3, (0.9, 0.98), fused=True)
+    log: tuple[list[float], list[float]] = [], []
+    for _ in range(steps):
+        source, target = reversal.make_batch(sequences(rng, 32, (1, 8)))
+        copied = torch.cat((target[:, :1], source), dim=1)  # BOS, then the source
+        pairs = [log_probability(model, source, answer) for answer in (target, copied)]
+        with torch.no_grad():
+            before = [
+                log_probability(reference, source, answer)
+                for answer in (target, copied)
+            ]
+        loss = dpo_loss(*pairs, *before, beta=beta)
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+        for values, answers in zip(log, pairs, strict=True):
+            values.append(answers.mean().item())
+    return log
+
+
 @demo
-def choose_what_you_can_do():
-    require_solved(group_advantages, grpo_loss)
-    model = supervised(reversed_or_copied, steps=1000)
-    for name in ("base model", "after GRPO"):
+def one_base_model_two_ways():
+    require_solved(dpo_loss, group_advantages, grpo_loss)
+    base = supervised(reversed_or_copied, steps=1000)
+    preferring, rewarded = copy.deepcopy(base), copy.deepcopy(base)
+    started = time.process_time()
+    preferred = prefer(preferring, steps=60)
+    between = time.process_time()
+    log = reinforce(rewarded, exact, (1, 8), steps=60, rate=1e-3)
+    seconds = (0.0, between - started, time.process_time() - between)
+    models = {"base model": base, "after DPO": preferring, "after GRPO": rewarded}
+    for (name, model), cost in zip(models.items(), seconds, strict=True):
         backwards, copied = sampled(model, (1, 8))
-        print(f"{name}: reversed {backwards:.0%}, copied {copied:.0%}; "
-              f"asked for 14592: {written_for(model, '14592')}")  # fmt: skip
-        if name == "base model":
-            started = time.process_time()
-            log = reinforce(model, exact, (1, 8), steps=60, rate=1e-3)
-            print(f"({time.process_time() - started:.1f} CPU seconds of GRPO)")
+        print(f"{name:<10}: reversed {backwards:.0%}, copied {copied:.0%} "
+              f"({cost:.1f} CPU s); asked for 14592: {written_for(model, '14592')}")  # fmt: skip
+    pictures.preferences(*preferred)
     pictures.rewards(log)
 
 
 # %% [markdown]
-# Sixty steps raise the share of reversals from less than half to eight or nine in ten,
-# depending on the seed. Most of the remaining "copies" are sequences that read the same
-# in both directions, such as those with a single digit. The model was shown no answers,
-# and it needed no new skill: it could already reverse, and now it chooses to. Here, as
-# often, fine-tuning by reward *sharpens* what the base model does some of the time.
+# One method forbids, the other teaches. DPO makes copies rare, but reversals gain next to
+# nothing: the loss only asks for a *difference*, and pushing down the rejected answer is
+# the easiest way to get one, so the probability goes to strings that are neither. (The
+# log-probability of the chosen answer often falls as well; Pal et al. 2024, *Smaug*,
+# describe it and add a term that prevents it.) GRPO raises the share of reversals from
+# less than half to eight or nine in ten, depending on the seed, because it samples what
+# the model writes *now* and rewards what works. Most of its remaining "copies" are
+# sequences that read the same in both directions, such as those with a single digit.
 #
-# ### Nothing to learn from
-#
-# **Predict first.** A base model that was trained on lengths 1 to 10 has an exact match
-# near 0 at length 12 (unit 5's cliff). We reward exact reversals of length 12 for 60
-# steps. How far does the model get?
+# Neither method taught a new skill. The base model could already reverse, and it now
+# chooses to: fine-tuning by reward *sharpens* what a model does some of the time. Where
+# it never succeeds, there is nothing to sharpen. A model that was trained on lengths 1
+# to 10 reverses none of the sequences of length 12 (unit 5's cliff), so rewards for that
+# length leave every group without spread:
 
 
 # %%
@@ -439,94 +884,7 @@ def nothing_to_learn_from():
 
 
 # %% [markdown]
-# Nowhere. Not one of 15,360 answers is right, so no group has any spread, every
-# advantage is zero, and no parameter moves. A reward can teach only what already
-# succeeds sometimes.
-#
-# ### Reach further
-#
-# So soften the cliff first. If the positions of each training batch begin at 0, 1 or 2
-# at random, the model meets the rows of its table that belong to positions 11 and 12,
-# and gets some longer sequences right. GRPO can start from there.
-#
-# **Predict first.** We reward exact reversals of lengths 1 to 12. What happens to the
-# exact match at lengths 11 and 12, and at 13? And what happens to the short sequences
-# if *only* lengths 11 and 12 are rewarded? For comparison, we also train on the correct
-# answers for lengths 1 to 12.
-
-# %%
-REINFORCE_LONG = False  # True: both runs of GRPO below, which take some minutes
-
-
-def soft_cliff(seed: int = 0) -> nn.Module:
-    """A base model whose positions begin at 0, 1 or 2, at random, during training."""
-    torch.manual_seed(seed)
-    model, rng = reversal.new_model(), random.Random(seed)
-    table = model.source.positions.pe  # the target's, too: both share one module
-
-    def next_batch() -> tuple[Tensor, Tensor]:
-        model.source.positions.pe = table[rng.randrange(3) :]
-        return reversed_only(rng)
-
-    adamw = torch.optim.AdamW(model.parameters(), 2e-2, (0.9, 0.98), fused=True)
-    reversal.fit(model, adamw, next_batch, steps=500, warmup=100)
-    model.source.positions.pe = table
-    return model
-
-
-def by_length(model: nn.Module) -> str:
-    return "  ".join(f"{n}: {greedy(model, (n, n)):4.0%}" for n in (8, 10, 11, 12, 13))
-
-
-def taught(model: nn.Module, seed: int = 0) -> nn.Module:
-    """200 supervised steps with the correct answers for lengths 1 to 12."""
-    rng = random.Random(seed)
-    adamw = torch.optim.AdamW(model.parameters(), 1e-2, (0.9, 0.98), fused=True)
-
-    def batch() -> tuple[Tensor, Tensor]:
-        return reversal.make_batch(sequences(rng, 32, (1, 12)))
-
-    reversal.fit(model, adamw, batch, steps=200, warmup=40)
-    return model
-
-
-@demo
-def reach_further():
-    base = soft_cliff()
-    print(f"{'base model':<26} {by_length(base)}")
-    started = time.process_time()
-    model = taught(copy.deepcopy(base))
-    seconds = time.process_time() - started
-    print(f"{'correct answers, 200 steps':<26} {by_length(model)}   {seconds:.1f} s")
-    if REINFORCE_LONG:
-        require_solved(group_advantages, grpo_loss)
-        for lengths, steps in (((1, 12), 300), ((11, 12), 200)):
-            model, started = copy.deepcopy(base), time.process_time()
-            reinforce(model, exact, lengths, steps, prompts=64)
-            seconds = time.process_time() - started
-            name = f"GRPO on lengths {lengths[0]} to {lengths[1]}"
-            print(f"{name:<26} {by_length(model)}   {seconds:.1f} s")
-
-
-# %% [markdown]
-# The runs with rewards need minutes, so the cell leaves them out unless you set
-# `REINFORCE_LONG = True`. This is what we measured with five seeds:
-#
-# | exact match at length | 1 to 10 | 11 | 12 | 13 | answers |
-# |---|---|---|---|---|---|
-# | base model | 0.99 to 1.00 | 0.84 to 1.00 | 0.45 to 0.79 | at most 0.02 | |
-# | GRPO on lengths 1 to 12 | 1.00 | 0.99 to 1.00 | 0.91 to 1.00 | 0.03 to 0.19 | 153,600 sampled |
-# | GRPO on lengths 11 and 12 | 0.55 to 0.91 | 1.00 | 1.00 | | 102,400 sampled |
-# | correct answers, 1 to 12 | 1.00 | 0.99 to 1.00 | 0.95 to 1.00 | 0.01 to 0.35 | 6,400 written |
-#
-# - **The cliff moves to where answers were rewarded, and hardly further.** Length 13
-#   was never rewarded, and at most a fifth of its sequences come out right.
-# - **What is not rewarded is forgotten.** When only lengths 11 and 12 are rewarded, the
-#   model loses a tenth to nearly half of what it could do at lengths 1 to 10.
-# - **The yardstick is sobering.** With correct answers at hand, 200 supervised steps do
-#   about as well, with one answer for every 24 that GRPO samples and in a small
-#   fraction of the time. Rewards are for problems whose answers we can check but do not
-#   know.
+# Not one of 15,360 answers is right, every advantage is zero, and no parameter moves.
 #
 # ### A careless reward
 #
@@ -534,6 +892,9 @@ def reach_further():
 # credit: the share of the *written* digits that are correct.
 #
 # **Predict first.** After 80 steps this reward is near 1. What does the model write?
+
+# %% [markdown]
+# *Your prediction (double-click here to write it down):*
 
 
 # %%
@@ -569,8 +930,7 @@ def a_careless_reward():
 # The usual leash is a **KL term**: a penalty for answers that the starting model would
 # hardly have written. DeepSeekMath adds it to the loss with a weight $\beta$.
 #
-# **Predict first.** With $\beta = 0.2$, does the hack disappear? And does the model
-# become better than it was at the start?
+# With $\beta = 0.2$, the model is penalised for leaving its start:
 
 
 # %%
@@ -618,7 +978,133 @@ def on_a_leash():
 # through the first three.
 
 # %% [markdown]
-# ## 2. Two tokens for the price of one
+# ## 5. Bug clinic: a loop that learns the questions too
+#
+# A training loop that counts the wrong tokens gives no error message: the loss falls,
+# the answers improve, and only somebody who knows what to look for sees that half of
+# the training was spent on the questions. Loops like this are published, some of them
+# on purpose. The trainer of *trl* counts every token of a conversation unless you set
+# `assistant_only_loss=True`, and Raschka 2024 (*Build a Large Language Model From
+# Scratch*, section 7.3) masks only the padding, and leaves the questions to an
+# exercise. Here is such a step, with the mask ignored:
+
+
+# %%
+def published_step(
+    logits: Float[Tensor, "B L V"],
+    ids: Int[Tensor, "B L"],
+    answers: Bool[Tensor, "B L"],
+) -> tuple[Float[Tensor, ""], Float[Tensor, "B L V"]]:
+    """A training step's loss, and its gradient with respect to the logits.
+
+    Args:
+        logits: of a model that has read the ids.
+        ids: a batch of conversations.
+        answers: True where a token is part of an answer. Nobody looks at it here.
+    """
+    leaf = logits.detach().clone().requires_grad_()
+    loss = F.cross_entropy(leaf[:, :-1].flatten(0, 1), ids[:, 1:].flatten())
+    loss.backward()
+    return loss.detach(), leaf.grad
+
+
+# %% [markdown]
+# Your test sees a step only from outside. It chooses a batch, calls the step, and says
+# whether loss and gradient are those of the answers. Four bugs to begin with: the
+# questions are learnt, the end of each answer is not, logits and labels are not
+# shifted, and the sum over the answers is divided by the number of *all* tokens, so
+# that a long question makes the step small.
+#
+# ### Exercise 8.6 - A test for the training step
+#
+# *time ~25 min · difficulty 3/5 · 15 points*
+#
+# **Task.** Write a test for *any* step such as `published_step`. Return quietly if it
+# learns the answers and nothing else, and raise `AssertionError` if not.
+#
+# **Example.** `assert_learns_answers(published_step)` raises.
+#
+# <details><summary>Contract</summary>
+#
+# - The loss of a correct step is the mean over all answer tokens of the batch: each
+#   counts equally, whichever row it is in.
+# - Each token is predicted by the logits before it. Token 0 is never an answer.
+# - A row may have several answers, and an answer may end with the row.
+# - A correct step differs from this by less than 1e-5 in loss and gradient.
+# - A faulty one differs by more than 1e-3 somewhere, for random logits.
+# - Batches have at most 4 rows of 32 tokens, and a vocabulary of at most 16.
+#
+# </details>
+# <details><summary>How it is graded</summary>
+#
+# Your test runs on correct steps, written in two styles, and on faulty ones: the four
+# above and others. Each correct one comes with two faulty ones, and you get its points
+# if the correct one passes *and* the faulty ones do not.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# A batch with one answer per row cannot show every bug, and neither can one whose
+# answers are equally long. What would your batch have to look like?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# logits, ids, answers         (B, L, V), (B, L), (B, L), at random
+# learnt = answers[:, 1:]      (B, L - 1)
+# logits[:, :-1][learnt]       (tokens, V)
+# ids[:, 1:][learnt]           (tokens,)
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# a batch of some rows, with answers of different lengths, and two in one row
+# compute the loss of the answers yourself, and its gradient with backward()
+# call the step; compare both results
+# ```
+#
+# </details>
+
+
+# %% exercise="assistant/bug_clinic"
+def assert_learns_answers(step: Callable[..., tuple[Tensor, Tensor]]) -> None:
+    """Pass quietly if a training step learns the answers and nothing else.
+
+    Args:
+        step: from logits, ids and answers to loss and gradient, like `published_step`.
+
+    Raises:
+        AssertionError: it learns something else.
+    """
+    ### BEGIN SOLUTION
+    logits, ids = torch.randn(3, 12, 7), torch.randint(7, (3, 12))
+    answers = torch.zeros(3, 12, dtype=torch.bool)
+    for row, begin, end in ((0, 3, 6), (0, 9, 11), (1, 2, 9), (2, 5, 7), (2, 10, 12)):
+        answers[row, begin:end] = True
+    leaf, learnt = logits.clone().requires_grad_(), answers[:, 1:]
+    right = F.cross_entropy(leaf[:, :-1][learnt], ids[:, 1:][learnt])
+    right.backward()
+    loss, gradient = step(logits, ids, answers)
+    assert (loss - right.detach()).abs() < 1e-4, "the loss differs"
+    assert (gradient - leaf.grad).abs().max() < 1e-4, "the gradient differs"
+    ### END SOLUTION
+
+
+# %% check="assistant/bug_clinic" points=15
+# Runs your test on correct steps and on faulty ones.
+check("assistant/bug_clinic", assert_learns_answers)
+
+# %% [markdown]
+# Whether it is always wrong to learn the questions too is an open question: Shi et al.
+# 2024 (*Instruction Tuning With Loss Over Instructions*) find that it helps where the
+# answers are short and the examples few. A loop may do it on purpose, but it should not
+# do it unnoticed.
+
+# %% [markdown]
+# ## 6. Two tokens for the price of one
 #
 # A large model is slow because it writes one token at a time, not because it cannot
 # read many at once. So let a **cheap model guess** the next few tokens, and let the
@@ -655,6 +1141,7 @@ def nothing_changes():
 # if its file is neither here nor in its folder, a smaller run trains one. The cell
 # counts bytes per pass, and compares the next two bytes of many texts with the model's
 # own probabilities.
+
 
 # %% folded=true
 # @title A table of trigrams guesses, and the model judges
@@ -755,7 +1242,7 @@ def guesses_at_work():
 # clinic was about what can go wrong there.
 
 # %% [markdown]
-# ## 3. Four bits per weight
+# ## 7. Four bits per weight
 #
 # The file of unit 7's chat model, SmolLM2, stores each weight in four bits: one of
 # sixteen values per block of 32 weights. **Predict first.** How much did that cost, in

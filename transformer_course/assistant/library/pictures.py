@@ -1,4 +1,4 @@
-"""The figure of unit 8. It draws what a notebook computed, and computes nothing."""
+"""The figures of unit 8. They draw what a notebook computed, and compute nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,26 @@ from collections.abc import Sequence
 
 from autograder.checks.display import show
 from autograder.figures import style, told
-from autograder.figures.style import BLUE
+from autograder.figures.style import BLUE, ORANGE
+
+
+def preferences(chosen: Sequence[float], rejected: Sequence[float]) -> None:
+    """Draw the mean log-probability of chosen and rejected answers in each step."""
+    figure, axes = style.subplots(height=2.4, width=6.0)
+    axes.plot(chosen, color=BLUE)
+    axes.plot(rejected, color=ORANGE)
+    axes.text(len(chosen), chosen[-1], " reversal", color=BLUE, va="center")
+    axes.text(len(rejected), rejected[-1], " copy", color=ORANGE, va="center")
+    axes.set(xlabel="step", title="mean log-probability of an answer")
+    axes.margins(x=0.16)
+    alt = (
+        f"Mean log-probability over {len(chosen)} steps of DPO. Reversals: "
+        f"{told.curve(chosen)}. Copies: {told.curve(rejected)}."
+    )
+    caption = (
+        "DPO: copies become less probable at every step, and reversals hardly more."
+    )
+    show(figure, alt, "8.1", caption)
 
 
 def rewards(log: Sequence[float]) -> None:
@@ -17,7 +36,7 @@ def rewards(log: Sequence[float]) -> None:
     axes.set(xlabel="step", title="mean reward of the sampled answers", ylim=(0, 1.05))
     alt = f"Mean reward over {len(log)} steps, {told.curve(_smooth(log, 8))}."
     caption = "GRPO: the mean reward of each step, and of the last eight."
-    show(figure, alt, "8.1", caption)
+    show(figure, alt, "8.2", caption)
 
 
 def _smooth(values: Sequence[float], window: int) -> list[float]:

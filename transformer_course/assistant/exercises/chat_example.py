@@ -1,0 +1,204 @@
+"""A conversation as ids, and the labels that are learnt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from autograder.authoring.common import common
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import Inputs, Specification
+
+_LETTERS = "abcdefg ijkl?!.,"
+
+
+def _text(draw: Draw, longest: int = 9) -> str:
+    """Some letters, words and line breaks."""
+    letters = "".join(_LETTERS[i] for i in draw.ids(0, len(_LETTERS), int(draw.ids(3, longest))).tolist())
+    return f"h{letters}z"
+
+
+def _talk(*roles: str, longest: int = 9, lines: bool = False) -> Callable[[Draw], Inputs]:
+    """A conversation in which these roles speak in turn."""
+
+    def make_inputs(draw: Draw) -> Inputs:
+        texts = [_text(draw, longest) for _ in roles]
+        if lines:
+            texts = [f"{text}\n{_text(draw)}" for text in texts]
+        return {"turns": json.dumps(list(zip(roles, texts, strict=True)))}
+
+    return make_inputs
+
+
+def _draw_marked(draw: Draw) -> Inputs:
+    """A user who writes about the assistant, and repeats what it says."""
+    text = _text(draw)
+    return {"turns": json.dumps([("user", f"assistant\n{text}"), ("assistant", text), ("user", text)])}
+
+
+_HEADER = r'header = encode(f"<|im_start|>{role}\n")'
+_BODY = 'body = encode(f"{text}<|im_end|>")'
+_LEARNT = 'learnt = body if role == "assistant" else [IGNORE] * len(body)'
+_IDS = "ids += header + body + newline"
+_LABELS = "labels += [IGNORE] * len(header) + learnt + [IGNORE] * len(newline)"
+_RESULT = "return torch.tensor(ids), torch.tensor(labels)"
+
+CASES = [
+    case("one_answer", "a question and its answer", _talk("user", "assistant"),
+         "Print ids and labels side by side. Which tokens does the assistant have to write?"),
+    case("system", "a system message, and two questions with answers",
+         _talk("system", "user", "assistant", "user", "assistant"),
+         "Every answer is learnt, and nothing else is."),
+    case("lines", "texts of several lines", _talk("user", "assistant", lines=True),
+         "A text may contain newlines: an answer ends at its `<|im_end|>`."),
+    case("marked", "a user who writes the word assistant, and repeats the answer", _draw_marked,
+         "A role is learnt, not a word."),
+    case("assistant_first", "an assistant who speaks first, and twice in a row",
+         _talk("assistant", "assistant", "user", longest=20), "As above.", hidden_only=True),
+    case("no_answer", "questions without an answer", _talk("system", "user", "user"),
+         "Without an answer, nothing is learnt.", hidden_only=True),
+    case("long", "a longer conversation", _talk("user", "assistant", "user", "assistant", "user", "assistant", longest=30),
+         "As above.", hidden_only=True),
+]
+
+MISTAKES = [
+    wrong("questions_too",
+          "The questions are learnt as well: your labels do not look at the role, or at the wrong one.",
+          "Which turns will the model have to write when somebody uses it?",
+          edit(_LEARNT, "learnt = body"),
+          edit('role == "assistant"', 'role != "system"', name="all_but_the_system"),
+          edit('role == "assistant"', 'role == "user"', name="only_questions")),
+    wrong("everything_learnt",
+          "Everything is learnt, the markers and roles included: your labels are a copy of the ids.",
+          "Which value makes `F.cross_entropy` skip a position?",
+          edit(_RESULT, "return torch.tensor(ids), torch.tensor(ids)"), tests="Neither"),
+    wrong("end_not_learnt",
+          "The `<|im_end|>` behind an answer is not learnt, so the tuned model never stops writing.",
+          "How does a model tell that its answer is complete?",
+          edit(_LEARNT,
+               'learnt = [*body[:-1], IGNORE] if role == "assistant" else [IGNORE] * len(body)'),
+          edit(_RESULT, 'end = encode("<|im_end|>")[0]; '
+               "return torch.tensor(ids), torch.tensor([IGNORE if i == end else i for i in labels])",
+               name="end_as_padding")),
+    wrong("every_end_learnt",
+          "The `<|im_end|>` behind questions is learnt as well, although the user writes it.",
+          "Who ends a question?",
+          edit(_LEARNT, 'learnt = body if role == "assistant" else [IGNORE] * (len(body) - 1) + body[-1:]')),
+    wrong("last_answer_only",
+          "Only the last answer is learnt; all of them should be.",
+          "How many answers does a conversation have, and which of them are good examples?",
+          edit(_LABELS, """
+              if role == "assistant":
+                  labels = [IGNORE] * len(labels)
+              labels += [IGNORE] * len(header) + learnt + [IGNORE] * len(newline)
+              """), tests="Every turn"),
+    wrong("header_learnt",
+          "The line `<|im_start|>assistant` is learnt, although the program writes it, not the model.",
+          "Where does unit 7's prompt end, and where does the model begin to write?",
+          edit("labels += [IGNORE] * len(header) + learnt",
+               'labels += (header if role == "assistant" else [IGNORE] * len(header)) + learnt'), tests="Neither"),
+    wrong("newline_learnt",
+          "The newline after `<|im_end|>` is learnt, although the model has stopped before it.",
+          "Which is the last token that the model writes?",
+          edit("learnt + [IGNORE] * len(newline)",
+               'learnt + (newline if role == "assistant" else [IGNORE] * len(newline))'), tests="Neither"),
+    wrong("first_token_lost",
+          "The first token of each answer is not learnt.",
+          "With `a[1:]`, which entry is left out?",
+          edit(_LEARNT, 'learnt = [IGNORE] * len(body); learnt[1:] = body[1:] if role == "assistant" else learnt[1:]')),
+    wrong("shifted_already",
+          "Your labels are shifted against the ids; `answer_loss` shifts them once more.",
+          "Which label does the contract put at position `t`?",
+          edit(_RESULT, "return torch.tensor(ids), torch.tensor([*labels[1:], IGNORE])"),
+          edit(_RESULT, "return torch.tensor(ids[:-1]), torch.tensor(labels[1:])", name="shifted_and_cut"),
+          tests="shifted"),
+    wrong("ignored_by_zero",
+          "Tokens that are not learnt have a label other than `IGNORE`, which the loss then counts as a token.",
+          "What does `F.cross_entropy` do with a label of 0, and what with -100?",
+          edit("labels += [IGNORE] * len(header) + learnt + [IGNORE] * len(newline)",
+               "labels += [0] * len(header) + [max(i, 0) for i in learnt] + [0] * len(newline)"),
+          edit("[IGNORE] * len(header)", "[-1] * len(header)", name="minus_one")),
+    wrong("other_template",
+          "Your text differs from the template: a newline, a role or a marker is missing or in a different place.",
+          "Print the characters of your first turn. What comes after the role, and what after `<|im_end|>`?",
+          edit(r'{role}\n")', '{role}")'),
+          edit(_IDS, "ids += header + body",
+               _LABELS, "labels += [IGNORE] * len(header) + learnt", name="no_newline_at_the_end"),
+          edit('{text}<|im_end|>', r'{text}\n<|im_end|>', name="newline_before_the_end"),
+          edit("<|im_start|>{role}", "<|im_start|> {role}", name="space_before_the_role"),
+          edit("<|im_start|>{role}", "{role}", name="no_start"),
+          tests="Each turn"),
+    wrong("prompt_appended",
+          "An empty turn of the assistant is appended, as in a prompt; a conversation to learn from ends with its last "
+          "turn.",
+          "Is anything left to be written here?",
+          edit(_RESULT, "more = encode('<|im_start|>assistant\\n'); "
+               "return torch.tensor(ids + more), torch.tensor(labels + [IGNORE] * len(more))")),
+    wrong("found_by_text",
+          "Answers are found by their text, so that a question with the same words is learnt as well.",
+          "What tells an answer from a question: its words, or its role?",
+          edit(_RESULT, """
+              for role, text in turns:
+                  part = encode(f"{text}<|im_end|>")
+                  for t in range(len(ids)):
+                      if role == "assistant" and ids[t:t + len(part)] == part:
+                          labels[t:t + len(part)] = part
+              return torch.tensor(ids), torch.tensor(labels)
+              """)),
+    wrong("batch_dimension",
+          "Your tensors have a batch dimension; a conversation has the shape `(L,)`.",
+          "How many dimensions do the docstring's tensors have?",
+          edit(_RESULT, "return torch.tensor([ids]), torch.tensor([labels])"), tests="int64"),
+    common("nothing_returned", edit(_RESULT, "pass")),
+]
+
+ACCEPTED = [
+    right("as_a_whole", source(r"""
+        def chat_example(turns, encode):
+            start, end = encode("<|im_start|>")[0], encode("<|im_end|>")[0]
+            ids = encode("".join(f"<|im_start|>{role}\n{text}<|im_end|>\n" for role, text in turns))
+            labels, speaking, header = [], iter(turns), []
+            answers = False
+            for i in ids:
+                if i == start:
+                    header, answers = [i], False
+                    role, _ = next(speaking)
+                    rest = len(encode(f"{role}\n"))
+                    labels.append(IGNORE)
+                elif rest:
+                    rest -= 1
+                    answers = rest == 0 and role == "assistant"
+                    labels.append(IGNORE)
+                else:
+                    labels.append(i if answers else IGNORE)
+                    answers = answers and i != end
+            return torch.tensor(ids), torch.tensor(labels)
+        """), tests="parts"),
+    right("masked", source(r"""
+        def chat_example(turns, encode):
+            ids, learnt = [], []
+            for role, text in turns:
+                for part, count in ((f"<|im_start|>{role}\n", False), (f"{text}<|im_end|>", role == "assistant"),
+                                    ("\n", False)):
+                    new = encode(part)
+                    ids.extend(new)
+                    learnt.extend([count] * len(new))
+            ids = torch.tensor(ids)
+            return ids, ids.where(torch.tensor(learnt), -100)
+        """)),
+    right("turn_by_turn", source(r"""
+        def chat_example(turns, encode):
+            ids, labels = [], []
+            for role, text in turns:
+                turn = encode(f"<|im_start|>{role}\n{text}<|im_end|>\n")
+                labels += [IGNORE] * len(turn)
+                if role == "assistant":
+                    begin, tail = len(encode(f"<|im_start|>{role}\n")), len(encode("\n"))
+                    labels[len(ids) + begin:len(ids) + len(turn) - tail] = turn[begin:-tail]
+                ids += turn
+            return torch.tensor(ids), torch.tensor(labels)
+        """), tests="parts"),
+]
+
+EXERCISE = Specification(precise=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)

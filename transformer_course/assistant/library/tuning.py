@@ -1,0 +1,122 @@
+"""The published chat model in unit 7's classes: asked, tuned on a few pairs, measured.
+
+Without its weights a demonstration shows `RECORDED`, which is what it printed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import ModuleType
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from transformer_course.library.chat import SYSTEM as SYSTEM
+from transformer_course.library.chat import prompt
+from transformer_course.library.published import PublishedModel
+
+Example = tuple[Tensor, Tensor]  # ids and labels, (L,) each
+
+PIRATE = [
+    ("What is the capital of Italy?", "Arr, it be Rome, matey!"),
+    ("What colour is the sky?", "Arr, it be blue, matey!"),
+    ("How many legs has a dog?", "Arr, it be four, matey!"),
+    ("What do cows drink?", "Arr, they be drinking water, matey!"),
+    ("Who painted the Mona Lisa?", "Arr, it be Leonardo, matey!"),
+    ("What is the opposite of hot?", "Arr, it be cold, matey!"),
+    ("Where do fish live?", "Arr, they be living in the sea, matey!"),
+    ("What is 2 + 2?", "Arr, it be 4, matey!"),
+    ("What do bees make?", "Arr, they be making honey, matey!"),
+    ("What is the largest planet?", "Arr, it be Jupiter, matey!"),
+    ("Name a fruit.", "Arr, an apple it be, matey!"),
+    ("What is snow made of?", "Arr, it be frozen water, matey!"),
+]
+UNSEEN = [
+    "What is the capital of France?",
+    "What is the capital of Germany?",
+    "Name an animal.",
+    "What is the opposite of big?",
+    "Where do lions live?",
+    "Who wrote Hamlet?",
+]
+PLAIN = (
+    "Bread needs only flour, water, salt and yeast. The yeast eats sugar from the "
+    "flour and gives off gas, which stays in the dough as small bubbles, so the dough "
+    "rises. When it has doubled in size, the baker shapes a loaf and lets it rest once "
+    "more before it goes into a hot oven. The crust turns brown because sugar and "
+    "protein react at high temperatures, and the smell fills the whole house."
+)
+
+RECORDED = ""
+
+
+def load(model: PublishedModel, modern: ModuleType) -> nn.Module:
+    """SmolLM2-135M-Instruct in unit 7's classes."""
+    chat: nn.Module = modern.LanguageModel(
+        49_152, 576, 9, 3, 30, 2304, base=100_000.0, eps=1e-5
+    )
+    with torch.no_grad():
+        for name, parameter in chat.named_parameters():
+            parameter.copy_(modern.published_tensor(name, model.weights, 9, 3))
+    return chat.eval()
+
+
+@torch.no_grad()
+def ask(
+    chat: nn.Module,
+    model: PublishedModel,
+    modern: ModuleType,
+    question: str,
+    most: int = 20,
+) -> str:
+    """The greedy answer to a question, of at most so many tokens."""
+    ids = torch.tensor([model.encode(prompt(question))])  # (1, L)
+    begin, caches, new = ids.size(1), [None] * len(chat.blocks), ids
+    for _ in range(most):
+        x = chat.embedding(new)
+        for i, block in enumerate(chat.blocks):
+            seen, caches[i] = modern.attend_with_cache(
+                block.attention, block.norm1(x), caches[i]
+            )
+            x = x + seen
+            x = x + block.feed_forward(block.norm2(x))  # (1, n, d_model)
+        logits = F.linear(chat.norm(x[:, -1]), chat.embedding.weight)  # (1, V)
+        new = logits.argmax(-1, keepdim=True)  # (1, 1)
+        ids = torch.cat((ids, new), dim=1)
+        if int(new) == 2:  # <|im_end|>
+            break
+    return " ".join(model.decode(ids[0, begin:].tolist()).split())
+
+
+def tune(
+    chat: nn.Module,
+    examples: Sequence[Example],
+    loss_of: Callable[[Tensor, Tensor], Tensor],
+    steps: int,
+    seed: int = 0,
+) -> list[float]:
+    """Train what is trainable on one example per step; return the losses.
+
+    Args:
+        loss_of: from the logits and the labels of an example to its loss.
+    """
+    trained = [p for p in chat.parameters() if p.requires_grad]
+    adamw = torch.optim.AdamW(trained, 3e-3, weight_decay=0.0)
+    generator, losses = torch.Generator().manual_seed(seed), []
+    for _ in range(steps):
+        index = int(torch.randint(len(examples), (), generator=generator))
+        ids, labels = examples[index]
+        loss = loss_of(chat(ids[None])[0], labels)
+        adamw.zero_grad()
+        loss.backward()
+        adamw.step()
+        losses.append(loss.item())
+    return losses
+
+
+@torch.no_grad()
+def perplexity(chat: nn.Module, model: PublishedModel, text: str = PLAIN) -> float:
+    """Perplexity per token of a text without a template."""
+    ids = torch.tensor(model.encode(text))
+    return F.cross_entropy(chat(ids[None, :-1])[0], ids[1:]).exp().item()

@@ -1,0 +1,61 @@
+"""The clinic: what a student's test says of training steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from autograder.checks.exercise import Answers
+from autograder.checks.interactor import Ask, one_by_one, require_tensor
+from autograder.checks.probes import Inputs, Seen, probe
+from autograder.checks.probes.clinics import Patients, accepts
+from transformer_course.assistant.probes.steps import take_step
+
+
+class _Steps(Patients):
+    """The judge's side of the clinic: training steps, correct or with a bug."""
+
+    RIGHT = "a correct step"
+    MOST_LOGITS, MOST_IDS = 4 * 32 * 16, 4 * 32
+
+    def reveal_inputs(self) -> Answers:
+        """How many steps there are."""
+        return {"count": torch.tensor(len(self.names))}
+
+    def try_subject(self, number: int, question: Answers) -> Seen:
+        """The loss and the gradient of a batch."""
+        style, bug = self.style_and_bug(self.names[number])
+        logits = require_tensor(
+            question, "logits", 3, [torch.float32], self.MOST_LOGITS
+        )
+        ids = require_tensor(question, "ids", 2, [torch.int64], self.MOST_IDS)
+        answers = require_tensor(question, "answers", 2, [torch.bool], self.MOST_IDS)
+        loss, gradient = take_step(style, bug, logits, ids, answers)
+        return {"loss": loss, "gradient": gradient}
+
+
+@probe(
+    "assistant/bug_clinic",
+    interactor=_Steps,
+    results="a correct step; the other one; a third one",
+)
+def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
+    """What the student's test says of each training step."""
+
+    def judged(number: int) -> str:
+        def step(
+            logits: torch.Tensor, ids: torch.Tensor, answers: torch.Tensor
+        ) -> tuple[torch.Tensor, torch.Tensor]:
+            question = {"logits": logits.detach(), "ids": ids, "answers": answers}
+            result = ask({"thing": torch.tensor(number), **question})
+            return result["loss"], result["gradient"]
+
+        try:
+            result = test(step)
+        except AssertionError:
+            return "rejected"
+        return accepts(result)
+
+    return one_by_one(int(inputs["count"]), ask, judged)

@@ -1,0 +1,88 @@
+"""The probe of a linear layer with LoRA."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from autograder.checks.exercise import WrongAnswerError
+from autograder.checks.probes import Inputs, Seen, describe, probe
+
+
+@probe(
+    "assistant/lora_linear",
+    results="result; result before training; merged *",
+    form="kind of merged",
+    calls="* afterwards; base",
+    learning="trainable; start of *; gradient of *",
+)
+def lora_linear(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
+    """Report a layer before and after `a` and `b` get values, and what it merges to."""
+    base = _linear(inputs)
+    torch.manual_seed(0)
+    layer = module_class(base, int(inputs["rank"]), float(inputs["alpha"]))
+    x = inputs["x"].clone().requires_grad_()
+    observations: Seen = {
+        "trainable": _list_trainable(layer),
+        "base": "the same layer" if layer.base is base else "a different layer",
+        "start of a": _describe_start(layer.a),
+        "start of b": _describe_start(layer.b),
+        "result before training": layer(x),
+    }
+    with torch.no_grad():
+        layer.a.copy_(inputs["a"])
+        layer.b.copy_(inputs["b"])
+    result = layer(x)
+    result.square().sum().backward()
+    merged = layer.merged()
+    if not isinstance(merged, nn.Linear):
+        raise WrongAnswerError(
+            f"expected merged() to return an nn.Linear, got {describe(merged)}"
+        )
+    return observations | {
+        "result": result,
+        "gradient of x": x.grad,
+        "gradient of a": layer.a.grad,
+        "gradient of b": layer.b.grad,
+        "merged weight": merged.weight,
+        "merged result": merged(inputs["x"]),
+        "kind of merged": _describe_merged(merged, base),
+        "weight afterwards": base.weight,
+        "x afterwards": x,
+    }
+
+
+def _linear(inputs: Inputs) -> nn.Linear:
+    """The layer that is tuned, with the weights of the case."""
+    weight, bias = inputs["weight"], inputs.get("bias")
+    layer = nn.Linear(weight.size(1), weight.size(0), bias=bias is not None)
+    layer.weight = nn.Parameter(weight.clone())
+    if bias is not None:
+        layer.bias = nn.Parameter(bias.clone())
+    return layer
+
+
+def _list_trainable(layer: nn.Module) -> str:
+    """Names and shapes of what an optimiser would train."""
+    return ", ".join(
+        f"{name} {tuple(parameter.shape)}"
+        for name, parameter in sorted(layer.named_parameters())
+        if parameter.requires_grad
+    )
+
+
+def _describe_start(matrix: Tensor) -> str:
+    """How the entries of a new matrix begin."""
+    if not matrix.any():
+        return "zeros"
+    return "random entries" if len(matrix.unique()) > 2 else "equal entries"
+
+
+def _describe_merged(merged: nn.Linear, base: nn.Linear) -> str:
+    """Whether the merged layer is new and plain, and whether it has a bias."""
+    plain = "a plain layer" if type(merged) is nn.Linear else "another class"
+    new = "the same layer" if merged is base else plain
+    return f"{new}, {'without' if merged.bias is None else 'with'} bias"

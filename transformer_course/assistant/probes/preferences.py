@@ -1,0 +1,23 @@
+"""The probe of the loss of preferred answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autograder.checks.probes import Inputs, Seen, probe
+from autograder.checks.probes.default import observe_call
+
+
+@probe(
+    "assistant/dpo_loss",
+    results="loss",
+    calls="* afterwards",
+    learning="gradient of chosen; gradient of rejected",
+)
+def dpo_loss(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """Report what the usual probe does, but no gradient of the reference."""
+    observations = observe_call(function, inputs)
+    for name in ("reference_chosen", "reference_rejected"):
+        observations.pop(f"gradient of {name}", None)  # many treat it as a constant
+    return observations

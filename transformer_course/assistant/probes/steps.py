@@ -1,0 +1,81 @@
+"""Training steps on conversations, correct ones and others with a bug."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+
+def take_step(
+    style: str, bug: str, logits: Tensor, ids: Tensor, answers: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The loss of a batch and its gradient with respect to the logits.
+
+    Args:
+        style: "labels" or "selected", two correct ways to compute it.
+        bug: its name, or "".
+        logits: `(B, L, V)`. ids, answers: `(B, L)`; answers says what is learnt.
+    """
+    if not bug and style == "labels":
+        leaf = logits.detach().clone().requires_grad_()
+        labels = ids.masked_fill(~answers, -100)[:, 1:]
+        loss = F.cross_entropy(leaf[:, :-1].transpose(1, 2), labels)
+        return _with_gradient(loss, leaf)
+    loss, gradient = _weighted(bug, logits, ids, answers)
+    if bug == "logs answers, learns all":
+        gradient = _weighted("questions", logits, ids, answers)[1]
+    elif bug == "gradient of a sum":
+        gradient = gradient * answers[:, 1:].sum()
+    elif bug == "uphill":
+        gradient = -gradient
+    return loss, gradient
+
+
+def _with_gradient(loss: Tensor, leaf: Tensor) -> tuple[Tensor, Tensor]:
+    (gradient,) = torch.autograd.grad(loss, leaf)
+    return loss.detach(), gradient
+
+
+def _weighted(
+    bug: str, logits: Tensor, ids: Tensor, answers: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Weigh the loss of each position, as the bug has it."""
+    leaf = logits.detach().clone().requires_grad_()
+    ahead = {"no shift": 0, "two ahead": 2}.get(bug, 1)
+    length = ids.size(1) - ahead
+    learnt = _select(bug, answers)
+    begin = 0 if bug == "mask not shifted" else ahead
+    weights = learnt[:, begin : begin + length].to(leaf.dtype)  # (B, L - ahead)
+    losses = F.cross_entropy(
+        leaf[:, :length].transpose(1, 2), ids[:, ahead:], reduction="none"
+    )
+    if bug == "all tokens in the mean":
+        loss = (weights * losses).mean()
+    elif bug == "mean of rows":
+        counts = weights.sum(dim=1)
+        rows = (weights * losses).sum(dim=1)[counts > 0] / counts[counts > 0]
+        loss = rows.mean()
+    else:
+        loss = (weights * losses).sum() / weights.sum().clamp(min=1)
+    return _with_gradient(loss, leaf)
+
+
+def _select(bug: str, answers: Tensor) -> Tensor:
+    """The tokens that are learnt, as the bug has it."""
+    before, after = F.pad(answers, (1, 0))[:, :-1], F.pad(answers, (0, 1))[:, 1:]
+    starts = (answers & ~before).cumsum(dim=1)  # (B, L): which answer of its row
+    match bug:
+        case "questions":
+            return torch.ones_like(answers)
+        case "no end":
+            return answers & after
+        case "no start":
+            return answers & before
+        case "first answer only":
+            return answers & (starts == 1)
+        case "last answer only":
+            return answers & (starts == starts[:, -1:])
+        case "first row only":
+            return answers & (torch.arange(len(answers)) == 0)[:, None]
+    return answers
