@@ -222,7 +222,7 @@ def answer_loss(
 # learn?
 
 # %% [markdown]
-# *Your prediction (double-click here to write it down):*
+# > *Your prediction (double-click here to write it down):*
 
 # %% [markdown]
 # ### Exercise 8.2 - A linear layer with LoRA
@@ -319,10 +319,10 @@ check("assistant/lora_linear", LoRALinear)
 
 # %% [markdown]
 # The prediction: the gradient of $B$ is a product with $A x$, and that of $A$ a product
-# with $B$, so with both at zero both gradients are zero as well, and they stay zero at
-# every later step. The model would learn nothing at all.
+# with $B$, so with both at zero both gradients are zero as well, and since they stay
+# zero at every later step, the model would learn nothing at all.
 #
-# Now for the chat model. Queries and values of all 30 blocks get a change of rank 8,
+# The chat model is next: queries and values of all 30 blocks get a change of rank 8,
 # and twelve conversations such as *What colour is the sky? - Arr, it be blue, matey!*
 # are all that it is shown, one for each of thirty steps.
 #
@@ -331,7 +331,7 @@ check("assistant/lora_linear", LoRALinear)
 # on a plain English paragraph about baking bread?
 
 # %% [markdown]
-# *Your prediction (double-click here to write it down):*
+# > *Your prediction (double-click here to write it down):*
 
 
 # %%
@@ -377,6 +377,18 @@ def talk_like_a_pirate():
 
 
 # %% [markdown]
+# Thirty steps are enough for the new style, and it carries over to questions that the
+# model never saw: with each of the five seeds that we tried, nearly every answer begins
+# with *Arr* and ends with *matey*, and Paris and Berlin are still the capitals. The price
+# is that the perplexity of a paragraph that has nothing to do with pirates rises from 26
+# to between 70 and 95, so the model now finds plain English three times as
+# surprising; and *Who wrote Hamlet?*, which mentioned Shakespeare before, is answered by
+# *Arr, it be Hamlet, matey!* Twelve short answers say nothing about everything else that
+# the model knows, and nothing in the loss asks it to keep that. Biderman et al. 2024
+# (*LoRA Learns Less and Forgets Less*) find that full fine-tuning forgets even more.
+# With LoRA, at least, nothing is lost for good: the old matrices were frozen, and
+# without $A$ and $B$ the model is again exactly what it was.
+#
 # ## 3. Preferences: learn from pairs of answers
 #
 # Written answers are expensive, and for many questions it is easier to say which of two
@@ -470,8 +482,8 @@ def dpo_loss(
 check("assistant/dpo_loss", dpo_loss)
 
 # %% [markdown]
-# In the next section, DPO and a second method start from the same base model. First,
-# the second method.
+# What this loss does to a model is the subject of a comparison below, in which DPO and
+# a second method start from the same base model.
 #
 # ## 4. Rewards: learn from your own attempts
 #
@@ -490,8 +502,8 @@ check("assistant/dpo_loss", dpo_loss)
 #
 # *time ~10 min · difficulty 2/5 · 11 points*
 #
-# **Task.** Subtract from each reward the mean of its group, and divide by the standard
-# deviation of the group plus `eps`. A row of `rewards` is a group.
+# **Task.** Subtract from each reward the mean of its group, which is a row of `rewards`,
+# and divide by the standard deviation of the group plus `eps`.
 #
 # **Example.** Rewards `[[1, 0], [0, 0]]` give about `[[1, -1], [0, 0]]`.
 #
@@ -567,7 +579,7 @@ def two_groups():
 
 # %% [markdown]
 # The single success gets 1.73 and each failure -0.58: the rarer a success, the more it
-# counts. The second group gets zeros. Where no answer is better than another, there is
+# counts. The second group gets zeros, since where no answer is better than another, there is
 # **nothing to learn**, and this will matter.
 #
 # The loss makes answers with a positive advantage more probable and those with a
@@ -577,15 +589,15 @@ def two_groups():
 # \sum_{t=1}^{T_i} \log p(x_{i,t} \mid x_{i,<t}).$$
 #
 # (The paper has the ratio of new to old probability in place of $\log p$, and clips it,
-# to allow several steps per batch of answers. We take only one. Then the ratio is 1, it
-# is never clipped, and its gradient is that of $\log p$.)
+# to allow several steps per batch of answers. With a single step, as we take it, the
+# ratio is 1 and never clipped, and its gradient is that of $\log p$.)
 #
 # ### Exercise 8.5 - The loss of an answer
 #
 # *time ~15 min · difficulty 3/5 · 14 points*
 #
-# **Task.** Compute the loss by the formula. Position `t` of the logits predicts token
-# `t` of the answer; PAD after its end does not count.
+# **Task.** Compute the loss by the formula, where position `t` of the logits predicts
+# token `t` of the answer and PAD after its end does not count.
 #
 # **Example.** If all logits are zero and the advantages are 1 and -1, the loss is 0:
 # both answers have the same mean log-probability.
@@ -790,13 +802,13 @@ def written_for(model: nn.Module, digits: str, count: int = 6) -> str:
 
 
 # %% [markdown]
-# **Predict first.** Both methods get 60 steps. DPO sees pairs in which the reversal is
-# chosen and the copy is rejected; GRPO gets a reward of 1 for an exact reversal and 0
-# for everything else. What share of the sampled answers will be reversals and what
+# **Predict first.** Both methods get 60 steps: DPO sees pairs in which the reversal is
+# chosen and the copy is rejected, while GRPO gets a reward of 1 for an exact reversal
+# and 0 for everything else. What share of the sampled answers will be reversals and what
 # share copies, after each of the two?
 
 # %% [markdown]
-# *Your prediction (double-click here to write it down):*
+# > *Your prediction (double-click here to write it down):*
 
 
 # %%
@@ -855,14 +867,15 @@ def one_base_model_two_ways():
 
 
 # %% [markdown]
-# One method forbids, the other teaches. DPO makes copies rare, but reversals gain next to
-# nothing: the loss only asks for a *difference*, and pushing down the rejected answer is
-# the easiest way to get one, so the probability goes to strings that are neither. (The
-# log-probability of the chosen answer often falls as well; Pal et al. 2024, *Smaug*,
-# describe it and add a term that prevents it.) GRPO raises the share of reversals from
-# less than half to eight or nine in ten, depending on the seed, because it samples what
-# the model writes *now* and rewards what works. Most of its remaining "copies" are
-# sequences that read the same in both directions, such as those with a single digit.
+# One method forbids and the other teaches. With five seeds, DPO cuts the copies to at
+# most an eighth, nearly all of them sequences that read the same in both directions, but
+# the reversals end anywhere between 29 and 65 percent. The loss only asks for a
+# *difference*, and pushing down the rejected answer is the easiest way to get one, so
+# the probability goes to strings that are neither, such as `2954`, `25541` or nothing at
+# all. With most seeds the chosen answer even becomes a little less probable; Pal et al.
+# 2024 (*Smaug*) describe this failure and add a term that prevents it. GRPO raises the
+# share of reversals from less than half to eight or nine in ten, because it samples what
+# the model writes *now* and rewards what works.
 #
 # Neither method taught a new skill. The base model could already reverse, and it now
 # chooses to: fine-tuning by reward *sharpens* what a model does some of the time. Where
@@ -888,13 +901,15 @@ def nothing_to_learn_from():
 #
 # ### A careless reward
 #
-# Exact match is hard to game. Here is a reward that sounds reasonable and gives partial
-# credit: the share of the *written* digits that are correct.
+# Exact match is hard to game, but it gives no credit for an answer that is nearly right.
+# A reward that sounds more reasonable is the share of the *written* digits that are
+# correct.
 #
-# **Predict first.** After 80 steps this reward is near 1. What does the model write?
+# **Predict first.** After 80 steps this reward is near 1, so nearly every digit that the
+# model writes is correct. What do its answers look like?
 
 # %% [markdown]
-# *Your prediction (double-click here to write it down):*
+# > *Your prediction (double-click here to write it down):*
 
 
 # %%
@@ -921,9 +936,9 @@ def a_careless_reward():
 
 
 # %% [markdown]
-# It writes a digit or two and stops. A single correct digit earns the full reward, and
+# It writes a digit or two and stops, because a single correct digit earns the full reward, and
 # each further digit can only lower it, so the exact match falls to about the share of
-# sequences that *have* a single digit, one in ten. Meanwhile, the reward kept rising.
+# sequences that *have* a single digit, one in ten, while the reward kept rising.
 # **A model optimises what you measure, not what you mean**, which is known as *reward
 # hacking* (Amodei et al. 2016; Skalse et al. 2022).
 #
@@ -967,8 +982,8 @@ def on_a_leash():
 # %% [markdown]
 # The hack is gone: the model still writes full answers. But its exact match is no
 # better than it was at the start, and with most seeds a little worse. The KL term
-# cannot tell a clever shortcut from a better answer, since both are far from the start.
-# The real cure is a better reward.
+# cannot tell a clever shortcut from a better answer, since both are far from the start,
+# so the real cure is a better reward.
 #
 # In practice, the steps usually come in this order: pre-training; supervised
 # fine-tuning on instructions with written answers; training on preferences between
@@ -1009,7 +1024,7 @@ def published_step(
 
 
 # %% [markdown]
-# Your test sees a step only from outside. It chooses a batch, calls the step, and says
+# Your test sees a step only from outside: it chooses a batch, calls the step, and says
 # whether loss and gradient are those of the answers. Four bugs to begin with: the
 # questions are learnt, the end of each answer is not, logits and labels are not
 # shifted, and the sum over the answers is divided by the number of *all* tokens, so
