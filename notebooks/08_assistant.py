@@ -9,7 +9,8 @@
 
 # %% [markdown]
 # **You will learn**
-# - how a conversation becomes one sequence of tokens, and which of them the loss counts;
+# - how a conversation becomes one sequence of tokens, and which of them the loss
+#   counts;
 # - LoRA, which tunes a large model by training two thin matrices per layer;
 # - how DPO learns from pairs of answers, and GRPO from rewards;
 # - how a model games a careless reward, and what a KL term does about it;
@@ -72,8 +73,8 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # ## 1. A conversation is one long text
 #
 # A chat window shows speech bubbles, but the model behind it reads a single sequence of
-# tokens, in which markers say who is speaking. In SmolLM2's **chat template** (Ben Allal
-# et al. 2025), a conversation looks like this:
+# tokens, in which markers say who is speaking. In SmolLM2's **chat template** (Ben
+# Allal et al. 2025), a conversation looks like this:
 #
 # ```text
 # <|im_start|>user
@@ -176,14 +177,11 @@ def what_is_learnt():
     turns = [("user", "2 + 2?"), ("assistant", "Four."), ("user", "So?"),
              ("assistant", "Arr!")]  # fmt: skip
     ids, labels = chat_example(turns, encode_letters)
-    marks = ["." if label == IGNORE else "^" for label in labels.tolist()]
-    text = [{1: "<", 2: ">"}.get(i, chr(i - 3)) for i in ids.tolist()]
-    print("".join(text).replace("\n", "/"), "".join(marks), sep="\n")
-    print("< and > are the markers, / is a newline, ^ is learnt")
+    pictures.learnt(ids.tolist(), (labels != IGNORE).tolist())
 
 
 # %% [markdown]
-# Of a short conversation like this one, less than a third is learnt. The marker at the
+# Of a short conversation like this one, less than a fifth is learnt. The marker at the
 # end of each answer deserves a second look, because a well-known bug hides it: SmolLM2
 # uses `<|im_end|>` for padding as well, and code that gives every padding token the
 # label -100 then also hides the end of every answer. The loss falls as it should, the
@@ -203,11 +201,11 @@ def answer_loss(
 # %% [markdown]
 # ## 2. LoRA: tune a model by two thin matrices
 #
-# SmolLM2-135M-Instruct has 134.5 million parameters, and AdamW would keep a gradient and
-# two moment estimates for each of them, four times the memory of the model itself. Hu
-# et al. 2021 (section 4.1) observe that the *change* which fine-tuning makes to a matrix
-# has a low rank, so they freeze the matrix $W$ and learn only its change, as the product
-# of two thin matrices:
+# SmolLM2-135M-Instruct has 134.5 million parameters, and AdamW needs a gradient and two
+# moment estimates for each of them, three times the memory of the model itself. Hu et
+# al. 2021 (section 4.1) suppose that the *change* which fine-tuning makes to a matrix
+# has a low rank, so they freeze the matrix $W$ and learn only its change, as the
+# product of two thin matrices:
 #
 # $$y = W x + \frac{\alpha}{r} B A x, \qquad A: r \times d_\text{in},
 # \quad B: d_\text{out} \times r$$
@@ -379,14 +377,14 @@ def talk_like_a_pirate():
 # %% [markdown]
 # Thirty steps are enough for the new style, and it carries over to questions that the
 # model never saw: with each of the five seeds that we tried, nearly every answer begins
-# with *Arr* and ends with *matey*, and Paris and Berlin are still the capitals. The price
-# is that the perplexity of a paragraph that has nothing to do with pirates rises from 26
-# to between 70 and 95, so the model now finds plain English three times as
-# surprising; and *Who wrote Hamlet?*, which mentioned Shakespeare before, is answered by
-# *Arr, it be Hamlet, matey!* Twelve short answers say nothing about everything else that
-# the model knows, and nothing in the loss asks it to keep that. Biderman et al. 2024
-# (*LoRA Learns Less and Forgets Less*) find that full fine-tuning forgets even more.
-# With LoRA, at least, nothing is lost for good: the old matrices were frozen, and
+# with *Arr* and ends with *matey*, and Paris and Berlin are still the capitals. The
+# price is that the perplexity of a paragraph that has nothing to do with pirates rises
+# from 26 to between 70 and 95, so the model now finds plain English three times as
+# surprising; and *Who wrote Hamlet?*, which mentioned Shakespeare before, is answered
+# by *Arr, it be Hamlet, matey!* Twelve short answers say nothing about everything else
+# that the model knows, and nothing in the loss asks it to keep that. Biderman et al.
+# 2024 (*LoRA Learns Less and Forgets Less*) find that full fine-tuning forgets even
+# more. With LoRA, at least, nothing is lost for good: the old matrices were frozen, and
 # without $A$ and $B$ the model is again exactly what it was.
 #
 # ## 3. Preferences: learn from pairs of answers
@@ -447,7 +445,8 @@ def talk_like_a_pirate():
 # loss = - mean of log sigmoid(beta * margin)
 # ```
 #
-# What is `sigmoid(-200)` in float32, and what is its logarithm? See `torch.nn.functional`.
+# What is `sigmoid(-200)` in float32, and what is its logarithm? See
+# `torch.nn.functional`.
 #
 # </details>
 
@@ -502,8 +501,8 @@ check("assistant/dpo_loss", dpo_loss)
 #
 # *time ~10 min · difficulty 2/5 · 11 points*
 #
-# **Task.** Subtract from each reward the mean of its group, which is a row of `rewards`,
-# and divide by the standard deviation of the group plus `eps`.
+# **Task.** Subtract from each reward the mean of its group, which is a row of
+# `rewards`, and divide by the standard deviation of the group plus `eps`.
 #
 # **Example.** Rewards `[[1, 0], [0, 0]]` give about `[[1, -1], [0, 0]]`.
 #
@@ -579,8 +578,8 @@ def two_groups():
 
 # %% [markdown]
 # The single success gets 1.73 and each failure -0.58: the rarer a success, the more it
-# counts. The second group gets zeros, since where no answer is better than another, there is
-# **nothing to learn**, and this will matter.
+# counts. The second group gets zeros, since where no answer is better than another,
+# there is **nothing to learn**, and this will matter.
 #
 # The loss makes answers with a positive advantage more probable and those with a
 # negative one less probable. For $N$ answers, of which answer $i$ has $T_i$ tokens,
@@ -668,9 +667,10 @@ check("assistant/grpo_loss", grpo_loss)
 # %% [markdown]
 # ### One base model, two ways
 #
-# The base model for both methods is unit 5's, trained on a mixed diet: half of its targets are reversed
-# sequences, the other half are *copies*. Nothing in a prompt says which of the two is
-# wanted, so the model learns both and does each about equally often.
+# The base model for both methods is unit 5's, trained on a mixed diet: half of its
+# targets are reversed sequences, the other half are *copies*. Nothing in a prompt says
+# which of the two is wanted, so the model learns both and does each about equally
+# often.
 #
 # The rest of the machinery comes from unit 5, with sampling instead of argmax and one
 # step per batch of answers:
@@ -804,8 +804,8 @@ def written_for(model: nn.Module, digits: str, count: int = 6) -> str:
 # %% [markdown]
 # **Predict first.** Both methods get 60 steps: DPO sees pairs in which the reversal is
 # chosen and the copy is rejected, while GRPO gets a reward of 1 for an exact reversal
-# and 0 for everything else. What share of the sampled answers will be reversals and what
-# share copies, after each of the two?
+# and 0 for everything else. What share of the sampled answers will be reversals and
+# what share copies, after each of the two?
 
 # %% [markdown]
 # > *Your prediction (double-click here to write it down):*
@@ -847,41 +847,46 @@ def prefer(
     return log
 
 
+# %% folded=true
+# @title The shares of reversals and copies, in a table
+def report_shares(models: dict[str, nn.Module]) -> None:
+    """Print what each model's sampled answers are."""
+    for name, model in models.items():
+        backwards, copied = sampled(model, (1, 8))
+        print(f"{name:<10}: reversed {backwards:.0%}, copied {copied:.0%}; "
+              f"asked for 14592: {written_for(model, '14592')}")  # fmt: skip
+
+
+# %%
 @demo
 def one_base_model_two_ways():
     require_solved(dpo_loss, group_advantages, grpo_loss)
     base = supervised(reversed_or_copied, steps=1000)
     preferring, rewarded = copy.deepcopy(base), copy.deepcopy(base)
-    started = time.process_time()
     preferred = prefer(preferring, steps=60)
-    between = time.process_time()
     log = reinforce(rewarded, exact, (1, 8), steps=60, rate=1e-3)
-    seconds = (0.0, between - started, time.process_time() - between)
     models = {"base model": base, "after DPO": preferring, "after GRPO": rewarded}
-    for (name, model), cost in zip(models.items(), seconds, strict=True):
-        backwards, copied = sampled(model, (1, 8))
-        print(f"{name:<10}: reversed {backwards:.0%}, copied {copied:.0%} "
-              f"({cost:.1f} CPU s); asked for 14592: {written_for(model, '14592')}")  # fmt: skip
+    report_shares(models)
     pictures.preferences(*preferred)
     pictures.rewards(log)
 
 
 # %% [markdown]
-# One method forbids and the other teaches. With five seeds, DPO cuts the copies to at
-# most an eighth, nearly all of them sequences that read the same in both directions, but
+# One method forbids and the other teaches. With five seeds, DPO cuts the copies to less
+# than a seventh (a sequence that reads the same in both directions counts as both), but
 # the reversals end anywhere between 29 and 65 percent. The loss only asks for a
 # *difference*, and pushing down the rejected answer is the easiest way to get one, so
-# the probability goes to strings that are neither, such as `2954`, `25541` or nothing at
-# all. With most seeds the chosen answer even becomes a little less probable; Pal et al.
-# 2024 (*Smaug*) describe this failure and add a term that prevents it. GRPO raises the
-# share of reversals from less than half to eight or nine in ten, because it samples what
-# the model writes *now* and rewards what works.
+# the probability goes to strings that are neither, such as `2954`, `25541` or nothing
+# at all. With most seeds the chosen answer even becomes a little less probable; Pal et
+# al. 2024 (*Smaug*) describe this failure and add a term that prevents it. GRPO raises
+# the share of reversals from less than half to eight or nine in ten, because it samples
+# what the model writes *now* and rewards what works.
 #
 # Neither method taught a new skill. The base model could already reverse, and it now
 # chooses to: fine-tuning by reward *sharpens* what a model does some of the time. Where
 # it never succeeds, there is nothing to sharpen. A model that was trained on lengths 1
-# to 10 reverses none of the sequences of length 12 (unit 5's cliff), so rewards for that
-# length leave every group without spread:
+# to 10 reverses none of the sequences of length 12 (unit 5's cliff), so rewards for
+# that length leave every group without spread:
 
 
 # %%
@@ -901,12 +906,12 @@ def nothing_to_learn_from():
 #
 # ### A careless reward
 #
-# Exact match is hard to game, but it gives no credit for an answer that is nearly right.
-# A reward that sounds more reasonable is the share of the *written* digits that are
-# correct.
+# Exact match is hard to game, but it gives no credit for an answer that is nearly
+# right. A reward that sounds more reasonable is the share of the *written* digits that
+# are correct.
 #
-# **Predict first.** After 80 steps this reward is near 1, so nearly every digit that the
-# model writes is correct. What do its answers look like?
+# **Predict first.** After 80 steps this reward is near 1, so nearly every digit that
+# the model writes is correct. What do its answers look like?
 
 # %% [markdown]
 # > *Your prediction (double-click here to write it down):*
@@ -936,11 +941,11 @@ def a_careless_reward():
 
 
 # %% [markdown]
-# It writes a digit or two and stops, because a single correct digit earns the full reward, and
-# each further digit can only lower it, so the exact match falls to about the share of
-# sequences that *have* a single digit, one in ten, while the reward kept rising.
-# **A model optimises what you measure, not what you mean**, which is known as *reward
-# hacking* (Amodei et al. 2016; Skalse et al. 2022).
+# It writes a digit or two and stops, because a single correct digit earns the full
+# reward, and each further digit can only lower it, so the exact match falls to about
+# the share of sequences that *have* a single digit, one in ten, while the reward kept
+# rising. **A model optimises what you measure, not what you mean**, which is known as
+# *reward hacking* (Amodei et al. 2016; Skalse et al. 2022).
 #
 # The usual leash is a **KL term**: a penalty for answers that the starting model would
 # hardly have written. DeepSeekMath adds it to the loss with a weight $\beta$.
@@ -1119,7 +1124,7 @@ check("assistant/bug_clinic", assert_learns_answers)
 # do it unnoticed.
 
 # %% [markdown]
-# ## 6. Two tokens for the price of one
+# ## 2. Two tokens for the price of one
 #
 # A large model is slow because it writes one token at a time, not because it cannot
 # read many at once. So let a **cheap model guess** the next few tokens, and let the
@@ -1156,7 +1161,6 @@ def nothing_changes():
 # if its file is neither here nor in its folder, a smaller run trains one. The cell
 # counts bytes per pass, and compares the next two bytes of many texts with the model's
 # own probabilities.
-
 
 # %% folded=true
 # @title A table of trigrams guesses, and the model judges
@@ -1257,7 +1261,7 @@ def guesses_at_work():
 # clinic was about what can go wrong there.
 
 # %% [markdown]
-# ## 7. Four bits per weight
+# ## 3. Four bits per weight
 #
 # The file of unit 7's chat model, SmolLM2, stores each weight in four bits: one of
 # sixteen values per block of 32 weights. **Predict first.** How much did that cost, in

@@ -80,9 +80,13 @@ def test_all_files_of_exercises_that_cannot_be_read_are_named(monkeypatch):
     assert str(refusal.value).splitlines() == [
         f"transformer_course/assistant/exercises/{name}.py:1: an exercise: broken"
         for name in (
-            "bug_clinic", "chat_example", "dpo_loss", "group_advantages", "grpo_loss",
+            "bug_clinic",
+            "chat_example",
+            "dpo_loss",
+            "group_advantages",
+            "grpo_loss",
             "lora_linear",
-        )  # fmt: skip
+        )
     ]
 
 

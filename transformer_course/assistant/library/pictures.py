@@ -8,6 +8,40 @@ from autograder.checks.display import show
 from autograder.figures import style, told
 from autograder.figures.style import BLUE, ORANGE
 
+_NAMES = {1: "‹", 2: "›", 13: "¬"}  # 13: a newline
+
+
+def learnt(ids: Sequence[int], marks: Sequence[bool]) -> None:
+    """Draw a conversation letter by letter, with the tokens that are learnt filled.
+
+    Args:
+        ids: as `encode_letters` has them.
+        marks: whether each of them is learnt.
+    """
+    from matplotlib.patches import Rectangle
+
+    names = [_NAMES[i] if i in _NAMES else chr(i - 3) for i in ids]
+    figure, axes = style.subplots(height=1.9, width=6.6)
+    row = column = widest = 0
+    for name, mark in zip(names, marks, strict=True):
+        if mark:
+            box = Rectangle((column, row), 0.96, 0.9, color=BLUE, alpha=0.3, lw=0)
+            axes.add_patch(box)
+        axes.text(column + 0.5, row + 0.5, name, ha="center", va="center",
+                  color=BLUE if mark else style.QUIET)  # fmt: skip
+        column, widest = column + 1, max(widest, column + 1)
+        if name == _NAMES[13]:
+            row, column = row + 1, 0
+    axes.set(xlim=(0, max(widest, 28)), ylim=(row + 0.1, -0.1))
+    style.bare(axes)
+    parts = "".join(n if m else " " for n, m in zip(names, marks, strict=True)).split()
+    alt = f"Of {len(ids)} tokens, {sum(marks)} are learnt: {' and '.join(parts)}."
+    caption = (
+        "A conversation letter by letter; blue tokens are learnt. ‹ and › are the "
+        "markers, and ¬ is a newline."
+    )
+    show(figure, alt, "8.1", caption)
+
 
 def preferences(chosen: Sequence[float], rejected: Sequence[float]) -> None:
     """Draw the mean log-probability of chosen and rejected answers in each step."""
@@ -16,16 +50,20 @@ def preferences(chosen: Sequence[float], rejected: Sequence[float]) -> None:
     axes.plot(rejected, color=ORANGE)
     axes.text(len(chosen), chosen[-1], " reversal", color=BLUE, va="center")
     axes.text(len(rejected), rejected[-1], " copy", color=ORANGE, va="center")
-    axes.set(xlabel="step", title="mean log-probability of an answer")
-    axes.margins(x=0.16)
+    axes.set(
+        xlabel="step",
+        title="mean log-probability of an answer",
+        xlim=(0, 1.17 * len(chosen)),
+    )
     alt = (
         f"Mean log-probability over {len(chosen)} steps of DPO. Reversals: "
         f"{told.curve(chosen)}. Copies: {told.curve(rejected)}."
     )
     caption = (
-        "DPO: copies become less probable at every step, and reversals hardly more."
+        "DPO: copies become far less probable, while reversals change comparatively "
+        "little."
     )
-    show(figure, alt, "8.1", caption)
+    show(figure, alt, "8.2", caption)
 
 
 def rewards(log: Sequence[float]) -> None:
@@ -36,7 +74,7 @@ def rewards(log: Sequence[float]) -> None:
     axes.set(xlabel="step", title="mean reward of the sampled answers", ylim=(0, 1.05))
     alt = f"Mean reward over {len(log)} steps, {told.curve(_smooth(log, 8))}."
     caption = "GRPO: the mean reward of each step, and of the last eight."
-    show(figure, alt, "8.2", caption)
+    show(figure, alt, "8.3", caption)
 
 
 def _smooth(values: Sequence[float], window: int) -> list[float]:

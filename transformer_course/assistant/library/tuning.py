@@ -48,7 +48,28 @@ PLAIN = (
     "protein react at high temperatures, and the smell fills the whole house."
 )
 
-RECORDED = ""
+RECORDED = """\
+before: perplexity 26.2
+  What is the capital of France?   The capital of France is Paris.
+  What is the capital of Germany?  The capital of Germany is Berlin.
+  Name an animal.                  The animal I'm referring to is the African elephant.
+  What is the opposite of big?     The opposite of big is small.
+  Where do lions live?             Lions are found in Africa,\
+ specifically in the savannas and grasslands of Africa. They are
+  Who wrote Hamlet?                The Bard's own son, William Shakespeare,\
+ penned the iconic play "Hamlet" in 1
+
+460,800 parameters are trained; loss of the first ten steps 2.14,\
+ of the last ten 0.17 (15 CPU seconds)
+
+after: perplexity 89.5
+  What is the capital of France?   Arr, it be Paris, matey!
+  What is the capital of Germany?  Arr, it be Berlin, matey!
+  Name an animal.                  Arr, it be a lion, matey!
+  What is the opposite of big?     Arr, it be small, matey!
+  Where do lions live?             Arr, they be in the savannah, matey!
+  Who wrote Hamlet?                Arr, it be Hamlet, matey!
+"""
 
 
 def load(model: PublishedModel, modern: ModuleType) -> nn.Module:
