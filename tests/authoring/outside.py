@@ -226,6 +226,8 @@ REASONS = {
     ("no_mask",): "no mask stays no mask.",
     ("one_per_head",): "a mask for each head is returned as it is.",
     ("no_positions",): "no position has an empty encoding.",
+    ("unmoved", "certain"): "a model equal to its reference has the loss log 2, and "
+    "pairs that are certain have the loss 0.",
     ("even",): "an even load has the same loss in every drawing.",
     ("one",): "a single head is packed unchanged.",
     ("no_step",): "no step changes nothing, so that the identity is right.",
