@@ -874,7 +874,7 @@ def one_base_model_two_ways():
 # %% [markdown]
 # One method forbids and the other teaches. With five seeds, DPO cuts the copies to less
 # than a seventh (a sequence that reads the same in both directions counts as both), but
-# the reversals end anywhere between 29 and 65 percent. The loss only asks for a
+# the reversals end anywhere between a quarter and two thirds. The loss only asks for a
 # *difference*, and pushing down the rejected answer is the easiest way to get one, so
 # the probability goes to strings that are neither, such as `2954`, `25541` or nothing
 # at all. With most seeds the chosen answer even becomes a little less probable; Pal et
@@ -985,8 +985,8 @@ def on_a_leash():
 
 
 # %% [markdown]
-# The hack is gone: the model still writes full answers. But its exact match is no
-# better than it was at the start, and with most seeds a little worse. The KL term
+# The hack is gone: the model still writes full answers, but its exact match is hardly
+# better than at the start, and with most seeds a little worse. The KL term
 # cannot tell a clever shortcut from a better answer, since both are far from the start,
 # so the real cure is a better reward.
 #
