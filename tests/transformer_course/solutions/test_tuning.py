@@ -9,6 +9,7 @@ import torch
 
 from tests.transformer_course.solutions import given
 from transformer_course.assistant.library import tuning
+from transformer_course.assistant.library.assistant import load_assistant
 from transformer_course.assistant.library.letters import encode_letters
 from transformer_course.assistant.probes.steps import take_step
 from transformer_course.library.chat import prompt
@@ -71,26 +72,24 @@ def test_a_bug_of_the_clinic_is_larger_than_its_contract_says(style, bug):
 @pytest.mark.long(seconds=300)
 @pytest.mark.slow
 def test_thirty_steps_make_a_pirate_who_forgets():
-    smollm = available("smollm2")
-    if smollm is None:
+    if available("smollm2") is None:
         pytest.skip("the chat model is not installed")
+    assistant = load_assistant(since_2017)
     examples = [
         UNIT["chat_example"](
             [("system", tuning.SYSTEM), ("user", question), ("assistant", text)],
-            smollm.encode,
+            assistant.published.encode,
         )
         for question, text in tuning.PIRATE
     ]
     for seed in range(5):
-        chat = tuning.load(smollm, since_2017)
-        before = tuning.perplexity(chat, smollm)
+        assistant = load_assistant(since_2017)
+        before = assistant.perplexity(tuning.PLAIN)
         torch.manual_seed(seed)
-        UNIT["add_lora"](chat)
+        chat = UNIT["add_lora"](assistant.network)
         tuning.tune(chat, examples, UNIT["answer_loss"], 30, seed)
-        answers = [
-            tuning.ask(chat, smollm, since_2017, question) for question in tuning.UNSEEN
-        ]
+        answers = [assistant.answer(q, max_len=20) for q in tuning.UNSEEN]
         assert all(answer.startswith("Arr") for answer in answers)
         assert "Paris" in answers[0] and "Berlin" in answers[1]
-        assert 26 < before < 27 and 70 < tuning.perplexity(chat, smollm) < 95
+        assert 26 < before < 27 and 70 < assistant.perplexity(tuning.PLAIN) < 95
         assert "Hamlet" in answers[-1] and "Shakespeare" not in answers[-1]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from autograder.checks.display import show
 from autograder.figures import style, told
-from autograder.figures.style import BLUE, ORANGE
+from autograder.figures.bars import bars
+from autograder.figures.style import BLUE, ORANGE, PALETTE
 
 _NAMES = {1: "‹", 2: "›", 13: "¬"}  # 13: a newline
 
@@ -77,7 +78,46 @@ def rewards(log: Sequence[float]) -> None:
     show(figure, alt, "8.3", caption)
 
 
+def prices(bits: Sequence[int], perplexities: Mapping[str, Sequence[float]]) -> None:
+    """Draw the perplexity by the number of bits, for each kind of scale."""
+    figure, axes = style.subplots(height=2.6, width=6.0)
+    for (name, values), colour, marker in zip(
+        perplexities.items(), PALETTE, "osD", strict=False
+    ):
+        axes.plot(
+            bits, values, color=colour, marker=marker, label=f"a scale per {name}"
+        )
+    axes.set(xlabel="bits", title="perplexity", yscale="log")
+    axes.set_xticks(bits, bits)
+    axes.invert_xaxis()
+    style.legend(axes)
+    alt = (
+        f"Perplexity with {', '.join(map(str, bits))} bits. {told.curves(perplexities)}"
+    )
+    caption = "The fewer weights share a scale, the fewer bits are enough."
+    show(figure, alt, "8.4", caption)
+
+
 def _smooth(values: Sequence[float], window: int) -> list[float]:
     """The mean of each value and those before it, as many as the window holds."""
     parts = [values[max(0, n - window) : n] for n in range(1, len(values) + 1)]
     return [sum(part) / len(part) for part in parts]
+
+
+def passes(rates: Mapping[int, float]) -> None:
+    """Draw how many bytes a pass writes, by the number of guesses."""
+    figure, axes = style.subplots(height=2.4, width=5.0)
+    axes.plot([*rates], [*rates.values()], color=BLUE, marker="o")
+    axes.set(xlabel="guesses ahead", title="bytes per pass", ylim=(0, None))
+    alt = f"Bytes per pass: {told.bars({str(n): r for n, r in rates.items()})}"
+    caption = "Each further guess adds less, since one rejection ends the pass."
+    show(figure, alt, "8.5", caption)
+
+
+def scores(correct: Mapping[str, int]) -> None:
+    """Draw how many questions each score answers correctly."""
+    figure, axes = style.subplots(height=1.5, width=5.0)
+    bars(axes, dict(reversed(correct.items())), form=".0f")
+    axes.set_title("correct answers")
+    caption = "The same model and the same questions, scored in three ways."
+    show(figure, f"Correct answers: {told.bars(correct)}", "8.6", caption)

@@ -1,4 +1,4 @@
-"""The published chat model in unit 7's classes: asked, tuned on a few pairs, measured.
+"""Tune the published chat model on a few pairs of questions and answers.
 
 Without its weights a demonstration shows `RECORDED`, which is what it printed here.
 """
@@ -6,16 +6,11 @@ Without its weights a demonstration shows `RECORDED`, which is what it printed h
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import ModuleType
-from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer_course.library.chat import SYSTEM as SYSTEM
-from transformer_course.library.chat import prompt
-from transformer_course.library.published import PublishedModel
 
 Example = tuple[Tensor, Tensor]  # ids and labels, (L,) each
 
@@ -73,44 +68,6 @@ after: perplexity 89.5
 """
 
 
-def load(model: PublishedModel, modern: ModuleType) -> nn.Module:
-    """SmolLM2-135M-Instruct in unit 7's classes."""
-    chat: nn.Module = modern.LanguageModel(
-        49_152, 576, 9, 3, 30, 2304, base=100_000.0, eps=1e-5
-    )
-    with torch.no_grad():
-        for name, parameter in chat.named_parameters():
-            parameter.copy_(modern.published_tensor(name, model.weights, 9, 3))
-    return chat.eval()
-
-
-@torch.no_grad()
-def ask(
-    chat: Any,  # a LanguageModel of unit 7
-    model: PublishedModel,
-    modern: ModuleType,
-    question: str,
-    most: int = 20,
-) -> str:
-    """The greedy answer to a question, of at most so many tokens."""
-    ids = torch.tensor([model.encode(prompt(question))])  # (1, L)
-    begin, caches, new = ids.size(1), [None] * len(chat.blocks), ids
-    for _ in range(most):
-        x = chat.embedding(new)
-        for i, block in enumerate(chat.blocks):
-            seen, caches[i] = modern.attend_with_cache(
-                block.attention, block.norm1(x), caches[i]
-            )
-            x = x + seen
-            x = x + block.feed_forward(block.norm2(x))  # (1, n, d_model)
-        logits = F.linear(chat.norm(x[:, -1]), chat.embedding.weight)  # (1, V)
-        new = logits.argmax(-1, keepdim=True)  # (1, 1)
-        ids = torch.cat((ids, new), dim=1)
-        if int(new) == 2:  # <|im_end|>
-            break
-    return " ".join(model.decode(ids[0, begin:].tolist()).split())
-
-
 def tune(
     chat: nn.Module,
     examples: Sequence[Example],
@@ -135,10 +92,3 @@ def tune(
         adamw.step()
         losses.append(loss.item())
     return losses
-
-
-@torch.no_grad()
-def perplexity(chat: nn.Module, model: PublishedModel, text: str = PLAIN) -> float:
-    """Perplexity per token of a text without a template."""
-    ids = torch.tensor(model.encode(text))
-    return F.cross_entropy(chat(ids[None, :-1])[0], ids[1:]).exp().item()

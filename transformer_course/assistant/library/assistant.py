@@ -1,0 +1,94 @@
+"""SmolLM2-135M-Instruct in your classes of unit 7: ask it, and score texts with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from transformer_course.library.chat import prompt
+from transformer_course.library.published import PublishedModel, available
+
+NUM_HEADS, NUM_KV_HEADS = 9, 3
+EOS = 2  # <|im_end|>, the end of a turn
+Change = Callable[[Tensor], Tensor]
+
+
+def load_assistant(modern: ModuleType) -> Assistant | None:
+    """The published model in unit 7's classes, or None after a line that says why."""
+    published = available("smollm2")
+    return Assistant(modern, published) if published else None
+
+
+class Assistant:
+    """The published model, with its tokenizer.
+
+    Args:
+        modern: unit 7, whose `LanguageModel` and cache it runs on.
+        published: its weights and its tokenizer.
+    """
+
+    def __init__(self, modern: ModuleType, published: PublishedModel):
+        self.modern, self.published = modern, published
+        self.network = modern.LanguageModel(
+            49_152, 576, NUM_HEADS, NUM_KV_HEADS, 30, 2304, base=100_000.0, eps=1e-5
+        )
+        self.fill(lambda weight: weight)
+
+    @torch.no_grad()
+    def fill(self, change: Change) -> None:
+        """Fill in the published parameters, the matrices of the blocks changed."""
+        for name, parameter in self.network.named_parameters():
+            weight = self.modern.published_tensor(
+                name, self.published.weights, NUM_HEADS, NUM_KV_HEADS
+            )
+            in_block = name.startswith("blocks") and weight.dim() == 2
+            parameter.copy_(change(weight) if in_block else weight)
+        self.network.eval()
+
+    @torch.no_grad()
+    def answer(self, question: str, max_len: int = 24) -> str:
+        """Answer greedily, in at most `max_len` tokens, with unit 7's cache."""
+        new, caches = torch.tensor([self.published.encode(prompt(question))]), None
+        ids: list[int] = []
+        while len(ids) < max_len:
+            logits, caches = self._cached_logits(new, caches)
+            new = logits.argmax(-1)  # (1, 1)
+            if new.item() == EOS:
+                break
+            ids.append(int(new.item()))
+        return " ".join(self.published.decode(ids).split())
+
+    @torch.no_grad()
+    def log_probabilities(self, text: str, continuation: str) -> Tensor:
+        """The log-probability of each token of a continuation of a text, `(T,)`."""
+        encode = self.published.encode
+        start, ids = len(encode(text)), torch.tensor(encode(text + continuation))
+        logits: Tensor = self.network(ids[None, :-1])[0]  # (L - 1, V)
+        return logits.log_softmax(-1).gather(-1, ids[1:, None])[start - 1 :, 0]
+
+    @torch.no_grad()
+    def perplexity(self, text: str) -> float:
+        """Perplexity per token of a text, in a single window."""
+        ids = torch.tensor(self.published.encode(text))
+        return F.cross_entropy(self.network(ids[None, :-1])[0], ids[1:]).exp().item()
+
+    def _cached_logits(
+        self, ids: Tensor, caches: list[Any] | None
+    ) -> tuple[Tensor, list[Any]]:
+        """Logits of the last of some new ids, and the caches of all blocks."""
+        x, after = self.network.embedding(ids), []
+        blocks = self.network.blocks
+        for block, cache in zip(blocks, caches or [None] * len(blocks), strict=True):
+            mixed, cache = self.modern.attend_with_cache(
+                block.attention, block.norm1(x), cache
+            )
+            x = x + mixed
+            x = x + block.feed_forward(block.norm2(x))
+            after.append(cache)
+        x = self.network.norm(x)[:, -1:]
+        return F.linear(x, self.network.embedding.weight), after
