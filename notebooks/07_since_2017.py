@@ -1984,9 +1984,9 @@ def what_the_cache_buys():
 # - Schaeffer et al. 2025, *Min-p, Max Exaggeration*: how a comparison of samplers can
 #   mislead.
 # - Unit 8, *From base model to assistant*, makes a base model do reliably what it does
-#   only some of the time. Unit 10, *Newer and faster*, builds what later models added,
-#   and measures what each part buys. Both need this unit, and each stands alone. (There
-#   is no unit 9 yet.)
+#   only some of the time. Unit 9, *Look inside*, finds the heads that do a piece of
+#   work. Unit 10, *Newer and faster*, builds what later models added, and measures what
+#   each part buys. All three need this unit, and each stands alone.
 
 # %% [markdown]
 # ## Where you stand

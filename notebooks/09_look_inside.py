@@ -1,0 +1,1339 @@
+# %% [markdown]
+# # 9 · Look inside
+#
+# *An optional unit, which needs unit 7.* A chat model completes "The capital of France
+# is" with "Paris". Which of its 270 heads brought France to the last position, and how
+# would you notice that your explanation is wrong? In this unit you open a model while
+# it runs, write into it, and find single heads whose work can be named. Every claim
+# comes with the experiment that could have refuted it, and two of them do not survive.
+
+# %% [markdown]
+# **You will learn**
+# - to read and to change what any part of a model computes, with hooks;
+# - how two layers continue a repetition that one layer cannot, and which heads do it;
+# - to divide a logit among the parts that wrote it;
+# - to find the block and the head through which a fact travels;
+# - which control each of these experiments needs.
+#
+# *About 2 hours · short path about 1: exercises 9.1, 9.2, 9.3*
+#
+# *Six exercises and one question in words · 100 points; the whole notebook runs in
+# about two minutes on one core.* The short path carries the story of sections 1 and 2:
+# read the rest, and do its exercises later.
+#
+# **Recap.** Unit 4 read attention weights with forward hooks. Unit 7 gave
+# `modern.CausalAttention`, `modern.Block` and `modern.LanguageModel`, which runs a
+# published chat model; its parts have names such as `blocks.3.attention.w_o`. A block
+# adds what its attention and its feed-forward network compute to the **residual
+# stream**, the vector at each position that runs from the embedding to the logits.
+#
+# <details><summary>Conventions of this unit</summary>
+#
+# | name | meaning |
+# |---|---|
+# | `B`, `L` | texts in a batch, positions in a text |
+# | `d_model`, `d_k` | size of the residual stream, and of one head's values |
+# | `h` (in code `num_heads`) | heads of queries |
+# | `(23, 4)` | head 4 of block 23; both are counted from 0 |
+# | to silence a head | to replace what it computes by zeros |
+#
+# </details>
+
+# %%
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
+
+from autograder import check, demo, earlier, require_solved
+from transformer_course.library.published import available
+from transformer_course.look_inside.library import pictures, repeats, results
+
+# False: what earlier units built comes from the course, and is correct. True: from your
+# own notebooks, if they are beside this one. Grading always uses the course's.
+USE_MY_OWN = False
+attention = earlier("02_attention", mine=USE_MY_OWN)
+mha = earlier("03_multi_head_attention", mine=USE_MY_OWN)
+modern = earlier("07_since_2017", mine=USE_MY_OWN)
+
+torch.set_num_threads(1)  # for tensors this small, more threads only get in the way
+torch.set_printoptions(precision=2, sci_mode=False)
+
+# %% [markdown]
+# The next cell fills unit 7's classes with the chat model, SmolLM2-135M-Instruct (98
+# MB). If it is not installed, the cell says how to get it, and the demonstrations below
+# show what we recorded. No exercise needs it.
+
+# %% folded=true
+# @title The chat model in unit 7's classes
+chat = smollm = None  # stay None where it is not installed
+
+
+@demo
+def load_the_chat_model():
+    global chat, smollm
+    smollm = available("smollm2")
+    if smollm is None:
+        return
+    model = modern.LanguageModel(49_152, 576, 9, 3, 30, 2304, base=100_000.0, eps=1e-5)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.copy_(modern.published_tensor(name, smollm.weights, 9, 3))
+    chat = model.eval()
+    print("filled: 30 blocks with 9 heads each")
+
+
+def ids_of(text: str) -> Int[Tensor, "1 L"]:
+    """The ids of a text, as the chat model reads it."""
+    return torch.tensor([smollm.encode(text)])
+
+
+def token_id(word: str) -> int:
+    """The id of a word in the middle of a text."""
+    return smollm.encode(f" {word}")[0]
+
+
+def word_of(index: int) -> str:
+    """A token as text; a leading space is left out."""
+    return smollm.decode([index]).strip() or "(space)"
+
+
+def next_word(logits: Float[Tensor, "1 L V"]) -> str:
+    """The most probable next word after the last position."""
+    return word_of(int(logits[0, -1].argmax()))
+
+
+# %% [markdown]
+# ## 1. Hooks that write
+#
+# A **forward hook** is a function that PyTorch calls after a module has run, with the
+# module, its arguments and its output. `record` below uses one to *read*: it keeps the
+# input and the output of each module that you name. A hook can also *write*, because
+# whatever it returns takes the place of the module's output, and the rest of the model
+# goes on with that. Reading only shows what happens to be correlated with an answer;
+# writing shows what the answer depends on.
+
+
+# %%
+@torch.no_grad()
+def record(
+    model: nn.Module, ids: Int[Tensor, "B L"], names: Sequence[str]
+) -> dict[str, tuple[Tensor, Tensor]]:
+    """Run a model, and return the input and the output of each named module."""
+    seen: dict[str, tuple[Tensor, Tensor]] = {}
+
+    def read(name: str) -> Callable:
+        def hook(module: nn.Module, arguments: tuple, output: Tensor) -> None:
+            seen[name] = arguments[0].clone(), output.clone()
+
+        return hook
+
+    handles = [
+        model.get_submodule(name).register_forward_hook(read(name)) for name in names
+    ]
+    try:
+        model(ids)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return seen
+
+
+# %% [markdown]
+# ### Exercise 9.1 - A run with edits
+#
+# *time ~15 min · difficulty 3/5 · 18 points*
+#
+# **Task.** Run the model once while each module named in `edits` has its output
+# replaced by `edit(output)`. Return the logits, and remove your hooks.
+#
+# **Example.** `run_edited(model, ids, {"blocks.2.attention": torch.zeros_like})` gives
+# the logits of a model whose block 2 does not attend.
+#
+# <details><summary>Contract</summary>
+#
+# - The model runs once.
+# - An edit gets the module's output, and may change it in place.
+# - Afterwards the model is as before: hooks of the caller stay, yours are gone.
+# - If the model raises an error, your hooks are removed and the error reaches the
+#   caller.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# A function that is written in a loop looks up the loop's variables when it *runs*. By
+# then, which edit does `edit` mean? `record` has a way around this.
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# edits      {"blocks.0": function, "blocks.2.attention": function}
+# hook       (module, arguments, output) -> the new output, of the same shape
+# result     (B, L, V)
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# for each name and edit: register a hook that returns edit(output); keep its handle
+# try: return what the model makes of ids
+# finally: remove all handles
+# ```
+#
+# </details>
+
+
+# %% exercise="look_inside/run_edited"
+@torch.no_grad()
+def run_edited(
+    model: nn.Module, ids: Int[Tensor, "B L"], edits: Mapping[str, Callable]
+) -> Float[Tensor, "B L V"]:
+    """Run a model in which the outputs of some modules are edited.
+
+    Args:
+        model: any module that takes ids.
+        ids: texts.
+        edits: functions from a module's output to its replacement, by module.
+
+    Returns:
+        The logits of the edited run.
+    """
+
+    ### BEGIN SOLUTION
+    def write(edit: Callable) -> Callable:
+        return lambda module, arguments, output: edit(output)
+
+    handles = []
+    try:
+        for name, edit in edits.items():
+            handles.append(model.get_submodule(name).register_forward_hook(write(edit)))
+        return model(ids)
+    finally:
+        for handle in handles:
+            handle.remove()
+    ### END SOLUTION
+
+
+# %% check="look_inside/run_edited" points=18
+# Edits several modules, and looks at what is left in the model.
+check("look_inside/run_edited", run_edited)
+
+# %% [markdown]
+# **Predict first.** The chat model has 30 blocks. We silence the whole attention of one
+# block, all nine heads, and ask for the word after "The capital of France is". Then we
+# do the same with the next block. For how many of the 30 does it still say "Paris"?
+#
+# *Your prediction:*
+
+
+# %%
+@demo
+def without_one_attention():
+    require_solved(run_edited)
+    if chat is None:
+        words = results.recorded("without one attention")
+    else:
+        ids = ids_of("The capital of France is")
+        words = results.measured("without one attention", [
+            next_word(run_edited(chat, ids, {f"blocks.{i}.attention": torch.zeros_like}))
+            for i in range(30)
+        ])  # fmt: skip
+    lost = {i: word for i, word in enumerate(words) if word != "Paris"}
+    print(f"Paris for {30 - len(lost)} of 30; other words: {lost}")
+
+
+# %% [markdown]
+# For 26 of the 30. The residual stream makes a missing branch survivable, since every
+# other block still reads the sum of all that was written. Without the attention of
+# block 0, 1 or 2 the model is broken in general, but block 23 is different: only there,
+# late in the model, does one layer decide about Paris. Section 4 returns to it.
+#
+# ## 2. The head that completes a repetition
+#
+# Take a text of random tokens that starts again after some period, `7 3 9 5 7 3 9 ...`.
+# Nothing about its first half can be predicted; from the second `7` on, everything can,
+# by a rule that needs no knowledge at all: *find the last occurrence of the current
+# token and copy what followed it.* Olsson et al. 2022 call a head that does so an
+# **induction head**, and found that it appears early and suddenly in training.
+#
+# The difficulty is in "what followed it". A query can find an equal token, but the
+# token that it wants is one position further, and nothing in that token says what came
+# before. So somebody has to tell it: a head in the layer below, which looks one token
+# back and writes the previous token into the stream. Elhage et al. 2021 conclude that
+# attention needs **two layers** for this rule.
+#
+# We train models of attention alone, without feed-forward networks, with one layer and
+# with two. Every text repeats with a random period of 6 to 18 tokens.
+#
+# **Predict first.** After 400 steps, what share of the known tokens will the model with
+# two layers predict correctly? And the one with a single layer?
+#
+# *Your prediction:*
+
+
+# %% folded=true
+# @title Models of attention alone
+class Nothing(nn.Module):
+    """Takes the place of a feed-forward network, and adds zero to the stream."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.zeros_like(x)
+
+
+class AttentionOnly(nn.Module):
+    """Blocks with two heads and nothing else, between an embedding and a norm."""
+
+    def __init__(self, num_layers: int):
+        super().__init__()
+        self.embedding = nn.Embedding(repeats.VOCABULARY, 64)
+        self.blocks = nn.ModuleList(
+            modern.Block(64, 2, 2, 96) for _ in range(num_layers)
+        )
+        for block in self.blocks:
+            block.feed_forward = Nothing()
+        self.norm = modern.RMSNorm(64)
+        self.output = nn.Linear(64, repeats.VOCABULARY, bias=False)
+
+    def forward(self, ids: Int[Tensor, "B L"]) -> Float[Tensor, "B L V"]:
+        """Logits for the token after each position."""
+        x = self.embedding(ids)
+        for block in self.blocks:
+            x = block(x)
+        return self.output(self.norm(x))
+
+
+def trained(
+    num_layers: int, period: int | None = None
+) -> tuple[nn.Module, list[float]]:
+    """A model that was trained on repeating texts, and the loss of each step."""
+    torch.manual_seed(SEED)
+    model = AttentionOnly(num_layers)
+    return model, repeats.train(model, SEED, period=period)
+
+
+@torch.no_grad()
+def score(model: nn.Module, period: int | None = None) -> float:
+    """The share of known tokens that a model predicts in 200 fresh texts."""
+    ids, periods = repeats.draw(torch.Generator().manual_seed(99), 200, period)
+    return repeats.measure(model, ids, periods)[1]
+
+
+# %%
+SEED = 0  # of weights and texts; what we say below also holds for others
+one_layer = two_layers = None
+
+
+@demo
+def one_layer_and_two():
+    global one_layer, two_layers
+    one_layer, losses = trained(1)
+    two_layers, more_losses = trained(2)
+    for name, model in (("one layer", one_layer), ("two layers", two_layers)):
+        print(f"{name:<11} {score(model):.0%} of the known tokens correct")
+    pictures.cliff({"one layer": losses, "two layers": more_losses})
+
+
+# %% [markdown]
+# Two layers predict 98 or 99 % with each of five seeds, and one layer 18 to 20 %. The
+# curve of two layers has a cliff: for some 60 steps it creeps like the other one, and
+# by step 200 it has fallen below 0.3. What appeared there?
+#
+# To find out, we look for the two heads by their **stripes**. In the attention map of a
+# head that looks one token back, all weight lies just below the diagonal. An induction
+# head of a text with period `p` looks from position `i` to `i - p + 1`, the token after
+# the previous occurrence, which is a stripe as well, farther from the diagonal.
+#
+# ### Exercise 9.2 - The stripe of induction
+#
+# *time ~10 min · difficulty 2/5 · 16 points*
+#
+# **Task.** Return the mean weight that queries from position `period` on give to the
+# key at `i - period + 1`, where `i` is the position of the query.
+#
+# **Example.** A map of 4 positions with period 2 has two such entries, `weights[2, 1]`
+# and `weights[3, 2]`; the score is their mean.
+#
+# <details><summary>Contract</summary>
+#
+# - Any number of leading dimensions.
+# - Only queries from position `period` on count.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# In the text `7 3 9 7 3 9`, the period is 3. At which position does `7` occur again,
+# and at which position is the `3` that it should look at?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# weights              (..., L, L)
+# the stripe           (..., L - period)
+# result               (...)
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# the diagonal that is period - 1 below the main one (its first entry is query period - 1)
+# leave out that first entry; take the mean over the rest
+# ```
+#
+# </details>
+
+
+# %% exercise="look_inside/induction_score"
+def induction_score(
+    weights: Float[Tensor, "*batch L L"], period: int
+) -> Float[Tensor, "*batch"]:
+    """The mean weight on the token that followed the last time.
+
+    Args:
+        weights: attention weights, queries by keys.
+        period: the number of tokens after which the text repeats.
+
+    Returns:
+        A score between 0 and 1 for each map.
+    """
+    ### BEGIN SOLUTION
+    stripe = weights.diagonal(1 - period, dim1=-2, dim2=-1)  # (..., L - period + 1)
+    return stripe[..., 1:].mean(dim=-1)
+    ### END SOLUTION
+
+
+# %% check="look_inside/induction_score" points=16
+# Tries single maps and batches, with periods from 2 to 7.
+check("look_inside/induction_score", induction_score)
+
+
+# %% folded=true
+# @title Attention weights of all heads, and the scores of the two kinds of heads
+def attend(
+    layer: nn.Module, x: Float[Tensor, "B L d_model"], mask: Bool[Tensor, "L L"]
+) -> tuple[Float[Tensor, "B L d_model"], Float[Tensor, "B h L L"]]:
+    """Output and weights of a layer with a mask of your own."""
+    q = mha.split_heads(layer.w_q(x), layer.num_heads)
+    k = mha.split_heads(layer.w_k(x), layer.num_kv_heads)
+    v = mha.split_heads(layer.w_v(x), layer.num_kv_heads)
+    angles = modern.rotary_angles(x.size(1), q.size(-1), base=layer.base)
+    q, k = modern.rotate(q, angles), modern.rotate(k, angles)
+    heads, weights = modern.grouped_attention(q, k, v, mask)
+    return layer.w_o(mha.merge_heads(heads)), weights
+
+
+@torch.no_grad()
+def attention_maps(
+    model: nn.Module, ids: Int[Tensor, "B L"]
+) -> Float[Tensor, "B blocks h L L"]:
+    """The weights of all heads, from what each attention layer read."""
+    names = [f"blocks.{i}.attention" for i in range(len(model.blocks))]
+    mask = attention.causal_mask(ids.size(1))
+    read = record(model, ids, names)
+    return torch.stack(
+        [attend(model.get_submodule(n), read[n][0], mask)[1] for n in names], dim=1
+    )
+
+
+def previous_score(weights: Float[Tensor, "*batch L L"]) -> Float[Tensor, "*batch"]:
+    """The mean weight on the previous token."""
+    return weights.diagonal(-1, dim1=-2, dim2=-1).mean(dim=-1)
+
+
+# %%
+@demo
+def two_kinds_of_stripes():
+    require_solved(induction_score)
+    ids, _ = repeats.draw(torch.Generator().manual_seed(99), 100, period=12)
+    weights = attention_maps(two_layers, ids)  # (B, blocks, h, L, L)
+    previous = previous_score(weights).mean(0).flatten().tolist()
+    induction = induction_score(weights, 12).mean(0).flatten().tolist()
+    heads = [(block, head) for block in range(2) for head in range(2)]
+    rows = list(zip(heads, previous, induction, strict=True))
+    for head, one, other in rows:
+        print(f"head {head}: previous token {one:.2f}, induction {other:.2f}")
+    titles = [f"{head}: {max(one, other):.2f}" for head, one, other in rows]
+    pictures.stripes(weights[0].flatten(0, 1), 12, titles)
+
+
+# %% [markdown]
+# Both heads of layer 0 have the first stripe, and both of layer 1 have the second one.
+# This is a picture, and a picture can mislead: a head may look at a token and pass
+# nothing on. The experiment that could refute our story **silences** a head. If the
+# heads of layer 0 do not matter, the story is wrong.
+#
+# ### Exercise 9.3 - Silence a head
+#
+# *time ~15 min · difficulty 3/5 · 14 points*
+#
+# **Task.** Register a forward *pre*-hook on `layer.w_o` that replaces the components of
+# one head by zeros, and return its handle. A pre-hook gets the module and its
+# arguments, and returns new arguments.
+#
+# **Example.** After `handle = silence_head(layer, 1)`, every call of `layer` leaves out
+# head 1, until `handle.remove()`.
+#
+# <details><summary>Contract</summary>
+#
+# - `layer` has `num_heads`, `num_kv_heads`, `w_v` and `w_o`, like `CausalAttention`.
+# - Calls for several heads of a layer add up.
+# - `handle.remove()` restores the layer; its weights never change.
+# - The hook works on a copy of what `w_o` was given.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# `merge_heads` concatenates the heads. Which components of the vector that `w_o` reads
+# come from head 1?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# arguments[0]         (B, L, h * d_k), heads one after the other
+# head n               components n * d_k to (n + 1) * d_k
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# d_k = what w_o reads, divided by num_heads
+# hook: copy the argument; zero the head's components; return the copy
+# return the handle of the pre-hook
+# ```
+#
+# </details>
+
+
+# %% exercise="look_inside/silence_head"
+def silence_head(layer: nn.Module, head: int) -> RemovableHandle:
+    """Make a head of an attention layer contribute nothing.
+
+    Args:
+        layer: an attention layer.
+        head: its index.
+
+    Returns:
+        A handle whose `remove()` makes the head speak again.
+    """
+    ### BEGIN SOLUTION
+    d_k = layer.w_o.in_features // layer.num_heads
+
+    def hook(module: nn.Module, arguments: tuple[Tensor]) -> tuple[Tensor]:
+        merged = arguments[0].clone()  # (B, L, h * d_k)
+        merged[..., head * d_k : (head + 1) * d_k] = 0
+        return (merged,)
+
+    return layer.w_o.register_forward_pre_hook(hook)
+    ### END SOLUTION
+
+
+# %% check="look_inside/silence_head" points=14
+# Silences one and two heads, also such that share values, and removes the hooks.
+check("look_inside/silence_head", silence_head)
+
+
+# %%
+@contextmanager
+def silenced(model: nn.Module, heads: Sequence[tuple[int, int]]) -> Iterator[None]:
+    """Silence some heads, each a pair (block, head), within a `with` statement."""
+    handles = [silence_head(model.blocks[i].attention, head) for i, head in heads]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+# %% [markdown]
+# **Predict first.** The whole model predicts 98 % of the known tokens. What remains if
+# one head of layer 1 is silent? And if both are?
+#
+# *Your prediction:*
+
+
+# %%
+@demo
+def silence_each():
+    require_solved(silence_head)
+    print(f"nothing silent      {score(two_layers):.0%}")
+    for heads in (
+        [(0, 0)],
+        [(0, 1)],
+        [(1, 0)],
+        [(1, 1)],
+        [(0, 0), (0, 1)],
+        [(1, 0), (1, 1)],
+    ):
+        with silenced(two_layers, heads):
+            print(f"{str(heads)[1:-1]:<18}  {score(two_layers):.0%}")
+
+
+# %% [markdown]
+# One silent head of layer 1 costs only a few percent, because the other one does the
+# same work. Without both, 1 or 2 % of the tokens are left, and without both heads of
+# layer 0 some 13 %, which is less than a single layer achieves. With each of five
+# seeds, a single silent head of layer 1 leaves 94 to 97 %. Had we silenced heads one by
+# one only, we would have concluded that layer 1 does not matter: **a part that can be
+# spared is not a part that does nothing.** The story survives, for pairs of heads.
+#
+# A trap. Suppose that we had been careless and had trained on texts that all have the
+# *same* period, 12.
+#
+# **Predict first.** How well does a *single* layer do then?
+#
+# *Your prediction:*
+
+
+# %%
+@demo
+def a_fixed_period():
+    careless, _ = trained(1, period=12)
+    print(f"texts of period 12:      {score(careless, 12):.0%}")
+    print(f"texts of random periods: {score(careless):.0%}")
+
+
+# %% [markdown]
+# Perfectly, and it has learnt nothing about repetitions: it looks eleven positions back,
+# by position, whatever the tokens are. On random periods it is as poor as any single
+# layer. Whoever measures induction on texts of one length measures this rule too, so
+# the period has to vary within the experiment.
+#
+# ### The same heads in a chat model
+#
+# Are the heads of a toy found in a real model? Olsson et al. 2022 define induction
+# heads by their behaviour on **random tokens** that are repeated, which no memory of
+# English can explain. So do we: 25 random tokens, twice, and your score for each of the
+# 270 heads. The **control** silences just as many heads of the same blocks, those with
+# the lowest scores.
+
+
+# %% folded=true
+# @title Induction heads of the chat model
+def losses_of_halves(model: nn.Module, ids: Int[Tensor, "B 50"]) -> list[float]:
+    """The mean loss of the first 24 predictions, and of those in the repetition."""
+    with torch.no_grad():
+        logits = model(ids)[:, :-1].transpose(1, 2)  # (B, V, L - 1)
+    losses = F.cross_entropy(logits, ids[:, 1:], reduction="none")
+    return [losses[:, :24].mean().item(), losses[:, 25:].mean().item()]
+
+
+def measure_induction() -> dict[str, Any]:
+    """The heads with the largest scores, and losses with some of them silent."""
+    once = torch.randint(
+        1000, 40_000, (4, 25), generator=torch.Generator().manual_seed(0)
+    )
+    ids = torch.cat((once, once), dim=1)
+    scores = induction_score(attention_maps(chat, ids), 25).mean(0)  # (30, 9)
+    best = [divmod(index, 9) for index in scores.flatten().topk(4).indices.tolist()]
+    control = list[tuple[int, int]]()
+    for block, _ in best:
+        order = [(block, head) for head in scores[block].argsort().tolist()]
+        control.append(next(head for head in order if head not in control))
+    rows = {
+        "nothing silent": [],
+        "the four best": best,
+        "four of the same blocks": control,
+    }
+    losses = {}
+    for name, heads in rows.items():
+        with silenced(chat, heads):
+            losses[name] = losses_of_halves(chat, ids)
+    return {
+        "heads": [[*head, scores[head].item()] for head in best],
+        "losses": losses,
+        "above 0.3": int((scores > 0.3).sum()),
+    }
+
+
+# %%
+@demo
+def induction_in_a_chat_model():
+    require_solved(induction_score, silence_head)
+    if chat is None:
+        found = results.recorded("induction")
+    else:
+        found = results.measured("induction", measure_induction())
+    listed = ", ".join(f"({b}, {h}) {score:.2f}" for b, h, score in found["heads"])
+    print(f"largest scores: {listed}; {found['above 0.3']} of 270 heads are above 0.3")
+    print("mean loss:                 first time   repetition")
+    for name, (first, second) in found["losses"].items():
+        print(f"{name:<25} {first:9.1f} {second:12.1f}")
+
+
+# %% [markdown]
+# They are. With six drawings of the tokens, the same four heads come first, three of
+# them in block 17 and one in block 18. Silencing these four of 270 raises the loss in
+# the repetition from about 3 or 4 to 7 to 9, whereas the control adds less than 0.5,
+# and no loss of the first 24 tokens moves by more than 0.1 or 0.2. The claim, that
+# large models have induction heads on which their copying depends, holds here. What we
+# did not check is the larger claim in the paper's title, that such heads are the source
+# of *in-context learning* in general; for large models, the authors themselves call
+# that evidence correlational.
+#
+# ## 3. The parts that wrote a logit
+#
+# Silencing asks what happens without a part. A second kind of question needs no extra
+# run: the stream at the end is a **sum** of what the embedding, each head and each
+# feed-forward network wrote, and the logit of a token is the product of the normalised
+# sum with one row of the output matrix. So the logit can be divided among the parts.
+# First, what did each head write? A layer's output is `w_o` times the concatenated
+# heads, and a product with a concatenation is a sum of products.
+#
+# ### Exercise 9.4 - What each head writes
+#
+# *time ~10 min · difficulty 2/5 · 12 points*
+#
+# **Task.** Split the output of an attention layer into the vectors that its heads add
+# to the stream.
+#
+# **Example.** With 2 heads of 3 components, head 0 writes `merged[..., :3] @ w_o[:,
+# :3].T`, and head 1 the product of the other columns.
+#
+# <details><summary>Contract</summary>
+#
+# - The sum over the heads is `F.linear(merged, w_o)`.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# Which columns of `w_o` are multiplied with the components of head 0?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# heads            (B, h, L, d_k)
+# blocks of w_o    (h, d_model, d_k)
+# result           (B, h, L, d_model)
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# split merged into heads; split the columns of w_o into as many blocks
+# multiply each head with its block, transposed
+# ```
+#
+# </details>
+
+
+# %% exercise="look_inside/head_outputs"
+def head_outputs(
+    merged: Float[Tensor, "B L h*d_k"],
+    w_o: Float[Tensor, "d_model h*d_k"],
+    num_heads: int,
+) -> Float[Tensor, "B h L d_model"]:
+    """What each head of a layer adds to the residual stream.
+
+    Args:
+        merged: the concatenated heads, which the output projection reads.
+        w_o: the weight of the output projection.
+        num_heads: number of heads.
+    """
+    ### BEGIN SOLUTION
+    heads = mha.split_heads(merged, num_heads)  # (B, h, L, d_k)
+    blocks = w_o.unflatten(1, (num_heads, -1)).transpose(0, 1)  # (h, d_model, d_k)
+    return heads @ blocks.mT
+    ### END SOLUTION
+
+
+# %% check="look_inside/head_outputs" points=12
+# Compares each head's vectors, for 1 to 5 heads.
+check("look_inside/head_outputs", head_outputs)
+
+# %% [markdown]
+# Then the final norm. It divides the *sum* by its root mean square, so its scale is one
+# number, the same for all parts, and once this number is known, the logit is linear in
+# them. This is called **direct logit attribution** (Elhage et al. 2021).
+#
+# ### Exercise 9.5 - Divide a logit among the parts
+#
+# *time ~15 min · difficulty 3/5 · 14 points*
+#
+# **Task.** The stream is the sum of `parts`; RMSNorm with weight `gain` follows, then
+# the product with `direction`. Return what each part contributes.
+#
+# **Example.** For parts `[[1, 0], [1, 2]]`, the stream is `[2, 2]`, whose root mean
+# square is 2. With `gain` and `direction` of ones, the contributions are `[0.5, 1.5]`.
+#
+# <details><summary>Contract</summary>
+#
+# - The contributions sum to the logit, up to rounding.
+# - `eps` is added to the mean square, as in unit 7's `RMSNorm`.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# How often does the model normalise at the end: once per part, or once?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# the stream      (d_model,)
+# its scale       one number
+# result          (n,)
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# add up the parts; scale = 1 / sqrt(mean square of the sum + eps)
+# multiply each part by the scale and the gain, then with the direction
+# ```
+#
+# </details>
+
+
+# %% exercise="look_inside/attribute_logit"
+def attribute_logit(
+    parts: Float[Tensor, "n d_model"],
+    gain: Float[Tensor, "d_model"],
+    direction: Float[Tensor, "d_model"],
+    eps: float = 1e-6,
+) -> Float[Tensor, "n"]:
+    """What each part of the residual stream contributes to a logit.
+
+    Args:
+        parts: vectors whose sum is the stream at one position.
+        gain: the weight of the final RMSNorm.
+        direction: a row of the output matrix, or a difference of two rows.
+        eps: of the final norm.
+    """
+    ### BEGIN SOLUTION
+    stream = parts.sum(dim=0)  # (d_model,)
+    scale = torch.rsqrt(stream.square().mean() + eps)
+    return parts * scale * gain @ direction  # (n,)
+    ### END SOLUTION
+
+
+# %% check="look_inside/attribute_logit" points=14
+# Compares contributions of 1 to 9 parts, large and small.
+check("look_inside/attribute_logit", attribute_logit)
+
+
+# %% folded=true
+# @title All parts of the stream at the last position
+def parts_of(model: nn.Module, ids: Int[Tensor, "1 L"]) -> dict[str, Tensor]:
+    """What each part wrote into the stream at the last position, by its name."""
+    blocks = range(len(model.blocks))
+    names = ["embedding"]
+    for i in blocks:
+        names += [f"blocks.{i}.attention.w_o", f"blocks.{i}.feed_forward"]
+    seen = record(model, ids, names)
+    parts = {"embedding": seen["embedding"][1][0, -1]}
+    for i in blocks:
+        layer = model.blocks[i].attention
+        merged = seen[f"blocks.{i}.attention.w_o"][0][:, -1:]  # (1, 1, h * d_k)
+        vectors = head_outputs(merged, layer.w_o.weight, layer.num_heads)[0, :, 0]
+        parts |= {f"({i}, {head})": vector for head, vector in enumerate(vectors)}
+        parts[f"ffn {i}"] = seen[f"blocks.{i}.feed_forward"][1][0, -1]
+    return {name: part for name, part in parts.items() if part.any()}
+
+
+@torch.no_grad()
+def attribution(
+    model: nn.Module, ids: Int[Tensor, "1 L"], direction: Float[Tensor, "d_model"]
+) -> dict[str, float]:
+    """The contribution of each part to a logit at the last position."""
+    parts = parts_of(model, ids)
+    stacked, norm = torch.stack([*parts.values()]), model.norm
+    values = attribute_logit(stacked, norm.weight, direction, norm.eps).tolist()
+    return dict(zip(parts, values, strict=True))
+
+
+# %%
+@demo
+def a_logit_in_steps():
+    require_solved(head_outputs, attribute_logit)
+    texts, _ = repeats.draw(torch.Generator().manual_seed(1), 50, period=12)
+    for name, length in (("in the repetition", 20), ("control, the first time", 8)):
+        rows = []
+        for ids in texts.split(1):
+            token = ids[0, length]  # the next one
+            row = two_layers.output.weight[token]
+            rows.append(attribution(two_layers, ids[:, :length], row))
+        means = {part: sum(row[part] for row in rows) / 50 for part in rows[0]}
+        print(f"{name}: " + ", ".join(f"{k} {v:+.1f}" for k, v in means.items()))
+        if name == "in the repetition":
+            pictures.bus(rows[0], f"token {int(texts[0, length])}")
+
+
+# %% [markdown]
+# In the repetition, the two induction heads write nearly all of the logit, as the story
+# says. In the control, at positions where nothing can be known, the parts of fifty
+# texts cancel out. Note what is missing: the heads of layer 0, without which the rule
+# collapses, contribute next to nothing. Attribution shows the **direct** path only, and
+# what layer 0 writes reaches the logits through layer 1.
+#
+# Now the chat model, for "The capital of France is". The logit of *Paris* alone is
+# a poor question, because much of it says only that *some* capital, or some name,
+# should follow. The **difference** between the logits of *Paris* and *Rome* is a better
+# one: whatever helps all capitals alike drops out. The control asks about *Rome* and
+# *Berlin*, neither of which was mentioned.
+
+
+# %%
+@demo
+def a_logit_of_the_chat_model():
+    require_solved(head_outputs, attribute_logit)
+    if chat is None:
+        found = results.recorded("attribution")
+    else:
+        ids, rows = ids_of("The capital of France is"), chat.embedding.weight
+        found = results.measured("attribution", {
+            f"{one} or {other}": attribution(
+                chat, ids, (rows[token_id(one)] - rows[token_id(other)]).detach()
+            )
+            for one, other in (("Paris", "Rome"), ("Rome", "Berlin"))
+        })  # fmt: skip
+    for name, values in found.items():
+        print(f"{name}: difference {sum(values.values()):+.1f}, "
+              f"of which head (23, 4) writes {values['(23, 4)']:+.1f}")  # fmt: skip
+    values = found["Paris or Rome"]
+    top = sorted(values, key=lambda name: -abs(values[name]))[:10]
+    pictures.contributions({name: values[name] for name in top})
+
+
+# %% [markdown]
+# One head of 270 stands out, (23, 4), in the very block without whose attention the
+# model forgot Paris. In the control it writes next to nothing.
+#
+# A popular shortcut skips the parts and reads the stream as it is: the **logit lens**
+# (nostalgebraist 2020) applies the final norm and the output matrix after every block.
+# It was proposed with the observation that a model's guess takes shape long before the
+# last block. Does it here?
+
+
+# %%
+@demo
+def the_logit_lens():
+    if chat is None:
+        found = results.recorded("lens")
+    else:
+        ids, paris = ids_of("The capital of France is"), token_id("Paris")
+        names = ["embedding", *(f"blocks.{i}" for i in range(30))]
+        found = []
+        for _, stream in record(chat, ids, names).values():
+            logits = F.linear(chat.norm(stream[0, -1]), chat.embedding.weight).detach()
+            rank = 1 + int((logits > logits[paris]).sum())
+            found.append([word_of(int(logits.argmax())), rank])
+        results.measured("lens", found)
+    print("after block   best guess   rank of Paris")
+    for i in (0, 6, 12, 18, 21, 22, 23, 24, 25, 26, 27, 28, 29):
+        word, rank = found[i + 1]
+        print(f"{i:>8}      {word:<12} {rank:>6,}")
+
+
+# %% [markdown]
+# It does not. *Paris* is first after the last block only; after block 23, its rank
+# begins to fall, and until then the stream reads as a space or a full stop. The fact is
+# in the stream, as the next section shows, but in a form that the output matrix does
+# not read. So what the lens shows early is informative if it is the answer, and proves
+# nothing if it is not.
+#
+# ## 4. Where does a fact travel?
+#
+# "The capital of *France* is" and "The capital of *Italy* is" differ in one token. At
+# the end, they differ in the answer. In between, the difference must be somewhere, at
+# some position of some block. **Activation patching** (Meng et al. 2022; Wang et al.
+# 2022) finds it: run the first text, but copy the state of *one* position between two
+# blocks from the run of the second, and see how far the answer moves from *Paris* to
+# *Rome*. Doing so for every position and every block gives a map.
+#
+# ### Exercise 9.6 - The map of an effect
+#
+# *time ~20 min · difficulty 4/5 · 16 points*
+#
+# **Task.** Entry `(i, p)`: run `ids` with the state that enters block `i` at position
+# `p` copied from the run of `other_ids`. Return the share of the effect on
+# `logit[other_answer] - logit[answer]` at the last position.
+#
+# **Example.** The share is 0 where the copy changes nothing, and 1 where the difference
+# becomes that of `other_ids`.
+#
+# <details><summary>Contract</summary>
+#
+# - `model` has `embedding`, whose output enters block 0, and `blocks`, each of whose
+#   outputs enters the next.
+# - Each run copies one state; no hooks remain afterwards.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# `record` gives you all states of the second text in one run. Which module's output
+# enters block `i`?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# state that enters a block     (1, L, d_model)
+# result                        (number of blocks, L)
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# names: the embedding and all blocks but the last
+# start, end = the difference of the logits for ids and for other_ids
+# states = record the names for other_ids
+# for each name and position: an edit that copies this position; run_edited with it
+#     share = (difference - start) / (end - start)
+# ```
+#
+# </details>
+
+
+# %% exercise="look_inside/patching_map"
+def patching_map(
+    model: nn.Module,
+    ids: Int[Tensor, "1 L"],
+    other_ids: Int[Tensor, "1 L"],
+    answer: int,
+    other_answer: int,
+) -> Float[Tensor, "blocks L"]:
+    """The share of an effect that each state carries.
+
+    Args:
+        model: a language model with `embedding` and `blocks`.
+        ids: the text that the model reads.
+        other_ids: the text whose states are copied, of the same length.
+        answer, other_answer: the tokens that the two texts call for.
+    """
+    ### BEGIN SOLUTION
+    names = ["embedding"] + [f"blocks.{i}" for i in range(len(model.blocks) - 1)]
+
+    def difference(logits: Tensor) -> float:
+        return (logits[0, -1, other_answer] - logits[0, -1, answer]).item()
+
+    start = difference(run_edited(model, ids, {}))
+    end = difference(run_edited(model, other_ids, {}))
+    states = record(model, other_ids, names)
+    effects = torch.zeros(len(names), ids.size(1))
+    for row, name in enumerate(names):
+        new = states[name][1]  # (1, L, d_model)
+        for position in range(ids.size(1)):
+
+            def replace(
+                output: Tensor, position: int = position, new: Tensor = new
+            ) -> Tensor:
+                output[:, position] = new[:, position]
+                return output
+
+            patched = run_edited(model, ids, {name: replace})
+            effects[row, position] = (difference(patched) - start) / (end - start)
+    return effects
+    ### END SOLUTION
+
+
+# %% check="look_inside/patching_map" points=16
+# Compares maps of small models, for texts that differ at different positions.
+check("look_inside/patching_map", patching_map)
+
+# %% [markdown]
+# **Predict first.** The answer is given at *is*, two positions after the noun's
+# preposition, and the difference starts at *France*. Does it move gradually over many
+# blocks, or at once? In which third of the 30 blocks?
+#
+# *Your prediction:*
+
+
+# %%
+@demo
+def where_the_fact_is():
+    require_solved(run_edited, patching_map)
+    if chat is None:
+        effects = results.recorded("map")
+    else:
+        france, italy = (ids_of(f"The capital of {c} is") for c in ("France", "Italy"))
+        effects = results.measured("map", patching_map(
+            chat, france, italy, token_id("Paris"), token_id("Rome")
+        ).tolist())  # fmt: skip
+    pictures.patching(effects, ["The", "capital", "of", "France", "is"])
+
+
+# %% [markdown]
+# At once. Up to the state that enters block 23, the whole effect is at the noun, and
+# from block 24 on at the last position; no other state carries more than a few percent.
+# In the first row that had to be so, because only the noun differs. What the map adds
+# is that for 23 blocks nothing moves, and that block 23 moves everything. Geva et al.
+# 2023 describe such a late step in larger models: attention extracts the attribute from
+# the noun.
+#
+# The map leaves nine candidates, the heads of that block. The next cell says how much
+# each looks from *is* at *France*, and what its silence costs. A head that only *looks*
+# would cost nothing.
+
+
+# %% folded=true
+# @title Silence each head of block 23, then ask for twelve capitals
+CAPITALS = {
+    "France": "Paris", "Italy": "Rome", "Germany": "Berlin", "Japan": "Tokyo",
+    "Spain": "Madrid", "Greece": "Athens", "China": "Beijing", "Russia": "Moscow",
+    "Austria": "Vienna", "Portugal": "Lisbon", "Egypt": "Cairo", "Poland": "Warsaw",
+}  # fmt: skip
+
+
+@torch.no_grad()
+def logit_of_paris(heads: Sequence[tuple[int, int]]) -> float:
+    """The logit of Paris with some heads silent."""
+    with silenced(chat, heads):
+        return chat(ids_of("The capital of France is"))[0, -1, token_id("Paris")].item()
+
+
+def measure_heads() -> list[list[float]]:
+    """For each head of block 23: its weight from `is` to `France`, and what it costs."""
+    looks = attention_maps(chat, ids_of("The capital of France is"))[0, 23, :, -1, 3]
+    whole = logit_of_paris([])
+    return [
+        [look, whole - logit_of_paris([(23, head)])]
+        for head, look in enumerate(looks.tolist())
+    ]
+
+
+@torch.no_grad()
+def measure_capitals() -> dict[str, list[str]]:
+    """The next word for each country: nothing silent, head (23, 4), head (23, 3)."""
+    words = {}
+    for country in CAPITALS:
+        words[country] = []
+        for heads in ([], [(23, 4)], [(23, 3)]):
+            with silenced(chat, heads):
+                words[country] += [
+                    next_word(chat(ids_of(f"The capital of {country} is")))
+                ]
+    return words
+
+
+# %%
+@demo
+def the_head_that_carries_it():
+    require_solved(silence_head)
+    if chat is None:
+        rows, words = results.recorded("heads"), results.recorded("capitals")
+    else:
+        rows = results.measured("heads", measure_heads())
+        words = results.measured("capitals", measure_capitals())
+    print("head of block 23:     " + "".join(f"{head:>7}" for head in range(9)))
+    print("weight on the noun    " + "".join(f"{look:7.2f}" for look, _ in rows))
+    print("logit of Paris lost   " + "".join(f"{loss:+7.2f}" for _, loss in rows))
+    print("\nThe capital of ...    whole      without (23, 4)   without (23, 3)")
+    for country, (whole, without, control) in words.items():
+        print(f"{country:<21} {whole:<10} {without:<17} {control}")
+
+
+# %% [markdown]
+# Head (23, 4) looks at the noun with a weight of 0.90, and its silence costs 4.1 of
+# *Paris*'s logit of 17.4; none of the other eight costs more than 0.3, although three
+# of them also look. For Italy, China, Russia and Portugal, the capital is lost without
+# it. For France, Germany, Japan, Spain, Greece and Austria it stays first, with a
+# smaller lead; so other paths carry part of it, and the honest claim is: *this head
+# carries much of the fact, not all.* The model never knew two capitals, Cairo and
+# Warsaw, at least not after these words. The control, a neighbour that looks at the
+# noun too, changes no answer.
+#
+# ## 5. Attention sinks: two claims, one of which fails
+#
+# Large models give much of their attention to the **first token**, whatever it is. Xiao
+# et al. 2024 call it an *attention sink*: since weights must sum to 1, a head that has
+# nothing to look for leaves them there. Gu et al. 2025 (abstract) go further: the sink
+# stores extra attention, "which could be non-informative and not contribute to the
+# value computation". If so, three predictions follow. The first token has much weight.
+# If it is masked, a different token takes its place. And if its *values* are replaced
+# by zeros, hardly anything changes.
+#
+# **Predict first.** The perplexity of a text is 23.5. What is it if no later position
+# may attend to the first token? And if they attend to it, but read zeros?
+#
+# *Your prediction:*
+
+
+# %% folded=true
+# @title Perplexities without the weight or the values of one position
+TEXTS = (
+    "The Transformer is a neural network that was published in 2017. It reads all "
+    "words of a sentence at once, and each word looks at all others to find out what "
+    "it means here. Since then, nearly every large language model has been built from "
+    "it.",
+    "When the rain stopped, the children ran out into the garden. The grass was still "
+    "wet, and a small frog sat under the apple tree. Their mother called them back for "
+    "dinner, but nobody wanted to leave before the frog had jumped into the pond.",
+    "A river begins as a small stream in the mountains. On its way to the sea it is "
+    "joined by many others, and it carries sand and stones with it. Where the land is "
+    "flat, the water becomes slow, and the river drops what it has carried.",
+)
+
+
+def without_position(
+    layer: nn.Module, position: int, values: Tensor | None = None
+) -> RemovableHandle:
+    """Mask a position for later ones, or let them read other values there."""
+
+    def hook(module: nn.Module, arguments: tuple[Tensor], output: Tensor) -> Tensor:
+        x = arguments[0]  # (B, L, d_model)
+        mask = attention.causal_mask(x.size(1)).clone()
+        later = torch.arange(x.size(1)) > position
+        if values is None:
+            mask[later, position] = False
+            return attend(module, x, mask)[0]
+        at_position = (torch.arange(x.size(1)) == position)[:, None]
+        handle = module.w_v.register_forward_hook(
+            lambda part, given, computed: torch.where(at_position, values, computed)
+        )
+        changed = attend(module, x, mask)[0]
+        handle.remove()
+        return torch.where(later[:, None], changed, output)
+
+    return layer.register_forward_hook(hook)
+
+
+@torch.no_grad()
+def perplexity(
+    ids: Int[Tensor, "1 L"], position: int = 0, values: Sequence[Tensor | None] = ()
+) -> float:
+    """Perplexity per token with other values at a position; None masks it."""
+    handles = [
+        without_position(block.attention, position, new)
+        for block, new in zip(chat.blocks, values, strict=False)
+    ]
+    try:
+        return F.cross_entropy(chat(ids[:, :-1])[0], ids[0, 1:]).exp().item()
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def mean_weights(ids: Int[Tensor, "1 L"], position: int, masked: bool) -> list[float]:
+    """The mean weight of one position by block; masked: if the first token is."""
+    layers = [block.attention for block in chat.blocks]
+    handles = [without_position(layer, 0) for layer in layers if masked]
+    read = record(chat, ids, [f"blocks.{i}.attention" for i in range(30)])
+    for handle in handles:
+        handle.remove()
+    mask = attention.causal_mask(ids.size(1)).clone()
+    mask[1:, 0] = not masked
+    with torch.no_grad():
+        return [
+            attend(layer, x, mask)[1][0, :, 3:, position].mean().item()
+            for layer, (x, _) in zip(layers, read.values(), strict=True)
+        ]
+
+
+def measure_sinks() -> dict[str, Any]:
+    """Mean weights by block, and perplexities of the texts."""
+    ids, names = ids_of(TEXTS[0]), [f"blocks.{i}.attention.w_v" for i in range(30)]
+    foreign = [
+        out[0, 0] for _, out in record(chat, ids_of("Snow fell"), names).values()
+    ]
+    changes = {"masked": [None] * 30, "zeros": [torch.zeros(1)] * 30}
+    rows = []
+    for text in map(ids_of, TEXTS):
+        row = {"whole": perplexity(text)}
+        for name, values in changes.items():
+            row[name] = perplexity(text, 0, values)
+            others = range(5, text.size(1) - 5, 12)  # the control
+            row[f"{name}, others"] = max(perplexity(text, i, values) for i in others)
+        row["foreign values"] = perplexity(text, 0, foreign)
+        rows.append(row)
+    return {"first": mean_weights(ids, 0, False), "second": mean_weights(ids, 1, True),
+            "perplexities": rows}  # fmt: skip
+
+
+# %%
+@demo
+def sinks():
+    if chat is None:
+        found = results.recorded("sinks")
+    else:
+        found = results.measured("sinks", measure_sinks())
+    pictures.sinks(found["first"], found["second"])
+    names = ("whole", "masked", "masked, others", "zeros", "zeros, others",
+             "foreign values")  # fmt: skip
+    print("perplexity of " + " ".join(f"{f'text {n}':>8}" for n in (1, 2, 3)))
+    for name in names:
+        values = (f"{row[name]:8.1f}" for row in found["perplexities"])
+        print(f"{name:<14}{' '.join(values)}")
+
+
+# %% [markdown]
+# The first prediction holds: the first token gets 48 % of all weight in the mean over
+# blocks. So does the second: once it is masked, the token after it gets 41 to 46 % in
+# three texts. The sink moves, and the perplexity rises by 15 to 49 %, where masking the
+# most important of a few other positions costs 9 to 20 %. The third prediction fails.
+# With zeros for its values, the perplexity is two to four times as high, and with zeros
+# at any other position it rises by a quarter at most.
+#
+# Does the sink hold information, then? The last row decides: values of the first token
+# *of a different text*, "Snow fell", cost no more than masking an ordinary word. So the
+# values are **uninformative, but needed**: they are much the same in every text, and
+# half a head's weight on a constant vector is a bias that all later layers were trained
+# with. "Non-informative" survives here, "not contribute" does not, at least in this
+# model. Silencing by zeros alone would have told us the opposite half of the truth,
+# since zeros are also something that no layer has ever seen.
+#
+# *Question in words (10 points, time ~10 min).* A blog post shows that head (11, 1) of
+# a chat model gives most of its weight to the name in a sentence, and concludes: "This
+# head stores who the sentence is about." In three to five sentences, describe an
+# experiment that could refute the claim, the control that it needs, and one result that
+# would leave the question open.
+#
+# *What a full answer has: an intervention on this head, silencing or patching, and what
+# the claim predicts for it (4); a control of equal size (3); a result that decides
+# nothing, with the reason (3).*
+
+# %% [markdown] written="look_inside/claim" points=10
+# *Your answer here*
+#
+# ### BEGIN SOLUTION
+# If the head carries the name, then patching its output from a run with a different
+# name should move the answer to "Who is this about?" towards that name, and silencing
+# it should lower the logit of the name compared with that of a different name, in many
+# sentences. The control does the same with a head of the same block, and with sentences
+# in which no name is asked for; both should change little. If silencing changes
+# nothing, the question is still open, because a second head may do the same work, as
+# in our model of repetitions, so I would silence both.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## What you built
+#
+# - hooks that write, a head that can be silenced, and a map of where an effect is;
+# - two stripes, and the pair of layers without which no repetition is completed;
+# - a logit divided among the parts that wrote it;
+# - the path of one fact through a published model, with the countries where it fails.
+#
+# Take with you: *a map shows where to look. Only an intervention with a control says
+# what a part is for.*
+#
+# ## Go further
+#
+# - Elhage et al. 2021, *A Mathematical Framework for Transformer Circuits*; Olsson et
+#   al. 2022, *In-context Learning and Induction Heads*.
+# - Meng et al. 2022, *Locating and Editing Factual Associations in GPT*; Wang et al.
+#   2022, *Interpretability in the Wild*; Geva et al. 2023, *Dissecting Recall of
+#   Factual Associations*.
+# - Xiao et al. 2024, *Efficient Streaming Language Models with Attention Sinks*; Gu et
+#   al. 2025, *When Attention Sink Emerges in Language Models*.
+# - Libraries that do this for larger models: TransformerLens, nnsight.
+
+# %% [markdown]
+# ## Where you stand
+#
+# Your points so far, and what to do next. Run this cell again after each exercise.
+
+# %%
+check.summary()

@@ -1,0 +1,22 @@
+"""The weights of a tiny stand-in model, for cases that look into one."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.specification import Inputs
+
+
+def draw_model(draw: Draw, blocks: int, vocab_size: int, d_model: int, heads: int, groups: int) -> Inputs:
+    """Weights of an embedding, of blocks and of an output matrix, and the numbers of heads."""
+    d_k = d_model // heads
+    shapes: dict[str, tuple[int, ...]] = {"embedding.weight": (vocab_size, d_model)}
+    for i in range(blocks):
+        shapes |= {
+            f"blocks.{i}.attention.w_v.weight": (groups * d_k, d_model),
+            f"blocks.{i}.attention.w_o.weight": (d_model, heads * d_k),
+            f"blocks.{i}.feed_forward.weight": (d_model, d_model),
+        }
+    shapes["output.weight"] = (vocab_size, d_model)
+    return draw.weights(**shapes) | {"heads": torch.tensor((heads, groups))}

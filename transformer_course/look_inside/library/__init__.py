@@ -1,0 +1,1 @@
+"""What this unit hands to the student: training, measurements, recorded results."""

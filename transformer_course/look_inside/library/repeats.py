@@ -1,0 +1,59 @@
+"""Texts that repeat themselves, and the training of a model that continues them."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+VOCABULARY = 64
+LENGTH = 40  # tokens of a text
+PERIODS = (6, 18)  # the shortest and the longest
+
+
+def draw(
+    random: torch.Generator, size: int, period: int | None = None
+) -> tuple[Tensor, Tensor]:
+    """Draw texts of random tokens that repeat: ids `(size, LENGTH)`, periods `(size,)`.
+
+    Args:
+        period: of all texts; None: a random one for each, within ``PERIODS``.
+    """
+    low, high = (period, period) if period else PERIODS
+    periods = torch.randint(low, high + 1, (size,), generator=random)
+    tokens = torch.randint(VOCABULARY, (size, LENGTH), generator=random)
+    return tokens.gather(1, torch.arange(LENGTH) % periods[:, None]), periods
+
+
+def measure(model: nn.Module, ids: Tensor, periods: Tensor) -> tuple[Tensor, float]:
+    """The mean loss, and the share of correct predictions, of what can be known.
+
+    A token can be known if its predecessor occurs for the second time.
+    """
+    logits, targets = model(ids[:, :-1]), ids[:, 1:]  # (B, L - 1, V), (B, L - 1)
+    known = torch.arange(1, ids.size(1)) > periods[:, None]
+    losses = F.cross_entropy(logits.transpose(1, 2), targets, reduction="none")
+    correct = (logits.argmax(-1) == targets)[known].float().mean().item()
+    return losses[known].mean(), correct
+
+
+def train(
+    model: nn.Module, seed: int, steps: int = 400, period: int | None = None
+) -> list[float]:
+    """Train a model on fresh texts, 32 a step; return the loss of each step."""
+    random, losses = torch.Generator().manual_seed(seed), []
+    optimizer = torch.optim.AdamW(
+        model.parameters(), 0.01, (0.9, 0.95), weight_decay=0.1, fused=True
+    )
+    for step in range(steps):
+        cosine = (1 + math.cos(math.pi * step / steps)) / 2
+        optimizer.param_groups[0]["lr"] = 0.01 * min(1, (step + 1) / 50) * cosine
+        loss, _ = measure(model, *draw(random, 32, period))
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        losses.append(loss.item())
+    return losses

@@ -1,0 +1,3 @@
+"""Probes of unit 09, look inside."""
+
+from transformer_course.look_inside.probes import hooks  # noqa: F401  (they register)

@@ -1,0 +1,132 @@
+"""Probes of hooks that write, of a silenced head, and of activation patching."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from autograder.checks.exercise import WrongAnswerError
+from autograder.checks.probes import Inputs, Seen, describe, probe, tensor
+from autograder.checks.probes.weights import load_weights
+from transformer_course.look_inside.probes.stand_in import (
+    Attention,
+    StandIn,
+    StandInError,
+    count_hooks,
+)
+
+Edit = Callable[[torch.Tensor], torch.Tensor]
+
+
+def _add_to_second(output: torch.Tensor) -> torch.Tensor:
+    output[:, 1] += 1.5  # in place, as many edits work
+    return output
+
+
+# What a case asks for, by name; each returns what the module's output becomes.
+EDITS: dict[str, Edit] = {
+    "halve": lambda output: output / 2,
+    "negate": lambda output: -output,
+    "swap": lambda output: output.flip(0),
+    "add": _add_to_second,
+    "zero": torch.zeros_like,
+}
+
+
+@probe(
+    "look_inside/run_edited",
+    results="logits; logits of a second run",
+    calls="ids afterwards; logits without edits afterwards; times that *; "
+    "hooks *; a hook of *; after an error*",
+)
+def run_edited(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """Report the logits of an edited run, and what it leaves behind in the model."""
+    model = StandIn(inputs)
+    names = str(inputs["edits"]).split(", ")
+    edits = {
+        module: EDITS[edit] for module, edit in (name.split(": ") for name in names)
+    }
+    heard: list[str] = []
+    for module in edits:  # somebody else's hooks
+        part = model.get_submodule(module)
+        part.register_forward_hook(lambda *_: heard.append("once"))
+    before, ids = count_hooks(model), inputs["ids"]
+    observations: Seen = {"logits": _logits(function(model, ids, edits))}
+    observations["times that the model was called"] = str(model.calls)
+    observations["times that a hook of the caller ran"] = str(len(heard))
+    observations["hooks that are left behind"] = str(count_hooks(model) - before)
+    observations["logits of a second run"] = _logits(
+        function(model, ids.flip(1), dict(list(edits.items())[:1]))
+    )
+    if "fails" in inputs:
+        model.fails = True
+        try:
+            function(model, ids, edits)
+            observations["after an error"] = "the error is gone"
+        except StandInError:
+            observations["after an error"] = "the caller sees it"
+        model.fails = False
+        left = count_hooks(model) - before
+        observations["after an error, hooks that are left behind"] = str(left)
+    with torch.no_grad():
+        observations["logits without edits afterwards"] = model(ids)
+    return observations | {"ids afterwards": ids}
+
+
+@probe(
+    "look_inside/silence_head",
+    results="output; output with two silent heads",
+    calls="x afterwards; heads before w_o, afterwards; "
+    "output after removal; hooks *; output without hooks*",
+)
+def silence_head(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """Report a layer's output with one and two silent heads, and after removal."""
+    layer = Attention(inputs["x"].size(-1), *inputs["heads"].tolist())
+    load_weights(layer, inputs)
+    first, second = inputs["silent"].tolist()
+    with torch.no_grad():
+        before, x = count_hooks(layer), inputs["x"]
+        handles = [_handle(function(layer, first))]
+        observations: Seen = {"output": tensor(layer(x), "the output")}
+        observations["heads before w_o, afterwards"] = layer.merged
+        handles.append(_handle(function(layer, second)))
+        observations["output with two silent heads"] = layer(x)
+        for handle in handles:
+            handle.remove()
+        observations["output after removal"] = layer(x)
+        left = count_hooks(layer) - before
+        observations["hooks that are left after removal"] = str(left)
+    return observations | {"x afterwards": x}
+
+
+@probe(
+    "look_inside/patching_map",
+    results="the map",
+    calls="* afterwards; hooks *",
+)
+def patching_map(function: Callable[..., Any], inputs: Inputs) -> Seen:
+    """Report the map, and what it leaves behind in the model."""
+    model = StandIn(inputs)
+    ids, other = inputs["ids"], inputs["other"]
+    answer, other_answer = inputs["answers"].tolist()
+    result = function(model, ids, other, answer, other_answer)
+    observations: Seen = {"the map": tensor(result, "the map").detach()}
+    observations["hooks that are left behind"] = str(count_hooks(model))
+    with torch.no_grad():
+        observations["logits afterwards"] = model(ids)
+    return observations | {"ids afterwards": ids, "other_ids afterwards": other}
+
+
+def _logits(result: object) -> torch.Tensor:
+    return tensor(result, "the logits").detach()
+
+
+def _handle(result: object) -> Any:
+    """What a function returned, if hooks can be removed with it."""
+    if not callable(getattr(result, "remove", None)):
+        raise WrongAnswerError(
+            f"expected the handle of a hook, with `remove()`, got {describe(result)}"
+        )
+    return result

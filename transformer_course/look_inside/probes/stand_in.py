@@ -1,0 +1,88 @@
+"""A tiny language model whose weights come with a case, to be looked into."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from autograder.checks.probes import Inputs
+from autograder.checks.probes.weights import load_weights, select_weights
+
+
+class StandInError(RuntimeError):
+    """The model fails on purpose, in the middle of a run."""
+
+
+class Attention(nn.Module):
+    """Causal attention with a fixed pattern per head, and grouped values.
+
+    Head n weighs a key at a distance d with (n + 2) ** -d, up to normalisation.
+    """
+
+    def __init__(self, d_model: int, num_heads: int, num_kv_heads: int):
+        super().__init__()
+        self.num_heads, self.num_kv_heads = num_heads, num_kv_heads
+        d_k = d_model // num_heads
+        self.w_v = nn.Linear(d_model, num_kv_heads * d_k, bias=False)
+        self.w_o = nn.Linear(num_heads * d_k, d_model, bias=False)
+        self.merged = torch.zeros(0)  # what w_o read in the last call
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """From `(B, L, d_model)` to the same shape."""
+        values = self.w_v(x).unflatten(-1, (self.num_kv_heads, -1)).transpose(1, 2)
+        copies = self.num_heads // self.num_kv_heads
+        values = values.repeat_interleave(copies, dim=1)  # (B, h, L, d_k)
+        distance = torch.arange(x.size(1))[:, None] - torch.arange(x.size(1))
+        bases = torch.arange(2, self.num_heads + 2).to(x.dtype)[:, None, None]
+        weights = (bases ** -distance.clamp(min=0).to(x.dtype)).tril()  # (h, L, L)
+        heads = weights / weights.sum(-1, keepdim=True) @ values  # (B, h, L, d_k)
+        self.merged = heads.transpose(1, 2).flatten(2)  # (B, L, h * d_k)
+        return self.w_o(self.merged)
+
+
+class Block(nn.Module):
+    """A residual branch of attention, and one that transforms each position alone."""
+
+    def __init__(self, d_model: int, num_heads: int, num_kv_heads: int):
+        super().__init__()
+        self.attention = Attention(d_model, num_heads, num_kv_heads)
+        self.feed_forward = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """From `(B, L, d_model)` to the same shape."""
+        x = x + self.attention(x)
+        return x + torch.tanh(self.feed_forward(x))
+
+
+class StandIn(nn.Module):
+    """From ids `(B, L)` to logits `(B, L, V)`, with the weights of a case."""
+
+    def __init__(self, inputs: Inputs):
+        super().__init__()
+        vocab_size, d_model = inputs["weights.embedding.weight"].shape
+        heads = inputs["heads"].tolist()
+        count = sum(name.endswith("w_o.weight") for name in select_weights(inputs))
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.blocks = nn.ModuleList(Block(d_model, *heads) for _ in range(count))
+        self.output = nn.Linear(d_model, vocab_size, bias=False)
+        self.calls = 0
+        self.fails = False
+        load_weights(self, inputs)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        """Logits for the token after each position."""
+        self.calls += 1
+        x = self.embedding(ids)
+        for block in self.blocks:
+            x = block(x)
+        if self.fails:
+            raise StandInError
+        return self.output(x / x.square().mean(-1, keepdim=True).add(1e-6).sqrt())
+
+
+def count_hooks(model: nn.Module) -> int:
+    """How many hooks the parts of a model have."""
+    return sum(
+        len(part._forward_hooks) + len(part._forward_pre_hooks)
+        for part in model.modules()
+    )
