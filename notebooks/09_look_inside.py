@@ -67,7 +67,7 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # %% [markdown]
 # The next cell fills unit 7's classes with the chat model, SmolLM2-135M-Instruct (98
 # MB). If it is not installed, the cell says how to get it, and the demonstrations below
-# show what we recorded. No exercise needs it.
+# show what we recorded; no exercise needs it.
 
 # %% folded=true
 # @title The chat model in unit 7's classes
@@ -226,9 +226,9 @@ def run_edited(
 check("look_inside/run_edited", run_edited)
 
 # %% [markdown]
-# **Predict first.** The chat model has 30 blocks. We silence the whole attention of one
-# block, all nine heads, and ask for the word after "The capital of France is". Then we
-# do the same with the next block. For how many of the 30 does it still say "Paris"?
+# **Predict first.** We silence the whole attention of one of the 30 blocks, all nine
+# heads, and ask for the word after "The capital of France is". Then we do the same with
+# the next block. For how many blocks does it still say "Paris"?
 #
 # *Your prediction:*
 
@@ -238,22 +238,21 @@ check("look_inside/run_edited", run_edited)
 def without_one_attention():
     require_solved(run_edited)
     if chat is None:
-        words = results.recorded("without one attention")
+        words = results.load("without one attention")
     else:
         ids = ids_of("The capital of France is")
-        words = results.measured("without one attention", [
-            next_word(run_edited(chat, ids, {f"blocks.{i}.attention": torch.zeros_like}))
-            for i in range(30)
-        ])  # fmt: skip
+        silent = [{f"blocks.{i}.attention": torch.zeros_like} for i in range(30)]
+        words = [next_word(run_edited(chat, ids, edit)) for edit in silent]
+        results.note("without one attention", words)
     lost = {i: word for i, word in enumerate(words) if word != "Paris"}
     print(f"Paris for {30 - len(lost)} of 30; other words: {lost}")
 
 
 # %% [markdown]
-# For 26 of the 30. The residual stream makes a missing branch survivable, since every
+# For 26 of the 30, because the residual stream makes a missing branch survivable: every
 # other block still reads the sum of all that was written. Without the attention of
 # block 0, 1 or 2 the model is broken in general, but block 23 is different: only there,
-# late in the model, does one layer decide about Paris. Section 4 returns to it.
+# late in the model, does one layer decide about Paris, and section 4 finds out how.
 #
 # ## 2. The head that completes a repetition
 #
@@ -263,17 +262,16 @@ def without_one_attention():
 # token and copy what followed it.* Olsson et al. 2022 call a head that does so an
 # **induction head**, and found that it appears early and suddenly in training.
 #
-# The difficulty is in "what followed it". A query can find an equal token, but the
-# token that it wants is one position further, and nothing in that token says what came
-# before. So somebody has to tell it: a head in the layer below, which looks one token
-# back and writes the previous token into the stream. Elhage et al. 2021 conclude that
-# attention needs **two layers** for this rule.
+# A query can find an equal token, but the token that it wants is one position further,
+# and nothing in that token says what came before it. This has to be written into the
+# stream by a head of the layer below, which looks one token back. Elhage et al. 2021
+# conclude that attention needs **two layers** for this rule.
 #
 # We train models of attention alone, without feed-forward networks, with one layer and
 # with two. Every text repeats with a random period of 6 to 18 tokens.
 #
 # **Predict first.** After 400 steps, what share of the known tokens will the model with
-# two layers predict correctly? And the one with a single layer?
+# two layers predict correctly, and what share the one with a single layer?
 #
 # *Your prediction:*
 
@@ -309,9 +307,7 @@ class AttentionOnly(nn.Module):
         return self.output(self.norm(x))
 
 
-def trained(
-    num_layers: int, period: int | None = None
-) -> tuple[nn.Module, list[float]]:
+def train(num_layers: int, period: int | None = None) -> tuple[nn.Module, list[float]]:
     """A model that was trained on repeating texts, and the loss of each step."""
     torch.manual_seed(SEED)
     model = AttentionOnly(num_layers)
@@ -333,8 +329,8 @@ one_layer = two_layers = None
 @demo
 def one_layer_and_two():
     global one_layer, two_layers
-    one_layer, losses = trained(1)
-    two_layers, more_losses = trained(2)
+    one_layer, losses = train(1)
+    two_layers, more_losses = train(2)
     for name, model in (("one layer", one_layer), ("two layers", two_layers)):
         print(f"{name:<11} {score(model):.0%} of the known tokens correct")
     pictures.cliff({"one layer": losses, "two layers": more_losses})
@@ -384,7 +380,7 @@ def one_layer_and_two():
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# the diagonal that is period - 1 below the main one (its first entry is query period - 1)
+# the diagonal that is period - 1 below the main one; it begins at query period - 1
 # leave out that first entry; take the mean over the rest
 # ```
 #
@@ -544,7 +540,7 @@ check("look_inside/silence_head", silence_head)
 
 # %%
 @contextmanager
-def silenced(model: nn.Module, heads: Sequence[tuple[int, int]]) -> Iterator[None]:
+def silence_heads(model: nn.Module, heads: Sequence[tuple[int, int]]) -> Iterator[None]:
     """Silence some heads, each a pair (block, head), within a `with` statement."""
     handles = [silence_head(model.blocks[i].attention, head) for i, head in heads]
     try:
@@ -556,7 +552,7 @@ def silenced(model: nn.Module, heads: Sequence[tuple[int, int]]) -> Iterator[Non
 
 # %% [markdown]
 # **Predict first.** The whole model predicts 98 % of the known tokens. What remains if
-# one head of layer 1 is silent? And if both are?
+# one head of layer 1 is silent, and what if both are?
 #
 # *Your prediction:*
 
@@ -574,7 +570,7 @@ def silence_each():
         [(0, 0), (0, 1)],
         [(1, 0), (1, 1)],
     ):
-        with silenced(two_layers, heads):
+        with silence_heads(two_layers, heads):
             print(f"{str(heads)[1:-1]:<18}  {score(two_layers):.0%}")
 
 
@@ -584,9 +580,10 @@ def silence_each():
 # layer 0 some 13 %, which is less than a single layer achieves. With each of five
 # seeds, a single silent head of layer 1 leaves 94 to 97 %. Had we silenced heads one by
 # one only, we would have concluded that layer 1 does not matter: **a part that can be
-# spared is not a part that does nothing.** The story survives, for pairs of heads.
+# spared is not a part that does nothing.** For pairs of heads, the story survives its
+# test.
 #
-# A trap. Suppose that we had been careless and had trained on texts that all have the
+# Now suppose that we had been careless, and had trained on texts that all have the
 # *same* period, 12.
 #
 # **Predict first.** How well does a *single* layer do then?
@@ -597,16 +594,16 @@ def silence_each():
 # %%
 @demo
 def a_fixed_period():
-    careless, _ = trained(1, period=12)
+    careless, _ = train(1, period=12)
     print(f"texts of period 12:      {score(careless, 12):.0%}")
     print(f"texts of random periods: {score(careless):.0%}")
 
 
 # %% [markdown]
-# Perfectly, and it has learnt nothing about repetitions: it looks eleven positions back,
-# by position, whatever the tokens are. On random periods it is as poor as any single
-# layer. Whoever measures induction on texts of one length measures this rule too, so
-# the period has to vary within the experiment.
+# Perfectly, and it has learnt nothing about repetitions: it looks eleven positions
+# back, by position, whatever the tokens are. On random periods it is as poor as any
+# single layer. Whoever measures induction on texts of one length measures this rule
+# too, so the period has to vary within the experiment.
 #
 # ### The same heads in a chat model
 #
@@ -646,7 +643,7 @@ def measure_induction() -> dict[str, Any]:
     }
     losses = {}
     for name, heads in rows.items():
-        with silenced(chat, heads):
+        with silence_heads(chat, heads):
             losses[name] = losses_of_halves(chat, ids)
     return {
         "heads": [[*head, scores[head].item()] for head in best],
@@ -660,18 +657,22 @@ def measure_induction() -> dict[str, Any]:
 def induction_in_a_chat_model():
     require_solved(induction_score, silence_head)
     if chat is None:
-        found = results.recorded("induction")
+        measurements = results.load("induction")
     else:
-        found = results.measured("induction", measure_induction())
-    listed = ", ".join(f"({b}, {h}) {score:.2f}" for b, h, score in found["heads"])
-    print(f"largest scores: {listed}; {found['above 0.3']} of 270 heads are above 0.3")
+        measurements = results.note("induction", measure_induction())
+    listed = ", ".join(
+        f"({b}, {h}) {score:.2f}" for b, h, score in measurements["heads"]
+    )
+    print(
+        f"largest scores: {listed}; above 0.3: {measurements['above 0.3']} of 270 heads"
+    )
     print("mean loss:                 first time   repetition")
-    for name, (first, second) in found["losses"].items():
+    for name, (first, second) in measurements["losses"].items():
         print(f"{name:<25} {first:9.1f} {second:12.1f}")
 
 
 # %% [markdown]
-# They are. With six drawings of the tokens, the same four heads come first, three of
+# They are: with six drawings of the tokens, the same four heads come first, three of
 # them in block 17 and one in block 18. Silencing these four of 270 raises the loss in
 # the repetition from about 3 or 4 to 7 to 9, whereas the control adds less than 0.5,
 # and no loss of the first 24 tokens moves by more than 0.1 or 0.2. The claim, that
@@ -682,12 +683,12 @@ def induction_in_a_chat_model():
 #
 # ## 3. The parts that wrote a logit
 #
-# Silencing asks what happens without a part. A second kind of question needs no extra
-# run: the stream at the end is a **sum** of what the embedding, each head and each
-# feed-forward network wrote, and the logit of a token is the product of the normalised
-# sum with one row of the output matrix. So the logit can be divided among the parts.
-# First, what did each head write? A layer's output is `w_o` times the concatenated
-# heads, and a product with a concatenation is a sum of products.
+# Silencing asks what happens without a part, whereas a second kind of question needs no
+# extra run. The stream at the end is a **sum** of what the embedding, each head and
+# each feed-forward network wrote, and the logit of a token is the product of the
+# normalised sum with one row of the output matrix. So the logit can be divided among
+# the parts, once we know what each head wrote. A layer's output is `w_o` times the
+# concatenated heads, and a product with a concatenation is a sum of products.
 #
 # ### Exercise 9.4 - What each head writes
 #
@@ -696,8 +697,8 @@ def induction_in_a_chat_model():
 # **Task.** Split the output of an attention layer into the vectors that its heads add
 # to the stream.
 #
-# **Example.** With 2 heads of 3 components, head 0 writes `merged[..., :3] @ w_o[:,
-# :3].T`, and head 1 the product of the other columns.
+# **Example.** With 2 heads of 3 components, head 0 reads `merged[..., :3]`, and meets
+# the first three columns of `w_o` only.
 #
 # <details><summary>Contract</summary>
 #
@@ -753,9 +754,9 @@ def head_outputs(
 check("look_inside/head_outputs", head_outputs)
 
 # %% [markdown]
-# Then the final norm. It divides the *sum* by its root mean square, so its scale is one
-# number, the same for all parts, and once this number is known, the logit is linear in
-# them. This is called **direct logit attribution** (Elhage et al. 2021).
+# The final norm comes next. It divides the *sum* by its root mean square, so its scale
+# is one number, the same for all parts, and once this number is known, the logit is
+# linear in them. This is called **direct logit attribution** (Elhage et al. 2021).
 #
 # ### Exercise 9.5 - Divide a logit among the parts
 #
@@ -826,7 +827,7 @@ check("look_inside/attribute_logit", attribute_logit)
 
 # %% folded=true
 # @title All parts of the stream at the last position
-def parts_of(model: nn.Module, ids: Int[Tensor, "1 L"]) -> dict[str, Tensor]:
+def split_stream(model: nn.Module, ids: Int[Tensor, "1 L"]) -> dict[str, Tensor]:
     """What each part wrote into the stream at the last position, by its name."""
     blocks = range(len(model.blocks))
     names = ["embedding"]
@@ -844,11 +845,11 @@ def parts_of(model: nn.Module, ids: Int[Tensor, "1 L"]) -> dict[str, Tensor]:
 
 
 @torch.no_grad()
-def attribution(
+def attribute(
     model: nn.Module, ids: Int[Tensor, "1 L"], direction: Float[Tensor, "d_model"]
 ) -> dict[str, float]:
     """The contribution of each part to a logit at the last position."""
-    parts = parts_of(model, ids)
+    parts = split_stream(model, ids)
     stacked, norm = torch.stack([*parts.values()]), model.norm
     values = attribute_logit(stacked, norm.weight, direction, norm.eps).tolist()
     return dict(zip(parts, values, strict=True))
@@ -864,7 +865,7 @@ def a_logit_in_steps():
         for ids in texts.split(1):
             token = ids[0, length]  # the next one
             row = two_layers.output.weight[token]
-            rows.append(attribution(two_layers, ids[:, :length], row))
+            rows.append(attribute(two_layers, ids[:, :length], row))
         means = {part: sum(row[part] for row in rows) / 50 for part in rows[0]}
         print(f"{name}: " + ", ".join(f"{k} {v:+.1f}" for k, v in means.items()))
         if name == "in the repetition":
@@ -890,68 +891,68 @@ def a_logit_in_steps():
 def a_logit_of_the_chat_model():
     require_solved(head_outputs, attribute_logit)
     if chat is None:
-        found = results.recorded("attribution")
+        measurements = results.load("attribution")
     else:
         ids, rows = ids_of("The capital of France is"), chat.embedding.weight
-        found = results.measured("attribution", {
-            f"{one} or {other}": attribution(
+        measurements = results.note("attribution", {
+            f"{one} or {other}": attribute(
                 chat, ids, (rows[token_id(one)] - rows[token_id(other)]).detach()
             )
             for one, other in (("Paris", "Rome"), ("Rome", "Berlin"))
         })  # fmt: skip
-    for name, values in found.items():
+    for name, values in measurements.items():
         print(f"{name}: difference {sum(values.values()):+.1f}, "
               f"of which head (23, 4) writes {values['(23, 4)']:+.1f}")  # fmt: skip
-    values = found["Paris or Rome"]
+    values = measurements["Paris or Rome"]
     top = sorted(values, key=lambda name: -abs(values[name]))[:10]
     pictures.contributions({name: values[name] for name in top})
 
 
 # %% [markdown]
 # One head of 270 stands out, (23, 4), in the very block without whose attention the
-# model forgot Paris. In the control it writes next to nothing.
+# model forgot Paris, and in the control it writes next to nothing.
 #
 # A popular shortcut skips the parts and reads the stream as it is: the **logit lens**
 # (nostalgebraist 2020) applies the final norm and the output matrix after every block.
 # It was proposed with the observation that a model's guess takes shape long before the
-# last block. Does it here?
+# last block. We look at whether it does so here.
 
 
 # %%
 @demo
 def the_logit_lens():
     if chat is None:
-        found = results.recorded("lens")
+        measurements = results.load("lens")
     else:
         ids, paris = ids_of("The capital of France is"), token_id("Paris")
         names = ["embedding", *(f"blocks.{i}" for i in range(30))]
-        found = []
+        measurements = []
         for _, stream in record(chat, ids, names).values():
             logits = F.linear(chat.norm(stream[0, -1]), chat.embedding.weight).detach()
             rank = 1 + int((logits > logits[paris]).sum())
-            found.append([word_of(int(logits.argmax())), rank])
-        results.measured("lens", found)
+            measurements.append([word_of(int(logits.argmax())), rank])
+        results.note("lens", measurements)
     print("after block   best guess   rank of Paris")
     for i in (0, 6, 12, 18, 21, 22, 23, 24, 25, 26, 27, 28, 29):
-        word, rank = found[i + 1]
+        word, rank = measurements[i + 1]
         print(f"{i:>8}      {word:<12} {rank:>6,}")
 
 
 # %% [markdown]
-# It does not. *Paris* is first after the last block only; after block 23, its rank
-# begins to fall, and until then the stream reads as a space or a full stop. The fact is
-# in the stream, as the next section shows, but in a form that the output matrix does
-# not read. So what the lens shows early is informative if it is the answer, and proves
-# nothing if it is not.
+# It does not, since *Paris* is first after the last block only; after block 23, its
+# rank begins to fall, and until then the stream reads as a space or a full stop. The
+# fact is in the stream, as the next section shows, but in a form that the output matrix
+# does not read. So what the lens shows early is informative if it is the answer, and
+# proves nothing if it is not.
 #
 # ## 4. Where does a fact travel?
 #
-# "The capital of *France* is" and "The capital of *Italy* is" differ in one token. At
-# the end, they differ in the answer. In between, the difference must be somewhere, at
-# some position of some block. **Activation patching** (Meng et al. 2022; Wang et al.
-# 2022) finds it: run the first text, but copy the state of *one* position between two
-# blocks from the run of the second, and see how far the answer moves from *Paris* to
-# *Rome*. Doing so for every position and every block gives a map.
+# "The capital of *France* is" and "The capital of *Italy* is" differ in one token and,
+# at the end, in the answer. In between, the difference must be somewhere, at some
+# position of some block. **Activation patching** (Meng et al. 2022; Wang et al. 2022)
+# finds it: run the first text, but copy the state of *one* position between two blocks
+# from the run of the second, and see how far the answer moves from *Paris* to *Rome*.
+# Doing so for every position and every block gives a map.
 #
 # ### Exercise 9.6 - The map of an effect
 #
@@ -1045,9 +1046,9 @@ def patching_map(
 check("look_inside/patching_map", patching_map)
 
 # %% [markdown]
-# **Predict first.** The answer is given at *is*, two positions after the noun's
-# preposition, and the difference starts at *France*. Does it move gradually over many
-# blocks, or at once? In which third of the 30 blocks?
+# **Predict first.** The answer is given at *is*, one position after *France*, where the
+# difference starts. Does it move gradually over many blocks, or at once, and in which
+# third of the 30?
 #
 # *Your prediction:*
 
@@ -1057,26 +1058,26 @@ check("look_inside/patching_map", patching_map)
 def where_the_fact_is():
     require_solved(run_edited, patching_map)
     if chat is None:
-        effects = results.recorded("map")
+        effects = results.load("map")
     else:
         france, italy = (ids_of(f"The capital of {c} is") for c in ("France", "Italy"))
-        effects = results.measured("map", patching_map(
+        effects = results.note("map", patching_map(
             chat, france, italy, token_id("Paris"), token_id("Rome")
         ).tolist())  # fmt: skip
     pictures.patching(effects, ["The", "capital", "of", "France", "is"])
 
 
 # %% [markdown]
-# At once. Up to the state that enters block 23, the whole effect is at the noun, and
-# from block 24 on at the last position; no other state carries more than a few percent.
-# In the first row that had to be so, because only the noun differs. What the map adds
-# is that for 23 blocks nothing moves, and that block 23 moves everything. Geva et al.
-# 2023 describe such a late step in larger models: attention extracts the attribute from
-# the noun.
+# It moves at once. Up to the state that enters block 23, the whole effect is at the
+# noun, and from block 24 on at the last position; no other state carries more than a
+# few percent. In the first row that had to be so, because only the noun differs. What
+# the map adds is that for 23 blocks nothing moves, and that block 23 moves everything.
+# Geva et al. 2023 describe such a late step in larger models: attention extracts the
+# attribute from the noun.
 #
 # The map leaves nine candidates, the heads of that block. The next cell says how much
-# each looks from *is* at *France*, and what its silence costs. A head that only *looks*
-# would cost nothing.
+# each looks from *is* at *France*, and what its silence costs, which is nothing if a
+# head only *looks*.
 
 
 # %% folded=true
@@ -1091,12 +1092,12 @@ CAPITALS = {
 @torch.no_grad()
 def logit_of_paris(heads: Sequence[tuple[int, int]]) -> float:
     """The logit of Paris with some heads silent."""
-    with silenced(chat, heads):
+    with silence_heads(chat, heads):
         return chat(ids_of("The capital of France is"))[0, -1, token_id("Paris")].item()
 
 
 def measure_heads() -> list[list[float]]:
-    """For each head of block 23: its weight from `is` to `France`, and what it costs."""
+    """For each head of block 23: its weight on the noun, and what its silence costs."""
     looks = attention_maps(chat, ids_of("The capital of France is"))[0, 23, :, -1, 3]
     whole = logit_of_paris([])
     return [
@@ -1112,7 +1113,7 @@ def measure_capitals() -> dict[str, list[str]]:
     for country in CAPITALS:
         words[country] = []
         for heads in ([], [(23, 4)], [(23, 3)]):
-            with silenced(chat, heads):
+            with silence_heads(chat, heads):
                 words[country] += [
                     next_word(chat(ids_of(f"The capital of {country} is")))
                 ]
@@ -1124,10 +1125,10 @@ def measure_capitals() -> dict[str, list[str]]:
 def the_head_that_carries_it():
     require_solved(silence_head)
     if chat is None:
-        rows, words = results.recorded("heads"), results.recorded("capitals")
+        rows, words = results.load("heads"), results.load("capitals")
     else:
-        rows = results.measured("heads", measure_heads())
-        words = results.measured("capitals", measure_capitals())
+        rows = results.note("heads", measure_heads())
+        words = results.note("capitals", measure_capitals())
     print("head of block 23:     " + "".join(f"{head:>7}" for head in range(9)))
     print("weight on the noun    " + "".join(f"{look:7.2f}" for look, _ in rows))
     print("logit of Paris lost   " + "".join(f"{loss:+7.2f}" for _, loss in rows))
@@ -1152,12 +1153,12 @@ def the_head_that_carries_it():
 # et al. 2024 call it an *attention sink*: since weights must sum to 1, a head that has
 # nothing to look for leaves them there. Gu et al. 2025 (abstract) go further: the sink
 # stores extra attention, "which could be non-informative and not contribute to the
-# value computation". If so, three predictions follow. The first token has much weight.
-# If it is masked, a different token takes its place. And if its *values* are replaced
+# value computation". If so, three predictions follow: the first token has much weight;
+# if it is masked, a different token takes its place; and if its *values* are replaced
 # by zeros, hardly anything changes.
 #
-# **Predict first.** The perplexity of a text is 23.5. What is it if no later position
-# may attend to the first token? And if they attend to it, but read zeros?
+# **Predict first.** A text has a perplexity of 23.5. What is it if no later position
+# may attend to the first token, and what if they attend to it, but read zeros?
 #
 # *Your prediction:*
 
@@ -1257,15 +1258,15 @@ def measure_sinks() -> dict[str, Any]:
 @demo
 def sinks():
     if chat is None:
-        found = results.recorded("sinks")
+        measurements = results.load("sinks")
     else:
-        found = results.measured("sinks", measure_sinks())
-    pictures.sinks(found["first"], found["second"])
+        measurements = results.note("sinks", measure_sinks())
+    pictures.sinks(measurements["first"], measurements["second"])
     names = ("whole", "masked", "masked, others", "zeros", "zeros, others",
              "foreign values")  # fmt: skip
     print("perplexity of " + " ".join(f"{f'text {n}':>8}" for n in (1, 2, 3)))
     for name in names:
-        values = (f"{row[name]:8.1f}" for row in found["perplexities"])
+        values = (f"{row[name]:8.1f}" for row in measurements["perplexities"])
         print(f"{name:<14}{' '.join(values)}")
 
 
@@ -1273,17 +1274,17 @@ def sinks():
 # The first prediction holds: the first token gets 48 % of all weight in the mean over
 # blocks. So does the second: once it is masked, the token after it gets 41 to 46 % in
 # three texts. The sink moves, and the perplexity rises by 15 to 49 %, where masking the
-# most important of a few other positions costs 9 to 20 %. The third prediction fails.
-# With zeros for its values, the perplexity is two to four times as high, and with zeros
+# most important of a few other positions costs 9 to 20 %. The third prediction fails:
+# with zeros for its values, the perplexity is two to four times as high, and with zeros
 # at any other position it rises by a quarter at most.
 #
-# Does the sink hold information, then? The last row decides: values of the first token
-# *of a different text*, "Snow fell", cost no more than masking an ordinary word. So the
-# values are **uninformative, but needed**: they are much the same in every text, and
-# half a head's weight on a constant vector is a bias that all later layers were trained
-# with. "Non-informative" survives here, "not contribute" does not, at least in this
-# model. Silencing by zeros alone would have told us the opposite half of the truth,
-# since zeros are also something that no layer has ever seen.
+# Whether the sink holds information is decided by the last row: values of the first
+# token *of a different text*, "Snow fell", cost no more than masking an ordinary word.
+# So the values are **uninformative, but needed**: they are much the same in every text,
+# and half a head's weight on a constant vector is a bias that all later layers were
+# trained with. "Non-informative" survives here, "not contribute" does not, at least in
+# this model. Silencing by zeros alone would have told us the opposite half of the
+# truth, since zeros are also something that no layer has ever seen.
 #
 # *Question in words (10 points, time ~10 min).* A blog post shows that head (11, 1) of
 # a chat model gives most of its weight to the name in a sentence, and concludes: "This

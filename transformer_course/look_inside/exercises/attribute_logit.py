@@ -61,7 +61,7 @@ MISTAKES = [
           "Which dimension does the result have?",
           edit(_RETURN, "return (parts * scale * gain @ direction).sum()")),
     wrong("shares",
-          "You return shares of the whole. A logit has a unit; a share hides its size, and its sign if the logit is negative.",
+          "You return shares of the whole. A share hides how large a logit is, and its sign if it is negative.",
           "What should the contributions add up to?",
           edit(_RETURN, """
               contributions = parts * scale * gain @ direction

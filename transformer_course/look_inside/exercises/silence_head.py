@@ -47,7 +47,7 @@ MISTAKES = [
           "In which order does `merge_heads` write the components of two heads?",
           edit(_ZERO, "merged[..., head :: layer.num_heads] = 0")),
     wrong("wrong_width",
-          "The block that you zeroed has the wrong width: a head has `d_k` components, not `num_heads` or `num_kv_heads`.",
+          "The block that you zeroed has the wrong width: a head has `d_k` components.",
           "With `d_model = 12` and 4 heads, how many components does one head write?",
           edit("d_k = layer.w_o.in_features // layer.num_heads", "d_k = layer.num_heads"),
           edit("d_k = layer.w_o.in_features // layer.num_heads", "d_k = layer.w_v.out_features // layer.num_heads",
@@ -96,8 +96,8 @@ MISTAKES = [
                   return None
               """), tests="restores"),
     wrong("not_returned",
-          "No head is silent: your hook returns nothing, so that `w_o` reads the original heads, or you remove it before "
-          "it can run.",
+          "No head is silent: your hook returns nothing, so that `w_o` reads the original heads, or is removed before "
+          "it runs.",
           "What does a pre-hook have to return if the input is to change, and who decides when it is removed?",
           edit("return (merged,)", "return None"),
           edit(_RETURN, "handle = layer.w_o.register_forward_pre_hook(hook)\nhandle.remove()\nreturn handle",

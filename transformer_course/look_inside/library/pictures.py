@@ -123,10 +123,10 @@ def _table(rows: Sequence[Sequence[float]]) -> Any:
     return np.array(rows)
 
 
-def sinks(whole: Sequence[float], second: Sequence[float]) -> None:
+def sinks(first: Sequence[float], second: Sequence[float]) -> None:
     """Draw the weight of the first token, and of the second if the first is masked."""
     figure, axes = style.subplots(height=2.5, width=6.0)
-    curves = {"first token": whole, "second, if the first is masked": second}
+    curves = {"first token": first, "second, if the first is masked": second}
     for (name, values), (colour, line) in zip(curves.items(), LOOKS[::-1], strict=True):
         axes.plot(values, line, color=colour, label=name)
     axes.set(xlabel="block", title="mean attention weight", ylim=(0, 1))

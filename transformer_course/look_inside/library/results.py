@@ -13,13 +13,13 @@ RECORDED = Path(__file__).with_name("chat_results.json")
 MEASURED: dict[str, Any] = {}  # what this session has measured, by name
 
 
-def measured(name: str, value: Any) -> Any:
+def note(name: str, value: Any) -> Any:
     """Note a result of numbers, strings and lists, and return it."""
     MEASURED[name] = value
     return value
 
 
-def recorded(name: str) -> Any:
+def load(name: str) -> Any:
     """A result that was recorded under this name."""
     print("(SmolLM2 is not installed: this is what we recorded)")
     return json.loads(RECORDED.read_text("utf-8"))[name]

@@ -68,8 +68,8 @@ def run_edited(function: Callable[..., Any], inputs: Inputs) -> Seen:
         except StandInError:
             observations["after an error"] = "the caller sees it"
         model.fails = False
-        left = count_hooks(model) - before
-        observations["after an error, hooks that are left behind"] = str(left)
+        remaining = count_hooks(model) - before
+        observations["after an error, hooks that are left behind"] = str(remaining)
     with torch.no_grad():
         observations["logits without edits afterwards"] = model(ids)
     return observations | {"ids afterwards": ids}
@@ -96,8 +96,8 @@ def silence_head(function: Callable[..., Any], inputs: Inputs) -> Seen:
         for handle in handles:
             handle.remove()
         observations["output after removal"] = layer(x)
-        left = count_hooks(layer) - before
-        observations["hooks that are left after removal"] = str(left)
+        remaining = count_hooks(layer) - before
+        observations["hooks that are left after removal"] = str(remaining)
     return observations | {"x afterwards": x}
 
 

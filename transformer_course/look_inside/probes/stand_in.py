@@ -37,7 +37,8 @@ class Attention(nn.Module):
         weights = (bases ** -distance.clamp(min=0).to(x.dtype)).tril()  # (h, L, L)
         heads = weights / weights.sum(-1, keepdim=True) @ values  # (B, h, L, d_k)
         self.merged = heads.transpose(1, 2).flatten(2)  # (B, L, h * d_k)
-        return self.w_o(self.merged)
+        output: torch.Tensor = self.w_o(self.merged)
+        return output
 
 
 class Block(nn.Module):
@@ -77,7 +78,9 @@ class StandIn(nn.Module):
             x = block(x)
         if self.fails:
             raise StandInError
-        return self.output(x / x.square().mean(-1, keepdim=True).add(1e-6).sqrt())
+        normed = x / x.square().mean(-1, keepdim=True).add(1e-6).sqrt()
+        logits: torch.Tensor = self.output(normed)
+        return logits
 
 
 def count_hooks(model: nn.Module) -> int:
