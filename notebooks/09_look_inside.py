@@ -15,7 +15,7 @@
 # - to find the block and the head through which a fact travels;
 # - which control each of these experiments needs.
 #
-# *About 2 hours · short path about 1: exercises 9.1, 9.2, 9.3*
+# *About 2½ hours · short path about 1: exercises 9.1, 9.2, 9.3*
 #
 # *Six exercises and one question in words · 100 points; the whole notebook runs in
 # about two minutes on one core.* The short path carries the story of sections 1 and 2:
@@ -50,7 +50,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
-from autograder import check, demo, earlier, require_solved
+from autograder import check, demo, drawing, earlier, require_solved
 from transformer_course.library.published import available
 from transformer_course.look_inside.library import pictures, repeats, results
 
@@ -63,6 +63,9 @@ modern = earlier("07_since_2017", mine=USE_MY_OWN)
 
 torch.set_num_threads(1)  # for tensors this small, more threads only get in the way
 torch.set_printoptions(precision=2, sci_mode=False)
+
+# %%
+drawing("residual_stream", "9.1", "What each part writes is added to one bus.")
 
 # %% [markdown]
 # The next cell fills unit 7's classes with the chat model, SmolLM2-135M-Instruct (98
@@ -147,7 +150,7 @@ def record(
 # %% [markdown]
 # ### Exercise 9.1 - A run with edits
 #
-# *time ~15 min · difficulty 3/5 · 18 points*
+# *time ~20 min · difficulty 3/5 · 18 points*
 #
 # **Task.** Run the model once while each module named in `edits` has its output
 # replaced by `edit(output)`. Return the logits, and remove your hooks.
@@ -855,6 +858,18 @@ def attribute(
     return dict(zip(parts, values, strict=True))
 
 
+def measure_attribution() -> dict[str, dict[str, float]]:
+    """The contributions to two differences of logits in the chat model."""
+    ids, rows = ids_of("The capital of France is"), chat.embedding.weight.detach()
+    pairs = (("Paris", "Rome"), ("Rome", "Berlin"))
+    return {
+        f"{one} or {other}": attribute(
+            chat, ids, rows[token_id(one)] - rows[token_id(other)]
+        )
+        for one, other in pairs
+    }
+
+
 # %%
 @demo
 def a_logit_in_steps():
@@ -893,13 +908,7 @@ def a_logit_of_the_chat_model():
     if chat is None:
         measurements = results.load("attribution")
     else:
-        ids, rows = ids_of("The capital of France is"), chat.embedding.weight
-        measurements = results.note("attribution", {
-            f"{one} or {other}": attribute(
-                chat, ids, (rows[token_id(one)] - rows[token_id(other)]).detach()
-            )
-            for one, other in (("Paris", "Rome"), ("Rome", "Berlin"))
-        })  # fmt: skip
+        measurements = results.note("attribution", measure_attribution())
     for name, values in measurements.items():
         print(f"{name}: difference {sum(values.values()):+.1f}, "
               f"of which head (23, 4) writes {values['(23, 4)']:+.1f}")  # fmt: skip
@@ -956,7 +965,7 @@ def the_logit_lens():
 #
 # ### Exercise 9.6 - The map of an effect
 #
-# *time ~20 min · difficulty 4/5 · 16 points*
+# *time ~25 min · difficulty 4/5 · 16 points*
 #
 # **Task.** Entry `(i, p)`: run `ids` with the state that enters block `i` at position
 # `p` copied from the run of `other_ids`. Return the share of the effect on
@@ -1278,13 +1287,14 @@ def sinks():
 # with zeros for its values, the perplexity is two to four times as high, and with zeros
 # at any other position it rises by a quarter at most.
 #
-# Whether the sink holds information is decided by the last row: values of the first
-# token *of a different text*, "Snow fell", cost no more than masking an ordinary word.
-# So the values are **uninformative, but needed**: they are much the same in every text,
-# and half a head's weight on a constant vector is a bias that all later layers were
-# trained with. "Non-informative" survives here, "not contribute" does not, at least in
-# this model. Silencing by zeros alone would have told us the opposite half of the
-# truth, since zeros are also something that no layer has ever seen.
+# Whether the sink holds information is decided by the last row. With the values of the
+# first token *of a different text*, "Snow fell", the perplexity changes by -5 to +25 %,
+# about as much as when an ordinary word is silenced. So the values are **uninformative,
+# but needed**: they are much the same in every text, and half of all weight on a
+# constant vector is a bias that all later layers were trained with. "Non-informative"
+# survives here, "not contribute" does not, at least in this model. Had we silenced the
+# sink by zeros only, we would have taken it for the most informative word of the text,
+# but zeros are also something that no layer has ever seen.
 #
 # *Question in words (10 points, time ~10 min).* A blog post shows that head (11, 1) of
 # a chat model gives most of its weight to the name in a sentence, and concludes: "This

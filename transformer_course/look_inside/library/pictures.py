@@ -29,7 +29,7 @@ def cliff(curves: Mapping[str, Sequence[float]]) -> None:
     axes.set(xlabel="step", title="loss on tokens that can be known", ylim=(0, None))
     style.legend(axes)
     caption = "With one layer the loss creeps; with two it falls off a cliff."
-    show(figure, f"Loss over steps. {told.curves(smooth)}", "9.1", caption)
+    show(figure, f"Loss over steps. {told.curves(smooth)}", "9.2", caption)
 
 
 def stripes(weights: Tensor, period: int, titles: Sequence[str]) -> None:
@@ -46,7 +46,7 @@ def stripes(weights: Tensor, period: int, titles: Sequence[str]) -> None:
         f"A text of period {period}. Layer 0 looks one token back; layer 1, once the "
         "text repeats (dotted), looks at what followed last time."
     )
-    show(figure, f"Attention maps. {'; '.join(titles)}.", "9.2", caption)
+    show(figure, f"Attention maps. {'; '.join(titles)}.", "9.3", caption)
 
 
 def bus(contributions: Mapping[str, float], token: str) -> None:
@@ -66,7 +66,7 @@ def bus(contributions: Mapping[str, float], token: str) -> None:
         captions.append(sentence[0].upper() + sentence[1:])
         alts.append(sentence)
     caption = "The residual stream as a bus: each part adds its share of one logit."
-    show_steps(frames, captions, alts, "9.3", caption)
+    show_steps(frames, captions, alts, "9.4", caption)
 
 
 def _bus(
@@ -77,7 +77,7 @@ def _bus(
     axes.plot((-0.6, end), (0, 0), color=style.QUIET, linewidth=5, alpha=0.35)
     axes.plot((-0.6, count - 0.4), (0, 0), color=BLUE, linewidth=5)
     for place, (name, value) in enumerate(zip(names, values, strict=True)):
-        axes.text(place, -0.42 * tall, name, ha="center", va="top", size=9)
+        axes.text(place, -0.3 * tall, name, ha="center", va="top", size=9)
         if place < count:
             colour = BLUE if value > 0 else ORANGE
             axes.bar(place, value, 0.5, color=colour, alpha=0.68)
@@ -85,18 +85,21 @@ def _bus(
             axes.text(place, value, f"{value:+.1f}", ha="center", va=side, size=9)
     axes.text(end, 0.12 * tall, f"logit {sum(values[:count]):.1f}", ha="right", size=10)
     style.bare(axes)
-    low = min(0.0, *values) - 0.75 * tall
+    low = min(0.0, *values) - 0.5 * tall
     axes.set(xlim=(-0.7, end + 0.2), ylim=(low, 1.25 * tall))
 
 
 def contributions(values: Mapping[str, float]) -> None:
     """Draw the parts of the chat model that contribute most to a difference."""
     figure, axes = style.subplots(height=2.9, width=6.0)
-    bars(axes, values, "+.2f", BLUE, most=1.3 * max(map(abs, values.values())))
+    colours = [BLUE if value > 0 else ORANGE for value in values.values()]
+    bars(axes, values, "+.2f", colours)
+    end = 1.3 * max(map(abs, values.values()))
+    axes.set_xlim(-end, end)
     axes.invert_yaxis()
     axes.set_title("contribution to logit(Paris) − logit(Rome)")
     caption = "The ten parts of the chat model that write most about Paris or Rome."
-    show(figure, f"Contributions: {told.bars(values)}", "9.4", caption)
+    show(figure, f"Contributions: {told.bars(values)}", "9.5", caption)
 
 
 def patching(effects: Sequence[Sequence[float]], tokens: Sequence[str]) -> None:
@@ -114,7 +117,7 @@ def patching(effects: Sequence[Sequence[float]], tokens: Sequence[str]) -> None:
         f"from block {change} on at '{tokens[carriers[change]]}', elsewhere near 0."
     )
     caption = "Where the difference between France and Italy is, block by block."
-    show(figure, alt, "9.5", caption)
+    show(figure, alt, "9.6", caption)
 
 
 def _table(rows: Sequence[Sequence[float]]) -> Any:
@@ -132,4 +135,4 @@ def sinks(first: Sequence[float], second: Sequence[float]) -> None:
     axes.set(xlabel="block", title="mean attention weight", ylim=(0, 1))
     style.legend(axes)
     caption = "Half of all attention goes to the first token, or to whatever is first."
-    show(figure, f"Mean weight by block. {told.curves(curves)}", "9.6", caption)
+    show(figure, f"Mean weight by block. {told.curves(curves)}", "9.7", caption)
