@@ -1,6 +1,6 @@
 """What we measured in the chat model, for readers who have not installed it.
 
-``python assets/look_inside_results.py`` records it (`chat_results.json`).
+``python assets/look_inside_results.py`` records it (`look_inside_results.json`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-RECORDED = Path(__file__).with_name("chat_results.json")
+LIBRARY = Path(__file__).parents[2] / "library"  # whose files ship to students
+RECORDED = LIBRARY / "look_inside_results.json"
 MEASURED: dict[str, Any] = {}  # what this session has measured, by name
 
 
