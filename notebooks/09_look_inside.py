@@ -1148,13 +1148,13 @@ def the_head_that_carries_it():
 
 # %% [markdown]
 # Head (23, 4) looks at the noun with a weight of 0.90, and its silence costs 4.1 of
-# *Paris*'s logit of 17.4; none of the other eight costs more than 0.3, although three
-# of them also look. For Italy, China, Russia and Portugal, the capital is lost without
-# it. For France, Germany, Japan, Spain, Greece and Austria it stays first, with a
-# smaller lead; so other paths carry part of it, and the honest claim is: *this head
-# carries much of the fact, not all.* The model never knew two capitals, Cairo and
-# Warsaw, at least not after these words. The control, a neighbour that looks at the
-# noun too, changes no answer.
+# *Paris*'s logit of 17.4; none of the other eight costs more than 0.3, although head 0
+# looks there with a weight of 0.31. For Italy, China, Russia and Portugal, the capital
+# is lost without it. For France, Germany, Japan, Spain, Greece and Austria it stays
+# first, with a smaller lead; so other paths carry part of it, and the honest claim is:
+# *this head carries much of the fact, not all.* The model never knew two capitals,
+# Cairo and Warsaw, at least not after these words. The control, a neighbour that looks
+# at the noun too, changes no answer.
 #
 # ## 5. Attention sinks: two claims, one of which fails
 #
