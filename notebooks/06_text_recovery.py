@@ -1960,11 +1960,13 @@ check("text_recovery/model", restore)
 @demo
 def all_six_slots():
     global slots
-    units = (
-        "01_positional_encoding", "02_attention", "03_multi_head_attention",
-        "04_encoder_decoder", "05_sequence_reversal",
-    )  # fmt: skip
-    slots = chat.filled(*(earlier(unit, mine=True) for unit in units))
+    slots = chat.filled(
+        earlier("01_positional_encoding", mine=True),
+        earlier("02_attention", mine=True),
+        earlier("03_multi_head_attention", mine=True),
+        earlier("04_encoder_decoder", mine=True),
+        earlier("05_sequence_reversal", mine=True),
+    )
     runs = {"with all of your parts": slots | {"segment": segment}}
     chat.ask("What is the capital of France?", runs)
 

@@ -21,7 +21,7 @@ _LATER = r"\b{unit}\.(\w+)"
 
 def builds_on(unit: Unit) -> list[str]:
     """The labels of the units whose solutions a unit's notebook uses."""
-    return _EARLIER.findall(unit.text.read_text(encoding="utf-8"))
+    return sorted(set(_EARLIER.findall(unit.text.read_text(encoding="utf-8"))))
 
 
 def refuse_gaps(unit: Unit) -> None:
