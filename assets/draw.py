@@ -1,53 +1,94 @@
-"""Draw the pictures of README and docs: ``python assets/draw.py`` (needs Chromium).
+"""Draw the picture on top of README: ``python assets/draw.py`` (needs Chromium).
 
-Each picture is a real panel, rendered by the code that students run.
+A mask that is wrong, what its check says of it, and the same mask put right: the code
+is executed, and the panels are rendered by the code that students run. The picture
+holds the fingerprint of what it shows, so a test can tell when it is out of date.
 """
 
 from __future__ import annotations
 
+import hashlib
+import html
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from PIL import Image
+import torch
+from PIL import Image, ImageChops
+from PIL.PngImagePlugin import PngInfo
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
 
-from autograder.authoring.catalogue import specification
-from autograder.authoring.variants import build_object
 from autograder.checks import references
 from autograder.checks.compare import judge
-from autograder.checks.exercise import CheckResult
 from autograder.checks.observe import observe
 from autograder.checks.panel import as_html
 from autograder.checks.probes import find
+from transformer_course.solutions import attention
 
 HERE = Path(__file__).resolve().parent
+EXERCISE = "attention/masks"
+FINGERPRINT = "shows"  # the key in the picture
 OPTIONS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-    "--disable-background-networking", "--window-size=860,672",
+    "--disable-background-networking", "--force-device-scale-factor=1.5",
 )  # fmt: skip
-SHOWN = (("attention/scaled_dot_product", "unscaled"), ("attention/masks", "upper"))
+# The background of a page, its ink, the frame of a cell, and the colours of code.
+THEMES = {
+    "light": ("#fff", "#111", "#8884", "friendly"),
+    "dark": ("#111", "#e0e0e0", "#8886", "github-dark"),
+}
+WIDTH, HEIGHT, MARGIN = 760, 1200, 14  # of the window; empty rows are cut off
+
+CELL = """\
+def causal_mask(length):
+    return torch.ones(length, length, dtype=torch.bool).{triangle}
+
+check("attention/masks", padding_mask, causal_mask, combine_masks)
+"""
+WRONG, RIGHT = CELL.format(triangle="triu()"), CELL.format(triangle="tril()")
 
 
-def wrong_verdict(name: str, mistake: str | None) -> CheckResult:
-    """The visible verdict on a named mistake of an exercise, or on its first one."""
-    unit = name.split("/")[0]
-    asked = specification(name)
-    mutants = asked.mutants
-    chosen = next((m for m in mutants if m.name == mistake), mutants[0])
-    answer, probe = build_object(asked, chosen.variants[0]), find(name)
-    exercise = references.load(unit)[name]
-    return judge(exercise, exercise.cases, lambda c: observe(probe, answer, c.inputs))
+def render_check(cell: str) -> str:
+    """The panel below a cell, from what the cell defines."""
+    names: dict[str, object] = {"torch": torch}
+    exec(cell.partition("\n\n")[0], names)
+    answer = (attention.padding_mask, names["causal_mask"], attention.combine_masks)
+    exercise, probe = references.load("attention")[EXERCISE], find(EXERCISE)
+    verdict = judge(
+        exercise, exercise.cases, lambda case: observe(probe, answer, case.inputs)
+    )
+    return as_html(verdict)
+
+
+def panels() -> tuple[tuple[str, str], ...]:
+    """Both cells, each with its panel."""
+    return tuple((cell, render_check(cell)) for cell in (WRONG, RIGHT))
+
+
+def fingerprint() -> str:
+    """Changes whenever the picture would show anything else."""
+    return hashlib.sha256(repr(panels()).encode()).hexdigest()
 
 
 def page(theme: str) -> str:
-    """A page with the shown panels, in the colours of JupyterLab's theme."""
-    colours = {"light": ("#fff", "#000"), "dark": ("#111", "#e0e0e0")}[theme]
-    panels = "".join(as_html(wrong_verdict(*shown)) for shown in SHOWN)
+    """The cells and panels in the colours of JupyterLab's theme."""
+    background, ink, frame, style = THEMES[theme]
+    formatter = HtmlFormatter(noclasses=True, style=style, nobackground=True)
+    body = ""
+    for cell, panel in panels():
+        code = highlight(cell, PythonLexer(), formatter)
+        body += f'<div class="cell">{code}</div>{panel}'
     return (
-        f'<body style="background:{colours[0]};color:{colours[1]};margin:12px">'
-        f"{panels}</body>"
+        f"<meta charset='utf-8'><title>{html.escape(EXERCISE)}</title><style>"
+        f"body{{background:{background};color:{ink};margin:{MARGIN}px;"
+        "font:14px/1.45 system-ui,sans-serif}"
+        f".cell{{border:1px solid {frame};border-radius:4px;padding:.5em .8em;"
+        "margin:.7em 0 .5em}.cell pre{margin:0;font-size:13px}"
+        f"</style><body>{body}</body>"
     )
 
 
@@ -59,18 +100,25 @@ def draw(theme: str, browser: str) -> Path:
         source.write_text(page(theme), encoding="utf-8")
         subprocess.run(
             [browser, *OPTIONS, f"--user-data-dir={folder}/profile",
-             f"--screenshot={target}", source.as_uri()],
+             f"--window-size={WIDTH},{HEIGHT}", f"--screenshot={target}",
+             source.as_uri()],
             check=True, capture_output=True,
         )  # fmt: skip
+    shot = Image.open(target).convert("RGB")
+    empty = Image.new("RGB", shot.size, shot.getpixel((0, shot.height - 1)))
+    last = ImageChops.difference(shot, empty).getbbox()[3]
+    shot = shot.crop((0, 0, shot.width, last + MARGIN))
+    info = PngInfo()
+    info.add_text(FINGERPRINT, fingerprint())
     # 128 colours are enough for a panel, and less than half the bytes.
-    drawn = Image.open(target).convert("RGB")
-    drawn.quantize(128, dither=Image.Dither.NONE).save(target, optimize=True)
+    shot = shot.quantize(128, dither=Image.Dither.NONE)
+    shot.save(target, optimize=True, pnginfo=info)
     return target
 
 
 if __name__ == "__main__":
-    found = shutil.which("chromium") or shutil.which("google-chrome")
-    if not found:
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    if not program:
         sys.exit("assets/draw.py needs Chromium: apt-get install chromium")
-    for name in ("light", "dark"):
-        print(draw(name, found))
+    for name in THEMES:
+        print(draw(name, program))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from autograder.authoring import budget
 from autograder.authoring.catalogue import specifications
-from autograder.authoring.colab import published
 from autograder.authoring.notebook import read
 from autograder.course import ROOT, units
 from autograder.course.files import write
@@ -19,18 +19,21 @@ _BANK = re.compile(
     r"at least \d+ and \d+ in every unit",
     re.DOTALL,
 )
-_TABLE = re.compile(r"^\| unit \| exercises \| open \|\n(?:\|.*\n)+", re.MULTILINE)
+_HEAD = "| unit | exercises | time | what you build |\n|---|---|---|---|\n"
+_TABLE = re.compile(rf"^{re.escape(_HEAD)}((?:\|.*\n)+)", re.MULTILINE)
 
 
-def unit_rows() -> list[str]:
-    """A Markdown table row a unit: title, exercises, and the badge for Colab."""
-    rows = ["| unit | exercises | open |", "|---|---|---|"]
+def unit_table(match: re.Match[str]) -> str:
+    """The table of units; what a row says of its unit is written by hand, and stays."""
+    rows = [line.strip("| ").split(" | ") for line in match[1].splitlines()]
+    summaries, table = {row[0]: row[-1] for row in rows}, _HEAD
     for unit in units():
         cells = read(unit)
         title = cells[0].text.splitlines()[0].lstrip("# ")
         count = sum(cell.role == "check" for cell in cells)
-        rows.append(f"| {title} | {count} | {published().badge(unit)} |")
-    return rows
+        time, summary = budget.stated_time(cells), summaries.get(title, "")
+        table += f"| {title} | {count} | {time} | {summary} |\n"
+    return table
 
 
 def readme(text: str) -> str:
@@ -42,8 +45,7 @@ def readme(text: str) -> str:
     word = words[number] if number < len(words) else str(number)
     counts = f"{word} unit{'s' if number != 1 else ''} with {count} exercises"
     text = _BANK.sub(_bank, _COUNTS.sub(counts, text, count=1), count=1)
-    table = "\n".join(unit_rows()) + "\n"
-    return _TABLE.sub(lambda _: table, text, count=1)
+    return _TABLE.sub(unit_table, text, count=1)
 
 
 def _bank(match: re.Match[str]) -> str:

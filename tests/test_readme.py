@@ -2,8 +2,11 @@
 
 import re
 
+from PIL import Image
+
+from assets import draw
 from autograder.classroom.publishing import kit
-from autograder.course import ROOT
+from autograder.course import ROOT, units
 from tests import derived
 from tests.attacks.attack import COMPARING, DESIGN, REWRITING
 from tests.attacks.bank import BANK
@@ -14,7 +17,9 @@ TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 def test_it_lists_and_counts_every_unit_and_its_exercises():
     assert derived.readme(TEXT) == TEXT, "run make docs"
-    assert "\n".join(derived.unit_rows()) in TEXT
+    assert re.findall(r"^\| (\d+) · ", TEXT, re.M) == [
+        str(int(unit.number)) for unit in units()
+    ]
     assert " units with " in TEXT.partition("\n## ")[0]
 
 
@@ -45,6 +50,14 @@ def test_its_table_of_attacks_is_the_benchmark_s():
     assert f"only with the {len(on_plain)} that" in TEXT
     inside = [a for a in on_plain if a.group in (REWRITING, COMPARING)]
     assert f"Of the {len(inside)} that rewrite" in TEXT
+
+
+def test_its_picture_shows_what_a_check_says_today():
+    for theme in draw.THEMES:
+        with Image.open(ROOT / "assets" / f"student_panel_{theme}.png") as picture:
+            assert picture.text[draw.FINGERPRINT] == draw.fingerprint(), (
+                "run python assets/draw.py"
+            )
 
 
 def test_its_pictures_and_folders_exist():

@@ -181,6 +181,13 @@ def refuse_wrong(cells: Sequence[Cell], path: Sequence[str], place: str) -> None
     faults.refuse()
 
 
+def stated_time(cells: Sequence[Cell]) -> str:
+    """What a unit's outline says of its length: "about 3 hours"; "" if it is silent."""
+    head = cells[outline(cells)]
+    stated = head.words.stated.search(head.text)
+    return stated[0].partition(" · ")[0].lower() if stated else ""
+
+
 def outline(cells: Sequence[Cell]) -> int:
     """The index of the cell before the first code that says what there is to do.
 

@@ -144,11 +144,8 @@ def _readme(last: Unit, repository: Repository, wheel: str) -> str:
     for unit in notebook_units(last):
         cells = edition.read(unit)
         title = cells[0].text.splitlines()[0].lstrip("# ")
-        outline = cells[budget.outline(cells)]
-        takes = outline.words.stated.search(outline.text)
-        time = takes[0].partition(" · ")[0].lower() if takes else ""
         link = f"[{title}](notebooks/{unit.release.name})"
-        rows.append(f"| {link} | {time} | {repository.badge(unit)} |")
+        rows.append(f"| {link} | {budget.stated_time(cells)} | {repository.badge(unit)} |")
     download = _FOLDER
     if repository.is_public:
         name = repository.repository
