@@ -47,7 +47,7 @@ def blame(verdict: CheckResult, failed: Sequence[Suspect]) -> CheckResult:
         asks = "" if first.skipped else _("Could you solve that one first?")
     else:
         message = _("This builds on {exercise}, which fails its own check.")
-        asks = _("What does that check say? Mend it first, then look here again.")
+        asks = _("What does that check say? Fix it first, then come back.")
     parts = [message.format(exercise=first.title)]
     if first.skipped:
         parts.append(_("The short path leaves it out."))

@@ -149,7 +149,7 @@ def test_what_follows_from_an_earlier_failure_is_said_to():
     suspect = Suspect("Exercise 1.1 (*A*)")
     fails = blame(unknown, [suspect]).mistake
     assert fails.says.startswith("This builds on Exercise 1.1 (*A*), which fails")
-    assert "Mend it first" in fails.asks
+    assert "Fix it first" in fails.asks
     skipped = blame(unknown, [replace(suspect, unsolved=True, skipped=True)])
     assert "is not solved yet. The short path leaves it out." in skipped.mistake.says
     assert skipped.mistake.asks == "" and skipped.sure

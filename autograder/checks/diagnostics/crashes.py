@@ -288,7 +288,7 @@ CRASHES = (
     # The probes' messages about values that do not fit, and two rarer errors.
     Crash(
         r"^expected `(?P<name>[^`]+)` of shape \(.*\), found \(",
-        "The shape of `{name}` is not the one that is asked for.",
+        "`{name}` has the wrong shape.",
         "From which size to which size does this layer map, and where do the sizes "
         "come from?",
     ),

@@ -153,7 +153,7 @@ def _errors(wrong: Wrong) -> Sign:
     if not recognised:
         return None
     message, asks = max(recognised, key=recognised.count)
-    return message, f"{asks} {_('Not every case that fails ends like this.')}"
+    return message, f"{asks} {_('Some cases fail for another reason.')}"
 
 
 def _own_error(wrong: Wrong) -> Sign:
