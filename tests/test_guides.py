@@ -30,7 +30,7 @@ from autograder.grading.scores import SaveVerdicts
 from tests import tiny_course as tiny
 from tests.classroom.conftest import RunAndNote
 
-GUIDES = ("docs/ta.md", "docs/instructor.md")
+GUIDES = ("docs/admin.md", "docs/ta.md", "docs/instructor.md")
 UNIT = "02_attention"
 STARTS = ("autograder", "nbgrader", "make", "sudo", "git", "docker", "uv", "rsync")
 OTHERS = ("cd", "cp", "jupyter", "python", "source", "systemd-run")

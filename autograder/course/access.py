@@ -88,7 +88,7 @@ def permission_message(path: Path) -> str:
     return (
         f"{path} is closed to {account_name(ours)}: it belongs to "
         f"{account_name(theirs)}. Work as that account, or share the course "
-        '(docs/ta.md, "One machine, several accounts")'
+        '(docs/admin.md, "One machine, several accounts")'
     )
 
 

@@ -70,7 +70,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
         if not os.access(inbound, os.R_OK | os.X_OK):
             self.fail(
                 f"{inbound} cannot be read: nothing was released yet, or this account "
-                "is not in the graders' group (see docs/ta.md)"
+                "is not in the graders' group (see docs/admin.md)"
             )
         root, unit = Path(self.coursedir.root), self.coursedir.assignment_id
         try:

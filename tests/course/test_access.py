@@ -52,4 +52,4 @@ def by_somebody_else(tmp_path, monkeypatch):
 def test_whose_a_closed_file_is_and_what_to_do_is_told_in_a_line(by_somebody_else):
     with pytest.raises(CourseError, match="belongs to account 987654321") as error:
         refuse_closed(by_somebody_else)
-    assert "docs/ta.md" in str(error.value) and "\n" not in str(error.value)
+    assert "docs/admin.md" in str(error.value) and "\n" not in str(error.value)

@@ -65,7 +65,7 @@ def run(user: int, root: Path, *command: str) -> tuple[int, str]:
 
 
 def share(root: Path) -> None:
-    """Give a course to a group, as docs/ta.md says that a set-up does."""
+    """Give a course to a group, as docs/admin.md says that a set-up does."""
     for path in (root, *root.rglob("*")):
         os.chown(path, -1, NOBODY)
         path.chmod(0o2770 if path.is_dir() else 0o660)
