@@ -147,7 +147,8 @@ def test_a_term_follows_the_tas_commands(tmp_path):
             PYTHONPATH=str(clone),
         )
 
-    hand_out, grade = commands_until("collect", in_table("docs/ta.md", "## Hand out, collect, grade, return"))
+    table = in_table("docs/ta.md", "## Hand out, collect, grade, return")
+    hand_out, grade = commands_until("collect", table)
     listed, *fetched = lines("docs/ta.md", "### Students")
     for command in hand_out:
         at(clone, command)

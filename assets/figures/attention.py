@@ -224,9 +224,10 @@ def _projected(
         else:
             sheet.arrow(start, (bend, start[1]), (bend, y), (20.6, y))
         sheet.box(21, y - 2.2, 6.4, 4.4, f"w_{name}", colour, 9.5)
-        sheet.arrow((27.4, y), (29.8, y))
-        sheet.text(30.2, y, f"{name}  (B, {length}, {size})", 9, align="left")
-        sheet.arrow((42.6, y), (46.6, 9.5 + 1.2 * (n - 1)))
+        # Above its line, since each page's type has a width of its own.
+        sheet.text(34.6, y - 1.6, f"{name}  (B, {length}, {size})", 9)
+        sheet.line((27.4, y), (41.6, y))
+        sheet.arrow((41.6, y), (46.6, 9.5 + 1.2 * (n - 1)))
     sheet.box(47, 5.6, 11, 7.8, "attention", PINK, 10)
     sheet.arrow((58, 8), (60.6, 8))
     sheet.text(61, 8, f"output  (B, {lq}, d_v)", 9, align="left")

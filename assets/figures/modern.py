@@ -99,7 +99,9 @@ def block() -> tuple[Sheet, str]:
     sheet.text(1, y, "ids", 9.5, align="left")
     sheet.arrow((4, y), (5.8, y))
     sheet.box(6, y - 2, 9.4, 4, "embedding", GREY, 9)
-    sheet.arrow((15.4, y), (58.4, y), width=2.0)
+    # The residual stream, with gaps where the sums stand.
+    for left, right in ((15.4, 34.5), (36.7, 53.5), (55.7, 58.4)):
+        sheet.arrow((left, y), (right, y), width=2.0)
     sheet.box(16.6, 1, 40.2, 12.4, "", GREY, dashed=True)
     sheet.text(56, 12.4, "× num_layers", 8.5, GREY, align="right")
     for start, norm, name, colour in ((18, "norm1", "attention", BLUE),

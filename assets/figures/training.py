@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pen import BLUE, GREEN, GREY, INK, ORANGE, PINK, Sheet
+from pen import BLUE, CLEAR, GREEN, GREY, INK, ORANGE, PINK, Sheet
 
 
 def training_step() -> tuple[Sheet, str]:
@@ -71,18 +71,26 @@ def decoder_layer() -> tuple[Sheet, str]:
     names = ("self-attention", "cross-attention", "feed-forward")
     for n, (name, colour) in enumerate(zip(names, (BLUE, ORANGE, GREEN), strict=True)):
         x = 6 + 23.4 * n
-        sheet.box(x, y - 3.6, 20, 8.4, "", GREY, dashed=True)
-        sheet.box(x + 2, y - 2.4, 16, 4, name, colour, 9.5)
-        sheet.text(x + 10, y + 3.2, f"add & norm {n + 1}", 8.5, GREY)
-        sheet.arrow((x + 20, y), (x + 23.2, y))
+        sheet.box(x, y - 3.6, 21.4, 8.4, "", GREY, dashed=True)
+        sheet.line((x, y), (x + 1.2, y), (x + 1.2, y + 3.6))
+        sheet.arrow((x + 1.2, y), (x + 2.4, y))
+        sheet.box(x + 2.6, y - 2.2, 11.6, 4.4, name, colour, 8.5)
+        sheet.line((x + 14.2, y), (x + 15.1, y))
+        sheet.arrow((x + 1.2, y + 3.6), (x + 16.2, y + 3.6), (x + 16.2, y + 1.2))
+        sheet.box(x + 15.1, y - 1.1, 2.2, 2.2, "+", INK, 10, fill=CLEAR)
+        sheet.line((x + 17.3, y), (x + 17.8, y))
+        sheet.box(x + 17.8, y - 1.8, 3.4, 3.6, "norm", PINK, 7.5)
+        sheet.text(x + 10.7, y + 6, f"add & norm {n + 1}", 8.5, GREY)
+        sheet.arrow((x + 21.4, y), (x + 23.2, y))
     sheet.text(16, 2.2, "tgt_mask\n(causal, padding)", 8.5, PINK)
     sheet.arrow((16, 4.4), (16, y - 2.6), colour=PINK)
     sheet.text(33, 2.2, "memory\n(keys and values)", 8.5, ORANGE)
     sheet.arrow((34.6, 4.4), (34.6, y - 2.6), colour=ORANGE)
-    sheet.text(47, 2.2, "memory_mask\n(padding)", 8.5, PINK)
-    sheet.arrow((44.4, 4.4), (44.4, y - 2.6), colour=PINK)
+    sheet.text(46, 2.2, "memory_mask\n(padding)", 8.5, PINK)
+    sheet.arrow((42, 4.4), (42, y - 2.6), colour=PINK)
     return sheet, (
-        "x goes through three sublayers, each with add and norm: self-attention with "
+        "x goes through three sublayers, each with a bypass to a sum and a norm: "
+        "self-attention with "
         "tgt_mask (causal and padding), cross-attention with the memory as keys and "
         "values and memory_mask (padding), and the feed-forward network."
     )
@@ -93,8 +101,8 @@ def wiring() -> tuple[Sheet, str]:
     sheet = Sheet(76, 14)
     for y, ids, name, stack in ((3, "src  (B, Ls)", "source", "encoder"),
                                 (11, "tgt  (B, Lt)", "target", "decoder")):  # fmt: skip
-        sheet.text(1, y, ids, 9, align="left")
-        sheet.arrow((11.4, y), (13.6, y))
+        sheet.text(7, y - 1.6, ids, 9)
+        sheet.arrow((1, y), (13.6, y))
         sheet.box(13.8, y - 2, 9, 4, name, GREY, 9.5)
         sheet.arrow((22.8, y), (28, y))
         sheet.box(

@@ -102,8 +102,9 @@ def whole_model() -> tuple[Sheet, str]:
     _decoder(sheet)
     return sheet, (
         "The whole model. Left: source ids, embedding and positions, then N times "
-        "self-attention and feed-forward, up to the memory (B, Ls, d_model). Right: "
-        "target ids from BOS on, embedding and positions, then N times self-attention, "
+        "self-attention and feed-forward, each with a bypass to a sum, up to the "
+        "memory (B, Ls, d_model). Right: target ids from BOS on, embedding and "
+        "positions, then N times self-attention, "
         "cross-attention and feed-forward, then a linear layer to logits (B, Lt, V). "
         "The memory goes as keys and values into the cross-attention of every decoder "
         "layer. Beside the attentions are their masks: source padding, (Ls, Ls), at "
@@ -117,15 +118,15 @@ def _encoder(sheet: Sheet) -> None:
     sheet.text(x + 9, 60, "source ids  (B, Ls)", 10)
     sheet.arrow((x + 9, 58.6), (x + 9, 56.2))
     sheet.box(x, 51.2, 18, 5, "embedding + positions", GREY, 9.5)
-    sheet.arrow((x + 9, 51.2), (x + 9, 46.2))
-    sheet.box(x - 2, 25, 22, 21.2, "", GREY, dashed=True)
+    sheet.arrow((x + 9, 51.2), (x + 9, 44.2))
+    sheet.box(x - 2, 24.2, 22, 22, "", GREY, dashed=True)
     sheet.text(x - 3, 44, "× N", 11, GREY, align="right")
     sheet.box(x, 38.6, 18, 5.4, "self-attention", BLUE)
-    sheet.text(x + 18.6, 36.6, "add & norm", 8, GREY, align="right")
-    sheet.arrow((x + 9, 38.6), (x + 9, 33.6))
+    sheet.arrow((x + 9, 35.7), (x + 9, 33.8))
     sheet.box(x, 28.2, 18, 5.4, "feed-forward", GREEN)
-    sheet.text(x + 18.6, 26.7, "add & norm", 8, GREY, align="right")
-    sheet.line((x + 9, 28.2), (x + 9, 22))
+    sheet.line((x + 9, 25.3), (x + 9, 22))
+    for top in (38.6, 28.2):
+        _bypass(sheet, x, top, right=True)
     sheet.text(x + 7.6, 22.4, "memory  (B, Ls, d_model)", 10, align="right")
     sheet.text(5.8, 31.4, "source padding", 8.5, PINK)
     sheet.table(1.8, 33, _mask(4, _SOURCE_PAD, causal=False), 2.0)
@@ -133,22 +134,35 @@ def _encoder(sheet: Sheet) -> None:
     sheet.arrow((10, 41.3), (x - 0.2, 41.3), colour=PINK)
 
 
+def _bypass(sheet: Sheet, x: float, top: float, right: bool) -> None:
+    """The way around a sublayer whose box ends at ``top``, to the sum above it."""
+    side, below, plus = x + (19 if right else -1), top + 6.5, top - 1.7
+    sheet.line((x + 9, top), (x + 9, plus + 1.2))
+    sheet.arrow((x + 9, below), (side, below), (side, plus),
+                (x + (10.2 if right else 7.8), plus))  # fmt: skip
+    _plus(sheet, (x + 9, plus))
+    if right:
+        sheet.text(x + 7.2, plus, "add & norm", 8, GREY, align="right")
+    else:
+        sheet.text(x + 10.8, plus, "add & norm", 8, GREY, align="left")
+
+
 def _decoder(sheet: Sheet) -> None:
     x = 52.0
     sheet.text(x + 9, 60, "target ids  (B, Lt), from BOS on", 10)
     sheet.arrow((x + 9, 58.6), (x + 9, 56.2))
     sheet.box(x, 51.2, 18, 5, "embedding + positions", GREY, 9.5)
-    sheet.arrow((x + 9, 51.2), (x + 9, 46.2))
-    sheet.box(x - 2, 14.4, 22, 31.8, "", GREY, dashed=True)
+    sheet.arrow((x + 9, 51.2), (x + 9, 44.2))
+    sheet.box(x - 2, 14.2, 22, 32, "", GREY, dashed=True)
     sheet.text(x + 21, 44, "× N", 11, GREY, align="left")
     sheet.box(x, 38.6, 18, 5.4, "self-attention", BLUE)
-    sheet.arrow((x + 9, 38.6), (x + 9, 33.6))
+    sheet.arrow((x + 9, 35.7), (x + 9, 33.8))
     sheet.box(x, 28.2, 18, 5.4, "cross-attention", ORANGE)
-    sheet.arrow((x + 9, 28.2), (x + 9, 23.2))
+    sheet.arrow((x + 9, 25.3), (x + 9, 23.4))
     sheet.box(x, 17.8, 18, 5.4, "feed-forward", GREEN)
-    for y in (36.6, 26.4, 16.2):
-        sheet.text(x + 18.6, y, "add & norm", 8, GREY, align="right")
-    sheet.arrow((x + 9, 17.8), (x + 9, 11.2))
+    for top in (38.6, 28.2, 17.8):
+        _bypass(sheet, x, top, right=False)
+    sheet.arrow((x + 9, 14.9), (x + 9, 11.2))
     sheet.box(x, 6.2, 18, 5, "linear", GREY, 9.5)
     sheet.arrow((x + 9, 6.2), (x + 9, 3.6))
     sheet.text(x + 9, 2.2, "logits  (B, Lt, V)", 10)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,18 +33,23 @@ def show(figure: Any, alt: str, number: str = "", caption: str = "") -> None:
 
 def show_steps(
     frames: Sequence[Any],
-    captions: Sequence[str],
+    captions: Mapping[str, str],
     alts: Sequence[str],
     number: str = "",
     caption: str = "",
+    *,
+    opened: int = 0,
+    areas: Sequence[page.Area] = (),
 ) -> None:
     """Display figures of one size that the reader moves through, without any script.
 
     Args:
         frames: matplotlib figures; all are closed.
-        captions: a sentence for each of them.
+        captions: a sentence for each of them, by what its button says.
         alts: a text alternative for each of them.
         number, caption: of all frames together, as for `show`.
+        opened, areas: which frame is shown first, and what the mouse shows, as for
+            `autograder.figures.page.steps`.
     """
     text = " ".join(alts)
     if not _print_instead(text):
@@ -52,7 +57,10 @@ def show_steps(
         pictures = [
             Drawn(as_svg(figure, alt, tight=False), alt) for figure, alt in pairs
         ]
-        _display(page.steps(pictures, captions, number, caption), number, caption, text)
+        html = page.steps(
+            pictures, captions, number, caption, opened=opened, areas=areas
+        )
+        _display(html, number, caption, text)
     for figure in frames:
         _close(figure)
 

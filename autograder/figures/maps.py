@@ -102,6 +102,23 @@ def _cells(axes: Any, places: Sequence[tuple[float, float]], fill: Any) -> None:
     axes.add_patch(PathPatch(Path(points, codes * len(places)), clip_on=False, **look))
 
 
+def lit_matrix(axes: Any, matrix: Any, light: Any, form: str, title: str = "") -> None:
+    """A matrix with its values, each cell as bright as ``light``, from 0 to 1, says."""
+    heat_map(axes, light, title=title, top=1 / style.STRONGEST, values=None)
+    for (i, j), value in np.ndenumerate(_table(matrix)):
+        axes.text(j, i, format_value(float(value), form), size=8, **_MIDDLE)
+
+
+def row_areas(
+    figure: Any, axes: Any, rows: int
+) -> list[tuple[float, float, float, float]]:
+    """Where the rows of a heat map are, as the areas of `autograder.figures.page`."""
+    figure.draw_without_rendering()
+    box = axes.get_position()
+    height = box.height / rows
+    return [(box.x0, 1 - box.y1 + i * height, box.width, height) for i in range(rows)]
+
+
 def _name(axes: Any, rows: Sequence[object], columns: Sequence[object]) -> None:
     """Names beside the rows and above the columns; long ones are turned."""
     axes.set_yticks(range(len(rows)), [str(name) for name in rows])

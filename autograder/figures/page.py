@@ -15,7 +15,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 BLUE = "#0072B2"  # darker than that of figures: behind white
@@ -38,6 +38,8 @@ _RULES = """
 #ID .live{display:block!important}#ID .still{display:none}
 #ID figcaption,#ID .said{max-width:46em;line-height:1.45}
 #ID figcaption{margin-top:.5em}
+@media screen and (max-width:600px){#ID .live{overflow-x:auto}
+#ID .live svg{max-width:none!important;zoom:1.1}}
 """
 _STEP_RULES = """
 #ID input{position:absolute;opacity:0;pointer-events:none}
@@ -45,6 +47,8 @@ _STEP_RULES = """
 #ID .bar label{min-width:1.9em;padding:.15em .3em;border:1px solid;border-radius:.5em;\
 text-align:center;cursor:pointer;opacity:.6;user-select:none}
 #ID .frame{display:none}#ID .said{min-height:3em;margin:.3em 0 0}
+#ID .drawn{position:relative;width:fit-content}
+#ID .drawn label{position:absolute;cursor:pointer}
 @media print{#ID .bar{display:none}
 #ID .live{display:flex!important;flex-wrap:wrap;gap:1em}
 #ID .frame{display:block!important;width:46%;break-inside:avoid}}
@@ -56,6 +60,13 @@ background:BLUE;border-color:BLUE;color:#fff}
 #ID input:nth-of-type(N):focus-visible~.bar label:nth-of-type(N){\
 outline:2px solid;outline-offset:2px}
 """
+# Over an area of a drawing, the step that belongs to it shows; a click keeps it.
+_ONE_AREA = """
+#ID:has(.area-N:hover) .frame{display:none!important}
+#ID:has(.area-N:hover) .frame:nth-of-type(M){display:block!important}
+"""
+
+Area = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -75,27 +86,42 @@ def figure(drawing: Drawn, number: str = "", caption: str = "") -> str:
 
 def steps(
     frames: Sequence[Drawn],
-    sentences: Sequence[str],
+    sentences: Mapping[str, str],
     number: str = "",
     caption: str = "",
+    *,
+    opened: int = 0,
+    areas: Sequence[Area] = (),
 ) -> str:
-    """Drawings that a reader moves through, each with a sentence of its own below."""
+    """Drawings that a reader moves through, each with a sentence of its own below.
+
+    Args:
+        sentences: by what the button of the drawing says.
+        opened: the index of the drawing that is shown first.
+        areas: for each drawing, what shows it when the mouse is over it: left edge,
+            top edge, width and height, as shares of a drawing's.
+    """
     name = _name(*frames)
     rules, buttons, labels, live_frames, pictures = _RULES + _STEP_RULES, "", "", "", ""
-    for n, (frame, sentence) in enumerate(zip(frames, sentences, strict=True), 1):
+    hot = "".join(_area(name, n, area) for n, area in enumerate(areas, 1))
+    first = range(len(frames))[opened] + 1
+    for n, (frame, said) in enumerate(zip(frames, sentences.items(), strict=True), 1):
+        label, sentence = map(html.escape, said)
         # The bar is the first `div`, and a frame one as well.
-        rule = _ONE_STEP.replace("BLUE", BLUE).replace("M", str(n + 1))
+        rule = _ONE_STEP + (_ONE_AREA if areas else "")
+        rule = rule.replace("BLUE", BLUE).replace("M", str(n + 1))
         rules += rule.replace("N", str(n))
-        aria_label = html.escape(f"Step {n} of {len(frames)}: {sentence}", quote=True)
-        checked = " checked" if n == 1 else ""
+        checked = " checked" if n == first else ""
         # Without this attribute, arrow keys would move JupyterLab's cells instead.
         buttons += (
             f'<input type="radio" name="{name}" id="{name}-{n}"'
-            f' aria-label="{aria_label}" data-lm-suppress-shortcuts="true"{checked}>'
+            f' aria-label="{label}: {sentence}"'
+            f' data-lm-suppress-shortcuts="true"{checked}>'
         )
-        labels += f'<label for="{name}-{n}" aria-hidden="true">{n}</label>'
-        words = f'<p class="said"><b>{n}</b> · {html.escape(sentence)}</p>'
-        live_frames += f'<div class="frame">{frame.svg}{words}</div>'
+        labels += f'<label for="{name}-{n}" aria-hidden="true">{label}</label>'
+        words = f'<p class="said"><b>{label}</b> · {sentence}</p>'
+        drawn = f'<div class="drawn">{frame.svg}{hot}</div>'
+        live_frames += f'<div class="frame">{drawn}{words}</div>'
         pictures += (
             '<div style="display:inline-block;width:48%;vertical-align:top">'
             f"{_picture(frame)}{words}</div>"
@@ -103,6 +129,14 @@ def steps(
     live = f'{buttons}<div class="bar">{labels}</div>{live_frames}'
     fallback = f'<div class="still">{pictures}</div>'
     return _wrap(name, rules, live, fallback, _caption(number, caption))
+
+
+def _area(name: str, n: int, area: Area) -> str:
+    left, top, width, height = (f"{100 * share:.2f}%" for share in area)
+    return (
+        f'<label class="area-{n}" for="{name}-{n}" aria-hidden="true" '
+        f'style="left:{left};top:{top};width:{width};height:{height}"></label>'
+    )
 
 
 def _wrap(name: str, rules: str, live: str, fallback: str, caption: str) -> str:

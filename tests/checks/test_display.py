@@ -30,7 +30,9 @@ def test_a_figure_is_closed_and_has_words_for_pages_without_html(displayed):
 
 def test_steps_are_closed_and_told(displayed):
     frames = [plt.figure(figsize=(2, 1)) for _ in range(3)]
-    show_steps(frames, ["a", "b", "c"], ["A.", "B.", "C."], "1.2", "Three.")
+    show_steps(
+        frames, {"1": "a", "2": "b", "3": "c"}, ["A.", "B.", "C."], "1.2", "Three."
+    )
     assert plt.get_fignums() == []
     assert displayed[0]["text/plain"] == "Figure 1.2. Three. A. B. C."
     assert displayed[0]["text/html"].count("<svg") == 3
@@ -39,7 +41,7 @@ def test_steps_are_closed_and_told(displayed):
 def test_frames_of_one_size_have_one_size_so_that_nothing_jumps(displayed):
     frames = [plt.figure(figsize=(3, 1), layout="none") for _ in range(2)]
     frames[1].add_axes((0, 0, 0.5, 0.5)).plot([1, 2])
-    show_steps(frames, ["a", "b"], ["A.", "B."])
+    show_steps(frames, {"1": "a", "2": "b"}, ["A.", "B."])
     assert displayed[0]["text/html"].count('width="216pt" height="72pt"') == 2
 
 
@@ -52,7 +54,7 @@ def test_a_drawing_is_shown_by_name_with_its_own_words(displayed):
 def test_grading_draws_nothing(grading, displayed, monkeypatch, capsys):
     monkeypatch.setattr(page, "figure", None)
     show(plt.figure(), "Two curves cross.")
-    show_steps([plt.figure()], ["a"], ["A."])
+    show_steps([plt.figure()], {"1": "a"}, ["A."])
     drawing("self_attention", "2.8", "Three layers.")
     assert displayed == [] and plt.get_fignums() == []
     assert (

@@ -11,6 +11,7 @@ from autograder.figures.svg import label
 
 DRAWN = sorted((ROOT / "transformer_course" / "drawings").glob("*.svg"))
 TEXTS = [unit.text.read_text(encoding="utf-8") for unit in units()]
+SHOWN = [re.findall(r'drawing\(\s*"(\w+)"', text) for text in TEXTS]
 by_name = pytest.mark.parametrize("path", DRAWN, ids=lambda path: path.stem)
 
 
@@ -31,13 +32,13 @@ def test_a_drawing_is_told_in_words_and_is_small(path):
 @pytest.mark.whole_course
 @by_name
 def test_a_drawing_is_used_once(path):
-    uses = sum(text.count(f'drawing("{path.stem}", ') for text in TEXTS)
+    uses = sum(names.count(path.stem) for names in SHOWN)
     assert uses == 1 or (path.stem == "machine_whole" and uses)
 
 
 @pytest.mark.whole_course
 def test_what_a_notebook_shows_is_there():
-    names = {name for text in TEXTS for name in re.findall(r'drawing\("(\w+)"', text)}
+    names = {name for names in SHOWN for name in names}
     assert names == {path.stem for path in DRAWN}
 
 

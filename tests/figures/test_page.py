@@ -15,7 +15,7 @@ def draw_word(word: str) -> Drawn:
     return Drawn(svg, f'"{word}" <b>')
 
 
-SAID = ["All alike.", "One leads & wins."]
+SAID = {"step 0": "All alike.", "step 1": "One leads & wins."}
 
 
 @pytest.fixture
@@ -37,9 +37,22 @@ def test_a_figure_without_number_and_caption_has_no_caption():
 def test_each_step_is_a_radio_button_of_one_group_that_says_its_sentence(steps):
     buttons = re.findall(r"<input[^>]*>", steps)
     assert len(buttons) == 2 and len(set(re.findall(r'name="([^"]*)"', steps))) == 1
-    assert 'aria-label="Step 2 of 2: One leads &amp; wins."' in buttons[1]
+    assert 'aria-label="step 1: One leads &amp; wins."' in buttons[1]
     assert [" checked" in button for button in buttons] == [True, False]
     assert all('data-lm-suppress-shortcuts="true"' in button for button in buttons)
+
+
+def test_it_opens_where_it_is_told_to():
+    html = page.steps([draw_word("even"), draw_word("hard")], SAID, opened=-1)
+    buttons = re.findall(r"<input[^>]*>", html)
+    assert [" checked" in button for button in buttons] == [False, True]
+
+
+def test_the_mouse_shows_a_drawing_from_an_area_of_any_other():
+    areas = [(0, 0, 0.5, 1), (0.5, 0, 0.5, 1)]
+    html = page.steps([draw_word("even"), draw_word("hard")], SAID, areas=areas)
+    assert html.count('class="area-2"') == 2 and "left:50.00%" in html
+    assert re.search(r":has\(\.area-2:hover\) \.frame:nth-of-type\(3\)", html)
 
 
 def test_its_rules_reach_nothing_outside_of_the_figure(steps):

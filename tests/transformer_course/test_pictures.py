@@ -130,7 +130,7 @@ def alt_texts(monkeypatch):
 
     monkeypatch.setattr(page, "figure", lambda drawn, *more: record_alternatives(drawn))
     monkeypatch.setattr(
-        page, "steps", lambda frames, *more: record_alternatives(*frames)
+        page, "steps", lambda frames, *more, **options: record_alternatives(*frames)
     )
     monkeypatch.setattr("IPython.display.display", lambda *given, **more: None)
     return texts
@@ -145,6 +145,14 @@ def test_rising_scores_tell_each_steps_own_weights(alt_texts):
     rows = [(k * scores).softmax(0) for k in (0, 2)]
     pictures("attention").rising_scores([0, 2], rows)
     assert alt_texts == [["key 0 0.5, key 1 0.5.", "key 0 0.881, key 1 0.119."]]
+
+
+def test_a_followed_row_tells_its_weights(alt_texts):
+    weights, v = torch.tensor([[0.9, 0.1], [0.0, 1.0]]), torch.eye(2)
+    pictures("attention").follow_rows(v, v, v, weights, weights @ v)
+    assert alt_texts == [
+        ["Weights of query 0: key 0 0.90.", "Weights of query 1: key 1 1.00."]
+    ]
 
 
 def test_who_is_it_tells_where_it_looks(alt_texts):

@@ -145,7 +145,8 @@ def _readme(last: Unit, repository: Repository, wheel: str) -> str:
         cells = edition.read(unit)
         title = cells[0].text.splitlines()[0].lstrip("# ")
         link = f"[{title}](notebooks/{unit.release.name})"
-        rows.append(f"| {link} | {budget.stated_time(cells)} | {repository.badge(unit)} |")
+        time, badge = budget.stated_time(cells), repository.badge(unit)
+        rows.append(f"| {link} | {time} | {badge} |")
     download = _FOLDER
     if repository.is_public:
         name = repository.repository

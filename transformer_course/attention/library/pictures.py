@@ -89,7 +89,7 @@ def by_hand(
 
 def rising_scores(factors: Sequence[float], weights: Sequence[Tensor]) -> None:
     """Draw, in steps, the weights of the same scores times increasing factors."""
-    frames, captions, alts = [], [], []
+    frames, captions, alts = [], {}, []
     for factor, row in zip(factors, weights, strict=True):
         values = row.tolist()
         figure, axes = style.subplots(height=2.1, width=5.2)
@@ -103,16 +103,17 @@ def rising_scores(factors: Sequence[float], weights: Sequence[Tensor]) -> None:
         axes.set_xticks(range(len(values)), [f"key {j}" for j in range(len(values))])
         frames.append(figure)
         gradient = float((row * (1 - row)).mean())
-        captions.append(
-            f"Scores times {factor:g}: the largest weight is {max(values):.2f}, and "
-            f"the mean derivative of a weight by its score {gradient:.3f}."
+        captions[f"× {factor:g}"] = (
+            f"The largest weight is {max(values):.2f}, and the mean derivative of a "
+            f"weight by its score is {gradient:.3f}."
         )
         alts.append(told.bars({f"key {j}": v for j, v in enumerate(values)}))
     caption = (
         "As the scores rise, the order of the weights stays the same, but one key "
         "takes over, and the derivative vanishes."
     )
-    show_steps(frames, captions, alts, "2.5", caption)
+    opened = len(frames) // 2
+    show_steps(frames, captions, alts, "2.5", caption, opened=opened)
 
 
 def masks(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
@@ -132,6 +133,43 @@ def masks(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
         "2.6",
         caption,
     )
+
+
+def follow_rows(
+    q: Tensor, k: Tensor, v: Tensor, weights: Tensor, output: Tensor, number: str = ""
+) -> None:
+    """Draw an attention of a few queries; a row of the output shows what it is made of.
+
+    Args:
+        q, k, v, weights, output: matrices, as the student's own attention has them.
+    """
+    frames, captions, alts = [], {}, []
+    keys = [f"key {j}" for j in range(len(k))]
+    for i in range(len(q)):
+        this = torch.arange(len(q)).eq(i)[:, None].float()
+        parts = {
+            "q": (q, this.expand(q.shape), ".3g"),
+            "k": (k, weights[i][:, None].expand(k.shape), ".3g"),
+            "weights": (weights, weights * this, ".2f"),
+            "v": (v, weights[i][:, None].expand(v.shape), ".3g"),
+            "output": (output, this.expand(output.shape), ".2f"),
+        }
+        widths = [matrix.size(-1) for matrix, _, _ in parts.values()]
+        figure, row = style.subplots(1, 5, height=1.9, width_ratios=widths)
+        for axes, (title, part) in zip(row, parts.items(), strict=True):
+            maps.lit_matrix(axes, *part, title)
+        frames.append(figure)
+        captions[f"row {i}"] = (
+            f"Output {i} mixes the values with the weights of query {i}."
+        )
+        alts.append(told.weights(weights[i : i + 1], [f"Weights of query {i}"], keys))
+    areas = maps.row_areas(frames[0], frames[0].axes[-1], len(q))
+    caption = (
+        "Point at a row of the output: lit are the query that asked for it, its "
+        "weights, and each key and value as far as it has a share in it."
+    )
+    middle = len(frames) // 2
+    show_steps(frames, captions, alts, number, caption, opened=middle, areas=areas)
 
 
 def who_is_it(sentences: Sequence[Sequence[str]], weights: Sequence[Tensor]) -> None:
@@ -232,7 +270,7 @@ def shuffled(
         order: word i of the shuffled sentence is word order[i].
         outputs: by the layer's name, `(L, d)` of the sentence and of the shuffled one.
     """
-    frames, captions, alts = [], [], []
+    frames, captions, alts = [], {}, []
     top = max(float(a.abs().max()) for pair in outputs.values() for a in pair)
     new = [words[i] for i in order]
     for name, (before, after) in outputs.items():
@@ -248,9 +286,9 @@ def shuffled(
         frames.append(figure)
         gap = float(change.abs().max())
         moved = (
-            "the same vectors, in the new order" if gap < 1e-5 else "different vectors"
+            "The same vectors, in the new order" if gap < 1e-5 else "Different vectors"
         )
-        captions.append(f"{name}: {moved}; the largest change is {gap:.2f}.")
+        captions[name] = f"{moved}; the largest change is {gap:.2f}."
         changes = {
             w: float(row.abs().max()) for w, row in zip(new, change, strict=True)
         }
@@ -259,4 +297,4 @@ def shuffled(
         "The outputs for a sentence, those for the same words in a different order, "
         "and how far they differ word by word."
     )
-    show_steps(frames, captions, alts, "2.13", caption)
+    show_steps(frames, captions, alts, "2.13", caption, opened=len(frames) // 2)

@@ -125,7 +125,7 @@ def birth(
         maps_at: `(2, L, L)` after each of the steps.
         losses: the loss of every step.
     """
-    frames, captions, alts = [], [], []
+    frames, captions, alts = [], {}, []
     for step, pair in zip(steps, maps_at, strict=True):
         figure, row = style.subplots(1, 3, height=2.3, width=style.WIDTH)
         places = range(pair.size(-1))
@@ -137,11 +137,11 @@ def birth(
         row[2].plot(at, losses[at], "o", color=ORANGE)
         row[2].set(title="loss", xlabel="training step", ylim=(0, 1.1))
         frames.append(figure)
-        captions.append(f"After {step} steps: the loss is {losses[at]:.2f}.")
+        captions[f"step {step}"] = f"The loss is {losses[at]:.2f}."
         phrases = [told.weights(head_weights, places, places) for head_weights in pair]
         alts.append(f"Head 0: {phrases[0]} Head 1: {phrases[1]}")
     caption = "In the first hundred steps, the two heads divide the work between them."
-    show_steps(frames, captions, alts, "3.8", caption)
+    show_steps(frames, captions, alts, "3.8", caption, opened=-1)
 
 
 def who_writes_what(spread: Tensor, features: Sequence[str]) -> None:

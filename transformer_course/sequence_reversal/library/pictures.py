@@ -120,7 +120,7 @@ def token_by_token(trials: Sequence[Trial]) -> None:
         trials: for each sequence the source, what is right and what the model wrote,
             as tokens, and its weights `(Lt, Ls)`.
     """
-    frames, captions, alts = [], [], []
+    frames, captions, alts = [], {}, []
     most = max(len(written) for _, _, written, _ in trials)
     for step in range(most):
         figure, rows = style.subplots(len(trials), 1, height=1.35 * len(trials))
@@ -128,13 +128,13 @@ def token_by_token(trials: Sequence[Trial]) -> None:
         for axes, trial in zip(rows, trials, strict=True):
             sentences.append(_writing(axes, trial, step))
         frames.append(figure)
-        captions.append(f"Token {step + 1}. " + " ".join(sentences))
+        captions[f"token {step + 1}"] = " ".join(sentences)
         alts.append(" ".join(sentences))
     caption = (
         "Each source symbol is as blue as the attention that it gets; below it is what "
         "has been written, in orange where it is wrong."
     )
-    show_steps(frames, captions, alts, "5.8", caption)
+    show_steps(frames, captions, alts, "5.8", caption, opened=most // 2)
 
 
 def _writing(axes: Any, trial: Trial, step: int) -> str:
@@ -182,7 +182,7 @@ def birth(
         maps_at: by step, the weights `(h, Lt, Ls)`.
         entries: the log of the same run.
     """
-    frames, captions, alts = [], [], []
+    frames, captions, alts = [], {}, []
     steps, _, exact_matches = zip(*entries, strict=True)
     for step, weights in maps_at.items():
         figure, row = style.subplots(1, len(weights) + 1, height=2.5)
@@ -194,13 +194,13 @@ def birth(
         row[-1].plot(step, score, "o", color=ORANGE)
         row[-1].set(title="exact match", xlabel="step", ylim=(-0.05, 1.08))
         frames.append(figure)
-        captions.append(f"At step {step}, exact match is {score:.0%}.")
+        captions[f"step {step}"] = f"Exact match is {score:.0%}."
         alts.append(" ".join(
             f"Head {head}: {told.weights(head_weights, writes, reads)}"
             for head, head_weights in enumerate(weights)
         ))  # fmt: skip
     caption = "The anti-diagonal appears while exact match rises."
-    show_steps(frames, captions, alts, "5.9", caption)
+    show_steps(frames, captions, alts, "5.9", caption, opened=-1)
 
 
 def with_and_without(

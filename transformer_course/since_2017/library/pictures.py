@@ -21,7 +21,7 @@ def clocks(turned: Tensor, scores: Tensor, stops: Sequence[int]) -> None:
     """
     from matplotlib.patches import Circle
 
-    frames, captions, alts = [], [], []
+    frames, captions, alts = [], {}, []
     half, values = turned.size(-1) // 2, scores.tolist()
     for at in stops:
         figure, row = style.subplots(
@@ -40,9 +40,7 @@ def clocks(turned: Tensor, scores: Tensor, stops: Sequence[int]) -> None:
         row[-1].plot(at, values[at], "o", color=BLUE)
         row[-1].set(title="score by distance", xlabel="distance")
         frames.append(figure)
-        captions.append(
-            f"Query at position {at}, key at 0: the score is {values[at]:.2f}."
-        )
+        captions[f"distance {at}"] = f"The score is {values[at]:.2f}."
         dots = [float(turned[at, [p, p + half]] @ turned[0, [p, p + half]])
                 for p in range(half)]  # fmt: skip
         parts = ", ".join(f"pair {p} {told.number(dot)}" for p, dot in enumerate(dots))
@@ -51,7 +49,7 @@ def clocks(turned: Tensor, scores: Tensor, stops: Sequence[int]) -> None:
         "Rotary clocks. Grey: the key at position 0. Blue: the query. The score is the "
         "sum over the pairs of the cosine between the two hands."
     )
-    show_steps(frames, captions, alts, "7.2", caption)
+    show_steps(frames, captions, alts, "7.2", caption, opened=len(frames) // 2)
 
 
 def cache(without: Sequence[int], cached: Sequence[int]) -> None:
@@ -60,7 +58,7 @@ def cache(without: Sequence[int], cached: Sequence[int]) -> None:
     Args:
         without, cached: positions whose keys the layer projected, token by token.
     """
-    frames, captions, alts = [], [], []
+    frames, captions, alts = [], {}, []
     count = len(without)
     for n in range(1, count + 1):
         figure, row = style.subplots(1, 2, height=2.8)
@@ -69,14 +67,14 @@ def cache(without: Sequence[int], cached: Sequence[int]) -> None:
             _triangle(axes, count, n, new)
             axes.set_title(title)
         frames.append(figure)
-        captions.append(
-            f"Token {n}. Keys computed: {without[n - 1]} without a cache; "
+        captions[f"token {n}"] = (
+            f"Keys computed: {without[n - 1]} without a cache; "
             f"{cached[n - 1]} with one, which looks up {n - cached[n - 1]}."
         )
         sums = sum(without[:n]), sum(cached[:n])
         alts.append(f"Computed so far: {sums[0]} without a cache, {sums[1]} with one.")
     caption = "What a new token costs: computed now (full), looked up (pale)."
-    show_steps(frames, captions, alts, "7.5", caption)
+    show_steps(frames, captions, alts, "7.5", caption, opened=-1)
 
 
 def _triangle(axes: Any, count: int, n: int, new: int) -> None:
