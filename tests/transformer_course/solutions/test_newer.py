@@ -102,6 +102,51 @@ def test_muon_moves_as_pytorchs(shape):
     assert (mine - start).abs().max() > 0.1
 
 
+def test_scaled_frequencies_are_those_of_transformers():
+    pytest.importorskip("transformers", reason="pip install .[llama] to compare")
+    from transformers import LlamaConfig
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
+    config = LlamaConfig(
+        hidden_size=64, num_attention_heads=1, head_dim=64,
+        rope_parameters={
+            "rope_type": "llama3", "rope_theta": 5e5, "factor": 8.0,
+            "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+            "original_max_position_embeddings": 8192,
+        },
+    )  # fmt: skip
+    theirs, _ = ROPE_INIT_FUNCTIONS["llama3"](config, device="cpu")
+    plain = MODERN.rotary_angles(2, 64, base=5e5)[1]
+    found = UNIT["scale_frequencies"](plain, 8.0, 8192)
+    torch.testing.assert_close(found, theirs)
+
+
+def test_texts_in_one_pool_get_what_a_plain_cache_gives():
+    layer, pool = MODERN.CausalAttention(24, 6, 2), UNIT["Pool"](12, 4, 2, 4)
+    texts = {number: torch.randn(1, n, 24) for number, n in enumerate((9, 1, 6))}
+    for t in range(9):
+        new = {n: x[:, t : t + 1] for n, x in texts.items() if t < x.size(1)}
+        for n, output in UNIT["step_in_pages"](layer, pool, new).items():
+            torch.testing.assert_close(output, layer(texts[n][:, : t + 1])[0, -1:])
+    assert [len(pool.tables[n]) for n in texts] == [3, 1, 2]
+
+
+def test_master_copies_move_as_weights_in_float32_do():
+    start = torch.randn(4, 5).bfloat16()
+    weight, master, alone = (
+        nn.Parameter(start),
+        *(nn.Parameter(start.float()) for _ in range(2)),
+    )
+    optimizers = [torch.optim.AdamW([p], lr=1e-4) for p in (master, alone)]
+    for _ in range(9):
+        weight.grad = torch.randn_like(weight)
+        alone.grad = weight.grad.float()
+        UNIT["master_step"]([weight], [master], optimizers[0])
+        optimizers[1].step()
+    torch.testing.assert_close(master, alone, rtol=0, atol=0)
+    assert torch.equal(weight, alone.bfloat16())
+
+
 # --- what they buy ------------------------------------------------------------------
 
 SEEDS = pytest.mark.parametrize("seed", range(2))
@@ -183,3 +228,34 @@ def test_after_1000_steps_experts_are_ahead_of_equal_and_behind_total_width():
     wide = loss(0.0, feed_forward=lambda: MODERN.SwiGLU(32, 192))
     mixtures = [loss(factor, feed_forward=experts) for factor in (0.0, 0.01)]
     assert wide < min(mixtures) and max(mixtures) < dense
+
+
+@pytest.mark.slow
+@SEEDS
+def test_without_master_copies_updates_are_lost(seed):
+    def loss(with_masters: bool) -> float:
+        model = small_model(seed)
+        stored = UNIT["StoredInBfloat16"](model, 0.001, with_masters)
+        return trials.train(model, 200, seed, optimizers=[stored]).loss
+
+    model = small_model(seed)
+    adamw = trials.adamw(model.parameters(), 0.001)
+    wide = trials.train(model, 200, seed, optimizers=[adamw]).loss
+    assert abs(loss(True) - wide) < 0.01 and loss(False) > wide + 0.03
+
+
+@pytest.mark.slow
+@pytest.mark.long(40)
+@SEEDS
+def test_a_larger_base_helps_longer_texts_and_interpolation_does_not(seed):
+    attention, plain = UNIT["StretchedAttention"], UNIT["frequencies_of"]()
+    model = small_model(seed, attention=lambda: attention(32, 4, 2))
+    trials.train(UNIT["stretched"](model, plain), 1000, seed, length=64)
+    for factor in (2, 4):
+        by_turns = UNIT["scale_frequencies"](plain, factor, 64)
+        base = UNIT["frequencies_of"](1e4 * factor ** (8 / 6))
+        losses = [
+            trials.loss_on_new_text(UNIT["stretched"](model, each), 64 * factor)
+            for each in (base, plain, by_turns, plain / factor)
+        ]
+        assert losses == sorted(losses)

@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from torch import Tensor
-
 from autograder.checks.display import show
-from autograder.figures import maps, style, told
+from autograder.figures import style, told
 from autograder.figures.style import BLUE, ORANGE, PALETTE
 
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
@@ -66,6 +64,24 @@ def exchanges(losses: Mapping[str, Sequence[float]]) -> None:
 
 def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
     """Draw the loss on new text by the length of the window."""
+    figure = _four(lengths, losses, "loss on fresh text")
+    caption = "Four kinds of positions, on windows longer than those in training."
+    show(figure, f"Loss at {', '.join(map(str, lengths))} bytes. {told.curves(losses)}",
+         "10.6", caption)  # fmt: skip
+
+
+def stretched(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
+    """Draw the loss on new text by the length, with frequencies scaled in some ways."""
+    figure = _four(lengths, losses, "loss on new text")
+    caption = "One model, trained on 64 bytes, with four choices of its frequencies."
+    show(figure, f"Loss at {', '.join(map(str, lengths))} bytes. {told.curves(losses)}",
+         "10.7", caption)  # fmt: skip
+
+
+def _four(
+    lengths: Sequence[int], losses: Mapping[str, Sequence[float]], title: str
+) -> Any:
+    """Plot four curves over lengths that differ in colour, line style and marker."""
     figure, axes = style.subplots(height=2.8, width=6.0)
     looks = zip(reversed(PALETTE[:4]), reversed(LINES[:4]), "^Dso", strict=True)
     for (name, values), (colour, line, marker) in zip(
@@ -73,34 +89,10 @@ def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> 
     ):
         look = {"color": colour, "linestyle": line, "marker": marker}
         axes.plot(lengths, values, label=name, **look)
-    axes.set(xlabel="bytes in a window", title="loss on fresh text")
+    axes.set(xlabel="bytes in a window", title=title)
     axes.set_xticks(lengths, lengths)
     style.legend(axes)
-    caption = "Four kinds of positions, on windows longer than those in training."
-    show(figure, f"Loss at {', '.join(map(str, lengths))} bytes. {told.curves(losses)}",
-         "10.6", caption)  # fmt: skip
-
-
-def sinks(mean: Tensor) -> None:
-    """Draw mean attention weights of all heads, `(blocks, h, L, L)`."""
-    blocks, heads = mean.shape[:2]
-    figure, grid = style.subplots(blocks, heads, height=4.2, sharex=True, sharey=True)
-    descriptions = []
-    for block in range(blocks):
-        for head in range(heads):
-            axes = grid[block, head]
-            maps.image(axes, mean[block, head], top=0.3)
-            first = float(mean[block, head, 32:, 0].mean())
-            axes.set(title=f"block {block}, head {head}", aspect="equal")
-            descriptions.append(f"block {block}, head {head}: {first:.1%}")
-    figure.supxlabel("attends to", size=9.5, color=style.QUIET)
-    figure.supylabel("position in the window", size=9.5, color=style.QUIET)
-    alt = (
-        "Mean attention maps; the weight of the first byte is, "
-        f"for {'; '.join(descriptions)}."
-    )
-    caption = "Mean attention weights of each head, over 100 windows."
-    show(figure, alt, "10.7", caption)
+    return figure
 
 
 def _two(

@@ -88,6 +88,7 @@ def train(
     optimizers: Sequence[torch.optim.Optimizer] = (),
     extra: Callable[[], Tensor] | None = None,
     watch: Callable[[], float] | None = None,
+    length: int = LENGTH,
 ) -> Trial:
     """Train a model on windows of the course's text, 32 a step.
 
@@ -96,6 +97,7 @@ def train(
         optimizers: each with its peak learning rate; none: AdamW at 0.01.
         extra: what is added to the loss, called after each forward pass.
         watch: what to keep of every tenth step and the last, called after it.
+        length: bytes in a window.
     """
     started, run, text = time.process_time(), Trial(), text_of(seed, 20_000)
     random = torch.Generator().manual_seed(seed)
@@ -105,8 +107,8 @@ def train(
     for step in range(steps):
         for group, peak in zip(groups, peaks, strict=True):
             group["lr"] = peak * rate_factor(step, steps)
-        starts = torch.randint(len(text) - LENGTH, (32, 1), generator=random)
-        loss = loss_of(model, text[starts + torch.arange(LENGTH + 1)])
+        starts = torch.randint(len(text) - length, (32, 1), generator=random)
+        loss = loss_of(model, text[starts + torch.arange(length + 1)])
         model.zero_grad()
         (loss + extra() if extra else loss).backward()
         nn.utils.clip_grad_norm_(list(model.parameters()), max_norm=1.0)

@@ -1,3 +1,6 @@
 """Probes of unit 10, newer and faster."""
 
-from transformer_course.newer.probes import today  # noqa: F401  (they register)
+from transformer_course.newer.probes import (  # noqa: F401  (they register)
+    precision,
+    today,
+)
