@@ -18,7 +18,7 @@
 #
 # *About 3 hours · short path about 1: exercises 10.1, 10.2, 10.8, 10.9*
 #
-# *Nine exercises and one question in words · 100 points; the whole notebook runs in
+# *Ten exercises and one question in words · 100 points; the whole notebook runs in
 # about five minutes on one core.* The short path carries the story: read the rest, and
 # do its exercises later.
 #
@@ -108,7 +108,7 @@ def small_model(**parts: Callable[[], nn.Module]) -> nn.Module:
 #
 # ### Exercise 10.1 - Attention with QK-norm
 #
-# *time ~15 min · difficulty 2/5 · 13 points*
+# *time ~15 min · difficulty 2/5 · 12 points*
 #
 # **Task.** Write `QKNormAttention`: unit 7's `CausalAttention`, with each head's
 # queries and keys normalised before they are rotated. All heads share two
@@ -187,7 +187,7 @@ class QKNormAttention(modern.CausalAttention):
         ### END SOLUTION
 
 
-# %% check="newer/qk_norm" points=13
+# %% check="newer/qk_norm" points=12
 # Checks parameters, which position sees which, values and gradients.
 check("newer/qk_norm", QKNormAttention)
 
@@ -293,7 +293,7 @@ def the_largest_score():
 #
 # ### Exercise 10.2 - The mask of a window
 #
-# *time ~10 min · difficulty 1/5 · 8 points*
+# *time ~10 min · difficulty 1/5 · 7 points*
 #
 # **Task.** Return the causal mask in which each query sees at most `window` positions,
 # itself included. Without a window, return the plain causal mask.
@@ -357,7 +357,7 @@ def window_mask(
     ### END SOLUTION
 
 
-# %% check="newer/window_mask" points=8
+# %% check="newer/window_mask" points=7
 # Checks windows of several widths, wider ones than the text, and none.
 check("newer/window_mask", window_mask)
 
@@ -515,7 +515,7 @@ def route(logits: Float[Tensor, "*batch E"], top_k: int) -> Float[Tensor, "*batc
 # %% [markdown]
 # ### Exercise 10.3 - A mixture of experts
 #
-# *time ~20 min · difficulty 3/5 · 16 points*
+# *time ~20 min · difficulty 3/5 · 14 points*
 #
 # **Task.** Write a module with a router and `SwiGLU` networks as experts. For each
 # vector, return the weighted sum of its experts' outputs.
@@ -596,7 +596,7 @@ class MixtureOfExperts(nn.Module):
         ### END SOLUTION
 
 
-# %% check="newer/mixture" points=16
+# %% check="newer/mixture" points=14
 # Checks parameters, values, gradients, and how many vectors the experts compute.
 check("newer/mixture", MixtureOfExperts)
 
@@ -627,7 +627,7 @@ def against_a_mixtral():
 #
 # ### Exercise 10.4 - The load-balancing loss
 #
-# *time ~10 min · difficulty 2/5 · 10 points*
+# *time ~10 min · difficulty 2/5 · 9 points*
 #
 # **Task.** For all tokens of a batch, return $\mathcal{L}_\text{balance}$, where a
 # token counts for each of its `top_k` experts.
@@ -686,7 +686,7 @@ def load_balance(logits: Float[Tensor, "*batch E"], top_k: int) -> Float[Tensor,
     ### END SOLUTION
 
 
-# %% check="newer/load_balance" points=10
+# %% check="newer/load_balance" points=9
 # Checks even and uneven loads, one and several experts per token, and the gradient.
 check("newer/load_balance", load_balance)
 
@@ -783,7 +783,7 @@ def experts_compared():
 #
 # ### Exercise 10.5 - Orthogonalise
 #
-# *time ~10 min · difficulty 2/5 · 11 points*
+# *time ~10 min · difficulty 2/5 · 10 points*
 #
 # **Task.** Divide `update` by its Frobenius norm plus `eps`, then apply the polynomial
 # `steps` times.
@@ -847,7 +847,7 @@ def orthogonalise(
     ### END SOLUTION
 
 
-# %% check="newer/orthogonalise" points=11
+# %% check="newer/orthogonalise" points=10
 # Checks wide and tall matrices, numbers of steps, small and large entries, and zeros.
 check("newer/orthogonalise", orthogonalise)
 
@@ -967,7 +967,7 @@ def lost_updates():
 #
 # ### Exercise 10.6 - A step with master copies
 #
-# *time ~15 min · difficulty 2/5 · 10 points*
+# *time ~15 min · difficulty 2/5 · 9 points*
 #
 # The optimizer knows the copies only, so any optimizer fits.
 #
@@ -1032,7 +1032,7 @@ def master_step(
     ### END SOLUTION
 
 
-# %% check="newer/master_step" points=10
+# %% check="newer/master_step" points=9
 # Checks small and large steps, momentum, and a parameter without a gradient.
 check("newer/master_step", master_step)
 
@@ -1085,12 +1085,11 @@ def what_lost_updates_cost():
 
 
 # %% [markdown]
-# With master copies, the loss is that of float32 to within 0.01 for each of the seeds
-# that we tried, although every weight with which the model computes has only eight
-# significant bits. Without them, the same 200 steps end about 0.1 nats higher, since a
-# part of each update was rounded away. At the usual learning rate the gap is hard to
-# see in so short a run; it opens where steps become small, which is to say towards the
-# end of every long one.
+# With master copies, the loss is that of float32 to within 0.01 for each of the five
+# seeds that we tried, although every weight with which the model computes has only
+# eight significant bits. Without them, the same 200 steps end about 0.1 nats higher,
+# since a part of each update was rounded away. The gap opens where steps become small,
+# which is to say towards the end of every long run.
 
 # %% [markdown]
 # ## 6. What does each part buy?
@@ -1360,17 +1359,17 @@ def trained_longer():
 # Up to 96 bytes, more context helps; beyond that, the loss rises, and at 256 bytes it
 # is far higher than at 48.
 #
-# *Question in words (6 points, time ~10 min).* A friend looks at figure 10.6 and says:
+# *Question in words (5 points, time ~10 min).* A friend looks at figure 10.6 and says:
 # "Rotary positions generalise to any length." Explain in three to five sentences what
 # longer training shows, why a distance larger than any in training is a problem even
 # for rotations, and why the model that was trained *longer* suffers *more*. What would
 # you measure next?
 #
-# *What a full answer has: the longer runs contradict the claim (2); a reason that names
+# *What a full answer has: the longer runs contradict the claim (1); a reason that names
 # unseen distances or angles, and what the longer-trained model relies on (2); a
 # measurement that could decide (2).*
 
-# %% [markdown] written="newer/positions" points=6
+# %% [markdown] written="newer/positions" points=5
 # *Your answer here*
 #
 # ### BEGIN SOLUTION
@@ -1402,7 +1401,7 @@ def trained_longer():
 #
 # ### Exercise 10.7 - Frequencies for longer texts
 #
-# *time ~10 min · difficulty 2/5 · 9 points*
+# *time ~10 min · difficulty 2/5 · 8 points*
 #
 # These five lines are what a model card calls `rope_type: llama3`.
 #
@@ -1463,7 +1462,7 @@ def scale_frequencies(
     ### END SOLUTION
 
 
-# %% check="newer/scale_frequencies" points=9
+# %% check="newer/scale_frequencies" points=8
 # Checks fast and slow pairs, other bounds, other lengths and other factors.
 check("newer/scale_frequencies", scale_frequencies)
 
@@ -1534,17 +1533,17 @@ def stretching():
 
 # %% [markdown]
 # At both lengths the larger base is best and division of all frequencies worst, for
-# each of the four seeds that we tried. At 256 bytes the base lowers the loss by 0.3 to
-# 0.6 nats, while interpolation raises it above 3.6, and scaling by turns ends slightly
-# above doing nothing.
+# each of the five seeds that we tried. At 256 bytes the base lowers the loss by 0.2 to
+# 0.6 nats, while interpolation raises it above 3.6, and scaling by turns ends above
+# doing nothing.
 #
-# The fastest pair is the reason for most of this: if you divide it alone by 4, the loss
-# rises almost as much as if you divide all, whereas the slowest pair alone changes
-# nothing. What this model relies on is its nearest neighbours, and interpolation places
-# them at distances of a quarter, which never occurred in training. Chen et al. 2023
-# (section 3) and Llama 3.1 train their models further after the change, for a thousand
-# steps or more. A method that needs no further training has to leave the neighbours
-# where they are, as the larger base does.
+# The fastest pair is the reason for most of this: when we divided it alone by 4, with
+# seed 0, the loss rose almost as much as when we divided all, whereas the slowest pair
+# alone changed nothing. What this model relies on is its nearest neighbours, and
+# interpolation places them at distances of a quarter, which never occurred in training.
+# Chen et al. 2023 (section 3) and Llama 3.1 train their models further after the
+# change, for a thousand steps or more. A method that needs no further training has to
+# leave the neighbours where they are, as the larger base does.
 
 # %% [markdown]
 # ## 8. A cache in pages
@@ -1626,7 +1625,7 @@ check("newer/slots", slots)
 #
 # ### Exercise 10.9 - Attention over pages
 #
-# *time ~15 min · difficulty 3/5 · 12 points*
+# *time ~15 min · difficulty 3/5 · 11 points*
 #
 # The last page of a text is rarely full, and what its empty slots hold is left over
 # from a text that has ended.
@@ -1696,7 +1695,7 @@ def paged_attention(
     ### END SOLUTION
 
 
-# %% check="newer/paged_attention" points=12
+# %% check="newer/paged_attention" points=11
 # Checks texts of different lengths, full and half-full pages, heads and groups.
 check("newer/paged_attention", paged_attention)
 
@@ -1789,6 +1788,104 @@ def in_pages_and_in_one_piece():
 # lengths are; a plain cache wastes whatever the longest text has in excess of the
 # others. Pages can do more: two answers to one question can share the pages of the
 # question, since a table may name any page.
+
+# %% [markdown]
+# ## 9. Bug clinic: who owns this page?
+#
+# When a pool's bookkeeping is wrong, nothing crashes: two texts write into one page,
+# and each reads what the other wrote. A server notices that only when somebody reads
+# an answer to a stranger's question. Four bugs that the histories of public servers
+# know:
+#
+# 1. **shared**: one page is handed out to two texts;
+# 2. **freed too early**, or twice: a page is among the free ones while a text reads it;
+# 3. **lost**: a text ends, and one of its pages is neither free nor owned;
+# 4. **stale**: a table keeps the number of a page that it has given back.
+#
+# All four are visible in the bookkeeping itself, before a single key is read.
+#
+# ### Exercise 10.10 - A test for a pool
+#
+# *time ~15 min · difficulty 3/5 · 10 points*
+#
+# A test like this one runs after every step in a server's debug mode.
+#
+# **Task.** Write a test of a pool's bookkeeping: raise `AssertionError` if it is
+# faulty, and return quietly if it is correct.
+#
+# **Example.** With pages of 4, the tables `[[3, 0], [1, -1]]`, the lengths `[6, 2]` and
+# the free pages `[2]` of 4 are correct. With `[1]` in place of `[2]`, they are not.
+#
+# <details><summary>Contract</summary>
+#
+# - A text's first entries are its pages, as few as hold its length; the others are -1.
+# - Each page from 0 to `pages - 1` is free or owned by one text, exactly once.
+# - Pages may be owned, and listed as free, in any order.
+# - Your test raises no error other than `AssertionError`, and none for correct pools.
+#
+# </details>
+# <details><summary>How it is graded</summary>
+#
+# Your test runs on correct pools and on faulty ones, which have the four bugs above or
+# others. Each correct one comes with two faulty ones, and you get its points if the
+# correct one passes *and* the faulty ones do not.
+#
+# </details>
+# <details><summary>Hint 1: a question</summary>
+#
+# How many entries of a row are in use if the text has 8 positions, and how many if it
+# has 9?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# needed           (B,)       pages of each text
+# used             (B, m)     bool: the first entries of each row
+# tables[used]     (sum of needed,)
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# needed: lengths divided by the page size, rounded up
+# the entries that are not in use are all -1
+# the used entries and the free pages, sorted, are 0, 1, ..., pages - 1
+# ```
+#
+# </details>
+
+
+# %% exercise="newer/bug_clinic"
+def assert_pool(
+    tables: Int[Tensor, "B m"], lengths: Int[Tensor, "B"], free: Int[Tensor, "n"],
+    pages: int, page_size: int,
+) -> None:  # fmt: skip
+    """Pass quietly if a pool's bookkeeping is correct.
+
+    Args:
+        tables: the pages of each text.
+        lengths: positions of each text.
+        free: the pages that no text owns.
+        pages: number of pages in the pool.
+        page_size: positions in a page.
+
+    Raises:
+        AssertionError: it is not.
+    """
+    ### BEGIN SOLUTION
+    needed = -(-lengths // page_size)  # (B,), rounded up
+    used = torch.arange(tables.size(1)) < needed[:, None]  # (B, m)
+    assert (tables[~used] == -1).all(), "an entry that no position needs"
+    owned = torch.cat((tables[used], free))
+    assert torch.equal(owned.sort().values, torch.arange(pages)), "not each once"
+    ### END SOLUTION
+
+
+# %% check="newer/bug_clinic" points=10
+# Runs your test on correct pools and on faulty ones.
+check("newer/bug_clinic", assert_pool)
 
 # %% [markdown]
 # ## What this course leaves out

@@ -1,0 +1,145 @@
+"""A test for the bookkeeping of a pool of pages."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.authoring.common import common
+from autograder.authoring.draw import Draw
+from autograder.authoring.notation import case, edit, right, source, wrong
+from autograder.authoring.specification import CaseKind, Inputs, Specification
+
+_SIZE = 4
+
+
+def _draw_pool(draw: Draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Tables, lengths and free pages of a correct pool; one text fills its last page, none fills the table."""
+    lengths = torch.cat((draw.ids(1, 4, 1), torch.tensor([2 * _SIZE]), draw.ids(_SIZE + 1, 2 * _SIZE, 1)))
+    needed, order = -(-lengths // _SIZE), draw.tensor(9).argsort()
+    tables, used = torch.full((3, 4), -1), 0
+    for row, count in enumerate(needed.tolist()):
+        tables[row, :count] = order[used : used + count]
+        used += count
+    return tables, lengths, order[used:]
+
+
+def _break(name: str, tables: torch.Tensor, lengths: torch.Tensor, free: torch.Tensor) -> None:
+    """Commit a bug, in place."""
+    match name:
+        case "shared":  # the page that would have been its own is free
+            tables[2, 1] = tables[1, 0]
+        case "shared, nothing lost":
+            tables[2, 1], free[0] = tables[1, 0], tables[2, 1].clone()
+        case "freed too early":
+            free[1] = tables[1, 1]
+        case "freed twice":
+            free[2] = free[0]
+        case "lost":
+            tables[0, 0] = 9
+        case "stale":
+            tables[1, 2] = free[0]
+        case "one page too many":
+            tables[1, 2], free[0] = free[0].clone(), 9
+        case "one page too few":
+            lengths[1] += 1
+        case "a hole":
+            tables[2, 1], tables[2, 2] = -1, tables[2, 1].clone()
+        case "twice in a table":
+            tables[1, 1] = tables[1, 0]
+
+
+def _pools(name: str, title: str, bugs: tuple[str, str], hint: str, *, hidden: bool = False) -> CaseKind:
+    def make_inputs(draw: Draw) -> Inputs:
+        inputs: Inputs = {"pages": torch.tensor(9), "page_size": torch.tensor(_SIZE)}
+        for subject, bug in zip(("right", "other", "third"), ("", *bugs), strict=True):
+            tables, lengths, free = _draw_pool(draw)
+            _break(bug, tables, lengths, free)
+            inputs |= {f"{subject} tables": tables, f"{subject} lengths": lengths, f"{subject} free": free}
+        return inputs
+
+    answers = {"a right pool": "accepted", "the other one": "rejected", "a third one": "rejected"}
+    return case(name, title, make_inputs, hint, hidden_only=hidden, expected=lambda draw: answers)
+
+
+_UNUSED = 'assert (tables[~used] == -1).all(), "an entry that no position needs"'
+_ONCE = 'assert torch.equal(owned.sort().values, torch.arange(pages)), "not each once"'
+
+CASES = [
+    _pools("shared", "two texts share a page; a page is free and in use", ("shared, nothing lost", "freed too early"),
+           "How often does each page occur, in all tables and among the free ones together?"),
+    _pools("free", "a page is free twice; a page does not exist", ("freed twice", "lost"),
+           "Each page from 0 to `pages - 1` occurs exactly once."),
+    _pools("stale", "a table still names a page that was freed; a text has a page too few", ("stale", "one page too few"),
+           "How many entries does a text need, and what is in the others?"),
+    _pools("hole", "an entry of -1 comes before a page; a page is twice in one table", ("a hole", "twice in a table"),
+           "Used entries come first.", hidden=True),
+    _pools("many", "a text has a page too many; two texts share a page and one is lost",
+           ("one page too many", "shared"), "How many pages does a text need that fills its last page?", hidden=True),
+]
+
+
+def _test(*lines: str) -> str:
+    body = "\n".join(f"    {line}" for line in lines)
+    return f"def assert_pool(tables, lengths, free, pages, page_size):\n{body}\n"
+
+
+MISTAKES = [
+    wrong("stale_entries",
+          "Your test does not look at the entries that a text no longer needs.",
+          "May a table still name a page that belongs to somebody else by now?",
+          edit(_UNUSED, "pass"), tests="the others"),
+    wrong("free_ignored",
+          "Your test does not compare the tables with the free pages.",
+          "What happens to a page that is free although a text still reads it?",
+          edit(_ONCE, "taken = tables[used]; assert len(taken.unique()) == len(taken) and (taken >= 0).all()"),
+          edit("torch.cat((tables[used], free))", "tables[used]",
+               _ONCE, "assert len(owned) + len(free) == pages and len(owned.unique()) == len(owned)", name="counts_free")),
+    wrong("lost_pages_pass",
+          "Your test accepts pages that nobody has, or that do not exist.",
+          "After a thousand texts, how many pages are left if each text loses one?",
+          edit(_ONCE, "assert len(owned.unique()) == len(owned) and (owned >= 0).all()")),
+    wrong("twice_passes",
+          "Your test accepts a page that occurs twice, since a set forgets how often.",
+          "Two texts write into the same page: what does each of them read?",
+          edit(_ONCE, "assert set(owned.tolist()) <= set(range(pages))"), tests="exactly once"),
+    wrong("within_tables_only",
+          "Your test looks for duplicates within a table, not between two texts.",
+          "Which pages may two texts share here?",
+          edit(_ONCE, "assert all(len(row[row >= 0].unique()) == (row >= 0).sum() for row in tables)")),
+    wrong("counts_only",
+          "Your test counts pages and does not look at which they are.",
+          "Is the count wrong if one page is used twice and another one never?",
+          edit(_ONCE, "assert len(owned) == pages")),
+    common("returns_bool", source(_test("return False"))),
+    wrong("rejects_all",
+          "Your test rejects correct pools: it expects a different number of pages, or a certain order.",
+          "How many pages of 4 do 8 positions need, and in which order may pages be handed out?",
+          source(_test("assert (tables >= 0).all()")),
+          edit("-(-lengths // page_size)", "lengths // page_size", name="rounded_down"),
+          edit("-(-lengths // page_size)", "lengths // page_size + 1", name="one_for_a_full_page"),
+          edit("owned.sort().values", "owned", name="not_sorted"),
+          edit(_UNUSED, f"{_UNUSED}; assert torch.equal(free, free.sort().values)", name="free_sorted"),
+          tests="in any order; for correct pools"),
+    wrong("accepts_all",
+          "Your test accepts every pool.",
+          "Is there an `assert` that can fail?",
+          source(_test("assert len(tables) == len(lengths)")),
+          source(_test("pass"), name="no_test")),
+]
+
+ACCEPTED = [
+    right("by_lists", source("""
+        def assert_pool(tables, lengths, free, pages, page_size):
+            seen = free.tolist()
+            for table, length in zip(tables.tolist(), lengths.tolist()):
+                needed = (length + page_size - 1) // page_size
+                assert needed <= len(table)
+                assert all(page == -1 for page in table[needed:])
+                seen += table[:needed]
+            assert sorted(seen) == list(range(pages))
+        """)),
+    right("by_counts", edit(_ONCE, "assert (owned >= 0).all() and (owned < pages).all(); "
+                                   "assert (torch.bincount(owned, minlength=pages) == 1).all()")),
+]
+
+EXERCISE = Specification(target="assert_pool", precise=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)

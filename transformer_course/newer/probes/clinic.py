@@ -1,0 +1,49 @@
+"""The clinic: what a student's test says of pools of pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from autograder.checks.exercise import Answers
+from autograder.checks.interactor import Ask, BlindTrial, one_by_one
+from autograder.checks.probes import Inputs, Seen, probe
+from autograder.checks.probes.clinics import accepts
+
+_SUBJECTS = {"a right pool": "right", "the other one": "other", "a third one": "third"}
+_PARTS = ("tables", "lengths", "free")
+
+
+class _Pools(BlindTrial):
+    """The judge's side of the clinic: pools, correct or with a bug."""
+
+    def list_subjects(self) -> list[str]:
+        return [*_SUBJECTS]
+
+    def reveal_inputs(self) -> Answers:
+        """How many pools there are, and the sizes of all."""
+        sizes = {name: self.inputs[name] for name in ("pages", "page_size")}
+        return {"count": torch.tensor(len(self.names)), **sizes}
+
+    def try_subject(self, number: int, question: Answers) -> Answers:
+        """Show the current pool to the test."""
+        subject = _SUBJECTS[self.names[number]]
+        return {part: self.inputs[f"{subject} {part}"] for part in _PARTS}
+
+
+@probe("newer/bug_clinic", interactor=_Pools, results=f"{'; '.join(_SUBJECTS)}")
+def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
+    """Report what the student's test says of each pool."""
+
+    def judged(number: int) -> str:
+        pool = ask({"thing": torch.tensor(number)})
+        sizes = (int(inputs["pages"]), int(inputs["page_size"]))
+        try:
+            result = test(*(pool[part] for part in _PARTS), *sizes)
+        except AssertionError:
+            return "rejected"
+        return accepts(result)
+
+    return one_by_one(int(inputs["count"]), ask, judged)
