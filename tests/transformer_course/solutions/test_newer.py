@@ -127,7 +127,7 @@ def test_texts_in_one_pool_get_what_a_plain_cache_gives():
     for t in range(9):
         new = {n: x[:, t : t + 1] for n, x in texts.items() if t < x.size(1)}
         for n, output in UNIT["step_in_pages"](layer, pool, new).items():
-            torch.testing.assert_close(output, layer(texts[n][:, : t + 1])[0, -1:])
+            torch.testing.assert_close(output, layer(texts[n][:, : t + 1])[0, -1])
     assert [len(pool.tables[n]) for n in texts] == [3, 1, 2]
 
 
