@@ -46,8 +46,8 @@ def clocks(turned: Tensor, scores: Tensor, stops: Sequence[int]) -> None:
         parts = ", ".join(f"pair {p} {told.number(dot)}" for p, dot in enumerate(dots))
         alts.append(f"What each pair adds to the score at distance {at}: {parts}.")
     caption = (
-        "Rotary clocks. Grey: the key at position 0. Blue: the query. The score is the "
-        "sum over the pairs of the cosine between the two hands."
+        "The blue query turns away from the grey key at position 0, fast in the first "
+        "pair and slowly in the last; the score sums the cosines of the four angles."
     )
     show_steps(frames, captions, alts, "7.2", caption, opened=len(frames) // 2)
 
@@ -73,7 +73,7 @@ def cache(without: Sequence[int], cached: Sequence[int]) -> None:
         )
         sums = sum(without[:n]), sum(cached[:n])
         alts.append(f"Computed so far: {sums[0]} without a cache, {sums[1]} with one.")
-    caption = "What a new token costs: computed now (full), looked up (pale)."
+    caption = "With a cache, a new token computes one key (full) and looks up the rest (pale)."
     show_steps(frames, captions, alts, "7.5", caption, opened=-1)
 
 
@@ -100,5 +100,56 @@ def cost(lengths: Sequence[int], named: Mapping[str, Sequence[float]]) -> None:
     axes.set(xlabel="tokens so far", ylim=(0, None))
     axes.set_title("milliseconds for the next token")
     span = f"From {lengths[0]} to {lengths[-1]} tokens, milliseconds for the next one. "
-    caption = "What the next token costs, with and without a cache."
+    caption = "With a cache, the cost of the next token hardly grows with the text."
     show(figure, span + told.curves(named), "7.6", caption)
+
+
+def reading(curves: Mapping[str, Mapping[int, float]]) -> None:
+    """Draw the bits per byte of unseen text at some steps of training, by tokens."""
+    figure, axes = style.subplots(height=2.6, width=6.0)
+    looks = ((ORANGE, "--"), (BLUE, "-"))
+    for (name, curve), (colour, line) in zip(curves.items(), looks, strict=True):
+        steps, bits = list(curve), list(curve.values())
+        axes.plot(steps, bits, line, color=colour, label=name, marker="o", ms=4)
+    style.legend(axes)
+    axes.set(xlabel="step of training")
+    axes.set_title("bits per byte of unseen text")
+    alt = "Bits per byte of unseen text. " + " ".join(
+        f"{name}: "
+        + ", ".join(f"{told.number(bits)} after {n} steps" for n, bits in curve.items())
+        + "."
+        for name, curve in curves.items()
+    )
+    caption = (
+        "At every moment, merged pairs of bytes predict the text better than bytes."
+    )
+    show(figure, alt, "7.7", caption)
+
+
+def scaling(sizes: Sequence[int], losses: Sequence[float], a: float, b: float) -> None:
+    """Draw the losses of models by their sizes, and the line `a * size ** -b`.
+
+    The line is fitted to all models but the last.
+    """
+    figure, axes = style.subplots(height=2.8, width=6.0)
+    line = [a * size**-b for size in sizes]
+    axes.plot(sizes, line, "--", color=style.QUIET, label="line through the first four")
+    axes.plot(sizes[:-1], losses[:-1], "o", color=BLUE, label="trained, and fitted")
+    axes.plot(sizes[-1:], losses[-1:], "s", color=ORANGE, label="trained afterwards")
+    axes.set(xscale="log", yscale="log", xlabel="parameters in the blocks")
+    ticks = [round(loss, 1) for loss in (losses[0], losses[2], losses[-1])]
+    axes.set_yticks(ticks, [str(tick) for tick in ticks])
+    axes.minorticks_off()
+    axes.set_title("loss on unseen text, nats per byte")
+    style.legend(axes)
+    pairs = ", ".join(
+        f"{size:,} parameters {told.number(loss)}"
+        for size, loss in zip(sizes, losses, strict=True)
+    )
+    alt = (
+        f"Loss by size: {pairs}. The line predicts {told.number(line[-1])} at the end."
+    )
+    caption = (
+        "The line through four small models predicts the loss of a larger fifth one."
+    )
+    show(figure, alt, "7.8", caption)

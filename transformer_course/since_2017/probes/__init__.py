@@ -2,7 +2,6 @@
 
 from transformer_course.since_2017.probes import (  # noqa: F401  (they register)
     cache,
-    clinic,
     parts,
     training,
 )

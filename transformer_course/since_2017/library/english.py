@@ -1,0 +1,117 @@
+"""English that is on every machine with Python: its language reference and docstrings.
+
+Both were written by people, for people, and nothing has to be downloaded. They differ a
+little between versions of Python.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+HELD_OUT = 20  # of so many documents, one is held out
+SHORTEST = 200  # characters of a docstring that counts as a text
+_NOT_READ = {"test", "tests", "idlelib", "lib2to3", "pydoc_data"}
+
+Merges = Sequence[tuple[str, str]]
+
+
+@functools.cache
+def manual() -> tuple[str, ...]:
+    """The language reference and the docstrings of the standard library, each once."""
+    return tuple(dict.fromkeys((*_topics(), *_docstrings())))
+
+
+def split(documents: Sequence[str]) -> tuple[str, str]:
+    """The training text and the held-out text: whole documents, each in one of them."""
+    held_out = documents[::HELD_OUT]
+    train = [text for i, text in enumerate(documents) if i % HELD_OUT]
+    return "\n\n".join(train), "\n\n".join(held_out)
+
+
+def _topics() -> list[str]:
+    """The language reference, as `help()` shows it."""
+    from pydoc_data.topics import topics
+
+    return [topics[name].strip() for name in sorted(topics)]
+
+
+def _docstrings() -> Iterator[str]:
+    """The longer docstrings of the standard library, in the order of its files."""
+    library = Path(os.__file__).parent
+    for name in sorted(sys.stdlib_module_names):
+        for path in (library / f"{name}.py", *sorted((library / name).rglob("*.py"))):
+            inside = path.relative_to(library).parts
+            if path.is_file() and not _NOT_READ & set(inside):
+                yield from _docstrings_of(path)
+
+
+def _docstrings_of(path: Path) -> Iterator[str]:
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        text = ast.get_docstring(node) if isinstance(node, documented) else None
+        if text and len(text) >= SHORTEST:
+            yield text
+
+
+class Bytes:
+    """Each byte of the UTF-8 text is a token."""
+
+    vocab_size = 256
+
+    def encode(self, text: str) -> Tensor:
+        """The ids of a text, `(n,)`, int64."""
+        return torch.frombuffer(bytearray(text.encode()), dtype=torch.uint8).long()
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of some ids; bytes that are not UTF-8 become a sign for that."""
+        return bytes(ids).decode(errors="replace")
+
+
+class BytePairs:
+    """Bytes and merged pairs of them as tokens (Sennrich et al. 2016, on bytes).
+
+    Args:
+        merges: pairs in the order in which they were learnt; each character of a symbol
+            stands for the byte of its number, as in Latin-1.
+        segment: cuts a piece into symbols, given the piece and the merges.
+        split: cuts a text into pieces, which no token crosses.
+    """
+
+    def __init__(
+        self,
+        merges: Merges,
+        segment: Callable[[str, Merges], Sequence[str]],
+        split: Callable[[str], Sequence[str]],
+    ):
+        symbols = [*map(chr, range(256)), *(a + b for a, b in merges)]
+        self.symbols = list(dict.fromkeys(symbols))
+        self.vocab_size = len(self.symbols)
+        self._ids = {symbol: i for i, symbol in enumerate(self.symbols)}
+        self._merges, self._segment, self._split = merges, segment, split
+        self._pieces: dict[str, list[int]] = {}
+
+    def encode(self, text: str) -> Tensor:
+        """The ids of a text, `(n,)`, int64."""
+        return torch.tensor([i for p in self._split(text) for i in self._piece(p)])
+
+    def _piece(self, piece: str) -> list[int]:
+        if piece not in self._pieces:
+            word = piece.encode().decode("latin-1")
+            # A merge whose symbol is nowhere in the word cannot change it.
+            merges = [pair for pair in self._merges if pair[0] + pair[1] in word]
+            symbols = self._segment(word, merges)
+            self._pieces[piece] = [self._ids[symbol] for symbol in symbols]
+        return self._pieces[piece]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of some ids; bytes that are not UTF-8 become a sign for that."""
+        text = "".join(self.symbols[i] for i in ids)
+        return text.encode("latin-1").decode(errors="replace")

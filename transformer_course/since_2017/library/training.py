@@ -1,0 +1,113 @@
+"""Train a language model on a row of tokens, and measure it on text it has not seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+WARM_UP = 0.05  # of the steps
+
+
+def small_start(model: nn.Module, seed: int, std: float = 0.05) -> nn.Module:
+    """The model with small random matrices; its norms stay as they are."""
+    generator = torch.Generator().manual_seed(seed)
+    for parameter in model.parameters():
+        if parameter.dim() == 2:
+            nn.init.normal_(parameter, std=std, generator=generator)
+    return model
+
+
+def rate_factor(step: int, steps: int) -> float:
+    """The share of the peak learning rate: linear warm-up, then a cosine to zero."""
+    warm = max(1, round(WARM_UP * steps))
+    if step < warm:
+        return (step + 1) / warm
+    return (1 + math.cos(math.pi * (step - warm) / (steps - warm))) / 2
+
+
+def train(
+    model: nn.Module,
+    ids: Tensor,
+    steps: int,
+    seed: int,
+    *,
+    rate: float = 3e-3,
+    batch: int = 8,
+    context: int = 96,
+    watch: Callable[[int], None] | None = None,
+) -> nn.Module:
+    """Train a model to predict each next token, with AdamW, warm-up and cosine decay.
+
+    Args:
+        ids: the training text, `(n,)`.
+        seed: of the windows.
+        batch, context: windows per step, and tokens per window.
+        watch: called after each step with the number of steps so far.
+
+    Returns:
+        The same model.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    optimizer = torch.optim.AdamW(
+        model.parameters(), rate, (0.9, 0.95), weight_decay=0.1, fused=True
+    )
+    for step in range(steps):
+        optimizer.param_groups[0]["lr"] = rate * rate_factor(step, steps)
+        starts = torch.randint(len(ids) - context, (batch, 1), generator=generator)
+        windows = ids[starts + torch.arange(context + 1)]  # (batch, context + 1)
+        logits = model(windows[:, :-1])  # (batch, context, V)
+        loss = F.cross_entropy(logits.flatten(0, 1), windows[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        if watch:
+            watch(step + 1)
+    return model
+
+
+@torch.no_grad()
+def nats_per_token(model: nn.Module, ids: Tensor, context: int = 96) -> float:
+    """The mean loss on a text, in windows that do not overlap."""
+    size = context + 1
+    windows = ids[: len(ids) // size * size].view(-1, size)
+    total = 0.0
+    for part in windows.split(64):
+        logits = model(part[:, :-1]).flatten(0, 1)
+        total += F.cross_entropy(logits, part[:, 1:].flatten(), reduction="sum").item()
+    return total / (windows.size(0) * context)
+
+
+def measure_step(model: nn.Module, batch: int, length: int) -> tuple[int, int]:
+    """The bytes that a training step with AdamW keeps: its state, and its activations.
+
+    The state is the parameters, their gradients and AdamW's two moment estimates; the
+    activations are all tensors that the forward pass saves for the backward pass, each
+    counted once.
+    """
+    optimizer = torch.optim.AdamW(model.parameters())
+    parameters = list(model.parameters())
+    held = {p.untyped_storage().data_ptr() for p in parameters}
+    saved: dict[int, Tensor] = {}  # by address; kept, so that no address is used twice
+
+    def save(tensor: Tensor) -> Tensor:
+        address = tensor.untyped_storage().data_ptr()
+        if address not in held:
+            saved[address] = tensor
+        return tensor
+
+    ids = torch.randint(model.embedding.num_embeddings, (batch, length + 1))
+    with torch.autograd.graph.saved_tensors_hooks(save, lambda tensor: tensor):
+        logits = model(ids[:, :-1]).flatten(0, 1)
+        loss = F.cross_entropy(logits, ids[:, 1:].flatten())
+    activations = sum(t.untyped_storage().nbytes() for t in saved.values())
+    loss.backward()
+    optimizer.step()
+    tensors = [*parameters, *(p.grad for p in parameters)]
+    for moments in optimizer.state.values():
+        tensors += [tensor for tensor in moments.values() if tensor.dim()]
+    return sum(t.nbytes for t in tensors), activations
