@@ -178,8 +178,6 @@ CODE: dict[str, tuple[str, ...]] = {
                 "self.eps)",
                 "torch.ops.aten._fused_rms_norm("
                 "x, x.shape[-1:], self.weight.to(x.dtype), self.eps)[0]",
-                "__import__('transformer_course.since_2017.probes.bugs', "
-                "fromlist=['x']).normed(x) * self.weight",
             )
         ),
         "class RMSNorm(nn.RMSNorm):\n"

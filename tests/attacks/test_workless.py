@@ -87,7 +87,7 @@ def is_first(check: PreparedCheck, case: Case) -> bool:
 def test_to_take_the_first_thing_for_the_right_one_earns_what_chance_gives():
     lucky = []
     for number in range(30):
-        check = prepare_check("since_2017/bug_clinic", str(number))
+        check = prepare_check("encoder_decoder/bug_clinic", str(number))
         drawings: dict[str, list[Case]] = {}
         for case in check.cases:
             drawings.setdefault(case.name, []).append(case)

@@ -6,7 +6,7 @@ from autograder.course import grade_ids, units
 
 
 def test_the_cells_of_an_exercise_lead_back_to_it():
-    for exercise in ("attention/cross_attention", "since_2017/bug_clinic"):
+    for exercise in ("attention/cross_attention", "encoder_decoder/bug_clinic"):
         check, answer = grade_ids.of_check(exercise), grade_ids.of_answer(exercise)
         assert check != answer
         for grade_id in (check, answer):

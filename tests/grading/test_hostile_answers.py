@@ -32,7 +32,6 @@ NAMES = (
     "text_recovery/bleu",
     "text_recovery/model",
     "since_2017/trained_model",
-    "since_2017/bug_clinic",
 )
 OTHERS = {
     RAISED,

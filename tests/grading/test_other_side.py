@@ -27,7 +27,6 @@ from transformer_course.sequence_reversal.library import measuring
 TICKET = "t1"
 TABLES = "positional_encoding/bug_clinic"
 LAYERS = "encoder_decoder/bug_clinic"
-DECODERS = "since_2017/bug_clinic"
 GREEDY = "sequence_reversal/greedy_decode"
 MODEL = "sequence_reversal/trained_model"
 WRITER = "since_2017/trained_model"
@@ -124,20 +123,6 @@ def test_no_frame_of_the_sandbox_knows_the_illness_of_a_layer(monkeypatch, no_nu
         assert not any(word in text for text in heard), word
 
 
-def test_no_frame_of_the_sandbox_knows_the_illness_of_a_decoder(
-    monkeypatch, no_numbers
-):
-    heard = []
-
-    def test(decoder):
-        heard.append(overheard() + repr(vars(decoder)))
-        raise AssertionError
-
-    assert judged(DECODERS, test, monkeypatch).points == 0
-    for word in ("offset", "does not cut", "group", "half", "chunk", "with the old"):
-        assert heard and not any(word in text for text in heard), word
-
-
 def test_a_layer_of_the_same_parts_cannot_be_told_by_its_weights():
     exercise = references.load("encoder_decoder", "public", LAYERS)[LAYERS]
     for case in exercise.cases:
@@ -151,7 +136,7 @@ def test_a_layer_of_the_same_parts_cannot_be_told_by_its_weights():
         )
 
 
-@pytest.mark.parametrize("name", [TABLES, LAYERS, DECODERS])
+@pytest.mark.parametrize("name", [TABLES, LAYERS])
 def test_who_guesses_a_clinic_by_order_or_number_is_caught(name, monkeypatch):
     shares = []
     for accepted, seed in itertools.product(({0}, {1}, {0, 2}), ("abc", "def")):
@@ -209,7 +194,7 @@ def reports(name: str, report) -> dict:
     return concluded(side, report(side))
 
 
-@pytest.mark.parametrize("name", [TABLES, LAYERS, DECODERS, MODEL, WRITER])
+@pytest.mark.parametrize("name", [TABLES, LAYERS, MODEL, WRITER])
 def test_a_report_of_nonsense_is_an_answer_that_is_wrong(name):
     nonsense = [
         {},
@@ -313,18 +298,3 @@ def test_a_trained_model_is_worth_all_points(monkeypatch):
     from transformer_course.solutions.sequence_reversal import trained_model
 
     assert judged(MODEL, trained_model, monkeypatch).passed
-
-
-def test_a_right_decoder_is_walked_through_once_and_its_number_says_nothing():
-    inputs = references.load("since_2017")[DECODERS].cases[0].inputs
-    names = [
-        find(DECODERS).interactor(inputs, random.Random(n)).names for n in range(40)
-    ]
-    assert {layer_names.count("a right decoder") for layer_names in names} == {1}
-    assert {len(layer_names) for layer_names in names} == {3, 4, 5}
-    places = {
-        layer_names.index("a right decoder")
-        for layer_names in names
-        if len(layer_names) == 3
-    }
-    assert places == {0, 1, 2}

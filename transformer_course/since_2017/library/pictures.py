@@ -73,7 +73,10 @@ def cache(without: Sequence[int], cached: Sequence[int]) -> None:
         )
         sums = sum(without[:n]), sum(cached[:n])
         alts.append(f"Computed so far: {sums[0]} without a cache, {sums[1]} with one.")
-    caption = "With a cache, a new token computes one key (full) and looks up the rest (pale)."
+    caption = (
+        "With a cache, a new token computes one key (full) and looks up the rest "
+        "(pale)."
+    )
     show_steps(frames, captions, alts, "7.5", caption, opened=-1)
 
 
