@@ -1,10 +1,11 @@
 # %% [markdown]
 # # 7 · A modern language model
 #
-# *An optional unit, after the six.* You have built the Transformer of 2017; a current
-# language model has much the same architecture, with most of its components replaced. In
-# this unit you replace them one by one, until your logits agree with those of a Llama to
-# five digits, and train the result on real English.
+# In this optional unit, after the six, you replace the parts of the Transformer of 2017
+# one by one, because a current language model has much the same architecture with most
+# of its components exchanged. At the end your logits agree with those of a Llama to
+# five digits, your model has learnt from real English, and a published chat model
+# answers your questions in your own classes.
 
 # %% folded=true
 # @title The whole machine
@@ -386,9 +387,9 @@ def is_it_relative():
 
 
 # %% [markdown]
-# For the rotation, only rounding errors remain. The added sines do contain the distance
-# (unit 1), but a score also contains products of content with position, and those
-# change.
+# For the rotation only rounding errors remain, whereas the added sines, which do contain
+# the distance (unit 1), also put products of content with position into a score, and
+# those change.
 #
 # ## 3. A feed-forward network with a gate
 #
@@ -401,9 +402,9 @@ def is_it_relative():
 # "We offer no explanation as to why these architectures seem to work; we attribute
 # their success, as all else, to divine benevolence."
 #
-# A fair comparison needs an equal number of parameters, and where the old network has
-# two matrices of `d_model × d_ff`, the new one has three. Its hidden layer must
-# therefore be narrower.
+# A fair comparison needs an equal number of parameters, and since the new network has
+# three matrices where the old one has two of `d_model × d_ff`, its hidden layer must be
+# narrower.
 #
 # ### Exercise 7.3 - SwiGLU
 #
@@ -711,9 +712,9 @@ class CausalAttention(nn.Module):
 check("since_2017/attention_layer", CausalAttention)
 
 # %% [markdown]
-# The block is a pre-norm layer as in unit 4: it normalises, applies attention and adds
-# the result to `x`, and then does the same with the feed-forward network. LLaMA 7B stacks
-# 32 of them.
+# The block, of which LLaMA 7B stacks 32, is a pre-norm layer as in unit 4: it
+# normalises, applies attention and adds the result to `x`, and then does the same with
+# the feed-forward network.
 
 
 # %%
@@ -866,8 +867,8 @@ def against_a_llama():
 
 
 # %% [markdown]
-# For your model, the difference is only rounding. Each mistake changes some logit by
-# more than half of the largest one, so none of them could hide.
+# For your model the difference is only rounding, while each mistake changes some logit
+# by more than half of the largest one, so none of them could hide.
 #
 # ## 6. Never compute anything twice
 #
@@ -1006,9 +1007,9 @@ def computed_or_looked_up():
 
 
 # %% [markdown]
-# How much is saved? We measure the time for one more token after 31, 63, … up to 511
-# others: without a cache, which computes the whole text again for each token, and with
-# one.
+# To see how much is saved, we measure the time for one more token after 31, 63, … up to
+# 511 others: without a cache, which computes the whole text again for each token, and
+# with one.
 
 
 # %% folded=true
@@ -1048,9 +1049,9 @@ def cost_per_token():
 # position is computed again. With one, the curve is nearly flat: what still grows is the
 # attention to the cached keys, which at this size is little.
 #
-# **Predict first.** What does the cache cost in memory? A model the size of LLaMA 7B has
-# 32 layers and 32 heads of 128 components. At 4,096 tokens, with two bytes per number, is
-# its cache megabytes or gigabytes?
+# **Predict first.** A model the size of LLaMA 7B has 32 layers and 32 heads of 128
+# components. At 4,096 tokens, with two bytes per number, does its cache take megabytes
+# or gigabytes?
 
 # %%
 my_guess = "?"  # write yours here, then run the cell
@@ -1122,10 +1123,10 @@ def generate(
 # \mid x_{<t})$, becomes unit 5's **perplexity** $e^\ell$: the number of equally likely
 # tokens among which the model seems to choose.
 #
-# What a token is, however, differs between models. If tokens are long, a text has few
-# of them and the perplexity is large; if they are bytes, it has many and the perplexity
-# is small. Comparable are **bits per byte**: the sum of all negative log-probabilities,
-# in bits, divided by the number of bytes of the text.
+# What a token is, however, differs between models, and if tokens are long, a text has
+# few of them and the perplexity is large, while with bytes it has many and the
+# perplexity is small. Comparable are **bits per byte**: the sum of all negative
+# log-probabilities, in bits, divided by the number of bytes of the text.
 #
 # It also matters what $x_{<t}$ is if the model sees at most `window` tokens, because
 # when a text is cut into pieces, the first tokens of each piece have no past. So let
@@ -1390,11 +1391,12 @@ def it_writes():
 # %% [markdown]
 # ## 10. It reads English
 #
-# Nobody ever wrote the sentences of our grammar. But every computer with Python also
+# Nobody ever wrote the sentences of our grammar, but every computer with Python also
 # holds a large text that people wrote for people: the language reference, which
 # `help()` shows, and the docstrings of the standard library, about 1.6 million
-# characters in all. (They differ a little between versions of Python, so your numbers
-# may differ a little from those below.) Every twentieth document is held out.
+# characters in all, of which every twentieth document is held out. (They differ a
+# little between versions of Python, so your numbers may differ a little from those
+# below.)
 
 # %%
 MANUAL, UNSEEN = english.split(english.manual())
@@ -1508,8 +1510,8 @@ def it_reads_english():
 # ## 11. What a training run needs
 #
 # Before a long run starts, three questions decide whether it can: does it fit into
-# memory, how long will it take, and what will come out? The first two need only
-# multiplication.
+# memory, how long will it take, and what will come out? The first two need nothing but
+# multiplication, and are the subject of this section.
 #
 # Training keeps four tensors of the size of the model: the **parameters**, their
 # **gradients**, and AdamW's two **moment estimates**. It also keeps **activations**,
@@ -1542,7 +1544,8 @@ my_guess = "? MB"  # write yours here; the cell below the exercise has the answe
 #   row of `length` attention weights per query head.
 # - For each token, 3 vectors of `d_model` and one row of logits are kept after the last
 #   block.
-# - Smaller tensors, such as masks, angles and root mean squares, are left out.
+# - Smaller tensors, such as masks, angles and one root mean square per norm, are left
+#   out.
 # - The results are integers.
 #
 # </details>
@@ -1634,10 +1637,11 @@ def predicted_and_measured():
 # of its activations are attention weights, which are quadratic in the length: this is
 # the memory that attention in tiles (unit 2) never writes.
 #
-# Time is counted in floating-point operations. A forward pass takes two for each
-# parameter and token, one multiplication and one addition, and the backward pass twice
-# as many, so a run with $N$ parameters and $D$ tokens takes about $6ND$ (Kaplan et al.
-# 2020, section 2.1). How long would *your* machine take for 135 million parameters?
+# Time is counted in floating-point operations, of which a forward pass takes two for
+# each parameter and token, one multiplication and one addition. The backward pass takes
+# twice as many, so a run with $N$ parameters and $D$ tokens needs about $6ND$ (Kaplan
+# et al. 2020, section 2.1). How long would *your* machine take for 135 million
+# parameters?
 
 
 # %%
@@ -1662,10 +1666,10 @@ def days_of_a_run():
 #
 # ## 12. A scaling law
 #
-# What will come out is the third question. Kaplan et al. 2020 found that the loss of
+# The third question is what will come out. Kaplan et al. 2020 found that the loss of
 # language models falls as a **power law** of their size, $L(N) = a N^{-b}$, over
 # several orders of magnitude. If this holds, small and cheap models predict a large and
-# expensive one. In logarithms a power law is a straight line,
+# expensive one, because in logarithms a power law is a straight line,
 # $\log L = \log a - b \log N$.
 #
 # ### Exercise 7.10 - Fit a power law
@@ -1897,11 +1901,11 @@ def published_tensor(
 check("since_2017/published_tensor", published_tensor)
 
 # %% [markdown]
-# Now the model itself. The cell after the folded one looks for its file; if it is
+# The cell after the folded one looks for the file of the model itself; if it is
 # missing, the cell says in one line how to get it (98 MB, Apache-2.0), and the text
-# below says what you would see. Its 135 million parameters take 0.54 GB in float32, so
-# the model is filled one parameter at a time: all tensors and all parameters together
-# would take twice as much.
+# below says what you would see. Since its 135 million parameters take 0.54 GB in
+# float32, and all tensors and all parameters together would take twice as much, the
+# model is filled one parameter at a time.
 
 
 # %% folded=true
@@ -1968,13 +1972,13 @@ def a_chat_model_in_your_classes():
 
 
 # %% [markdown]
-# Ask it something. `ask("...")` always takes the most probable token, so everybody gets
-# the same answer; `ask("...", temperature=0.7, min_p=0.1)` samples, and its answer
-# depends on the seed, which `answer` above sets to 0.
+# Ask it something. With `ask("...")`, which always takes the most probable token,
+# everybody gets the same answer, whereas `ask("...", temperature=0.7, min_p=0.1)`
+# samples, so that its answer depends on the seed, which `answer` above sets to 0.
 #
-# Do not expect too much. A model of 135 million parameters writes fluent English and
-# knows the capital of France, but it cannot be relied on for facts, fails at most sums,
-# jokes, rhymes and languages other than English, and never says that it does not know.
+# A model of 135 million parameters writes fluent English and knows the capital of
+# France, but it cannot be relied on for facts, fails at most sums, jokes, rhymes and
+# languages other than English, and never says that it does not know.
 
 # %%
 QUESTIONS = ["What is the capital of France?", 'Reverse the word "cat".']
@@ -2004,12 +2008,16 @@ def chatting():
 
 
 # %% [markdown]
-# **"The capital of France is Paris."** This answer went through your RMSNorm, your
+# This answer, **"The capital of France is Paris."**, went through your RMSNorm, your
 # rotations, your gates and grouped heads and, once you have written it, your cache.
 #
 # **Predict first.** What if we used the query and key projections as they are stored,
-# without `pairs_to_halves`? Every weight is the same; only some rows are in a different
-# order. Will the answer be slightly worse, plain wrong, or not English at all?
+# without `pairs_to_halves`, so that every weight is the same and only some rows are in
+# a different order? Will the answer be slightly worse, plain wrong, or not English at
+# all?
+
+# %%
+my_guess = "?"  # write yours here, then run the cells below
 
 # %%
 TEXT = (
@@ -2058,17 +2066,16 @@ def without_the_conversion():
 
 
 # %% [markdown]
-# With the conversion, the perplexity is **23.5**; without it, 71. The answer to the
+# With the conversion, the perplexity is **23.5**, and without it 71; the answer to the
 # question about France is then something like *"You are a man with the love to help me,
 # I can be a man"*. It is still English, and this is the instructive part: the
 # feed-forward networks, the embeddings and the values are intact, so words still follow
-# words. What is lost is *which word is where*: components that were trained as a pair
-# no longer rotate together. No shape is wrong and no error is raised, so no test of
-# shapes would notice.
+# words, but components that were trained as a pair no longer rotate together, and what
+# is lost is *which word is where*. No shape is wrong and no error is raised, so no test
+# of shapes would notice.
 #
-# **Predict first.** How many bytes does the cache take per token? (As in section 6:
-# keys and values of 3 heads with 64 components, in 30 blocks, 4 bytes each.) And how
-# many times faster is writing with it?
+# Last, the cache in use. Per token it holds keys and values of 3 heads with 64
+# components in 30 blocks, at 4 bytes each, which makes 46,080 bytes.
 
 
 # %% folded=true
@@ -2099,22 +2106,21 @@ def what_the_cache_buys():
 
 
 # %% [markdown]
-# The cache takes 46,080 bytes per token, as computed: 1.7 MB for the prompt, 0.38 GB
-# for the 8,192 tokens that this model may read. On two otherwise idle cores, we saw 24
-# to 27 tokens per second with the cache. Without it, there were 7 to 10 at this length,
-# and fewer with each further token.
+# The cache takes what was computed: 1.7 MB for the prompt, and 0.38 GB for the 8,192
+# tokens that this model may read. It also makes writing several times faster already at
+# this length, and more so with each further token.
 #
 # **A question for you.** Asked to reverse "cat", 135 million parameters answer that it
-# "is a word that has a similar sound to 'cat' but with a different spelling". Unit 5's
-# model reverses sequences with less than a thousandth of those parameters. Why? Write
-# down your answer before you go on.
+# "is a word that has a similar sound to 'cat' but with a different spelling", although
+# unit 5's model reverses sequences with less than a thousandth of those parameters.
+# Write down why before you read on.
 #
-# *An answer.* The reason is not size. "cat" is **one token** of 49,152: the model never
-# sees its letters, and what it knows of spelling comes from texts that spell words out.
-# It was also trained to continue texts, in which words are hardly ever
-# reversed. Unit 5's model sees one symbol per position, and nothing but reversals in
-# training; attention along the anti-diagonal is all it takes. What a model can do is
-# decided by its data, its tokens and its objective before the number of its parameters.
+# *An answer* that does not blame the size: "cat" is **one token** of 49,152, so the
+# model never sees its letters, and what it knows of spelling comes from texts that
+# spell words out. It was also trained to continue texts, in which words are hardly ever
+# reversed, while unit 5's model sees one symbol per position, and nothing but reversals
+# in training. What a model can do is decided by its data, its tokens and its objective
+# before the number of its parameters.
 
 # %% [markdown]
 # ## Three ages of one machine
@@ -2155,8 +2161,10 @@ def what_the_cache_buys():
 #   implementation that you did not write;
 # - a decoder-only model that matches a Llama 3.2-style model with tied embeddings,
 #   weight by weight, and runs a published chat model;
-# - a cache that makes the model fast, and the test that keeps the cache honest;
-# - a trained model of bytes, and its perplexity.
+# - a cache that makes the model fast;
+# - models that learnt from real English, as bytes and as merged pairs of bytes;
+# - the memory and time of a training run before it starts, and a scaling law that
+#   predicts its loss.
 #
 # Take with you: *the machine of 2017 is still there. What changed are its parts, and
 # each change can be measured.*
