@@ -1622,7 +1622,8 @@ def predicted_and_measured():
         ((1024, 96, 4, 2, 3, 288), 8, 96), ((256, 64, 8, 2, 4, 192), 4, 256)
     ):  # fmt: skip
         predicted = sum(training_bytes(*sizes, batch, length))
-        measured = sum(training.measure_step(LanguageModel(*sizes), batch, length))
+        model = LanguageModel(*sizes)
+        measured = sum(training.measure_step(model, sizes[0], batch, length))
         print(f"{sizes}: predicted {predicted / 1e6:.1f} MB, measured "
               f"{measured / 1e6:.1f} MB, {predicted / measured - 1:+.1%}")  # fmt: skip
     state, text = training_bytes(49_152, 576, 9, 3, 30, 2304, 1, 2048)
@@ -2107,8 +2108,8 @@ def what_the_cache_buys():
 
 # %% [markdown]
 # The cache takes what was computed: 1.7 MB for the prompt, and 0.38 GB for the 8,192
-# tokens that this model may read. It also makes writing several times faster already at
-# this length, and more so with each further token.
+# tokens that this model may read. With it, the model computes one
+# position per token, and not the whole text once more.
 #
 # **A question for you.** Asked to reverse "cat", 135 million parameters answer that it
 # "is a word that has a similar sound to 'cat' but with a different spelling", although

@@ -82,7 +82,9 @@ def nats_per_token(model: nn.Module, ids: Tensor, context: int = 96) -> float:
     return total / (windows.size(0) * context)
 
 
-def measure_step(model: nn.Module, batch: int, length: int) -> tuple[int, int]:
+def measure_step(
+    model: nn.Module, vocab_size: int, batch: int, length: int
+) -> tuple[int, int]:
     """The bytes that a training step with AdamW keeps: its state, and its activations.
 
     The state is the parameters, their gradients and AdamW's two moment estimates; the
@@ -100,14 +102,14 @@ def measure_step(model: nn.Module, batch: int, length: int) -> tuple[int, int]:
             saved[address] = tensor
         return tensor
 
-    ids = torch.randint(model.embedding.num_embeddings, (batch, length + 1))
+    ids = torch.randint(vocab_size, (batch, length + 1))
     with torch.autograd.graph.saved_tensors_hooks(save, lambda tensor: tensor):
         logits = model(ids[:, :-1]).flatten(0, 1)
         loss = F.cross_entropy(logits, ids[:, 1:].flatten())
     activations = sum(t.untyped_storage().nbytes() for t in saved.values())
     loss.backward()
     optimizer.step()
-    tensors = [*parameters, *(p.grad for p in parameters)]
+    tensors = [*parameters, *(p.grad for p in parameters if p.grad is not None)]
     for moments in optimizer.state.values():
         tensors += [tensor for tensor in moments.values() if tensor.dim()]
-    return sum(t.nbytes for t in tensors), activations
+    return sum(int(t.nbytes) for t in tensors), activations
