@@ -1452,20 +1452,22 @@ my_guess = "per token ?, per byte ?"  # write yours here, then run the cell
 
 # %% folded=true
 # @title Train a model on the manual; print its loss and a sample at four moments
-MOMENTS = (100, 300, 480, 1200)  # steps
 SAMPLED = 240  # bytes
 
 
-def read_manual(tokens: english.Bytes | english.BytePairs) -> dict[int, float]:
-    """Train a model; its bits per byte of unseen text at each of the moments."""
+def read_manual(
+    tokens: english.Bytes | english.BytePairs, steps: int = 1200
+) -> dict[int, float]:
+    """Train a model; its bits per byte of unseen text at four moments."""
     text, bits = UNSEEN[:60_000], {}
+    moments = [steps * part // 60 for part in (5, 15, 24, 60)]
     unseen = tokens.encode(text)
     bytes_per_token = len(text.encode()) / len(unseen)
     model = LanguageModel(tokens.vocab_size, 96, 4, 2, 3, 288)
     training.small_start(model, seed=0)
 
     def watch(step: int) -> None:
-        if step not in MOMENTS:
+        if step not in moments:
             return
         nats = training.nats_per_token(model, unseen)
         bits[step] = nats / math.log(2) / bytes_per_token
@@ -1479,7 +1481,7 @@ def read_manual(tokens: english.Bytes | english.BytePairs) -> dict[int, float]:
         print(tokens.decode(ids[0].tolist()))
 
     started = time.process_time()
-    training.train(model, tokens.encode(MANUAL), MOMENTS[-1], seed=0, watch=watch)
+    training.train(model, tokens.encode(MANUAL), steps, seed=0, watch=watch)
     print(f"\n({time.process_time() - started:.0f} CPU seconds)")
     return bits
 
@@ -1749,13 +1751,14 @@ my_guess = "? %"  # write yours here, then run the cell
 
 # %% folded=true
 # @title Train a model of some width on the manual, as bytes
-def train_width(d_model: int, steps: int = 400) -> tuple[int, float]:
+def train_width(d_model: int, times: int = 1, steps: int = 400) -> tuple[int, float]:
     """The parameters in the blocks of a model, and its loss on unseen text."""
     tokens, model = english.Bytes(), LanguageModel(256, d_model, 4, 2, 2, 3 * d_model)
     training.small_start(model, seed=0, std=0.1)
     training.train(
-        model, tokens.encode(MANUAL), steps, seed=0, rate=0.01, batch=16, context=64
-    )
+        model, tokens.encode(MANUAL), times * steps, seed=0, rate=0.01, batch=16,
+        context=64,
+    )  # fmt: skip
     count = sum(parameter.numel() for parameter in model.blocks.parameters())
     return count, training.nats_per_token(model, tokens.encode(UNSEEN[:40_000]), 64)
 
@@ -1772,7 +1775,7 @@ def predict_the_fifth():
     a, b = fit_power_law(model_sizes, losses)
     runs.append(train_width(64))
     print(f"{runs[-1][0]:6,}: predicted {a * runs[-1][0] ** -b:.3f}, measured "
-          f"{runs[-1][1]:.3f}; after 800 steps {train_width(64, 800)[1]:.3f}")  # fmt: skip
+          f"{runs[-1][1]:.3f}; after 800 steps {train_width(64, 2)[1]:.3f}")  # fmt: skip
     print(f"({time.process_time() - started:.0f} CPU seconds)")
     pictures.scaling(*zip(*runs, strict=True), a, b)
 

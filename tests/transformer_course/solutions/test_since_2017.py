@@ -12,6 +12,7 @@ from torch import nn
 
 from tests.transformer_course.solutions import given
 from transformer_course.library import likeness
+from transformer_course.since_2017.library import english, training
 from transformer_course.solutions import since_2017 as unit
 
 BATCH, LENGTH, SIZE, HEADS, GROUPS = 3, 7, 24, 6, 2
@@ -191,3 +192,43 @@ def test_each_token_is_counted_once_with_as_much_past_as_its_window_has():
     assert perplexity(model, ids, 9, 4, 1)[0] == pytest.approx(
         math.exp(total / 29), rel=1e-5
     )
+
+
+# --- training -------------------------------------------------------------------------
+
+
+def test_no_document_of_the_manual_is_in_both_texts():
+    documents = english.manual()
+    assert len(documents) == len(set(documents)) and len("".join(documents)) > 400_000
+    train, held_out = english.split([f"text {n}" for n in range(41)])
+    assert held_out.split("\n\n") == ["text 0", "text 20", "text 40"]
+    assert len(train.split("\n\n")) == 38
+
+
+@pytest.mark.parametrize("text", ["a manual, a manual.\n", "Glühwein — 3.14\t∑", ""])
+def test_any_text_comes_back_from_its_tokens(text):
+    pairs = given.code("since_2017")["learn_byte_pairs"](english.manual()[0], 30)
+    assert pairs.vocab_size == 286
+    for tokens in (english.Bytes(), pairs):
+        assert tokens.decode(tokens.encode(text).tolist()) == text
+
+
+@pytest.mark.parametrize("sizes", [(60, 24, 6, 2, 3, 48), (300, 32, 4, 4, 1, 90)])
+def test_the_counted_memory_of_a_step_is_the_measured_one(sizes):
+    counted = unit.training_bytes(*sizes, 3, 17)
+    measured = training.measure_step(unit.LanguageModel(*sizes), sizes[0], 3, 17)
+    assert counted[0] == measured[0]
+    assert counted[1] == pytest.approx(measured[1], rel=0.05)
+
+
+def test_a_model_learns_a_text_that_repeats():
+    ids = torch.arange(600) % 7
+    model = training.small_start(unit.LanguageModel(7, 16, 2, 1, 1, 32), seed=0)
+    before = training.nats_per_token(model, ids, 12)
+    training.train(model, ids, 60, seed=0, rate=0.02, context=12)
+    assert training.nats_per_token(model, ids, 12) < 0.2 * before
+
+
+def test_a_power_law_is_found_again():
+    sizes = torch.tensor([1e3, 1e4, 3e5])
+    assert unit.fit_power_law(sizes, 7 * sizes**-0.12) == pytest.approx((7, 0.12))

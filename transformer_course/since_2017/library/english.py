@@ -68,7 +68,7 @@ class Bytes:
 
     def encode(self, text: str) -> Tensor:
         """The ids of a text, `(n,)`, int64."""
-        return torch.frombuffer(bytearray(text.encode()), dtype=torch.uint8).long()
+        return torch.tensor(list(text.encode()), dtype=torch.int64)
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of some ids; bytes that are not UTF-8 become a sign for that."""
@@ -100,7 +100,8 @@ class BytePairs:
 
     def encode(self, text: str) -> Tensor:
         """The ids of a text, `(n,)`, int64."""
-        return torch.tensor([i for p in self._split(text) for i in self._piece(p)])
+        ids = [i for piece in self._split(text) for i in self._piece(piece)]
+        return torch.tensor(ids, dtype=torch.int64)
 
     def _piece(self, piece: str) -> list[int]:
         if piece not in self._pieces:
