@@ -267,8 +267,8 @@ def rotary_angles(
 # **Example.** With all angles at $\pi / 2$, `[1, 2, 3, 4]` becomes `[-3, -4, 1, 2]`.
 #
 # The paper pairs neighbours instead, 0 with 1 and 2 with 3, while most libraries pair
-# halves, as here. Both work, but a model that was trained with one writes nonsense with
-# the other, as section 13 will show.
+# halves, as here. Both work, but weights that were trained with one of them do not fit
+# the other as they are.
 #
 # <details><summary>Contract</summary>
 #
