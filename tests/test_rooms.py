@@ -241,6 +241,7 @@ ELSEWHERE = {
     "grading/judge/reference_substitution": (
         "grading/checks/test_error_carried_forward.py"
     ),
+    "grading/replay": "classroom/test_replay.py",
     "grading/run/persist": "grading/test_converter.py",
     "grading/gradebook/recording": "grading/test_converter.py",
     "grading/workers/worker": "grading/workers/test_parallel.py",

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from autograder.course.errors import CourseError
+from autograder.course.errors import CourseError, list_present
 from autograder.grading.judge.verdict import Verdict
 
 
@@ -165,6 +165,22 @@ class Classbook:
             if submission.student.id == student:
                 return submission
         raise CourseError(f"{student} has no graded submission of {self.unit}")
+
+    def find_exercise(self, name: str) -> Item:
+        """Find an exercise by its grade id, or by the end of it: "softmax".
+
+        Raises:
+            CourseError: there is none, or several have that end.
+        """
+        names = [exercise.name for exercise in self.exercises]
+        matches = [
+            exercise
+            for exercise in self.exercises
+            if exercise.name == name or exercise.name.endswith(f"-{name}")
+        ]
+        if len(matches) != 1:
+            raise CourseError(f'no exercise "{name}"; {list_present(names)}')
+        return matches[0]
 
     @property
     def max_points(self) -> float:

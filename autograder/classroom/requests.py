@@ -15,7 +15,7 @@ from pathlib import Path
 from autograder.classroom import gradebook
 from autograder.classroom.classbook import HandMark, Submission
 from autograder.course import child, files
-from autograder.course.errors import CourseError, list_present
+from autograder.course.errors import CourseError
 from autograder.course.printable import printable
 from autograder.grading.titles import title
 
@@ -81,11 +81,7 @@ def _find_submission(
     unit: str, root: Path, student: str, exercise: str
 ) -> tuple[Submission, str]:
     book = gradebook.read(unit, root)
-    submission, names = book.of(student), [e.name for e in book.exercises]
-    matches = [n for n in names if exercise == n or n.endswith(f"-{exercise}")]
-    if len(matches) != 1:
-        raise CourseError(f'no exercise "{exercise}"; {list_present(names)}')
-    return submission, matches[0]
+    return book.of(student), book.find_exercise(exercise).name
 
 
 def _state(submission: Submission, name: str) -> Iterator[str]:

@@ -22,7 +22,8 @@ from autograder.sandbox import logs
 ROLES = {
     "student": ("lab",),
     "teaching assistant": (
-        "collect", "extend", "show", "report", "grades", "feedback", "regrade",
+        "collect", "extend", "show", "report", "grades", "feedback", "replay",
+        "regrade",
     ),
     "instructor": (
         "demo", "kit", "solutions", "mistakes", "new-term", "new-course",

@@ -146,6 +146,22 @@ def _regrade(unit: str, root: Path, options: Namespace) -> int:
     return 0
 
 
+@COMMANDS.graded(
+    "replay", "explain one verdict: inputs, expected results, answers and points",
+    option("student", "an id or a name", "STUDENT"),
+    option("exercise", 'like "softmax"', "EXERCISE"),
+    option("--html", "also write a page, for an appeal", "FILE", type=Path),
+)  # fmt: skip
+def _replay(unit: str, root: Path, options: Namespace) -> int:
+    from autograder.classroom import replay
+
+    explanation = replay.explain(unit, root, options.student, options.exercise)
+    print(replay.as_text(explanation))
+    if options.html:
+        print(replay.write_page(options.html, explanation))
+    return 0 if explanation.is_same else 1
+
+
 def _preview(unit: str, root: Path) -> int:
     from autograder.classroom import preview
     from autograder.grading.gradebook import changes

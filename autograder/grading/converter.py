@@ -227,12 +227,19 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         return str(self.coursedir.assignment_id)
 
     def _load_course(self) -> None:
-        """Read source and release, and see that the gradebook knows them.
+        """Read the course, and see that the gradebook knows it; see `read_course`."""
+        self._course = self.read_course()
+        notebooks = self._course.notebooks
+        self._book.use(lambda book: register(book, self._unit, notebooks, self.config))
+        self._book.use(self._course.refuse_strange)
+
+    def read_course(self) -> assignment.Assignment:
+        """Read source and release.
 
         Raises:
-            CourseError: build, release or gradebook lack something.
+            CourseError: build or release lack something.
         """
-        self._course = assignment.load(
+        return assignment.load(
             name=self._unit,
             root=Path(self.coursedir.root),
             source=self._folder(self.coursedir.source_directory),
@@ -244,9 +251,6 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
             limits=self.limits,
             ignored=self.coursedir.ignore,
         )
-        notebooks = self._course.notebooks
-        self._book.use(lambda book: register(book, self._unit, notebooks, self.config))
-        self._book.use(self._course.refuse_strange)
 
     def _folder(self, step: str) -> Path:
         return Path(self.coursedir.format_path(step, ".", self._unit))

@@ -19,6 +19,7 @@ from autograder.grading.checks.checking import Checks
 from autograder.grading.fingerprint import fingerprint
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.handle import Judge
+from autograder.grading.judge.verdict import CaseEvidence
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.secret import course_secret
 from autograder.grading.settings import Processed, Resources
@@ -58,6 +59,8 @@ class JudgedExecute(SandboxedExecute, Stage):
         "builds on; an error then costs once.",
     ).tag(config=True)
 
+    explained = ""  # the grade id of a check: cells after it do not run (`replay`)
+    evidence: tuple[CaseEvidence, ...] = ()  # for its verdict
     _judge: Judge | None = None
     _secret = b""
 
@@ -81,7 +84,7 @@ class JudgedExecute(SandboxedExecute, Stage):
         key = submission_key(nb, folder)
         self._checks = Checks(
             self, self.judge, identity(resources), key,
-            Seconds(self.answer_seconds, self.check_seconds),
+            Seconds(self.answer_seconds, self.check_seconds), self.explained,
         )  # fmt: skip
         try:
             nb, resources = self.execute_notebook(
@@ -93,6 +96,7 @@ class JudgedExecute(SandboxedExecute, Stage):
         self._checks.place(nb)
         metadata = GradingMetadata.of_run(nb, resources)
         metadata.checks, metadata.sandbox = self._checks.verdicts, self.usage
+        self.evidence = self._checks.evidence
         return nb, resources
 
     def apply_unit_limits(self, assignment: str) -> None:
@@ -113,13 +117,23 @@ class JudgedExecute(SandboxedExecute, Stage):
         self, cell: NotebookNode, resources: Resources, index: int
     ) -> Processed:
         """Run one cell; a judged check is replaced by our question, then restored."""
+        if index > self._last:
+            return cell, resources
         if check := check_cell(cell):
             self._checks.run(cell, check, index)
         elif cell.cell_type == "code":
             self.run(cell, index)
-        if self.carry_errors and index == len(self.nb.cells) - 1:
+        if self.carry_errors and index == self._last:
             self._checks.carry(self.nb)
         return cell, resources
+
+    @property
+    def _last(self) -> int:
+        """The index of the last cell that runs."""
+        cells = self.nb.cells
+        marks = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in cells]
+        explained = self.explained
+        return marks.index(explained) if explained in marks else len(cells) - 1
 
     @property
     def judge(self) -> Judge:

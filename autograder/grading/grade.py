@@ -50,7 +50,7 @@ def _grade(task: Task) -> Graded:
         if task.refused:
             raise RefusedError(task.refused)
         notebook, repairs = rebuild(source, release, task.submission, task.limits)
-        with _laid_out(task), environment(NBGRADER_EXECUTION="autograde"):
+        with laid_out(task), environment(NBGRADER_EXECUTION="autograde"):
             notebook = run_all(task.preprocessors, notebook, resources, task.config)
     except RefusedError as reason:  # what can be read of it is shown to its student
         notebook = notebook or rebuild(source, release, None, task.limits)[0]
@@ -73,7 +73,8 @@ def run_all(
 
 
 @contextlib.contextmanager
-def _laid_out(task: Task) -> Iterator[None]:
+def laid_out(task: Task) -> Iterator[None]:
+    """Write a submission's files into its folder, which is removed afterwards."""
     folder = Path(task.folder)
     shutil.rmtree(folder, ignore_errors=True)
     try:

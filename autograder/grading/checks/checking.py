@@ -19,7 +19,7 @@ from autograder.grading.checks.check_cell import CheckCell, check_cell
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.judge.exchange import Exchange, Question, Seconds
 from autograder.grading.judge.handle import Judge
-from autograder.grading.judge.verdict import RenderedVerdict, Verdict
+from autograder.grading.judge.verdict import CaseEvidence, RenderedVerdict, Verdict
 from autograder.grading.metadata import as_output
 
 log = logging.getLogger(__name__)
@@ -33,6 +33,7 @@ class Checks:
         cells: runs the cells of the notebook.
         submission: whose it is; ``key``: what its fresh inputs are drawn from.
         seconds: CPU time that answers may take.
+        explained: the grade id of a check whose evidence is kept, in `evidence`.
     """
 
     def __init__(
@@ -42,9 +43,12 @@ class Checks:
         submission: str,
         key: str,
         seconds: Seconds,
+        explained: str = "",
     ):
         self._cells, self._judge = cells, judge
         self._submission, self._key, self._seconds = submission, key, seconds
+        self._explained = explained
+        self.evidence: tuple[CaseEvidence, ...] = ()
         self.verdicts: dict[str, Verdict] = {}  # by grade id
         self._panels: dict[int, NotebookNode] = {}
         self._reached: int | None = None  # up to where the sandbox of `carry` has run
@@ -67,8 +71,12 @@ class Checks:
             rendered = without_sandbox(check.exercise, points, ended, self._submission)
             self._keep(cell, index, rendered)
             return
-        question = Question(check.exercise, self._submission, self._key, self._seconds)
+        question = Question(
+            check.exercise, self._submission, self._key, self._seconds,
+            with_evidence=cell.metadata.nbgrader.grade_id == self._explained,
+        )  # fmt: skip
         rendered = self._decide(question, cell, check, index)
+        self.evidence = rendered.evidence or self.evidence
         if ended := self._cells.ended(index):  # why the sandbox has not answered
             verdict = replace(
                 rendered.verdict, note=ended.explanation, ended=ended.reason

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.ipc import Connection, ConnectionLostError, Message
-from autograder.grading.judge.verdict import RenderedVerdict, Verdict
+from autograder.grading.judge.verdict import CaseEvidence, RenderedVerdict, Verdict
 from autograder.sandbox.ending import EndReason
 from autograder.sandbox.meter import Budget, Span
 
@@ -51,6 +51,7 @@ class Question:
         key: what its fresh inputs are drawn from, with the course's secret.
         seconds: CPU time that answers may take.
         replaced: exercises whose course version stands in place of the student's.
+        with_evidence: whether the verdict brings the evidence for it.
     """
 
     exercise: str
@@ -58,6 +59,7 @@ class Question:
     key: str
     seconds: Seconds = Seconds()
     replaced: tuple[str, ...] = ()
+    with_evidence: bool = False
 
 
 class Exchange:
@@ -184,6 +186,7 @@ class Exchange:
             raise GradingInfrastructureError("the judge's verdict was on another check")
         if self.verdict and verdict.points != self.verdict.verdict.points:
             raise GradingInfrastructureError("the judge has changed its verdict")
-        self.verdict = RenderedVerdict(verdict, message["html"])
+        evidence = tuple(map(CaseEvidence.from_json, message["evidence"]))
+        self.verdict = RenderedVerdict(verdict, message["html"], evidence)
         self.complete, self.hindered = message["complete"], message["hindered"]
         self.took, self._goes_on = message["took"], message["more"]

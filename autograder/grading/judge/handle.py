@@ -66,7 +66,10 @@ class Judge:
         try:
             seeds = self._seeds(question)
             seconds = asdict(question.seconds)
-            exchange.prepare(seconds=seconds, given=question.replaced, **seeds)
+            exchange.prepare(
+                seconds=seconds, given=question.replaced,
+                with_evidence=question.with_evidence, **seeds,
+            )  # fmt: skip
             yield exchange
         finally:
             if not exchange.finished:

@@ -27,6 +27,7 @@ from autograder.course import ROOT
 from autograder.course.errors import describe_fault
 from autograder.grading.ipc import Connection, ConnectionLostError, Message
 from autograder.grading.judge import reference_substitution
+from autograder.grading.judge.evidence import evidence_of
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.naming import name_mistake
 from autograder.grading.judge.preparing import (
@@ -81,6 +82,7 @@ def _answer(message: Message, line: Connection) -> None:
     names = {key: message[key] for key in ("id", "exercise", "submission")}
     request = message["prepare"]
     replaced, limits = request.pop("given"), Seconds(**request.pop("seconds"))
+    with_evidence = request.pop("with_evidence")
     log.debug("asked with %s", request)
     check: PreparedCheck | Exception
     try:
@@ -103,7 +105,8 @@ def _answer(message: Message, line: Connection) -> None:
         )
         if sandbox.await_ready():
             say("ready")
-        verdicts = _verdicts(check, sandbox, names, draws=not replaced)
+        draws = not replaced
+        verdicts = _verdicts(check, sandbox, names, draws, with_evidence)
         decided, continues = next(verdicts)
     seconds = round(time.monotonic() - started, 3)
     log.debug("decided in %s s: %s", seconds, decided.verdict)
@@ -116,7 +119,8 @@ def _answer(message: Message, line: Connection) -> None:
         verdict = replace(final.verdict, seconds=seconds)
         say(state, verdict=verdict.to_json(), html=final.html,
             complete=sandbox.complete, hindered=sandbox.hindered, took=sandbox.took,
-            more=continues)  # fmt: skip
+            more=continues, evidence=[case.to_json() for case in final.evidence],
+        )  # fmt: skip
 
     tell("decided", decided, continues)
     for final, _ in verdicts:
@@ -128,6 +132,7 @@ def _verdicts(
     sandbox: SandboxClient,
     names: Message,
     draws: bool,
+    with_evidence: bool = False,
 ) -> Iterator[tuple[RenderedVerdict, bool]]:
     """Yield the verdict and then, if a mistake can be named, a verdict that names it.
 
@@ -145,7 +150,10 @@ def _verdicts(
         result = decide(check, sandbox)
         displayed = hide_stub(result)
         images = draw_pictures(displayed) if draws else {}
-        final = render_verdict(displayed, submission, images)
+        evidence = evidence_of(displayed.results) if with_evidence else ()
+        final = replace(
+            render_verdict(displayed, submission, images), evidence=evidence
+        )
         is_final = displayed.passed or displayed.note or sandbox.late
         continues = sandbox.heard and not is_final
     except Exception as error:  # ours, over whatever the sandbox has answered
@@ -158,7 +166,8 @@ def _verdicts(
     if continues and isinstance(check, PreparedCheck):
         try:
             result = name_mistake(check.exercise, check.task, result)
-            final = render_verdict(hide_stub(result), submission, images)
+            rendered = render_verdict(hide_stub(result), submission, images)
+            final = replace(rendered, evidence=final.evidence)
         except Exception:  # the verdict stands without the mistake's name
             log.exception("the mistake was not named")
         yield final, False

@@ -97,8 +97,46 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class ResultComparison:
+    """A result that a case asks for: the expected one, the answer, the difference.
+
+    ``difference`` is "" if they agree. An answer that raised an error has no results.
+    """
+
+    name: str
+    expected: str
+    answer: str
+    difference: str
+
+
+@dataclass(frozen=True)
+class CaseEvidence:
+    """A drawing of a case: its inputs, and how the answers compare.
+
+    ``credit`` is the share of the case's points that this drawing earns. A ``hidden``
+    one was drawn for grading, and its inputs may be those of other students, too.
+    """
+
+    title: str
+    aspect: str
+    hidden: bool
+    credit: float
+    inputs: Mapping[str, str]
+    comparisons: tuple[ResultComparison, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> CaseEvidence:
+        comparisons = tuple(ResultComparison(**pair) for pair in data["comparisons"])
+        return cls(**{**data, "comparisons": comparisons})
+
+
+@dataclass(frozen=True)
 class RenderedVerdict:
-    """A verdict, and the panel that a page shows of it."""
+    """A verdict, the panel that a page shows of it, and its evidence if asked for."""
 
     verdict: Verdict
     html: str
+    evidence: tuple[CaseEvidence, ...] = ()

@@ -1,0 +1,168 @@
+"""One verdict explained: what was asked and what came back, for whoever appeals."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.checks.words import sign
+from autograder.classroom import gradebook, one_student, page
+from autograder.classroom.classbook import HandMark, Submission
+from autograder.course.errors import CourseError
+from autograder.course.printable import format_count, printable
+from autograder.grading import replay
+from autograder.grading.converter import CourseAutograde
+from autograder.grading.judge.verdict import CaseEvidence, Verdict
+from autograder.grading.titles import title
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A verdict that was reached once more, beside the one that was recorded.
+
+    Attributes:
+        check: as the class's results call it.
+        most: the points that it is worth.
+    """
+
+    unit: str
+    submission: Submission
+    check: str
+    most: float
+    replayed: replay.Replay
+
+    @property
+    def title(self) -> str:
+        return title(self.unit, self.check)
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.replayed.verdict
+
+    @property
+    def evidence(self) -> Sequence[CaseEvidence]:
+        return self.replayed.evidence
+
+    @property
+    def code(self) -> str:
+        """The student's answer, each line of it printable."""
+        return "\n".join(map(printable, self.replayed.code.splitlines()))
+
+    @property
+    def mark(self) -> HandMark:
+        """What a person did by hand."""
+        return self.submission.marks.get(self.check, HandMark())
+
+    @property
+    def score(self) -> str:
+        """What counts in the gradebook now, in words."""
+        points = self.submission.points.get(self.check)
+        score = "not graded yet" if points is None else f"{points:g} points"
+        return f"{score} of {self.most:g} {self.mark.about_points}".rstrip()
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the check has the points again that it had when it was graded."""
+        stored = self.submission.records.get(self.check)
+        return stored is not None and stored.points == self.verdict.points
+
+    @property
+    def comparison(self) -> str:
+        """How the two verdicts compare, in a sentence."""
+        stored = self.submission.records.get(self.check)
+        again = f"Decided again: {self.verdict.points:g} of {self.most:g} points"
+        if self.is_same:
+            return f"{again}, as when it was graded."
+        before = "nothing was" if stored is None else f"{stored.points:g} points were"
+        reason = "the course or the machine has changed since"
+        if self.replayed.id not in self.submission.graded:
+            reason = "the files in submitted/ are not those that were graded"
+        return f"{again}, but {before} recorded: {reason}."
+
+    @property
+    def reasons(self) -> list[str]:
+        """What the verdict says in words."""
+        verdict = self.verdict
+        return [text for text in (verdict.says, verdict.note, verdict.lost) if text]
+
+
+def explain(unit: str, root: Path, student: str, exercise: str) -> Explanation:
+    """Decide one check of a student's stored submission again, in the sandbox.
+
+    Raises:
+        CourseError: there is no such student, exercise or submission, or the submission
+            cannot be graded.
+    """
+    book = gradebook.read(unit, root)
+    submission = one_student.find(book, student)
+    item = book.find_exercise(exercise)
+    if item.written:
+        raise CourseError(f"{item.name} is a written answer: a person grades it")
+    app = gradebook.configured(root)
+    app.coursedir.assignment_id = unit
+    course = app.coursedir
+    identity = submission.student.id
+    folder = Path(course.format_path(course.submitted_directory, identity, unit))
+    if not folder.is_dir():
+        raise CourseError(f"nothing to replay: {folder} is not there any more")
+    assignment = CourseAutograde(coursedir=course, config=app.config).read_course()
+    replayed = replay.replay(assignment, identity, folder, item.name)
+    return Explanation(unit, submission, item.name, item.max_points, replayed)
+
+
+def as_text(explanation: Explanation) -> str:
+    """The explanation for a terminal: of a wrong case, the first wrong result."""
+    return "\n".join(_lines(explanation))
+
+
+def _lines(explanation: Explanation) -> Iterator[str]:
+    student = explanation.submission.student.full
+    yield f"{student}, {explanation.title}: {explanation.score}"
+    if explanation.mark.comment:
+        yield f"comment: {printable(explanation.mark.comment)}"
+    yield explanation.comparison
+    yield from explanation.reasons
+    for name, (earned, most) in explanation.verdict.aspects.items():
+        yield f"  {name}: {earned:g} of {most:g} points"
+    for case in explanation.evidence:
+        yield from _case_lines(case)
+
+
+def _case_lines(case: CaseEvidence) -> Iterator[str]:
+    yield f"{case_sign(case)} {case.title} ({case.aspect}; {origin(case)})"
+    if case.credit >= 1.0:
+        return
+    for name, value in case.inputs.items():
+        yield from _labelled(f"input {name}", value)
+    wrong = [pair for pair in case.comparisons if pair.difference]
+    for pair in wrong[:1]:
+        yield textwrap.indent(f"{pair.name}: {pair.difference}".lstrip(": "), "  ")
+        yield from _labelled("expected", pair.expected)
+        yield from _labelled("answer", pair.answer)
+    if len(wrong) > 1:
+        yield f"  and {format_count(len(wrong) - 1, 'other result')}: see --html"
+
+
+def _labelled(label: str, value: str) -> Iterator[str]:
+    if value:
+        yield textwrap.indent(f"{label}: {value}", "    ")
+
+
+def case_sign(case: CaseEvidence) -> str:
+    """A tick, a cross, or the sign of what earns some of its points."""
+    return sign(case.credit >= 1.0, 0.0 < case.credit < 1.0)
+
+
+def origin(case: CaseEvidence) -> str:
+    """Where the inputs of a case come from, in a word."""
+    return "drawn for grading" if case.hidden else "in the notebook, too"
+
+
+def write_page(path: Path, explanation: Explanation) -> Path:
+    """Write the explanation as a page; returns its path."""
+    return page.write(
+        path, "replay.html.j2", explanation.unit, explanation=explanation,
+        sign=case_sign, origin=origin,
+    )  # fmt: skip
