@@ -60,12 +60,14 @@ class HandMark:
         points: those by hand; None if there are only a comment or the check's own.
         automatic: what the check gives; None if it has not decided.
         replaced: whether the points stand in place of the check's, not beside them.
+        who: gave the points or wrote the comment, and when; "" if it was not logged.
     """
 
     points: float | None = None
     automatic: float | None = None
     replaced: bool = False
     comment: str = ""
+    who: str = ""
 
     @property
     def about_points(self) -> str:
@@ -73,10 +75,14 @@ class HandMark:
         if self.points is None:
             return ""
         if not self.replaced:
-            return f"{self.points:g} of them extra, by hand"
+            return f"{self.points:g} of them extra, {self._by_hand}"
         automatic = self.automatic
         check = "has not decided" if automatic is None else f"gives {automatic:g}"
-        return f"by hand; the check {check}"
+        return f"{self._by_hand}; the check {check}"
+
+    @property
+    def _by_hand(self) -> str:
+        return f"by hand, {self.who}" if self.who else "by hand"
 
 
 @dataclass(frozen=True)
@@ -95,6 +101,7 @@ class Submission:
         seconds: how long grading took, None if that was not noted.
         graded: what was graded, by its identity; "" for what could not be decided.
         marks: what people did by hand, by exercise.
+        provenance: when and with what each notebook was graded.
     """
 
     student: Student
@@ -110,6 +117,7 @@ class Submission:
     called_late: bool = False
     graded: frozenset[str] = frozenset()
     marks: Mapping[str, HandMark] = field(default_factory=dict)
+    provenance: tuple[Mapping[str, str], ...] = ()
 
     @property
     def waiting(self) -> tuple[str, ...]:

@@ -24,17 +24,17 @@ from autograder.classroom.classbook import (
     Student,
     Submission,
 )
-from autograder.course import grade_ids, notebooks
+from autograder.course import notebooks
 from autograder.course.access import refuse_path, refuse_unreadable
 from autograder.course.errors import CourseError, UsageError, list_present
 from autograder.grading import metadata
 from autograder.grading.converter import CourseAutograde
+from autograder.grading.gradebook import hand_log
 from autograder.grading.gradebook.book import (
     Gradebook,
     PatientBook,
     cell_name,
     first_line,
-    of_assignment,
     penalties_of,
     points_of,
 )
@@ -110,9 +110,13 @@ def read(unit: str, root: Path) -> Classbook:
                 marks[score.student][score.cell] = HandMark(
                     score.by_hand, score.automatic, score.replaced
                 )
-        for (student, cell), comment in _comments(book, unit).items():
+        for (student, cell), comment in hand_log.comments(book, unit).items():
             mark = marks[student].get(cell, HandMark())
             marks[student][cell] = replace(mark, comment=comment)
+        for entry in hand_log.read(book, unit):  # the last one counts
+            if mark := marks[entry.student].get(entry.cell):
+                who = f"{entry.who} {entry.time}"
+                marks[entry.student][entry.cell] = replace(mark, who=who)
         notes = collection_log.read(root, unit)
         submissions = tuple(
             Submission(
@@ -264,24 +268,6 @@ def _exercises(unit: str, root: Path) -> tuple[Item, ...]:
     return tuple(items)
 
 
-def _comments(book: api.Gradebook, unit: str) -> dict[tuple[str, str], str]:
-    """Read the comments of people on answers, by student and cell."""
-    names = (api.SubmittedAssignment.student_id, api.Notebook.name, api.BaseCell.name)
-    rows = (
-        book.db.query(*names, api.Comment.manual_comment)
-        .select_from(api.Comment)
-        .join(
-            api.SubmittedNotebook, api.Comment.notebook_id == api.SubmittedNotebook.id
-        )
-        .join(api.BaseCell, api.Comment.cell_id == api.BaseCell.id)
-    )
-    return {
-        (student, grade_ids.check_of(cell_name(unit, notebook, cell))): comment
-        for student, notebook, cell, comment in of_assignment(rows, unit)
-        if comment
-    }
-
-
 def _student(student: api.Student) -> Student:
     return Student(
         student.id, student.first_name or "", student.last_name or "",
@@ -307,6 +293,7 @@ def _read_grading(unit: str, student: str, root: Path) -> dict[str, Any]:
         "is_grouped": all(g.is_grouped for g in gradings),
         "seconds": sum(seconds) if seconds else None,
         "graded": frozenset(g.id for g in gradings if g.id is not None),
+        "provenance": tuple(g.provenance for g in gradings if g.provenance),
     }
 
 

@@ -8,6 +8,7 @@ from autograder.classroom.classbook import Classbook, Student, Submission
 from autograder.course.errors import CourseError
 from autograder.course.printable import printable
 from autograder.grading.dates import how_late
+from autograder.grading.provenance import describe
 from autograder.grading.titles import title
 
 
@@ -84,3 +85,5 @@ def _lines(book: Classbook, submission: Submission) -> Iterator[str]:
         if failed:
             surplus = f" and {len(failed) - 3} more" * (len(failed) > 3)
             yield f"      failed: {'; '.join(failed[:3])}{surplus}"
+    for provenance in submission.provenance:
+        yield f"graded {describe(provenance)}, sandbox {submission.level or 'none'}"

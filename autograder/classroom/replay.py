@@ -15,6 +15,7 @@ from autograder.course.printable import format_count, printable
 from autograder.grading import replay
 from autograder.grading.converter import CourseAutograde
 from autograder.grading.judge.verdict import CaseEvidence, Verdict
+from autograder.grading.provenance import describe, describe_differences
 from autograder.grading.titles import title
 
 
@@ -76,10 +77,22 @@ class Explanation:
         if self.is_same:
             return f"{again}, as when it was graded."
         before = "nothing was" if stored is None else f"{stored.points:g} points were"
-        reason = "the course or the machine has changed since"
+        reason = self.differences or "nothing that was recorded has changed since"
         if self.replayed.id not in self.submission.graded:
             reason = "the files in submitted/ are not those that were graded"
         return f"{again}, but {before} recorded: {reason}."
+
+    @property
+    def provenance(self) -> list[str]:
+        """When and with what the submission was graded."""
+        return [describe(notebook) for notebook in self.submission.provenance]
+
+    @property
+    def differences(self) -> str:
+        """What has changed since, of the course, the programs and the machine."""
+        now = self.replayed.provenance
+        told = [describe_differences(old, now) for old in self.submission.provenance]
+        return "; ".join(filter(None, told))
 
     @property
     def reasons(self) -> list[str]:
@@ -122,6 +135,8 @@ def _lines(explanation: Explanation) -> Iterator[str]:
     yield f"{student}, {explanation.title}: {explanation.score}"
     if explanation.mark.comment:
         yield f"comment: {printable(explanation.mark.comment)}"
+    for provenance in explanation.provenance:
+        yield f"graded {provenance}, sandbox {explanation.submission.level}"
     yield explanation.comparison
     yield from explanation.reasons
     for name, (earned, most) in explanation.verdict.aspects.items():

@@ -18,6 +18,7 @@ from autograder.course.errors import CourseError
 from autograder.course.notebooks import shared
 from autograder.grading.intake import RefusedError, rebuild
 from autograder.grading.metadata import GradingMetadata
+from autograder.grading.provenance import machine_version, now
 from autograder.grading.settings import Preprocessor, load_class
 from autograder.grading.task import Graded, Task, resources_of
 from autograder.sandbox import logs
@@ -37,6 +38,7 @@ def grade(task: Task) -> Graded:
         log.debug("submission %s, in %s", task.id, task.folder)
         graded = _grade(task)
         graded.metadata.seconds = seconds = round(time.monotonic() - started, 3)
+        graded.metadata.provenance = {"time": now(), **machine_version()}
         log.debug("%s in %s s", graded.metadata.refused or "graded", seconds)
     return graded
 

@@ -36,6 +36,7 @@ class GradingMetadata:
         refused: why it could not be graded, "" if it could.
         handed_in: when, as text.
         id: whose submission it is, "" where nothing was decided.
+        provenance: the time, the course, the programs and the machine (provenance.py).
 
     What an earlier version did not write, or has not been written yet, is None or
     empty.
@@ -50,6 +51,7 @@ class GradingMetadata:
     repairs: tuple[Repair, ...] = ()
     handed_in: str = ""
     id: str | None = None
+    provenance: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, notebook: Mapping[str, Any]) -> GradingMetadata:

@@ -27,7 +27,7 @@ from autograder.course import access, files
 from autograder.course.errors import CourseError
 from autograder.course.notebooks import read_valid_text
 from autograder.grading import sentences
-from autograder.grading.gradebook import book, changes, damage
+from autograder.grading.gradebook import book, changes, damage, hand_log
 from autograder.grading.gradebook.book import PatientBook
 from autograder.grading.gradebook.register_assignment import register
 
@@ -165,7 +165,8 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         self._missed: list[str] = []
         root = Path(self.coursedir.root)
         with _report_errors(self):
-            self._changed = changes.read(root, self.coursedir.assignment_id)
+            all_changes = changes.read(root, self.coursedir.assignment_id)
+            self._changed = [change for change in all_changes if change.is_told]
             self._sentences = sentences.read(root, self.coursedir.assignment_id)
             pages = Path(self.coursedir.format_path(self._output_directory, ".", "."))
             access.refuse_full(root, pages)
@@ -265,5 +266,6 @@ def install() -> None:
         os.environ["PATH"] = os.pathsep.join(filter(None, (programs, before)))
     book.install()
     damage.install()
+    hand_log.install()
     api.GenerateAssignment = generateassignmentapp.GenerateAssignment = CourseGenerate
     api.GenerateFeedback = generatefeedbackapp.GenerateFeedback = CoursePages

@@ -8,6 +8,7 @@ Nothing is recorded.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from autograder.grading.gradebook.book import cell_name
 from autograder.grading.intake import RefusedError, rebuild
 from autograder.grading.judge.verdict import CaseEvidence, Verdict
 from autograder.grading.metadata import GradingMetadata
+from autograder.grading.provenance import machine_version
 from autograder.grading.run.assignment import Assignment
 from autograder.grading.settings import load_class
 from autograder.grading.task import Task, resources_of
@@ -37,6 +39,7 @@ class Replay:
             on was put in place for a second one.
         code: the student's answer.
         isolation: the level of the sandbox.
+        provenance: the course, the programs and the machine.
     """
 
     id: str
@@ -44,6 +47,7 @@ class Replay:
     evidence: tuple[CaseEvidence, ...]
     code: str
     isolation: str
+    provenance: Mapping[str, str]
 
 
 def replay(course: Assignment, student: str, folder: Path, check: str) -> Replay:
@@ -59,11 +63,12 @@ def replay(course: Assignment, student: str, folder: Path, check: str) -> Replay
         for cell in shared(task.source).cells:
             grade_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")
             if cell_name(task.assignment, task.notebook, grade_id) == check:
-                return _replay(task, grade_id)
+                version = {**machine_version(), **course.version}
+                return _replay(task, grade_id, version)
     raise CourseError(f"{course.name} has no check {check}")
 
 
-def _replay(task: Task, grade_id: str) -> Replay:
+def _replay(task: Task, grade_id: str, version: Mapping[str, str]) -> Replay:
     if task.refused:
         raise CourseError(f"{task.student}: nothing to replay: {task.refused}")
     # Not the folder of a run that may be grading the same submission meanwhile.
@@ -83,7 +88,7 @@ def _replay(task: Task, grade_id: str) -> Replay:
             "test decides inside the sandbox"
         )
     verdict = metadata.checks[grade_id]
-    return Replay(task.id, verdict, evidence, code, metadata.isolation)
+    return Replay(task.id, verdict, evidence, code, metadata.isolation, version)
 
 
 def _run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 
 import pytest
@@ -10,6 +11,7 @@ from nbgrader.api import Gradebook
 from autograder import cli
 from autograder.classroom import gradebook, requests
 from autograder.classroom.classbook import Student
+from autograder.grading.gradebook import hand_log
 from tests import tiny_course as tiny
 from tests.classroom.conftest import WHOLE
 from tests.tiny_course import UNIT, hand_in
@@ -66,7 +68,7 @@ def test_a_refused_and_a_newer_hand_in_are_said(graded, capsys):
     [
         (["01", "xavier"], 'nobody is called "xavier" in the gradebook'),
         (["01", "never"], "Nie Mand (never) has no graded submission of 01_numbers"),
-        (["07", "bob"], 'no assignment "07"; there are 01_numbers'),
+        (["07", "bob"], 'no assignment "07"; there is 01_numbers'),
     ],
 )
 def test_whoever_is_not_there_is_said_in_a_line(graded, capsys, arguments, message):
@@ -80,6 +82,17 @@ def test_whose_hand_in_was_put_away_has_nothing_that_waits(graded, capsys):
     assert status == 0 and "not graded" not in output
 
 
+@pytest.fixture
+def tina(monkeypatch):
+    """Tina gives points, which are logged."""
+    monkeypatch.setenv("AUTOGRADER_USER", "tina")
+    hand_log.install()
+
+
+def undated(text: str) -> str:
+    return re.sub(r"tina \d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "tina", text)
+
+
 def give_by_hand(root, **values) -> None:
     """Change what bob has for `double`, and comment on his answer, as a person."""
     with Gradebook(f"sqlite:///{root}/gradebook.db", "tiny") as book:
@@ -91,13 +104,13 @@ def give_by_hand(root, **values) -> None:
         book.db.commit()
 
 
-def test_points_by_hand_are_said_beside_those_of_the_check(graded, capsys):
+def test_points_by_hand_are_said_beside_those_of_the_check(graded, capsys, tina):
     give_by_hand(graded, manual_score=1.5)
     lines = [
         " ".join(line.split())
-        for line in show(graded, capsys, "01", "bob")[1].splitlines()
+        for line in undated(show(graded, capsys, "01", "bob")[1]).splitlines()
     ]
-    row = lines.index("numbers-double 1.5 of 2 by hand; the check gives 0")
+    row = lines.index("numbers-double 1.5 of 2 by hand, tina; the check gives 0")
     assert lines[row + 1] == "comment: A slip of the pen."
     assert "numbers-triple 4 of 4" in lines
 
@@ -109,10 +122,10 @@ def test_extra_points_are_said_beside_those_of_the_check(graded, capsys):
     )
 
 
-def test_a_request_says_whose_points_they_are(graded):
+def test_a_request_says_whose_points_they_are(graded, tina):
     give_by_hand(graded, manual_score=1.5)
     path = requests.look_again(
         UNIT, graded, "bob", "double", "Please look.", "today", lambda *_: None
     )
-    text = path.read_text()
-    assert "\n- 1.5 points by hand; the check gives 0\n- comment: A slip of" in text
+    text = undated(path.read_text())
+    assert "\n- 1.5 points by hand, tina; the check gives 0\n- comment: A slip" in text

@@ -47,6 +47,7 @@ def test_a_verdict_is_explained_and_nothing_is_written(root, capsys, tmp_path):
     output = capsys.readouterr().out
     assert "0 points of 14" in output
     assert "Decided again: 0 of 14 points, as when it was graded." in output
+    assert ", build " in output and ", Python 3." in output
     assert "input x: float32, shape (" in output and "expected: float32" in output
     assert "drawn for grading" in output and str(page) in output
     html = page.read_text()

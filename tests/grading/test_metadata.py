@@ -26,6 +26,7 @@ WHOLE = GradingMetadata(
     (Repair("name", "It was renamed."),),
     "2026-11-01 12:00:00",
     "ada/01/numbers",
+    {"time": "2026-11-01 12:05:00 UTC", "Python": "3.12.1"},
 )
 
 

@@ -87,7 +87,8 @@ def make(
         raise CourseError(f"nothing is graded yet; run: nbgrader autograde {unit}")
     extras = seams.modules("report") if named else []
     sections = [extra.section(book, root) for extra in extras]
-    changed = changes.read(root, unit) if named else ()
+    all_changes = changes.read(root, unit) if named else []
+    changed = [change for change in all_changes if change.is_told]
     class_report = overview(book, sections, named, ungraded(book, root), changed)
     if before:
         class_report = with_before(class_report, before)

@@ -13,7 +13,9 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from autograder.course import files, sheet
+from autograder.grading.gradebook import hand_log
 from autograder.grading.gradebook.book import Gradebook, penalties_of, points_of
+from autograder.grading.gradebook.hand_log import HandEntry
 
 PENALTY = "late penalty"  # in place of a cell's grade id
 NEW, MENDED, BY_HAND, LATENESS, DECIDED = (
@@ -33,6 +35,7 @@ class Change:
         cell: the grade id, or ``PENALTY``, of which points are taken off.
         before: points as text, "" for none yet; ``after``: those of now.
         why: ``NEW``, ``MENDED``, ``BY_HAND``, ``LATENESS`` or ``DECIDED``.
+        who: gave the points, if a person did and it was logged; ``comment``: on them.
     """
 
     time: str
@@ -41,6 +44,13 @@ class Change:
     before: str
     after: str
     why: str
+    who: str = ""
+    comment: str = ""
+
+    @property
+    def is_told(self) -> bool:
+        """Whether to tell the class: no first mark, and no other words on a mark."""
+        return self.before != self.after and (self.why != BY_HAND or self.before != "")
 
 
 _TITLES = tuple(column.name for column in fields(Change))
@@ -54,11 +64,15 @@ def begin(root: Path, unit: str, book: Gradebook) -> None:
     """
     with files.changing_json_state(_note_path(root, unit)) as noted:
         if not noted:
-            noted |= {"scores": _scores(book, unit), "ids": {}}
+            entries = hand_log.read(book, unit)
+            last = entries[-1].number if entries else 0
+            noted |= {"scores": _scores(book, unit), "ids": {}, "by_hand": last}
 
 
 def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[Change]:
     """Add to the table what has changed since the last run, and note what is there now.
+
+    Returns the changes to be told.
 
     Args:
         ids: of students whom this run has looked at, whose submission was graded.
@@ -68,22 +82,37 @@ def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[
     """
     with files.changing_json_state(_note_path(root, unit)) as noted:
         scores, earlier_ids = _scores(book, unit), noted.get("ids", {})
+        entries = hand_log.read(book, unit, noted.get("by_hand", 0))
+        before_by_student = noted.get("scores", {})
+        for entry in entries:  # what they say needs no other row
+            cells = before_by_student.setdefault(entry.student, {})
+            cells[entry.cell] = [entry.after, entry.by_hand]
         time = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M:%S}"
-        changes = [
+        changes = list(map(_logged_change, entries)) + [
             Change(
                 time, student, cell, sheet.number(before), sheet.number(after), reason
             )
             for student, cells in sorted(scores.items())
             for cell, before, after, reason in _find_changes(
-                noted.get("scores", {}).get(student, {}), cells,
+                before_by_student.get(student, {}), cells,
                 is_new=_differs(ids.get(student), earlier_ids.get(student)),
             )
         ]  # fmt: skip
         if changes:
             rows = [_TITLES, *map(astuple, [*read(root, unit), *changes])]
             files.write(table(root, unit), sheet.as_harmless_text(rows))
-        noted |= {"scores": scores, "ids": earlier_ids | dict(ids)}
-    return changes
+        last = entries[-1].number if entries else noted.get("by_hand", 0)
+        ids_now = earlier_ids | dict(ids)
+        noted |= {"scores": scores, "ids": ids_now, "by_hand": last}
+    return [change for change in changes if change.is_told]
+
+
+def _logged_change(entry: HandEntry) -> Change:
+    points = sheet.number(entry.before), sheet.number(entry.after)
+    return Change(
+        entry.time, entry.student, entry.cell, *points, entry.why or BY_HAND,
+        entry.who, entry.comment,
+    )  # fmt: skip
 
 
 def read(root: Path, unit: str) -> list[Change]:
@@ -107,7 +136,7 @@ def lines(changes: Sequence[Change]) -> list[str]:
     if not changes:
         return []
     titles = Change("", "student", "graded cell", "before", "after", "why")
-    rows = [astuple(change)[1:] for change in (titles, *changes)]
+    rows = [astuple(change)[1:6] for change in (titles, *changes)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         f"{row[0]:{widths[0]}}  {row[1]:{widths[1]}}  "

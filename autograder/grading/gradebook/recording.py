@@ -14,8 +14,11 @@ from traitlets.config import Config
 
 from autograder.grading.grade import run_all
 from autograder.grading.gradebook.book import Gradebook, ScoresByCell, rows_of, sharing
+from autograder.grading.gradebook.hand_log import WHY
 from autograder.grading.settings import Stages
 from autograder.grading.task import Graded, Task, resources_of
+
+NEW_ANSWER = "new answer"  # why points by hand are gone
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,7 @@ class Recorder:
         else:
             self.run(book, graded.notebook, resources_of(task, graded.metadata))
         grades = rows_of(book, Grade, *names, task.notebook)
+        book.db().info[WHY] = NEW_ANSWER
         if before is not None and graded.decided and not refused:
             for name, points in _withdraw_points(grades, before, graded.notebook):
                 tell(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -38,6 +38,7 @@ from autograder.grading.intake import (
     rebuild,
     take,
 )
+from autograder.grading.provenance import course_version
 from autograder.grading.run.submission import InFlightSubmission
 from autograder.grading.secret import course_secret
 from autograder.grading.settings import Stages
@@ -70,6 +71,11 @@ class Assignment:
     depends: tuple[str, ...]
     ignored: tuple[str, ...]
     keys: Mapping[str, Mapping[str, extra_cells.Key]]
+
+    @functools.cached_property
+    def version(self) -> Mapping[str, str]:
+        """The commit of the course, and a digest of what verdicts depend on."""
+        return course_version(self.depends)
 
     def submission(self, student: str, folder: Path, final: bool) -> InFlightSubmission:
         """What lies in a student's folder, whatever that is.
@@ -109,9 +115,10 @@ class Assignment:
         data = None
         if not reason:
             expected, ours = f"{name}.ipynb", shared(release)
+            other_ids = functools.partial(grade_ids, self.root)
             try:
                 path, chosen = find_notebook(
-                    files, expected, ours, self.limits, partial(grade_ids, self.root)
+                    files, expected, ours, self.limits, other_ids
                 )
                 data, repairs = files[path].data, repairs + chosen
             except RefusedError as refusal:

@@ -99,6 +99,7 @@ class ResultWriter:
         metadata.scores, metadata.handed_in = scores, str(stamp or "")
         metadata.digest = "" if lost else task.digest
         metadata.id = task.id if graded.decided else ""
+        metadata.provenance = {**metadata.provenance, **self.course.version}
         metadata.store_in(graded.notebook)
         self._publish(task, graded, submission.beside)
         self.log.debug("%s/%s: recorded and published", task.student, task.notebook)

@@ -27,6 +27,7 @@ def read_changes(root) -> list[tuple[str, ...]]:
     return [
         (change.student, change.cell, change.before, change.after, change.why)
         for change in changes.read(root, UNIT)
+        if change.is_told
     ]
 
 

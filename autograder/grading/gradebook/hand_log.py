@@ -1,0 +1,175 @@
+"""Who gave points by hand: a table in the gradebook, written with the points.
+
+Whatever sets them (the formgrader, `autograder written`, a script) sets attributes of
+nbgrader's rows; each commit that changes some adds an entry for each answer.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sql
+from nbgrader import api
+from sqlalchemy import event
+from sqlalchemy.orm import Session, object_session
+from sqlalchemy.schema import CreateTable
+
+from autograder.course import grade_ids
+from autograder.course.access import account_name
+from autograder.course.printable import printable
+from autograder.grading.gradebook.book import cell_name, of_assignment
+
+WHY = "why points by hand change"  # in a session's info, if no person changes them
+_PENDING = "points by hand that were changed"
+_LONGEST = 80  # letters of a person's name
+_TABLE = sql.Table(
+    "autograder_hand_log", sql.MetaData(),
+    sql.Column("number", sql.Integer, primary_key=True),
+    *(sql.Column(n, sql.Text) for n in ("time", "who", "unit", "student", "cell")),
+    *(sql.Column(name, sql.Float) for name in ("before", "after", "by_hand")),
+    *(sql.Column(name, sql.Text) for name in ("comment", "why")),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class HandEntry:
+    """A change of an answer's points, or of the comment on it, by a person.
+
+    Attributes:
+        number: entries are numbered in their order.
+        time: in UTC.
+        before: the points in all, None for none yet; ``after``: those then.
+        by_hand: what of those a person gave.
+        why: "" or what changed them in place of a person.
+    """
+
+    number: int
+    time: str
+    who: str
+    unit: str
+    student: str
+    cell: str
+    before: float | None
+    after: float | None
+    by_hand: float | None
+    comment: str
+    why: str
+
+
+def install() -> None:
+    """Have all sessions of this process keep the log. Doing it twice is harmless."""
+    if event.contains(Session, "before_commit", _write):
+        return
+    columns = (
+        api.Grade.manual_score, api.Grade.extra_credit, api.Comment.manual_comment
+    )  # fmt: skip
+    for column in columns:  # with the value before, which is loaded if it has to be
+        event.listen(column, "set", _note, active_history=True)
+    event.listen(Session, "before_commit", _write)
+    event.listen(Session, "after_soft_rollback", _forget)
+
+
+def read(book: api.Gradebook, unit: str, after: int = 0) -> list[HandEntry]:
+    """The entries of an assignment, the oldest first, from a number on."""
+    if not sql.inspect(book.engine).has_table(_TABLE.name):
+        return []
+    columns = _TABLE.c
+    query = (
+        sql.select(_TABLE)
+        .where(columns.unit == unit, columns.number > after)
+        .order_by(columns.number)
+    )
+    return [HandEntry(*row) for row in book.db.execute(query)]
+
+
+def comments(book: api.Gradebook, unit: str) -> dict[tuple[str, str], str]:
+    """Read the comments of people on answers, by student and cell."""
+    names = (api.SubmittedAssignment.student_id, api.Notebook.name, api.BaseCell.name)
+    rows = (
+        book.db.query(*names, api.Comment.manual_comment)
+        .select_from(api.Comment)
+        .join(
+            api.SubmittedNotebook, api.Comment.notebook_id == api.SubmittedNotebook.id
+        )
+        .join(api.BaseCell, api.Comment.cell_id == api.BaseCell.id)
+    )
+    return {
+        (student, grade_ids.check_of(cell_name(unit, notebook, cell))): comment
+        for student, notebook, cell, comment in of_assignment(rows, unit)
+        if comment
+    }
+
+
+def _note(row: Any, _: object, before: object, event_: Any) -> None:
+    """Keep the value that an attribute had before this transaction."""
+    session = object_session(row)
+    if session is not None:
+        pending = session.info.setdefault(_PENDING, {})
+        pending.setdefault(row, {}).setdefault(event_.key, before)
+
+
+def _forget(session: Session, _: object) -> None:
+    session.info.pop(_PENDING, None)
+
+
+def _write(session: Session) -> None:
+    """Add an entry for each answer whose points or comment a transaction changes."""
+    pending = session.info.pop(_PENDING, {})
+    with session.no_autoflush:
+        answers: dict[tuple[Any, str], dict[str, object]] = {}
+        for row, values in pending.items():
+            if any(getattr(row, name) != old for name, old in values.items()):
+                key = row.notebook, grade_ids.check_of(row.cell.name)
+                answers.setdefault(key, {}).update(values)
+        entries = [
+            entry
+            for (notebook, check), values in answers.items()
+            for entry in _entries(notebook, check, values, session.info.get(WHY, ""))
+        ]
+    if entries:
+        session.execute(CreateTable(_TABLE, if_not_exists=True))
+        session.execute(_TABLE.insert(), entries)
+
+
+def _entries(
+    notebook: Any, check: str, before: dict[str, object], why: str
+) -> Iterator[dict[str, object]]:
+    """The entry on an answer; none for a comment on a cell without points."""
+    comments = {grade_ids.check_of(c.cell.name): c for c in notebook.comments}
+    for grade in notebook.grades:
+        if grade.cell.name != check:
+            continue
+        now = {name: getattr(grade, name) for name in ("manual_score", "extra_credit")}
+        earlier = {name: before.get(name, value) for name, value in now.items()}
+        unit = notebook.assignment.assignment.name
+        given = [points for points in now.values() if points is not None]
+        yield {
+            "time": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M:%S}",
+            "who": whoever(), "unit": unit,
+            "student": notebook.assignment.student_id,
+            "cell": cell_name(unit, notebook.notebook.name, check),
+            "before": _total(grade.auto_score, **earlier),
+            "after": _total(grade.auto_score, **now),
+            "by_hand": sum(given) if any(given) or now["manual_score"] is not None
+            else None,
+            "comment": comments[check].manual_comment if check in comments else "",
+            "why": why,
+        }  # fmt: skip
+
+
+def _total(
+    automatic: float | None, manual_score: float | None, extra_credit: float | None
+) -> float | None:
+    score = automatic if manual_score is None else manual_score
+    return None if score is None else score + (extra_credit or 0.0)
+
+
+def whoever() -> str:
+    """Who works here: ``AUTOGRADER_USER``, JupyterHub's user, or the account."""
+    names = (os.environ.get(n, "") for n in ("AUTOGRADER_USER", "JUPYTERHUB_USER"))
+    name = next(filter(None, names), "") or account_name(os.getuid())
+    return printable(name)[:_LONGEST]
