@@ -61,10 +61,13 @@ def replacing(path: Path) -> Iterator[Path]:
             part.unlink()
 
 
-def replace_folder(place: Path, part: Path) -> None:
+def replace_folder(place: Path, part: Path, keep: Path | None = None) -> None:
     """Put a folder in the place of another; the old one goes when the new one is there.
 
     Should the machine stop between the two renames, ``.NAME.old`` has the old one.
+
+    Args:
+        keep: where the old one goes, if it is kept.
     """
     place.parent.mkdir(parents=True, exist_ok=True)
     near = place.with_name(f".{place.name}.part")
@@ -81,6 +84,9 @@ def replace_folder(place: Path, part: Path) -> None:
         if old.is_dir():
             old.rename(place)
         raise
+    if keep and old.is_dir():
+        keep.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(old, keep)
     shutil.rmtree(old, ignore_errors=True)
 
 

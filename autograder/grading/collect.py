@@ -23,10 +23,11 @@ from nbgrader.exchange.default import ExchangeCollect
 
 from autograder.course.access import account_name, refuse_full, refuse_path
 from autograder.course.errors import CourseError
-from autograder.course.files import locked, replace_folder
+from autograder.course.files import locked
 from autograder.grading.gradebook import extensions
 from autograder.grading.intake import STAMP, parse_stamp
 from autograder.grading.intake.inbound import copy, last_change
+from autograder.grading.replaced import replace_hand_in
 
 # An honest `nbgrader submit` takes the time first and then copies the files.
 _COPYING = datetime.timedelta(minutes=1)
@@ -215,7 +216,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
         shutil.rmtree(part, ignore_errors=True)
         try:
             self._copy(handed_in, part)
-            replace_folder(folder, part)
+            replace_hand_in(Path(self.coursedir.root), folder, part)
         finally:
             shutil.rmtree(part, ignore_errors=True)
 

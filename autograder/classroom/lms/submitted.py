@@ -14,8 +14,9 @@ from pathlib import Path
 from autograder.classroom import collection_log
 from autograder.classroom.collection_log import Note
 from autograder.classroom.lms.archive import NotPlacedError
-from autograder.course.files import locked, replace_folder
+from autograder.course.files import locked
 from autograder.grading import intake
+from autograder.grading.replaced import replace_hand_in
 
 _SOME_TIME = 946_684_800  # the year 2000
 
@@ -116,7 +117,7 @@ class Place:
                 os.utime(part / path, (_SOME_TIME + number, _SOME_TIME + number))
             if stamp:
                 (part / intake.STAMP).write_text(stamp)
-            replace_folder(self.folder, part)
+            replace_hand_in(self.root, self.folder, part)
         finally:
             shutil.rmtree(part, ignore_errors=True)
 
