@@ -38,6 +38,7 @@ from autograder.grading.gradebook.book import (
     penalties_of,
     points_of,
 )
+from autograder.grading.gradebook.other_points import points_of_folder, refuse_mixture
 from autograder.grading.intake import SizeLimits
 from autograder.grading.metadata import GradingMetadata
 
@@ -86,18 +87,16 @@ def read(unit: str, root: Path) -> Classbook:
     """Read the class's results for an assignment.
 
     Raises:
-        CourseError: the gradebook cannot be read, or has no submission of it.
+        CourseError: the gradebook cannot be read, has no submission of it, or one that
+            was graded with other points than the unit has now.
     """
     exercises = _exercises(unit, root)
+    now = {exercise.name: exercise.max_points for exercise in exercises}
     with open_gradebook(root) as book:
-        try:
-            assignment = book.find_assignment(unit)
-        except api.MissingEntry:
-            raise NothingGradedError(
-                f'the gradebook does not know "{unit}" yet; run: '
-                f"nbgrader autograde {unit}"
-            ) from None
-        entries = {entry.student_id: entry for entry in assignment.submissions}
+        entries = {entry.student_id: entry for entry in submissions_of(book, unit)}
+        for student in sorted(entries):
+            folder = root / "autograded" / student / unit
+            refuse_mixture(unit, student, now, points_of_folder(unit, folder))
         # After those: a run may be entering students meanwhile.
         students = {student.id: _student(student) for student in book.students}
         penalties = penalties_of(book, unit)
@@ -130,13 +129,24 @@ def read(unit: str, root: Path) -> Classbook:
             )
             for student, entry in sorted(entries.items())
         )
+    handed_in = {submission.student.id for submission in submissions}
+    absent = tuple(students[i] for i in sorted(set(students) - handed_in))
+    return Classbook(unit, exercises, submissions, absent)
+
+
+def submissions_of(book: api.Gradebook, unit: str) -> list[api.SubmittedAssignment]:
+    """The submissions of an assignment; raises NothingGradedError if there is none."""
+    try:
+        submissions: list[Any] = book.find_assignment(unit).submissions
+    except api.MissingEntry:
+        raise NothingGradedError(
+            f'the gradebook does not know "{unit}" yet; run: nbgrader autograde {unit}'
+        ) from None
     if not submissions:
         raise NothingGradedError(
             f"nothing is graded yet; run: nbgrader autograde {unit}"
         )
-    handed_in = {submission.student.id for submission in submissions}
-    absent = tuple(students[i] for i in sorted(set(students) - handed_in))
-    return Classbook(unit, exercises, submissions, absent)
+    return submissions
 
 
 def students(root: Path) -> list[Student]:

@@ -1,6 +1,7 @@
 """What a mended check would change: graded on a copy of the course, then thrown away.
 
-Only results and gradebook are copied; what is handed in, source and release are linked.
+Only results, release and gradebook are copied; what is handed in and the source are
+linked. Where the source has other points, the release is generated again there.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from autograder.course import child
 from autograder.course.errors import CourseError
 from autograder.grading.gradebook import changes
 from autograder.grading.gradebook.changes import Change
+from autograder.grading.gradebook.other_points import points_of_book, points_of_folder
 
 _SQLITE = "sqlite:///"
-_LINKED = ("source", "release", "submitted", "nbgrader_config.py")
+_LINKED = ("source", "submitted", "nbgrader_config.py")
 _NOTED = (
     "secret",
     "extensions.json",
@@ -42,20 +44,31 @@ def preview(unit: str, root: Path) -> tuple[list[Change], bool]:
     Raises:
         CourseError: nothing is graded yet, or the course cannot be copied.
     """
-    gradebook.read(unit, root)  # which says what is missing
+    with gradebook.open_gradebook(root) as original:
+        gradebook.submissions_of(original, unit)
+        recorded = points_of_book(original, unit)
     url, _ = gradebook.place(root)
     if not url.startswith(_SQLITE):
         raise CourseError("a preview needs a gradebook in an SQLite file")
     book = Path(url.removeprefix(_SQLITE))
     with _copied(unit, root.resolve(), book) as copy:
-        process = child.nbgrader(
-            copy, "autograde", unit, f"--CourseDirectory.root={copy}",
+        places = (
+            f"--CourseDirectory.root={copy}",
             f"--CourseDirectory.db_url={_SQLITE}{copy / book.name}",
-            stderr=subprocess.PIPE,
-        )  # fmt: skip
+        )
+        # The run compares with what was noted, so what is there is noted now.
+        with gradebook.open_gradebook(root) as original:
+            changes.begin(copy, unit, original)
+        commands = [("generate_assignment", "--force")] * (
+            recorded != points_of_folder(unit, root / "source" / unit)
+        )
+        for command in (*commands, ("autograde",)):
+            process = child.nbgrader(
+                copy, *command, unit, *places, stderr=subprocess.PIPE
+            )
+            if process.returncode:
+                print(process.stderr, end="", file=sys.stderr)
         all_changes = changes.read(copy, unit)
-    if process.returncode:
-        print(process.stderr, end="", file=sys.stderr)
     score_changes = [change for change in all_changes if change.why != changes.BY_HAND]
     return score_changes, not process.returncode
 
@@ -74,6 +87,7 @@ def _copied(unit: str, root: Path, book: Path) -> Iterator[Path]:
             copy = Path(folder)
             for name in filter(lambda name: (root / name).exists(), _LINKED):
                 (copy / name).symlink_to(root / name)
+            _copy(root / "release" / unit, copy / "release" / unit)
             for name in _NOTED:
                 _copy(notes / name, copy / ".autograder" / name)
             for results in sorted((root / "autograded").glob(f"*/{unit}")):

@@ -169,6 +169,10 @@ def _preview(unit: str, root: Path) -> int:
     score_changes, well = preview.preview(unit, root)
     if score_changes:
         print(*changes.lines(score_changes), sep="\n")
+        gains = changes.totals(score_changes)
+        for head, sign in (("gain", 1), ("lose", -1)):
+            students = [f"{s} {g:+g}" for s, g in gains.items() if sign * g > 0]
+            print(f"{head}: {', '.join(students) or 'nobody'}")
         print(f"nothing has been written; to apply this: nbgrader autograde {unit}")
     else:
         print("no score would change" if well else "no change found; see above")

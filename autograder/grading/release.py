@@ -29,6 +29,7 @@ from autograder.course.notebooks import read_valid_text
 from autograder.grading import sentences
 from autograder.grading.gradebook import book, changes, damage, hand_log
 from autograder.grading.gradebook.book import PatientBook
+from autograder.grading.gradebook.other_points import points_of_folder, refuse_mixture
 from autograder.grading.gradebook.register_assignment import register
 
 PATIENCE = 60.0  # seconds that a locked gradebook is waited for
@@ -167,7 +168,12 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         with _report_errors(self):
             all_changes = changes.read(root, self.coursedir.assignment_id)
             self._changed = [change for change in all_changes if change.is_told]
-            self._sentences = sentences.read(root, self.coursedir.assignment_id)
+            unit = self.coursedir.assignment_id
+            self._sentences = sentences.read(root, unit)
+            source = self.coursedir.format_path(
+                self.coursedir.source_directory, ".", unit
+            )
+            self._points = points_of_folder(unit, Path(source))
             pages = Path(self.coursedir.format_path(self._output_directory, ".", "."))
             access.refuse_full(root, pages)
             access.refuse_closed(pages)
@@ -182,8 +188,11 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
     def init_destination(self, assignment_id: str, student_id: str) -> bool:
         """Begin a page as nbgrader does, unless a different grader owns the old one."""
         page = Path(self._format_dest(assignment_id, student_id))
+        graded = Path(self._format_source(assignment_id, student_id))
         try:
             access.refuse_closed(page, page.parent)
+            points = points_of_folder(assignment_id, graded)
+            refuse_mixture(assignment_id, student_id, self._points, points)
         except CourseError as error:
             self._miss(student_id, str(error))
             return False

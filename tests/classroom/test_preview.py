@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
 from autograder import cli
+from tests import tiny_course as tiny
+from tests.classroom.conftest import WHOLE
 from tests.tiny_course import UNIT
 
 CONFIG = """
@@ -52,3 +55,35 @@ def test_a_unit_that_was_never_graded_has_no_preview(tmp_path, graded_once, caps
 def test_a_regrade_is_of_one_answer_or_a_preview_of_all(graded, capsys, arguments):
     assert cli.main(["regrade", "01", *arguments, "--course", str(graded)]) == 2
     assert "give STUDENT and EXERCISE, or only --preview" in capsys.readouterr().err
+
+
+def worth(root, points: float) -> None:
+    """Have an exercise worth other points in the source, as a build does."""
+    path = root / "source" / UNIT / f"{UNIT}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    tiny.cell(notebook, "numbers-triple").metadata.nbgrader.points = points
+    nbformat.write(notebook, path)
+
+
+@pytest.mark.slow
+def test_other_points_are_previewed_with_who_gains_and_who_loses(graded, capfd):
+    (graded / "nbgrader_config.py").write_text(CONFIG)
+    worth(graded, 5.0)
+    before = stamps(graded)
+    assert cli.main(["regrade", "01", "--preview", "--course", str(graded)]) == 1
+    lines = [" ".join(line.split()) for line in capfd.readouterr().out.splitlines()]
+    assert "bob numbers-triple 4 5 other points" in lines
+    assert f"gain: bob +1, {WHOLE} +1" in lines and "lose: nobody" in lines
+    assert stamps(graded) == before
+
+
+@pytest.mark.parametrize(
+    "command", [["show", "bob"], ["report"], ["grades", "--format=moodle"]]
+)
+def test_no_page_mixes_old_and_new_points(graded, capsys, command):
+    worth(graded, 5.0)
+    name, *arguments = command
+    assert cli.main([name, "01", *arguments, "--course", str(graded)]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"was graded when {UNIT} had other points or exercises" in line
+    assert f"nbgrader generate_assignment {UNIT} --force" in line

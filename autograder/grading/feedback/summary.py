@@ -25,6 +25,9 @@ from autograder.grading.titles import heading, number, title
 _WHY = {
     changes.NEW: "you handed in again",
     changes.MENDED: "a check was mended",
+    changes.OTHER_POINTS: "an exercise is worth other points now",
+    changes.LEFT_OUT: "an exercise was left out",
+    changes.ADDED: "an exercise was added",
     changes.BY_HAND: "a teacher looked at it",
     changes.DECIDED: "a check was decided at last",
     changes.LATENESS: "your deadline or what lateness costs has changed",

@@ -16,13 +16,16 @@ from autograder.course import files, sheet
 from autograder.grading.gradebook import hand_log
 from autograder.grading.gradebook.book import Gradebook, penalties_of, points_of
 from autograder.grading.gradebook.hand_log import HandEntry
+from autograder.grading.gradebook.other_points import points_of_book
 
 PENALTY = "late penalty"  # in place of a cell's grade id
 NEW, MENDED, BY_HAND, LATENESS, DECIDED = (
     "new submission", "mended check", "by hand", "lateness", "decided at last",
 )  # fmt: skip
+OTHER_POINTS, LEFT_OUT, ADDED = "other points", "left out", "new exercise"
 
-# Student -> cell -> its points, and what of them a person gave: plain JSON values.
+# Student -> cell -> its points, what of them a person gave, and what it is worth (None
+# in what an earlier version noted): plain JSON values.
 Scores = dict[str, dict[str, list[float | None]]]
 
 
@@ -34,7 +37,7 @@ class Change:
         time: of the run that noticed it, in UTC.
         cell: the grade id, or ``PENALTY``, of which points are taken off.
         before: points as text, "" for none yet; ``after``: those of now.
-        why: ``NEW``, ``MENDED``, ``BY_HAND``, ``LATENESS`` or ``DECIDED``.
+        why: one of the reasons above, like ``MENDED``.
         who: gave the points, if a person did and it was logged; ``comment``: on them.
     """
 
@@ -86,7 +89,8 @@ def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[
         before_by_student = noted.get("scores", {})
         for entry in entries:  # what they say needs no other row
             cells = before_by_student.setdefault(entry.student, {})
-            cells[entry.cell] = [entry.after, entry.by_hand]
+            most = next(iter(cells.get(entry.cell, ())[2:]), None)
+            cells[entry.cell] = [entry.after, entry.by_hand, most]
         time = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M:%S}"
         changes = list(map(_logged_change, entries)) + [
             Change(
@@ -145,6 +149,16 @@ def lines(changes: Sequence[Change]) -> list[str]:
     ]
 
 
+def totals(changes: Sequence[Change]) -> dict[str, float]:
+    """What each student gains in all, or loses, by some changes; none gets 0."""
+    sums: dict[str, float] = {}
+    for change in changes:
+        gain = float(change.after or 0) - float(change.before or 0)
+        sign = -1 if change.cell == PENALTY else 1
+        sums[change.student] = sums.get(change.student, 0.0) + sign * gain
+    return {student: round(gain, 4) for student, gain in sorted(sums.items())}
+
+
 def table(root: Path, unit: str) -> Path:
     """Where the table is kept."""
     return root / "changes" / f"{unit}.csv"
@@ -156,11 +170,12 @@ def _note_path(root: Path, unit: str) -> Path:
 
 def _scores(book: Gradebook, unit: str) -> Scores:
     scores: Scores = {}
+    most = points_of_book(book, unit)
     for points in points_of(book, unit):
         cells = scores.setdefault(points.student, {})
-        cells[points.cell] = [points.total, points.by_hand]
+        cells[points.cell] = [points.total, points.by_hand, most.get(points.cell)]
     for student, penalty in penalties_of(book, unit).items():
-        scores.setdefault(student, {})[PENALTY] = [penalty, None]
+        scores.setdefault(student, {})[PENALTY] = [penalty, None, None]
     book.db.rollback()
     return scores
 
@@ -177,16 +192,26 @@ def _find_changes(
     that showed none.
     """
     changes = []
-    for cell, (score, manual) in after.items():
-        if cell not in before or before[cell][0] == score:
+    for cell, (score, manual, most) in after.items():
+        if cell not in before:
+            if before and score is not None and cell != PENALTY:
+                changes.append((cell, None, score, ADDED))
             continue
-        old, by_hand = before[cell][0], manual != before[cell][1]
+        old, old_manual, old_most = (*before[cell], None)[:3]
+        if old == score:
+            continue
+        by_hand = manual != old_manual
         if old is None and by_hand:
             continue
-        reason = NEW if is_new else BY_HAND if by_hand else MENDED
+        is_worth_other = None not in (most, old_most) and most != old_most
+        reason = OTHER_POINTS if is_worth_other else MENDED
+        reason = NEW if is_new else BY_HAND if by_hand else reason
         reason = DECIDED if old is None and not is_new else reason
         reason = LATENESS if cell == PENALTY else reason
         changes.append((cell, old, score, reason))
+    for cell in before.keys() - after.keys() if after else ():
+        if before[cell][0] is not None and cell != PENALTY:
+            changes.append((cell, before[cell][0], None, LEFT_OUT))
     return changes
 
 

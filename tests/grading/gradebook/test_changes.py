@@ -1,5 +1,7 @@
 """What has changed in a gradebook is kept with its reason, and told."""
 
+import json
+
 import pytest
 from nbgrader.api import Gradebook
 from traitlets.config import Config
@@ -62,9 +64,10 @@ def test_each_change_is_kept_with_its_reason(graded):
 
 def test_what_is_graded_otherwise_without_a_new_submission_is_a_mended_check(graded):
     path = graded / ".autograder" / "scores" / f"{UNIT}.json"
-    text = path.read_text()
-    assert text.count("2.0") == 1
-    path.write_text(text.replace("2.0", "0.5"))
+    noted = json.loads(path.read_text())
+    assert noted["scores"]["ada"]["numbers-double"] == [2.0, None, 2.0]
+    noted["scores"]["ada"]["numbers-double"][0] = 0.5
+    path.write_text(json.dumps(noted))
     autograde(graded)
     assert read_changes(graded) == [
         ("ada", "numbers-double", "0.5", "2", "mended check")
@@ -121,3 +124,20 @@ def test_a_return_from_no_score_is_kept_and_points_that_were_awaited_are_not(gra
         ("bob", "numbers-double", "0", "", "mended check"),
         ("ada", "numbers-double", "", "2", "decided at last"),
     ]
+
+
+def test_other_points_and_exercises_that_come_or_go_have_their_reasons():
+    before = {"a": [2.0, None, 2.0], "b": [4.0, None, 4.0], "old": [1.0, None]}
+    after = {"a": [3.0, None, 3.0], "old": [0.5, None, 1.0], "new": [5.0, None, 5.0]}
+    assert changes._find_changes(before, after, is_new=False) == [
+        ("a", 2.0, 3.0, "other points"),
+        ("old", 1.0, 0.5, "mended check"),
+        ("new", None, 5.0, "new exercise"),
+        ("b", 4.0, None, "left out"),
+    ]
+    rows = [
+        changes.Change("", "ada", "a", "2", "3", ""),
+        changes.Change("", "ada", changes.PENALTY, "", "0.5", ""),
+        changes.Change("", "bob", "b", "4", "", ""),
+    ]
+    assert changes.totals(rows) == {"ada": 0.5, "bob": -4.0}

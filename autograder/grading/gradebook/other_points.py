@@ -1,0 +1,65 @@
+"""Results that were graded with other points than the unit has now.
+
+Between a build that changes points and the run that applies it, source, gradebook and
+graded notebooks disagree. No page and no export mixes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nbgrader import api
+
+from autograder.course import notebooks
+from autograder.course.errors import CourseError
+from autograder.grading.gradebook.book import cell_name
+
+
+def points_in(unit: str, name: str, notebook: Mapping[str, Any]) -> dict[str, float]:
+    """The points of the graded cells of a notebook, by what an exercise is called."""
+    marks = [cell["metadata"].get("nbgrader", {}) for cell in notebook["cells"]]
+    return {
+        cell_name(unit, name, mark["grade_id"]): float(mark["points"])
+        for mark in marks
+        if mark.get("grade") or mark.get("task")
+    }
+
+
+def points_of_folder(unit: str, folder: Path) -> dict[str, float]:
+    """The points of the graded cells of all notebooks in a folder.
+
+    Raises:
+        CourseError: a notebook cannot be read.
+    """
+    points: dict[str, float] = {}
+    for path in sorted(folder.glob("*.ipynb")):
+        points |= points_in(unit, path.stem, notebooks.read(path))
+    return points
+
+
+def points_of_book(book: api.Gradebook, unit: str) -> dict[str, float]:
+    """The points of the graded cells of an assignment that the gradebook knows."""
+    return {
+        cell_name(unit, notebook.name, cell.name): cell.max_score
+        for notebook in book.find_assignment(unit).notebooks
+        for cell in (*notebook.grade_cells, *notebook.task_cells)
+    }
+
+
+def refuse_mixture(
+    unit: str, student: str, now: Mapping[str, float], graded: Mapping[str, float]
+) -> None:
+    """See that a result, if there is one, has the points of today.
+
+    Raises:
+        CourseError: it has not.
+    """
+    if graded and dict(graded) != dict(now):
+        number = unit.partition("_")[0]
+        raise CourseError(
+            f"{student} was graded when {unit} had other points or exercises. "
+            f"`autograder regrade {number} --preview` lists what changes; then run: "
+            f"nbgrader generate_assignment {unit} --force; nbgrader autograde {unit}"
+        )
