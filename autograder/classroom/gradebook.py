@@ -113,7 +113,8 @@ def read(unit: str, root: Path) -> Classbook:
             mark = marks[student].get(cell, HandMark())
             marks[student][cell] = replace(mark, comment=comment)
         for entry in hand_log.read(book, unit):  # the last one counts
-            if mark := marks[entry.student].get(entry.cell):
+            if entry.cell in marks[entry.student]:
+                mark = marks[entry.student][entry.cell]
                 who = f"{entry.who} {entry.time}"
                 marks[entry.student][entry.cell] = replace(mark, who=who)
         notes = collection_log.read(root, unit)

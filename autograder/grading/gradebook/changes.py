@@ -191,7 +191,7 @@ def _find_changes(
     answer has waited for them. It is a change if a check finally gives points to a cell
     that showed none.
     """
-    changes = []
+    changes: list[tuple[str, float | None, float | None, str]] = []
     for cell, (score, manual, most) in after.items():
         if cell not in before:
             if before and score is not None and cell != PENALTY:

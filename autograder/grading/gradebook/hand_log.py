@@ -120,7 +120,7 @@ def _write(session: Session) -> None:
     """Add an entry for each answer whose points or comment a transaction changes."""
     pending = session.info.pop(_PENDING, {})
     with session.no_autoflush:
-        answers: dict[tuple[Any, str], dict[str, object]] = {}
+        answers: dict[tuple[Any, str], dict[str, Any]] = {}
         for row, values in pending.items():
             if any(getattr(row, name) != old for name, old in values.items()):
                 key = row.notebook, grade_ids.check_of(row.cell.name)
@@ -136,7 +136,7 @@ def _write(session: Session) -> None:
 
 
 def _entries(
-    notebook: Any, check: str, before: dict[str, object], why: str
+    notebook: Any, check: str, before: dict[str, Any], why: str
 ) -> Iterator[dict[str, object]]:
     """The entry on an answer; none for a comment on a cell without points."""
     comments = {grade_ids.check_of(c.cell.name): c for c in notebook.comments}
