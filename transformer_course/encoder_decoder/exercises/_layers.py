@@ -14,17 +14,14 @@ def _by_hand(factor: str) -> str:
 
 # On all branches of a layer.
 BRANCH_DROPOUT = [
-    wrong("kept_not_scaled",
-          "In training, the entries that dropout keeps in a branch are not scaled up.",
+    wrong("kept_not_scaled", "In training, the entries that dropout keeps in a branch are not scaled up.",
           "What must happen to the remaining entries so that the mean stays the same?",
           edit(_DROPOUT, _by_hand("(torch.rand_like(x) >= dropout)")),
           edit(_DROPOUT, _by_hand("(torch.rand_like(x) >= dropout) * (1 - dropout)"), name="kept_made_smaller")),
-    wrong("positions_dropped",
-          "In training, dropout removes whole positions of a branch instead of single entries.",
+    wrong("positions_dropped", "In training, dropout removes whole positions of a branch instead of single entries.",
           "How many random numbers are drawn for a vector of `d_model` features?",
           edit(_DROPOUT, _by_hand("(torch.rand_like(x[..., :1]) >= dropout) / (1 - dropout)"))),
-    wrong("no_branch_dropout",
-          "In training, no dropout is applied to the branches, at least not in post-norm.",
+    wrong("no_branch_dropout", "In training, no dropout is applied to the branches, at least not in post-norm.",
           "Dropout belongs in three places. Which of them does your code reach, in post-norm as well as in pre-norm?",
           edit(_DROPOUT, "self.dropout = nn.Identity()"),
           edit(_DROPOUT, "self.dropout = nn.Dropout(dropout if norm_first else 0.0)", name="dropout_in_pre_norm_only")),

@@ -18,8 +18,7 @@ IN_PADDING = [
                   if p.dim() > 1:
                       nn.init.xavier_uniform_(p)
               """)),
-    wrong("pad_id_ignored",
-          "The masks treat 0 as padding, whatever `pad_id` says.",
+    wrong("pad_id_ignored", "The masks treat 0 as padding, whatever `pad_id` says.",
           "How do the mask functions learn about `pad_id`?",
           edit(_PAD_ID, "self.pad_id = 0")),
     wrong("pad_id_not_handed_on",
@@ -29,20 +28,17 @@ IN_PADDING = [
           edit("vocab, d_model, positions, dropout, pad_id", "vocab, d_model, positions, dropout")),
 ]
 IN_SIZES = [
-    wrong("no_positions",
-          "No positions are added to the embeddings, so the model cannot know the order of the words.",
+    wrong("no_positions", "No positions are added to the embeddings, so the model cannot know the order of the words.",
           "Which module do you pass to `InputLayer`?",
           edit(f"positions = {_POSITIONS}", "positions = nn.Identity()")),
-    wrong("no_final_norm",
-          "With `norm_first`, there is no norm at the end of a stack.",
+    wrong("no_final_norm", "With `norm_first`, there is no norm at the end of a stack.",
           "What does a pre-norm stack need that a post-norm stack does not?",
           edit(_NORM, "None"), tests="`nn.LayerNorm(d_model)`"),
     wrong("always_final_norm",
           "A post-norm stack also has a norm at its end. (So has `nn.Transformer`, but not the paper.)",
           "What is the last step of a post-norm layer?",
           edit(_NORM, "nn.LayerNorm(d_model)")),
-    wrong("one_layer",
-          "A stack has one layer, whatever `num_layers` says.",
+    wrong("one_layer", "A stack has one layer, whatever `num_layers` says.",
           "Where does `num_layers` go?",
           edit("num_layers, norm)", "1, norm)")),
 ]

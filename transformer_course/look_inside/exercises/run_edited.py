@@ -44,8 +44,7 @@ MISTAKES = [
               hook = lambda module, arguments, output: edit(output)
               handles.append(model.get_submodule(name).register_forward_hook(hook))
               """)),
-    wrong("not_returned",
-          "Your hook calls the edit but returns nothing, so PyTorch keeps the module's own output.",
+    wrong("not_returned", "Your hook calls the edit but returns nothing, so PyTorch keeps the module's own output.",
           "What does a forward hook have to return if the output is to change?",
           edit(_HOOK, """
               def hook(module, arguments, output):
@@ -57,16 +56,13 @@ MISTAKES = [
                   output = edit(output)
               return hook
               """, name="name_rebound")),
-    wrong("hooks_stay",
-          "Your hooks stay in the model, so that every later run is edited as well.",
+    wrong("hooks_stay", "Your hooks stay in the model, so that every later run is edited as well.",
           "What does `register_forward_hook` return, and what is it for?",
           edit(_REMOVE, "pass"), tests="yours are gone"),
-    wrong("only_the_last_removed",
-          "Only one of your hooks is removed; the others stay in the model.",
+    wrong("only_the_last_removed", "Only one of your hooks is removed; the others stay in the model.",
           "How many handles are there?",
           edit("for handle in handles:", "for handle in handles[-1:]:")),
-    wrong("hooks_survive_an_error",
-          "If the model raises an error, your hooks stay in it.",
+    wrong("hooks_survive_an_error", "If the model raises an error, your hooks stay in it.",
           "Which block of a `try` statement runs in either case?",
           source("""
               def run_edited(model, ids, edits):
@@ -79,39 +75,33 @@ MISTAKES = [
                       handle.remove()
                   return logits
               """)),
-    wrong("error_hidden",
-          "If the model raises an error, your function hides it from the caller.",
+    wrong("error_hidden", "If the model raises an error, your function hides it from the caller.",
           "Does a `return` in `finally`, or an `except` without `raise`, let an error through?",
           edit("try:", "logits = None\ntry:", "return model(ids)", "logits = model(ids)",
                "finally:", "except Exception:\n    pass\nfinally:",
                "    handle.remove()", "    handle.remove()\nreturn logits")),
-    wrong("all_hooks_cleared",
-          "You remove all hooks of the modules, also those that the caller had put there.",
+    wrong("all_hooks_cleared", "You remove all hooks of the modules, also those that the caller had put there.",
           "Whose hooks are in `_forward_hooks`?",
           edit("for handle in handles:", "for name in edits:",
                _REMOVE, "model.get_submodule(name)._forward_hooks.clear()"), tests="hooks of the caller"),
-    wrong("the_input",
-          "The edit is applied to what the module *reads*, or is given that in place of the output.",
+    wrong("the_input", "The edit is applied to what the module *reads*, or is given that in place of the output.",
           "A hook gets the module, its arguments and its output. Which of them should the edit see?",
           edit("edit(output)", "edit(arguments[0])"),
           edit(_REGISTER, """
               hook = lambda module, arguments, edit=edit: (edit(arguments[0]),)
               handles.append(model.get_submodule(name).register_forward_pre_hook(hook))
               """, name="pre_hook")),
-    wrong("added",
-          "The edited output is added to the module's output instead of replacing it.",
+    wrong("added", "The edited output is added to the module's output instead of replacing it.",
           "What does PyTorch do with the value that a hook returns?",
           edit("edit(output)", "output + edit(output)")),
     wrong("run_before",
           "The model runs before your hooks are registered, or after they are removed: nothing is edited.",
           "In which order must register, run and remove happen?",
           edit("handles = []", "handles = []\nlogits = model(ids)", "return model(ids)", "return logits")),
-    wrong("run_twice",
-          "The model runs more than once.",
+    wrong("run_twice", "The model runs more than once.",
           "How many runs does one set of edits need?",
           edit("return model(ids)", "model(ids)\nreturn model(ids)"), tests="once"),
-    wrong("first_only",
-          "Only the first edit takes effect.",
+    wrong("first_only", "Only the first edit takes effect.",
           "Is something inside the loop that belongs after it?",
           edit("edits.items()", "list(edits.items())[:1]")),
 ]

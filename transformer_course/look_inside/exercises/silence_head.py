@@ -42,20 +42,17 @@ CASES = [
 ]
 
 MISTAKES = [
-    wrong("interleaved",
-          "You zeroed every h-th component. The heads are concatenated one after the other.",
+    wrong("interleaved", "You zeroed every h-th component. The heads are concatenated one after the other.",
           "In which order does `merge_heads` write the components of two heads?",
           edit(_ZERO, "merged[..., head :: layer.num_heads] = 0")),
-    wrong("wrong_width",
-          "The block that you zeroed has the wrong width: a head has `d_k` components.",
+    wrong("wrong_width", "The block that you zeroed has the wrong width: a head has `d_k` components.",
           "With `d_model = 12` and 4 heads, how many components does one head write?",
           edit("d_k = layer.w_o.in_features // layer.num_heads", "d_k = layer.num_heads"),
           edit("d_k = layer.w_o.in_features // layer.num_heads", "d_k = layer.w_v.out_features // layer.num_heads",
                name="width_of_values"),
           edit("d_k = layer.w_o.in_features // layer.num_heads", "d_k = layer.w_o.in_features // layer.num_kv_heads",
                name="width_of_a_group")),
-    wrong("one_off",
-          "You silenced the head before or after the one that was asked for.",
+    wrong("one_off", "You silenced the head before or after the one that was asked for.",
           "Where does the block of head 0 begin?",
           edit(_ZERO, "merged[..., (head - 1) * d_k : head * d_k] = 0"),
           edit(_ZERO, "merged[..., (head + 1) * d_k : (head + 2) * d_k] = 0", name="head_after")),
@@ -68,8 +65,7 @@ MISTAKES = [
                   output[..., head * d_k : (head + 1) * d_k] = 0
                   return output
               """, _RETURN, "return layer.w_o.register_forward_hook(hook)")),
-    wrong("values_of_the_group",
-          "You zeroed values behind `w_v`, which silences every head that shares them.",
+    wrong("values_of_the_group", "You zeroed values behind `w_v`, which silences every head that shares them.",
           "How many heads read the values of one group?",
           edit(_HOOK, """
               def hook(module, arguments, output):
@@ -78,17 +74,14 @@ MISTAKES = [
                   output[..., group * d_k : (group + 1) * d_k] = 0
                   return output
               """, _RETURN, "return layer.w_v.register_forward_hook(hook)")),
-    wrong("all_others",
-          "You silenced all heads but the one that was asked for.",
+    wrong("all_others", "You silenced all heads but the one that was asked for.",
           "Is the block that you zero the head's own?",
           edit("arguments[0].clone()", "torch.zeros_like(arguments[0])", _ZERO,
                "merged[..., head * d_k : (head + 1) * d_k] = arguments[0][..., head * d_k : (head + 1) * d_k]")),
-    wrong("in_place",
-          "Your hook changes the tensor that the layer passed to `w_o`, which others may hold as well.",
+    wrong("in_place", "Your hook changes the tensor that the layer passed to `w_o`, which others may hold as well.",
           "Does a slice of a tensor share its memory?",
           edit("arguments[0].clone()", "arguments[0]"), tests="copy"),
-    wrong("weights_changed",
-          "You changed the layer's weights: the head stays silent after `remove()`.",
+    wrong("weights_changed", "You changed the layer's weights: the head stays silent after `remove()`.",
           "What does removing a hook bring back, and what not?",
           edit(_HOOK, """
               layer.w_o.weight.data[:, head * d_k : (head + 1) * d_k] = 0
@@ -102,21 +95,17 @@ MISTAKES = [
           edit("return (merged,)", "return None"),
           edit(_RETURN, "handle = layer.w_o.register_forward_pre_hook(hook)\nhandle.remove()\nreturn handle",
                name="removed_at_once")),
-    wrong("no_handle",
-          "You do not return the handle, so nobody can remove the hook.",
+    wrong("no_handle", "You do not return the handle, so nobody can remove the hook.",
           "What does `register_forward_pre_hook` return?",
           edit(_RETURN, "layer.w_o.register_forward_pre_hook(hook)"),
           edit(_RETURN, "layer.w_o.register_forward_pre_hook(hook)\nreturn layer", name="layer_returned")),
-    wrong("last_position_only",
-          "The head is silent at one position only.",
+    wrong("last_position_only", "The head is silent at one position only.",
           "Which dimensions does `...` stand for?",
           edit(_ZERO, "merged[:, -1, head * d_k : (head + 1) * d_k] = 0")),
-    wrong("a_single_head",
-          "The second head that is silenced makes the first one speak again.",
+    wrong("a_single_head", "The second head that is silenced makes the first one speak again.",
           "Does a new call remove or replace hooks of earlier ones?",
           edit(_RETURN, f"layer.w_o._forward_pre_hooks.clear()\n{_RETURN}"), tests="several"),
-    wrong("mean_instead",
-          "You replaced the head's vectors by their mean over positions. The task asks for zeros.",
+    wrong("mean_instead", "You replaced the head's vectors by their mean over positions. The task asks for zeros.",
           "What does the docstring say that the head writes?",
           edit(_ZERO, """
               part = merged[..., head * d_k : (head + 1) * d_k]

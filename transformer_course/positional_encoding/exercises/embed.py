@@ -46,8 +46,7 @@ _LOOKUP = "vectors = table[ids]"
 _FILL = "return vectors.masked_fill(is_padding, 0.0)"
 
 MISTAKES = [
-    wrong("zero_without_padding",
-          "Token 0 becomes a zero vector even when there is no padding token.",
+    wrong("zero_without_padding", "Token 0 becomes a zero vector even when there is no padding token.",
           "What should happen to token 0 when `padding_idx` is None?",
           edit("""
               if padding_idx is None:
@@ -57,8 +56,7 @@ MISTAKES = [
               """),
           edit("padding_idx: int | None = None", "padding_idx: int | None = 0", name="default_zero"),
           tests="`padding_idx=None`"),
-    wrong("result_in_float32",
-          "For some tables that are not float32, the vectors are float32 all the same.",
+    wrong("result_in_float32", "For some tables that are not float32, the vectors are float32 all the same.",
           "Which dtype does `torch.zeros` use by default?",
           edit(_LOOKUP, """
               vectors = torch.zeros(*ids.shape, table.size(1))
@@ -66,8 +64,7 @@ MISTAKES = [
               """),
           edit(_FILL, "return torch.where(is_padding, torch.zeros(vectors.shape), vectors)", name="zeros_in_float32"),
           tests="result"),
-    wrong("padding_ignored",
-          "Padding is looked up like any other token: its vector is not zero.",
+    wrong("padding_ignored", "Padding is looked up like any other token: its vector is not zero.",
           "What does your function do with `padding_idx`?",
           edit("if padding_idx is None:", "if True:"), tests="whatever"),
     wrong("padding_only_frozen",
@@ -80,12 +77,10 @@ MISTAKES = [
           'Token 0 is taken to mean "no padding", because 0 counts as false in Python.',
           "What is `bool(0)`, and what should decide whether there is a padding token?",
           edit("if padding_idx is None:", "if not padding_idx:")),
-    wrong("padding_always_0",
-          "Token 0 is treated as padding, whatever `padding_idx` says.",
+    wrong("padding_always_0", "Token 0 is treated as padding, whatever `padding_idx` says.",
           "Where does your code use the value of `padding_idx`?",
           edit("ids == padding_idx", "ids == 0")),
-    wrong("mask_inverted",
-          "Only padding keeps its vector; all real words become zero.",
+    wrong("mask_inverted", "Only padding keeps its vector; all real words become zero.",
           "Is your mask True where the padding is, or where the words are?",
           edit("ids == padding_idx", "ids != padding_idx")),
     wrong("mask_without_dimension",
@@ -93,8 +88,7 @@ MISTAKES = [
           "What shape broadcasts one flag over all components of a vector?",
           edit(".unsqueeze(-1)", ""),
           edit(".unsqueeze(-1)", "", _FILL, "return vectors * ~is_padding", name="multiplied_without_dimension")),
-    wrong("row_overwritten",
-          "Your function writes zeros into the table that it was given.",
+    wrong("row_overwritten", "Your function writes zeros into the table that it was given.",
           "What else might use this table after your function returns?",
           edit(_LOOKUP, """
               if padding_idx is not None:
@@ -106,60 +100,50 @@ MISTAKES = [
                   table[padding_idx] = 0
               return table[ids]
               """, name="leaf_overwritten")),
-    wrong("smaller_ids_too",
-          "All ids up to `padding_idx` become zero, not only the padding token.",
+    wrong("smaller_ids_too", "All ids up to `padding_idx` become zero, not only the padding token.",
           "Is a smaller id padding as well?",
           edit("ids == padding_idx", "ids <= padding_idx")),
-    wrong("first_sentence_decides",
-          "Every sentence is treated as padded where the first one is.",
+    wrong("first_sentence_decides", "Every sentence is treated as padded where the first one is.",
           "Does each sentence of the batch have its own length?",
           edit("ids == padding_idx", "ids[:1] == padding_idx")),
     wrong("only_trailing_padding",
           "Only padding at the end of a sentence is recognised, but here it also occurs in the middle.",
           "Does your code ask each id whether it is padding?",
           edit("ids == padding_idx", "(ids == padding_idx).flip(1).cumprod(1).flip(1).bool()")),
-    wrong("detached",
-          "No gradient flows into the table, so it could never be trained.",
+    wrong("detached", "No gradient flows into the table, so it could never be trained.",
           "Does `.detach()`, `.data`, NumPy or `no_grad` cut the graph somewhere?",
           edit(_LOOKUP, "vectors = table.detach()[ids]"),
           edit(_LOOKUP, "vectors = torch.tensor(table.detach().numpy()[ids.numpy()])", name="through_numpy"),
           tests="receive"),
-    wrong("padding_by_its_row",
-          "Words whose row equals that of the padding token become zero.",
+    wrong("padding_by_its_row", "Words whose row equals that of the padding token become zero.",
           "What makes a token padding: its row, or its id?",
           edit("(ids == padding_idx)", "((ids == padding_idx) | (vectors == table[padding_idx]).all(-1))")),
-    wrong("filled_otherwise",
-          "Padding is filled with something other than zeros.",
+    wrong("filled_otherwise", "Padding is filled with something other than zeros.",
           "Which vector adds nothing?",
           edit(_FILL, "return vectors.masked_fill(is_padding, float('nan'))", name="nan_for_padding"),
           edit(_FILL, "return vectors.masked_fill(is_padding, 1.0)", name="ones_for_padding")),
-    wrong("gradient_kept",
-          "Padding still sends a gradient into its row.",
+    wrong("gradient_kept", "Padding still sends a gradient into its row.",
           "Does your zero depend on the table, as far as autograd can tell?",
           edit(_FILL, """
               vectors.data[ids == padding_idx] = 0
               return vectors
               """)),
-    wrong("dimensions_swapped",
-          "Two dimensions are swapped: the result should have the shape `(B, L, d_model)`.",
+    wrong("dimensions_swapped", "Two dimensions are swapped: the result should have the shape `(B, L, d_model)`.",
           "Which dimension of `ids` is the batch, and where do the components of a vector go?",
           edit(_LOOKUP, "vectors = table[ids.T]", "ids == padding_idx", "ids.T == padding_idx",
                name="sentences_as_columns"),
           edit("        return vectors", "        return vectors.mT", _FILL, f"{_FILL}.mT",
                name="features_before_positions")),
-    wrong("positions_averaged",
-          "The vectors of a sentence were averaged into one.",
+    wrong("positions_averaged", "The vectors of a sentence were averaged into one.",
           "How many vectors should come out for a sentence of `L` tokens?",
           edit(_LOOKUP, "return table[ids].mean(1)")),
-    wrong("batch_flattened",
-          "The sentences of the batch were joined into one long list.",
+    wrong("batch_flattened", "The sentences of the batch were joined into one long list.",
           "How can you restore the shape `(B, L)` after a flat lookup?",
           edit(_LOOKUP, """
               ids = ids.flatten()
               vectors = table[ids]
               """)),
-    wrong("ids_for_vectors",
-          "The vectors are multiplied by the ids themselves.",
+    wrong("ids_for_vectors", "The vectors are multiplied by the ids themselves.",
           "Is an id a number to calculate with, or a name?",
           edit(_LOOKUP, "return table[ids] * ids.unsqueeze(-1)")),
     wrong("padding_multiplied",
@@ -172,8 +156,7 @@ MISTAKES = [
                   keep[padding_idx] = 0
               return table[ids] * keep[ids]
               """, name="padding_multiplied_by_rows")),
-    wrong("ids_changed",
-          "Your function modifies the caller's `ids`.",
+    wrong("ids_changed", "Your function modifies the caller's `ids`.",
           "Whose tensor are you writing to?",
           edit(_FILL, f"""
               ids[ids == padding_idx] = -1

@@ -33,14 +33,12 @@ _EMBEDDING = "self.embedding = nn.Embedding(vocab_size, d_model, padding_idx=pad
 
 MISTAKES = [
     # Mistakes in the factor, and in the sum of words and positions.
-    wrong("not_scaled",
-          "The embeddings are not scaled.",
+    wrong("not_scaled", "The embeddings are not scaled.",
           "By which factor should they be multiplied, and when?",
           edit(_SCALED, "x = self.embedding(ids)"),
           edit(_SCALE, "self.embedding.weight.data *= math.sqrt(d_model)",
                _SCALED, "x = self.embedding(ids)", name="scaled_weights_at_the_start"), tests="embeddings"),
-    wrong("divided",
-          "The embeddings are divided by the square root of `d_model`.",
+    wrong("divided", "The embeddings are divided by the square root of `d_model`.",
           "Should the words get louder or quieter?",
           edit(_SCALED, "x = self.embedding(ids) / self.scale")),
     wrong("scaled_by_d",
@@ -55,8 +53,7 @@ MISTAKES = [
           edit(_SCALED, "x = self.embedding(ids) * math.sqrt(ids.size(1))", name="scaled_by_length"),
           edit(_SCALED, "x = self.embedding(ids) * math.sqrt(len(ids))", name="scaled_by_batch"),
           edit(_SCALE, "self.scale = math.sqrt(512)", name="scale_fixed")),
-    wrong("positions_scaled",
-          "The factor scales the positions.",
+    wrong("positions_scaled", "The factor scales the positions.",
           "Which part of the sum should get louder, and which should not?",
           edit(_SCALED, "x = self.embedding(ids)", _DROP, "return self.dropout(self.positions(x) * self.scale)",
                name="scaled_after"),
@@ -64,22 +61,18 @@ MISTAKES = [
               rows = self.positions(torch.zeros_like(x)) * self.scale
               return self.dropout(x + rows)
               """)),
-    wrong("no_positions",
-          "The positions are missing.",
+    wrong("no_positions", "The positions are missing.",
           "Where do you call the module `positions`?",
           edit(_DROP, "return self.dropout(x)")),
-    wrong("added_twice",
-          "The words or the positions are added twice: `positions(x)` is already the sum.",
+    wrong("added_twice", "The words or the positions are added twice: `positions(x)` is already the sum.",
           "Does the module `positions` return the rows, or the sum with `x`?",
           edit(_DROP, "return self.dropout(self.positions(self.positions(x)))", name="positions_twice"),
           edit(_DROP, "return self.dropout(x + self.positions(x))", name="words_twice")),
-    wrong("positions_only",
-          "Only positions come out; the words are lost.",
+    wrong("positions_only", "Only positions come out; the words are lost.",
           "What do you pass to the module `positions`?",
           edit(_DROP, "return self.dropout(self.positions(torch.zeros_like(x)))")),
     # Mistakes in the dropout.
-    wrong("no_dropout",
-          "Nothing is dropped in training mode.",
+    wrong("no_dropout", "Nothing is dropped in training mode.",
           "Do you use what dropout returns?",
           edit(_DROP, "return self.positions(x)"),
           edit(_DROP, """
@@ -87,31 +80,25 @@ MISTAKES = [
               self.dropout(x)
               return x
               """, name="dropout_discarded")),
-    wrong("dropout_before_positions",
-          "Dropout is applied before the positions are added, so they are never dropped.",
+    wrong("dropout_before_positions", "Dropout is applied before the positions are added, so they are never dropped.",
           "The paper applies dropout to the sum. Which sum?",
           edit(_DROP, "return self.positions(self.dropout(x))"),
           edit(_SCALED, "x = self.dropout(self.embedding(ids)) * self.scale",
                _DROP, "return self.positions(x)", name="dropout_before_scale"), tests="training"),
-    wrong("dropout_twice",
-          "Dropout is applied twice, before and after the positions.",
+    wrong("dropout_twice", "Dropout is applied twice, before and after the positions.",
           "How many times does the paper apply dropout between the ids and the first layer?",
           edit(_DROP, "return self.dropout(self.positions(self.dropout(x)))")),
-    wrong("dropout_always",
-          "Dropout is active in eval mode as well.",
+    wrong("dropout_always", "Dropout is active in eval mode as well.",
           "How does `F.dropout` know whether the module is in training mode?",
           edit(_DROP, "return nn.functional.dropout(self.positions(x), self.dropout.p)")),
-    wrong("share_kept",
-          "The fraction that should be dropped is kept instead.",
+    wrong("share_kept", "The fraction that should be dropped is kept instead.",
           "In PyTorch, is `p` the probability of dropping an entry, or of keeping it?",
           edit("nn.Dropout(dropout)", "nn.Dropout(1 - dropout)")),
-    wrong("share_ignored",
-          "The dropout rate is PyTorch's default or always the same one, not the one that was passed.",
+    wrong("share_ignored", "The dropout rate is PyTorch's default or always the same one, not the one that was passed.",
           "What does `__init__` do with its argument `dropout`?",
           edit("nn.Dropout(dropout)", "nn.Dropout()"),
           edit("nn.Dropout(dropout)", "nn.Dropout(0.1)", name="share_fixed")),
-    wrong("dropped_together",
-          "Whole vectors, or the same entries of every sentence, are dropped together.",
+    wrong("dropped_together", "Whole vectors, or the same entries of every sentence, are dropped together.",
           "How many entries share one random number in your code, and how many should?",
           edit(_DROP, """
               x, p = self.positions(x), self.dropout.p
@@ -147,8 +134,7 @@ MISTAKES = [
               self.scale = math.sqrt(d_model)
               nn.init.normal_(self.embedding.weight, std=d_model**-0.5)
               """)),
-    wrong("padding_always_0",
-          "The embedding layer treats token 0 as padding, whatever `padding_idx` says.",
+    wrong("padding_always_0", "The embedding layer treats token 0 as padding, whatever `padding_idx` says.",
           "Where does your code use the value of `padding_idx`?",
           edit("padding_idx=padding_idx)", "padding_idx=0)")),
     wrong("positions_copied",
@@ -158,34 +144,29 @@ MISTAKES = [
               import copy
               self.positions = copy.deepcopy(positions)
               """), tests="`positions`"),
-    wrong("padding_cut_out",
-          "At padding the whole sum is zero, so the position is lost as well.",
+    wrong("padding_cut_out", "At padding the whole sum is zero, so the position is lost as well.",
           "Which part of the sum should be zero at padding?",
           edit(_DROP, """
               keep = (ids != self.embedding.padding_idx).unsqueeze(-1)
               return self.dropout(self.positions(x) * keep)
               """), tests="still added"),
-    wrong("scale_trained",
-          "The factor is a parameter, so training would change it.",
+    wrong("scale_trained", "The factor is a parameter, so training would change it.",
           "Is the square root of `d_model` something to learn?",
           edit(_SCALE, "self.scale = nn.Parameter(torch.tensor(d_model**0.5))")),
-    wrong("weights_grow",
-          "The embedding table is scaled in place, so it grows with every call.",
+    wrong("weights_grow", "The embedding table is scaled in place, so it grows with every call.",
           "Does `forward` change the state of the module?",
           edit(_SCALED, """
               with torch.no_grad():
                   self.embedding.weight *= self.scale
               x = self.embedding(ids)
               """)),
-    wrong("frozen",
-          "The embedding table does not require a gradient, so it could never learn.",
+    wrong("frozen", "The embedding table does not require a gradient, so it could never learn.",
           "Where is `requires_grad` set, and to what?",
           edit(_SCALE, """
               self.scale = math.sqrt(d_model)
               self.embedding.weight.requires_grad = False
               """)),
-    wrong("detached",
-          "No gradient reaches the embedding table, so it could never learn.",
+    wrong("detached", "No gradient reaches the embedding table, so it could never learn.",
           "Does `.detach()`, `.data` or `no_grad` cut the graph somewhere?",
           edit(_SCALED, "x = self.embedding(ids).detach() * self.scale")),
     wrong("other_name",
@@ -193,8 +174,7 @@ MISTAKES = [
           "What do you call the layer in `__init__`?",
           edit(_EMBEDDING, "self.embed = nn.Embedding(vocab_size, d_model, padding_idx=padding_idx)",
                "self.embedding(ids)", "self.embed(ids)"), tests="`nn.Embedding`"),
-    wrong("sizes_swapped",
-          "The two dimensions of the embedding table are swapped.",
+    wrong("sizes_swapped", "The two dimensions of the embedding table are swapped.",
           "Which comes first in `nn.Embedding`: the number of vectors, or their length?",
           edit("nn.Embedding(vocab_size, d_model,", "nn.Embedding(d_model, vocab_size,")),
     wrong("more_than_asked",

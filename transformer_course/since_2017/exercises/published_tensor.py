@@ -57,14 +57,12 @@ _BACK = "return pairs_to_halves(tensor, heads) if heads else tensor"
 _BEFORE = 'before = f"blk.{block[1]}." if block else ""'
 
 MISTAKES = [
-    wrong("not_converted",
-          "Queries, keys or both come back as stored, for neighbours; `rotate` rotates halves.",
+    wrong("not_converted", "Queries, keys or both come back as stored, for neighbours; `rotate` rotates halves.",
           "Which of your functions reorders the rows of a rotary projection, and which projections are rotated?",
           edit(_BACK, "return tensor"),
           edit(_HEADS, 'heads = {"w_q": num_heads}.get(part)', name="only_queries"),
           edit(_HEADS, 'heads = {"w_k": num_kv_heads}.get(part)', name="only_keys")),
-    wrong("wrong_heads",
-          "Queries or keys are converted with a number of heads that is not theirs.",
+    wrong("wrong_heads", "Queries or keys are converted with a number of heads that is not theirs.",
           "How many heads do the queries have, how many the keys, and where does your conversion use these numbers?",
           edit(_HEADS, 'heads = num_heads if part in ("w_q", "w_k") and tensor.size(0) % (2 * num_heads) == 0 '
                        'else {"w_k": num_kv_heads}.get(part)'),
@@ -76,22 +74,19 @@ MISTAKES = [
               return pairs_to_halves(tensor, heads) if heads else tensor
               """, name="heads_exchanged"),
           edit(_BACK, "return pairs_to_halves(tensor, 1) if heads else tensor", name="one_head")),
-    wrong("converted_too",
-          "Values or the output projection are converted as well.",
+    wrong("converted_too", "Values or the output projection are converted as well.",
           "Which of the four projections feed a rotation?",
           edit(_HEADS, 'heads = {"w_q": num_heads, "w_k": num_kv_heads, "w_v": num_kv_heads}.get(part)'),
           edit(_HEADS, 'heads = {"w_q": num_heads, "w_k": num_kv_heads, "w_o": num_heads}.get(part)',
                name="output_too"),
           edit(_HEADS, 'heads = {"q": num_heads, "k": num_kv_heads, "v": num_kv_heads, "o": num_heads}.get(part[2:])',
                name="attention_too")),
-    wrong("other_way",
-          "Queries and keys are converted in the other direction, from halves to neighbours, or twice.",
+    wrong("other_way", "Queries and keys are converted in the other direction, from halves to neighbours, or twice.",
           "In which order are the rows in the *file*, and how often does your code call `pairs_to_halves` on them?",
           edit(_BACK, "return tensor.unflatten(0, (heads, 2, -1)).transpose(1, 2).flatten(0, 2) if heads else tensor"),
           edit(_BACK, "return pairs_to_halves(pairs_to_halves(tensor, heads), heads) if heads else tensor",
                name="converted_twice")),
-    wrong("names_exchanged",
-          "Two names are exchanged in your table, so two parameters get each other's tensor.",
+    wrong("names_exchanged", "Two names are exchanged in your table, so two parameters get each other's tensor.",
           "Which of your norms comes before the attention, which matrix goes through SiLU, and what does the "
           "letter after `attn_` mean?",
           edit('"norm1": "attn_norm", "norm2": "ffn_norm"', '"norm1": "ffn_norm", "norm2": "attn_norm"'),
@@ -100,8 +95,7 @@ MISTAKES = [
                name="keys_and_values_exchanged"),
           edit('"w_q": "attn_q"', '"w_q": "attn_output"', '"w_o": "attn_output"', '"w_o": "attn_q"',
                name="queries_and_output_exchanged")),
-    wrong("last_norm_of_a_block",
-          "The model's last norm is a block's norm.",
+    wrong("last_norm_of_a_block", "The model's last norm is a block's norm.",
           "Which norm in the file is in no block?",
           edit(_LOOK_UP, """
               last = [given for given in published if given.endswith("ffn_norm.weight")]
@@ -125,8 +119,7 @@ MISTAKES = [
           "Which names does the list in the text show, and what comes between `blk.` and the part's name?",
           edit(_LOOK_UP, "tensor = published[name]"),
           edit(_BEFORE, 'before = "blk." if block else ""', name="without_the_number")),
-    wrong("changed",
-          "Tensors come back changed: matrices transposed, or the embedding scaled.",
+    wrong("changed", "Tensors come back changed: matrices transposed, or the embedding scaled.",
           "What shape does the parameter have? Does your model scale its embedding, or the file?",
           edit(_BACK, f"tensor = tensor.mT if tensor.dim() == 2 and not heads else tensor; {_BACK}"),
           edit(_BACK, 'tensor = tensor * tensor.size(-1) ** 0.5 if part == "embedding" else tensor; '
@@ -138,17 +131,14 @@ MISTAKES = [
               everything = dict(published.items())
               tensor = everything[f"{before}{names[part]}.weight"]
               """), tests="builds"),
-    wrong("as_float32",
-          "The tensors come back as float32, whatever their dtype was.",
+    wrong("as_float32", "The tensors come back as float32, whatever their dtype was.",
           "Where does the conversion happen: here, or when the tensor is copied into the parameter?",
           edit(_LOOK_UP, f"{_LOOK_UP}.float()")),
-    wrong("given_written",
-          "Tensors of the file have different values afterwards.",
+    wrong("given_written", "Tensors of the file have different values afterwards.",
           "Which of your steps writes in place?",
           edit(_BACK, "return tensor.copy_(pairs_to_halves(tensor, heads).clone()) if heads else tensor"),
           tests="modified"),
-    wrong("name_returned",
-          "You return a name; return the tensor.",
+    wrong("name_returned", "You return a name; return the tensor.",
           "What can you look up under this name?",
           edit(_BACK, 'return f"{before}{names[part]}.weight"')),
 ]

@@ -87,8 +87,7 @@ CASES = [
 ]
 
 MISTAKES = [
-    wrong("untrained",
-          "The model knows nothing: it looks untrained, or was trained for only a few steps.",
+    wrong("untrained", "The model knows nothing: it looks untrained, or was trained for only a few steps.",
           "Is the model in the file the one that you trained?",
           source("""
               def trained_model():
@@ -102,23 +101,19 @@ MISTAKES = [
                       nn.init.zeros_(parameter)
                   return model
               """, name="zeros")),
-    wrong("frequencies",
-          "The model knows how often each byte occurs, and hardly more.",
+    wrong("frequencies", "The model knows how often each byte occurs, and hardly more.",
           "How much of the earlier text does it see: what does your causal mask allow?",
           source(_TABLE.format(rows="counts.sum(0).log().expand(128, 128).clone()")),
           source(_TABLE.format(rows="(9 * counts.sum(0) / counts.sum() + counts / counts.sum(1, keepdim=True)).log()"),
                  name="mixed")),
-    wrong("pairs",
-          "The model knows which byte follows which, but no words.",
+    wrong("pairs", "The model knows which byte follows which, but no words.",
           "How far did the loss fall, and how many steps did you train?",
           source(_TABLE.format(rows="(counts / counts.sum(1, keepdim=True)).log()"))),
-    wrong("repeats",
-          "The model repeats the byte that it sees: it was trained without the shift.",
+    wrong("repeats", "The model repeats the byte that it sees: it was trained without the shift.",
           "Which bytes are shown, and which are wanted?",
           source(_TABLE.format(rows="20 * torch.eye(128)")),
           source(_TABLE.format(rows="6 * torch.eye(128)"), name="repeats_gently")),
-    wrong("sees_the_future",
-          "A later byte changes earlier logits: the model sees the future.",
+    wrong("sees_the_future", "A later byte changes earlier logits: the model sees the future.",
           "Which mask does your attention use?",
           source("""
               class Peeking(nn.Module):
@@ -132,12 +127,10 @@ MISTAKES = [
               def trained_model():
                   return Peeking()
               """), tests="nothing"),
-    wrong("some_words",
-          "The model knows words, but not yet how sentences continue: it needs more training.",
+    wrong("some_words", "The model knows words, but not yet how sentences continue: it needs more training.",
           "How many steps did you train, and was the loss still falling?",
           source(_INSTRUCTORS.format(step="model.norm.weight.data.mul_(0.45)"))),
-    wrong("no_file",
-          "There is no file with weights beside the notebook.",
+    wrong("no_file", "There is no file with weights beside the notebook.",
           "Did you hand in `modern.safetensors`, under this very name?",
           source("""
               def trained_model(weights="no such modern.safetensors"):
@@ -148,8 +141,7 @@ MISTAKES = [
     common("nothing_returned", source("def trained_model():\n    new_model()\n")),
     common("returns_class", source("def trained_model():\n    return LanguageModel\n")),
     common("returns_pair", source("def trained_model():\n    return new_model(), 0.9\n")),
-    wrong("last_byte_only",
-          "The model gives logits for the last position only.",
+    wrong("last_byte_only", "The model gives logits for the last position only.",
           "How many predictions does a window of 96 bytes hold?",
           source("""
               class Last(LanguageModel):

@@ -84,8 +84,7 @@ def _recounted(old: str, new: str, name: str = "") -> Variant:
 _BEST = "best = min(pairs, key=lambda pair: (-pairs[pair], pair), default=None)"
 
 MISTAKES = [
-    wrong("counts_ignored",
-          "Every word counts once, however often it occurs.",
+    wrong("counts_ignored", "Every word counts once, however often it occurs.",
           "A pair is in a word that occurs 6 times. How often does the pair occur?",
           edit("sign * counts[word]", "sign")),
     wrong("ties",
@@ -95,8 +94,7 @@ MISTAKES = [
           edit(_BEST, "best = max(pairs, key=lambda pair: (pairs[pair], pair), default=None)", name="ties_last"),
           _recounted("min(pairs, key=lambda p: (-pairs[p], p), default", "max(pairs, key=pairs.get, default",
                      name="ties_first_met"), tests="smallest"),
-    wrong("rarest",
-          "The rarest pair is merged.",
+    wrong("rarest", "The rarest pair is merged.",
           "Which pair deserves a symbol of its own?",
           edit("(-pairs[pair], pair)", "(pairs[pair] < 2, pairs[pair], pair)")),
     wrong("stop",
@@ -105,8 +103,7 @@ MISTAKES = [
           'Is it "less than twice" or "twice or less"?',
           edit("pairs[best] < 2:", "pairs[best] < 1:", name="never_stops"),
           edit("pairs[best] < 2:", "pairs[best] <= 2:", name="stops_early")),
-    wrong("counted_once",
-          "The pairs are counted only once, at the beginning.",
+    wrong("counted_once", "The pairs are counted only once, at the beginning.",
           "Which pairs exist after the first merge that did not exist before?",
           source("""
               def learn_merges(counts, num_merges):
@@ -117,14 +114,12 @@ MISTAKES = [
                   kept = [p for p in pairs if pairs[p] >= 2]
                   return sorted(kept, key=lambda p: (-pairs[p], p))[:num_merges]
               """)),
-    wrong("number_of_merges",
-          "You learn another number of merges than `num_merges`, although there are more pairs.",
+    wrong("number_of_merges", "You learn another number of merges than `num_merges`, although there are more pairs.",
           "How many rounds does your loop have, and how many for `num_merges` = 0?",
           edit("tqdm(range(num_merges)", "tqdm(range(num_merges + 1)", name="one_too_many"),
           edit("tqdm(range(num_merges)", "tqdm(range(max(num_merges, 1))", name="one_at_least"),
           edit("tqdm(range(num_merges)", "tqdm(range(num_merges - 1)", name="one_too_few")),
-    wrong("across_words",
-          "Pairs are counted across word boundaries.",
+    wrong("across_words", "Pairs are counted across word boundaries.",
           "Do the last letter of one word and the first letter of the next form a pair?",
           source("""
               def learn_merges(counts, num_merges):
@@ -140,20 +135,16 @@ MISTAKES = [
                       symbols = merge_pair(symbols, best)
                   return merges
               """)),
-    wrong("joined",
-          "You return the merged symbols instead of the pairs: `es`, not `(e, s)`.",
+    wrong("joined", "You return the merged symbols instead of the pairs: `es`, not `(e, s)`.",
           "Can you tell from `ab` alone which two symbols it was made of?",
           edit("    return merges", "    return [a + b for a, b in merges]")),
-    wrong("each_pair_once",
-          "A pair counts once per word, even where it occurs there several times.",
+    wrong("each_pair_once", "A pair counts once per word, even where it occurs there several times.",
           "How often does `(n, a)` occur in banana?",
           _recounted("in zip(s, s[1:])", "in set(zip(s, s[1:]))"), tests="occurrence"),
-    wrong("lists",
-          "The pairs are lists, not tuples. Only tuples can be keys of a dict.",
+    wrong("lists", "The pairs are lists, not tuples. Only tuples can be keys of a dict.",
           "What does the line that begins with `def` promise?",
           edit("merges.append(best)", "merges.append(list(best))")),
-    wrong("ties_by_letters",
-          "Ties are broken by the joined letters of a pair, not by the pair itself.",
+    wrong("ties_by_letters", "Ties are broken by the joined letters of a pair, not by the pair itself.",
           'Which is the smaller one in Python, `("a", "c")` or `("ab", "a")`?',
           edit("(-pairs[pair], pair)", "(-pairs[pair], pair[0] + pair[1])")),
 ]

@@ -51,8 +51,7 @@ _MATCHES = "tuple(symbols[i : i + 2]) == pair"
 _START = "merged, i = [], 0"
 
 MISTAKES = [
-    wrong("first_only",
-          "Only the first occurrence is merged.",
+    wrong("first_only", "Only the first occurrence is merged.",
           "How often may the pair occur in a word?",
           edit(_MATCHES, f"{_MATCHES} and len(merged) == i")),
     wrong("signs_as_rules",
@@ -70,19 +69,16 @@ MISTAKES = [
                   pattern = re.compile(r"(?<!\S)" + re.escape(" ".join(pair)) + r"(?!\S)")
                   return pattern.sub("".join(pair), " ".join(symbols)).split()
               """, name="backslash_as_rule")),
-    wrong("used_twice",
-          "A symbol is used twice: when it has been merged, it remains, or is merged once more.",
+    wrong("used_twice", "A symbol is used twice: when it has been merged, it remains, or is merged once more.",
           "How far must the index move after a merge?",
           edit("i += width", "i += 1", name="second_kept"),
           edit("i += width", f"i += 1 if {_MATCHES} == tuple(symbols[i + 1 : i + 3]) else width",
                name="overlapping")),
-    wrong("at_the_end",
-          "The end of the list goes wrong: its last symbol is lost, or its last two are never merged.",
+    wrong("at_the_end", "The end of the list goes wrong: its last symbol is lost, or its last two are never merged.",
           "Where does your loop over the list end? For a list of two symbols, how often does it run?",
           edit("while i < len(symbols):", "while i < len(symbols) - 1:", name="last_lost"),
           edit(_MATCHES, f"i + 2 < len(symbols) and {_MATCHES}", name="end_not_merged")),
-    wrong("from_the_right",
-          "The pair is merged from right to left: `a a a` gives `a aa`.",
+    wrong("from_the_right", "The pair is merged from right to left: `a a a` gives `a aa`.",
           "At which end should the loop begin?",
           edit(_START, "symbols, pair, merged, i = symbols[::-1], pair[::-1], [], 0",
                '"".join(symbols[i : i + width])', '"".join(symbols[i : i + width][::-1])',
@@ -100,12 +96,10 @@ MISTAKES = [
               def merge_pair(symbols, pair):
                   return ' '.join(symbols).replace(' '.join(pair), ''.join(pair)).split()
               """, name="between_spaces")),
-    wrong("unchanged",
-          "Nothing is merged; perhaps a list is compared with a tuple.",
+    wrong("unchanged", "Nothing is merged; perhaps a list is compared with a tuple.",
           "What is `['a', 'b'] == ('a', 'b')`?",
           edit(_MATCHES, "symbols[i : i + 2] == pair")),
-    wrong("again_and_again",
-          "The merged symbol is merged again with what follows: `a a a a` has become one symbol.",
+    wrong("again_and_again", "The merged symbol is merged again with what follows: `a a a a` has become one symbol.",
           "May a newly merged symbol take part in the same round?",
           source("""
               def merge_pair(symbols, pair):
@@ -117,8 +111,7 @@ MISTAKES = [
                           out.append(s)
                   return out
               """)),
-    wrong("in_place",
-          "You have modified the argument.",
+    wrong("in_place", "You have modified the argument.",
           "Who else may hold that list? If you copy it, do you do so before the first change?",
           edit("return merged", """
               symbols[:] = merged
@@ -138,20 +131,16 @@ MISTAKES = [
                       i += 1
                   return symbols
               """, name="in_place_and_one_skipped"), tests="modified"),
-    wrong("either_order",
-          "The pair is merged in both orders.",
+    wrong("either_order", "The pair is merged in both orders.",
           "Is `b a` the pair `(a, b)`?",
           edit(_MATCHES, "tuple(symbols[i : i + 2]) in (pair, pair[::-1])")),
-    wrong("same_list",
-          "If nothing is merged, you return the argument itself, not a new list.",
+    wrong("same_list", "If nothing is merged, you return the argument itself, not a new list.",
           "What happens if the caller then changes the result?",
           edit("return merged", "return merged if len(merged) < len(symbols) else symbols")),
-    wrong("empty_fails",
-          "Your function fails on an empty list.",
+    wrong("empty_fails", "Your function fails on an empty list.",
           "What is the first symbol of an empty list?",
           edit(_START, "first, merged, i = symbols[0], [], 0")),
-    wrong("tuple",
-          "You return a tuple instead of a list.",
+    wrong("tuple", "You return a tuple instead of a list.",
           "What does the task say about the result?",
           edit("return merged", "return tuple(merged)")),
 ]

@@ -109,22 +109,19 @@ CASES = [
 ]
 
 MISTAKES = [
-    wrong("copy",
-          "You return the sources unchanged.",
+    wrong("copy", "You return the sources unchanged.",
           "Where do you call the model?",
           source("""
               def restore(sources):
                   return list(sources)
               """)),
-    wrong("rule",
-          "Only a capital letter and a full stop were added.",
+    wrong("rule", "Only a capital letter and a full stop were added.",
           "Is there a model in your function?",
           source("""
               def restore(sources):
                   return [f'{s[:1].upper()}{s[1:]}.' for s in sources]
               """)),
-    wrong("empty",
-          "The texts are empty.",
+    wrong("empty", "The texts are empty.",
           "Is EOS the first token that `decode` receives?",
           source("""
               def restore(sources):
@@ -140,15 +137,13 @@ MISTAKES = [
                   model, tokenizer = load(shipped(), encoder_decoder, segment)
                   return recover(model, tokenizer, sources, greedy)
               """)),
-    wrong("ids",
-          "You return ids, not texts.",
+    wrong("ids", "You return ids, not texts.",
           "What does the tokenizer's `decode` do?",
           source("""
               def restore(sources):
                   return [[1, 2] for _ in sources]
               """)),
-    wrong("another_order",
-          "Your texts are in a different order from the sources.",
+    wrong("another_order", "Your texts are in a different order from the sources.",
           "Which source does the first of your texts belong to?",
           source("""
               def restore(sources):

@@ -80,16 +80,13 @@ MISTAKES = [
           "Which merge was learnt first, and why does it come first?",
           edit("for pair in merges:", "for pair in reversed(merges):", name="reversed"),
           edit("for pair in merges:", "for pair in sorted(merges):", name="sorted_merges")),
-    wrong("characters",
-          "The word stays cut into characters.",
+    wrong("characters", "The word stays cut into characters.",
           "What does `merge_pair` return, and where do you keep it?",
           edit("symbols = merge_pair(symbols, pair)", "merge_pair(symbols, pair)")),
-    wrong("whole_word",
-          "You return the whole word in a list.",
+    wrong("whole_word", "You return the whole word in a list.",
           "What is `list(word)`, and what is `[word]`?",
           edit("symbols = list(word)", "symbols = [word]")),
-    wrong("not_all_merges",
-          "Not all merges are applied: the first that fits, all but the last, or the first hundred.",
+    wrong("not_all_merges", "Not all merges are applied: the first that fits, all but the last, or the first hundred.",
           "What happens after the first merge that fits, and where does your loop over the merges end?",
           edit("symbols = merge_pair(symbols, pair)", """
               before, symbols = symbols, merge_pair(symbols, pair)
@@ -98,8 +95,7 @@ MISTAKES = [
               """, name="first_merge_only"),
           edit("for pair in merges:", "for pair in merges[:-1]:", name="last_merge_left_out"),
           edit("for pair in merges:", "for pair in merges[:100]:", name="first_hundred")),
-    wrong("whatever_fits",
-          "You merge whatever pair fits further left, whenever it was learnt.",
+    wrong("whatever_fits", "You merge whatever pair fits further left, whenever it was learnt.",
           "Two merges fit. Which goes first: the one further left, or the one learnt earlier?",
           source("""
               def segment(word, merges):
@@ -127,8 +123,7 @@ MISTAKES = [
                       symbols = merged
                   return symbols
               """, name="from_left_to_right")),
-    wrong("unknown_characters_lost",
-          "Characters that occur in no merge are lost.",
+    wrong("unknown_characters_lost", "Characters that occur in no merge are lost.",
           "What should become of a letter that does not occur in the corpus?",
           edit("symbols = list(word)", "symbols = [c for c in word if any(c in a + b for a, b in merges)]"),
           edit("return symbols", "return [s for s in symbols if any(s in a + b for a, b in merges)]",
