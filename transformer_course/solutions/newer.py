@@ -1,10 +1,12 @@
 """Built from notebooks/10_newer.py by `make build`; do not edit."""
 
+from collections.abc import Callable, Iterable, Sequence
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from transformer_course.solutions import attention as attention
 from transformer_course.solutions import multi_head_attention as mha
 from transformer_course.solutions import since_2017 as modern
+import math
 import torch
 import torch.nn.functional as F
 
@@ -134,3 +136,99 @@ def orthogonalise(
         gram = x @ x.T  # (m, m)
         x = a * x + (b * gram + c * gram @ gram) @ x  # (m, n)
     return x
+
+
+def master_step(
+    parameters: Sequence[nn.Parameter],
+    masters: Sequence[nn.Parameter],
+    optimizer: torch.optim.Optimizer,
+) -> None:
+    """Update bfloat16 parameters by way of their float32 copies.
+
+    Args:
+        parameters: of the model, with their gradients, in bfloat16.
+        masters: their float32 copies, in the same order.
+        optimizer: of the copies.
+    """
+    for parameter, master in zip(parameters, masters, strict=True):
+        master.grad = None if parameter.grad is None else parameter.grad.float()
+    optimizer.step()
+    with torch.no_grad():
+        for parameter, master in zip(parameters, masters, strict=True):
+            parameter.copy_(master)
+
+
+def scale_frequencies(
+    frequencies: Float[Tensor, "n"], factor: float, trained: int,
+    low: float = 1.0, high: float = 4.0,
+) -> Float[Tensor, "n"]:  # fmt: skip
+    """Slow down the rotary pairs that turn rarely (Llama Team 2024, Llama 3.1).
+
+    Args:
+        frequencies: of the pairs, in radians per position.
+        factor: how many times longer the new texts are.
+        trained: number of positions in training.
+        low: a pair with at most so many turns in training is slowed by the factor.
+        high: a pair with at least so many turns keeps its frequency.
+    """
+    turns = trained * frequencies / (2 * math.pi)  # (n,)
+    kept = ((turns - low) / (high - low)).clamp(0, 1)  # (n,)
+    return frequencies * (kept + (1 - kept) / factor)
+
+
+def slots(
+    table: Int[Tensor, "m"], positions: Int[Tensor, "n"], page_size: int
+) -> Int[Tensor, "n"]:
+    """The places of a text's positions in a pool of pages (Kwon et al. 2023).
+
+    Args:
+        table: the text's pages, in the order of its positions.
+        positions: those that are asked for.
+        page_size: positions in a page.
+    """
+    return table[positions // page_size] * page_size + positions % page_size
+
+
+def paged_attention(
+    q: Float[Tensor, "B h d_k"],
+    k_pages: Float[Tensor, "pages size g d_k"],
+    v_pages: Float[Tensor, "pages size g d_k"],
+    tables: Int[Tensor, "B m"],
+    lengths: Int[Tensor, "B"],
+) -> Float[Tensor, "B h d_k"]:
+    """Attention of each text's newest position to its keys and values in pages.
+
+    Args:
+        q: a query for each text and head, rotated.
+        k_pages: the pool of keys.
+        v_pages: the pool of values.
+        tables: the pages of each text.
+        lengths: positions of each text, the newest included.
+    """
+    k, v = (pages[tables].flatten(1, 2).transpose(1, 2) for pages in (k_pages, v_pages))
+    mask = torch.arange(k.size(2)) < lengths[:, None]  # (B, m * size)
+    heads, _ = modern.grouped_attention(q.unsqueeze(2), k, v, mask[:, None, None])
+    return heads.squeeze(2)  # (B, h, d_k)
+
+
+def assert_pool(
+    tables: Int[Tensor, "B m"], lengths: Int[Tensor, "B"], free: Int[Tensor, "n"],
+    pages: int, page_size: int,
+) -> None:  # fmt: skip
+    """Pass quietly if a pool's bookkeeping is correct.
+
+    Args:
+        tables: the pages of each text.
+        lengths: positions of each text.
+        free: the pages that no text owns.
+        pages: number of pages in the pool.
+        page_size: positions in a page.
+
+    Raises:
+        AssertionError: it is not.
+    """
+    needed = -(-lengths // page_size)  # (B,), rounded up
+    used = torch.arange(tables.size(1)) < needed[:, None]  # (B, m)
+    assert (tables[~used] == -1).all(), "an entry that no position needs"
+    owned = torch.cat((tables[used], free))
+    assert torch.equal(owned.sort().values, torch.arange(pages)), "not each once"

@@ -59,6 +59,14 @@ class Block(nn.Module):
         return x + self.feed_forward(self.norm2(x))
 
 
+def pairs_to_halves(
+    weight: Float[Tensor, "num_heads*d_k d_model"], num_heads: int
+) -> Float[Tensor, "num_heads*d_k d_model"]:
+    """Reorder a projection for rotary pairs that are halves instead of neighbours."""
+    by_pair = weight.unflatten(0, (num_heads, -1, 2))  # (h, d_k / 2, 2, d_model)
+    return by_pair.transpose(1, 2).flatten(0, 2)
+
+
 class RMSNorm(nn.Module):
     """Divide by the root mean square (Zhang and Sennrich 2019, section 3).
 
@@ -75,7 +83,7 @@ class RMSNorm(nn.Module):
     def forward(
         self, x: Float[Tensor, "*batch d_model"]
     ) -> Float[Tensor, "*batch d_model"]:
-        """Normalise each vector of `x`; the result has the same dtype."""
+        """Normalise each vector of `x`."""
         wide = x.to(torch.promote_types(x.dtype, torch.float32))  # (..., d_model)
         mean_square = wide.square().mean(dim=-1, keepdim=True)  # (..., 1)
         normed = wide * torch.rsqrt(mean_square + self.eps)
@@ -98,22 +106,6 @@ def rotate(
     cos, sin = angles.cos(), angles.sin()
     rotated = torch.cat((a * cos - b * sin, a * sin + b * cos), dim=-1)
     return rotated.to(x.dtype)  # (..., L, d_k)
-
-
-def pairs_to_halves(
-    weight: Float[Tensor, "num_heads*d_k d_model"], num_heads: int
-) -> Float[Tensor, "num_heads*d_k d_model"]:
-    """Reorder a projection for rotary pairs that are halves instead of neighbours.
-
-    Args:
-        weight: of a linear layer.
-        num_heads: number of heads.
-
-    Returns:
-        The same rows in a different order.
-    """
-    by_pair = weight.unflatten(0, (num_heads, -1, 2))  # (h, d_k / 2, 2, d_model)
-    return by_pair.transpose(1, 2).flatten(0, 2)  # (h * d_k, d_model)
 
 
 class SwiGLU(nn.Module):
@@ -154,10 +146,10 @@ def grouped_attention(
         q: queries.
         k: keys; g divides h.
         v: values.
-        mask: True = may attend; any shape that broadcasts to the weights will do.
+        mask: True = may attend; broadcasts to the weights.
 
     Returns:
-        The output and the weights, in this order.
+        The output and the weights.
 
     Raises:
         ValueError: g does not divide h.
@@ -322,38 +314,44 @@ def trained_model(weights: str = "modern.safetensors") -> nn.Module:
     return model
 
 
-def assert_cached_decoding(decoder: object) -> None:
-    """Pass quietly if a decoder gives the same logits with and without its cache.
+def training_bytes(
+    vocab_size: int, d_model: int, num_heads: int, num_kv_heads: int, num_layers: int,
+    d_ff: int, batch: int, length: int,
+) -> tuple[int, int]:  # fmt: skip
+    """What one training step of a `LanguageModel` keeps in memory, in float32.
 
     Args:
-        decoder: has `vocab_size`, `full`, `start`, `feed`, `cut`, like `Decoder`.
+        vocab_size, d_model, num_heads, num_kv_heads, num_layers, d_ff: of the model.
+        batch: texts.
+        length: tokens in each text.
 
-    Raises:
-        AssertionError: it does not.
+    Returns:
+        The bytes of the state, and the bytes of the activations.
     """
-    for rows, chunks in ((3, (5, 1, 1, 4)), (2, (1, 3, 6, 1, 1))):
-        length = sum(chunks)
-        ids = torch.randint(decoder.vocab_size, (rows, length))
-        others = torch.randint(decoder.vocab_size, (rows, length))
-        expected = decoder.full(ids)  # (B, L, V)
+    d_k, width = d_model // num_heads, 2 * d_ff // 3
+    attention = 2 * d_model**2 + 2 * d_model * num_kv_heads * d_k
+    block = attention + 3 * d_model * width + 2 * d_model
+    parameters = vocab_size * d_model + num_layers * block + d_model
+    token = num_layers * (10 * d_model + 4 * width + num_heads * length)
+    token += 3 * d_model + vocab_size
+    return 4 * 4 * parameters, 4 * batch * length * token
 
-        def near(
-            given: Tensor, begin: int, end: int, wanted: Tensor = expected
-        ) -> bool:
-            there = wanted[:, begin:end]
-            return given.shape == there.shape and (given - there).abs().max() < 5e-5
 
-        decoder.start()
-        begin = 0
-        for size in chunks:
-            end = begin + size
-            assert near(decoder.feed(ids[:, begin:end]), begin, end), "a chunk differs"
-            decoder.feed(others[:, :2])  # guesses that were wrong
-            decoder.cut(end - 1)
-            assert near(decoder.feed(ids[:, end - 1 : end]), end - 1, end), (
-                "after a cut"
-            )
-            begin = end
+def fit_power_law(
+    model_sizes: Float[Tensor, "n"], losses: Float[Tensor, "n"]
+) -> tuple[float, float]:
+    """The power law that fits measured losses best, in logarithms.
+
+    Args:
+        model_sizes: numbers of parameters.
+        losses: of the models of these sizes, all positive.
+
+    Returns:
+        The factor a, and the exponent b.
+    """
+    x, y = model_sizes.log(), losses.log()  # (n,) each
+    slope = ((x - x.mean()) * (y - y.mean())).sum() / (x - x.mean()).square().sum()
+    return (y.mean() - slope * x.mean()).exp().item(), -slope.item()
 
 
 def published_tensor(

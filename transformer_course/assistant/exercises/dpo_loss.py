@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 from autograder.authoring.common import common
@@ -25,7 +27,7 @@ def _count_twice(draw: Draw) -> torch.Tensor:
     return -torch.arange(1.0, 5.0) * 2
 
 
-def _far(sign: float) -> dict[str, object]:
+def _far(sign: float) -> dict[str, Any]:
     """Four pairs whose margins are between 1,000 and 3,000, of this sign."""
     return {
         "chosen": lambda draw: sign * (1000 + 500 * (draw.tensor(4, scale=2.0) / 2 + 1)),

@@ -117,7 +117,7 @@ def passes(rates: Mapping[int, float]) -> None:
 def scores(correct: Mapping[str, int]) -> None:
     """Draw how many questions each score answers correctly."""
     figure, axes = style.subplots(height=1.5, width=5.0)
-    bars(axes, dict(reversed(correct.items())), form=".0f")
+    bars(axes, dict(reversed([*correct.items()])), form=".0f")
     axes.set_title("correct answers")
     caption = "The same model and the same questions, scored in three ways."
     show(figure, f"Correct answers: {told.bars(correct)}", "8.6", caption)

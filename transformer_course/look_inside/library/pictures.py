@@ -53,7 +53,8 @@ def bus(contributions: Mapping[str, float], token: str) -> None:
     """Draw, in steps, what each part writes into the stream for a token's logit."""
     names, values = [*contributions], [*contributions.values()]
     tall = max(map(abs, values))
-    frames, captions, alts = [], [], []
+    frames, alts = [], []
+    captions: dict[str, str] = {}
     for count in range(1, len(names) + 1):
         figure, axes = style.subplots(height=2.4, width=6.4)
         _bus(axes, names, values, count, tall)
@@ -63,10 +64,10 @@ def bus(contributions: Mapping[str, float], token: str) -> None:
             f"the logit of {token} is now {total:.1f}."
         )
         frames.append(figure)
-        captions.append(sentence[0].upper() + sentence[1:])
+        captions[names[count - 1]] = sentence[0].upper() + sentence[1:]
         alts.append(sentence)
     caption = "The residual stream as a bus: each part adds its share of one logit."
-    show_steps(frames, captions, alts, "9.4", caption)
+    show_steps(frames, captions, alts, "9.4", caption, opened=-1)
 
 
 def _bus(
