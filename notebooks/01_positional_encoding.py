@@ -20,7 +20,7 @@ drawing(
 )
 
 # %% [markdown]
-# **By the end of this unit, you will be able to answer:**
+# **Questions of this unit**
 #
 # - How does a token id become a vector, and what must not happen to padding?
 # - How do you measure whether a function can see order?
@@ -94,12 +94,12 @@ def the_whole_machine():
 
 
 # %% [markdown]
-# A handful of functions did everything between question and answer, and in this course
-# you write them one after another. Your `embed` turns the ids of pieces of text, which
-# unit 6 cuts, into vectors. Attention (unit 2), split into several heads (unit 3),
-# moves information between them; residual connections and feed-forward networks (unit
-# 4) complete each of the 30 blocks; and a loop (unit 5) writes one token after another.
-# Every unit ends by putting your functions into this very model.
+# A handful of functions did most of the work between question and answer, and in this
+# course you write them one after another. Your `embed` turns the ids of pieces of text,
+# which unit 6 cuts, into vectors. Attention (unit 2), split into several heads (unit 3),
+# moves information between them; residual connections (unit 4) hold each of the 30
+# blocks together; and a loop (unit 5) writes one token after another. Units 1 to 6 each
+# end by putting your functions into this very model.
 #
 # ## 1. From ids to vectors
 #
@@ -299,7 +299,7 @@ check("positional_encoding/shuffle_gap", shuffle_gap)
 #
 # - *average*: every position gets the average of the sentence.
 # - *similarity*: every position gets a weighted average, with more weight on vectors
-#   like its own. (This is almost the attention of unit 2.)
+#   like its own.
 # - *running sum*: every position gets the sum of all vectors up to and including its
 #   own, as in a recurrent network.
 # - *neighbour*: every position gets its own vector minus its left neighbour's, as in a
@@ -1396,12 +1396,12 @@ def your_test_at_work():
 # start at the correct angle, and only the frequencies give it away.
 
 # %% [markdown]
-# ## 10. Your part in the machine
+# ## 10. Your embedding in the machine
 #
 # Put your `embed` into the chat model, whose table has 49,152 rows and 576 columns.
-# This model adds no positions but rotates queries and keys in each of its 30 blocks, as
-# in section 7. A second run leaves these rotations out, so that no position is left
-# anywhere.
+# This model adds no positions; in each of its 30 blocks it rotates queries and keys by
+# matrices like those of section 7. A second run leaves these rotations out, so that no
+# position is left anywhere.
 #
 # **Predict first.** What will the model say without positions: the same sentence, the
 # same words in a jumbled order, gibberish, or something else?
@@ -1434,7 +1434,8 @@ def my_embed_in_the_machine():
 # - `shuffle_gap`: a property test that tells whether a function can see order.
 # - `table_by_loops` and `sinusoid`: one formula, twice, each a test of the other.
 # - `PositionalEncoding`: the table as a buffer that goes where the model goes.
-# - `InputLayer`: scaled embeddings plus positions, then dropout. Unit 4 starts from it.
+# - `InputLayer`: scaled embeddings plus positions, then dropout. Unit 4's models begin
+#   with it.
 # - `shift_matrix`: a step along the sentence is a rotation.
 # - `assert_sinusoidal`: the test that would have caught both published bugs.
 #
@@ -1447,7 +1448,7 @@ def my_embed_in_the_machine():
 # - **Bias the attention.** ALiBi adds no positions at all. Instead, it makes distant
 #   tokens count less: Press et al., 2021
 #   ([arXiv:2108.12409](https://arxiv.org/abs/2108.12409)).
-# - **No positions.** A decoder with a causal mask can work out order by itself:
+# - **No positions.** Some models are trained without any, and do well:
 #   Haviv et al., 2022 ([arXiv:2203.16634](https://arxiv.org/abs/2203.16634)). After
 #   unit 2, use `shuffle_gap` to see why.
 # - **Play.** Replace 10000 by 10 or by 1000000 in your `sinusoid`, and draw the

@@ -66,7 +66,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from autograder import check, demo, earlier
+from autograder import check, demo
 from transformer_course.attention.library import pictures, recall, timing
 from transformer_course.library import chat
 from transformer_course.library.attention_maps import maps_of
@@ -218,7 +218,7 @@ def query_gradients(d_k: int, scale: float) -> Float[Tensor, "500"]:
     return gradients.norm(dim=-1)
 
 
-my_guess = "smaller or larger?"
+my_guess = "?"  # smaller or larger
 
 
 @demo
@@ -1632,9 +1632,9 @@ for n in (50, 512, 1_024, 5_000, 100_000):
 # the price of that path of length one. It hurts in contexts of 100,000 tokens, which is
 # why unit 10 returns to the table's last row, attention that sees only a window.
 #
-# ## 12. A chat model answers through your attention
+# ## 12. Your attention in the machine
 #
-# In each of its thirty layers, the chat model of unit 1 calls a function with the same
+# In each of its 30 blocks, the chat model of unit 1 calls a function with the same
 # arguments as your `scaled_dot_product_attention`, so yours can take its place
 # unchanged. The next cell also asks three copies that have one part broken each: the
 # scores are not divided by $\sqrt{d_k}$, every key gets the same weight, or the causal
@@ -1656,7 +1656,7 @@ def the_chat_model_answers():
     def without_mask(q, k, v, mask):
         return scaled_dot_product_attention(q, k, v)
 
-    embedded = chat.filled(earlier("01_positional_encoding", mine=True))
+    embedded = chat.filled("01_positional_encoding")
     versions = {
         "your attention": scaled_dot_product_attention,
         "not divided": not_divided,

@@ -20,8 +20,8 @@ from autograder import drawing
 drawing(
     "machine_heads",
     "",
-    "Today's part of the chat model is blue: attention in several heads. The number "
-    "beside each part is the unit that builds it.",
+    "The blue part of the chat model is what you build today; the number beside a part "
+    "is the unit that builds it.",
 )
 
 # %% [markdown]
@@ -106,7 +106,9 @@ torch.set_printoptions(precision=3, sci_mode=False)
 
 
 # %%
-# My guess: ...
+my_guess = "?"  # write yours here, then run the cell
+
+
 @demo
 def who_bites_whom():
     words = ["dog", "bites", "man"]
@@ -609,7 +611,7 @@ def large_layer_beside_small_ones():
 # a single head?
 
 # %%
-# My guess: ...
+my_guess = "?"  # write yours here, then run the cell
 for batch, heads in ((2, 3), (3, 3), (3, 1)):
     scores = torch.zeros(batch, heads, 4, 5)  # (B, h, Lq, Lk)
     padding = torch.ones(batch, 1, 5, dtype=torch.bool)  # (B, 1, Lk)
@@ -950,7 +952,9 @@ def train_heads(num_heads: int, steps: int = 400) -> tuple[nn.Module, list[float
 
 
 # %%
-# My guess: ...
+my_guess = "?"  # write yours here, then run the cell
+
+
 @demo
 def one_two_four_heads():
     trained = {count: train_heads(count) for count in (1, 2, 4)}
@@ -1006,8 +1010,8 @@ def birth_of_two_heads():
 # One head settles on position 0 first, because that answer is the same for every row
 # and therefore easier to learn; the other head then finds the previous position, row by
 # row, and the loss falls to zero with it. The order was the same in all five runs that
-# we tried: the error in the first word was halved 10 to 25 steps before the error in
-# the word before.
+# we tried: the error in the first word was halved 10 to 25 steps earlier than the
+# error in the word before.
 #
 # Nobody told the heads what to do, and yet they divided the work between them. But the
 # head for the word before still gives 12% of its attention to position 0, and whether
@@ -1057,7 +1061,9 @@ def who_writes_what():
 
 
 # %%
-# My guess: ...
+my_guess = "?"  # write yours here, then run the cell
+
+
 @demo
 def one_head_removed():
     layer, _ = train_heads(4)
@@ -1238,9 +1244,8 @@ def from_pytorch(theirs: nn.MultiheadAttention) -> dict[str, Tensor]:
 # That leaves the mask, which `nn.MultiheadAttention` takes as `attn_mask`. If it
 # differs between sentences or heads, it must have **three** dimensions there, `(B * h,
 # Lq, Lk)`: first all heads of sentence 0, then those of sentence 1, and so on. Its
-# `True` also means the opposite of ours, and a mistake here often raises no error: the
-# model attends to the padding and ignores the words, and all that you notice is a loss
-# that could be better.
+# `True` also means the opposite of ours, and as you saw in unit 2, whoever forgets that
+# often gets no error: all that you notice is a loss that could be better.
 #
 # `pytorch_mask` inverts one of our masks, expands it to its full size and merges the
 # first two dimensions.
@@ -1309,7 +1314,9 @@ def yours_is_pytorchs():
 
 
 # %%
-# My guess: ...
+my_guess = "?"  # write yours here, then run the cell
+
+
 @demo
 def heads_that_look_at_neighbours():
     found = maps_of("The keys to the old house are on the table.")
@@ -1332,9 +1339,9 @@ def heads_that_look_at_neighbours():
 # survived.
 
 # %% [markdown]
-# ## 10. Your heads in a chat model
+# ## 10. Your heads in the machine
 #
-# SmolLM2, the chat model that opened unit 1, has 30 layers with nine heads each. Here
+# SmolLM2, the chat model that opened unit 1, has 30 blocks with nine heads each. Here
 # your two functions split and merge all of them, first as they are, and then with the
 # shortcut of section 3 in place of your split. All shapes remain correct.
 #
@@ -1343,15 +1350,15 @@ def heads_that_look_at_neighbours():
 
 
 # %%
-# My guess: ...
+my_guess = "?"  # write yours here, then run the cell
+
+
 @demo
 def your_heads_in_a_chat_model():
     def shortcut(x, num_heads):
         return x.reshape(len(x), num_heads, x.size(1), -1)  # (B, h, L, d_k)
 
-    slots = chat.filled(
-        earlier("01_positional_encoding", mine=True), earlier("02_attention", mine=True)
-    )
+    slots = chat.filled("01_positional_encoding", "02_attention")
     slots |= {"split_heads": split_heads, "merge_heads": merge_heads}
     chat.ask(
         "What is the capital of France?",

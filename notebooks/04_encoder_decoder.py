@@ -12,13 +12,15 @@
 # *11 exercises and one question in words · 100 points.* The short path carries the
 # story; the rest can wait.
 
-# %%
+# %% folded=true
+# @title The whole machine
 from autograder import drawing
 
 drawing(
     "machine_add_and_norm",
     "",
-    "The blue parts of the chat model are what you build today, once for each block.",
+    "The blue parts of the chat model are what you build today; the number beside a "
+    "part is the unit that builds it.",
 )
 
 # %% [markdown]
@@ -105,7 +107,9 @@ torch.set_printoptions(precision=3, sci_mode=False)
 
 
 # %%
-# My guess: ...
+my_guess = "?"  # write yours here, then run the cell
+
+
 def alike(x: Float[Tensor, "B L d"]) -> float:
     """The mean cosine similarity between different positions of a sequence."""
     unit_vectors = F.normalize(x, dim=-1)
@@ -162,8 +166,8 @@ drawing(
 # ### Add & norm
 #
 # A layer has two such parts, or *sublayers*: attention and the feed-forward network of
-# section 2. Each of them is wrapped in three simple operations, the first of which you
-# know:
+# section 2. Each of them is wrapped in three simple operations, of which only the norm
+# is new:
 #
 # - **Add.** The input is added to the output of the sublayer, $x + f(x)$.
 # - **Norm.** `nn.LayerNorm` brings each vector to mean 0 and variance 1, then scales
@@ -199,9 +203,9 @@ for name, changed in (("as is", vector), ("+ 1", vector + 1), ("* 10", 10 * vect
 
 # %% [markdown]
 # The result is the same three times, because LayerNorm discards what all features have
-# in common: their mean and their scale. (A test that adds the same amount to every
-# feature therefore sees nothing if the layer starts with a norm. Remember this when you
-# write one in section 8.)
+# in common: their mean and their scale. (Hence the warning in unit 2: a test that adds
+# the same amount to every feature sees nothing if the layer starts with a norm.
+# Remember it when you write a test in section 8.)
 #
 # ### Exercise 4.1 - Add & norm
 #
@@ -460,7 +464,9 @@ def learn_facts(
 
 
 # %%
-# My guess: ...
+my_guess = "?"  # write yours here, then run the cell
+
+
 @demo
 def a_thousand_facts():
     for name, attentions, has_network in (
@@ -783,7 +789,9 @@ def _gradient_norm(module: nn.Module) -> float:
 
 
 # %%
-# My guess: ...
+my_guess = "?"  # write yours here, then run the cell
+
+
 @demo
 def before_or_after():
     runs = {}
@@ -801,7 +809,7 @@ def before_or_after():
 # depending on the seed.
 #
 # The first gradients are not to blame, since even with random weights they point in a
-# perfectly good direction. What does the damage is the optimiser: Adam divides each
+# perfectly good direction. What does the damage is the optimizer: Adam divides each
 # component of the gradient by an estimate of its usual magnitude, and in the first step
 # this one component is all it knows. Nearly every parameter therefore moves by the full
 # learning rate (99 % of them in this model, although their gradients span more than
@@ -1039,7 +1047,9 @@ def who_moves(
 
 
 # %%
-# My guess: ...
+my_guess = "?"  # write yours here, then run the cell
+
+
 @demo
 def who_moves_whom():
     torch.manual_seed(4)
@@ -1296,8 +1306,8 @@ check("encoder_decoder/transformer", Transformer)
 #
 # If your modules are correct, there must be weights for which they compute the same
 # outputs as PyTorch's `nn.TransformerEncoderLayer`, `nn.TransformerDecoderLayer` and
-# `nn.Transformer`. The obvious candidates are *your own*, because only the names
-# differ:
+# `nn.Transformer`. The obvious candidates are *your own*, because only the names and
+# the packing differ:
 #
 # | yours | PyTorch's |
 # |---|---|
@@ -1595,7 +1605,7 @@ def does_it_run():
 #    parameters than it should have.
 #
 # All shapes are correct and the loss goes down, so only a test can find such bugs; and
-# since you will rely on your own layers from unit 5 on, they deserve one, which must
+# since units 5 and 6 rely on such layers, they deserve one, which must
 # accept the correct layer below. The rule that catches the third bug is given:
 # `assert_parameters` compares the number of parameters with the expected one.
 
@@ -2172,7 +2182,9 @@ def accuracy(model: nn.Module, batch: tuple) -> Float[Tensor, "L"]:
 
 
 # %%
-# My guess: ...
+my_guess = "?"  # write yours here, then run the cell
+
+
 @demo
 def two_families():
     global reader
@@ -2600,7 +2612,7 @@ def search_by_meaning():
 # with its answer. The whole search is one matrix-vector product, and your encoder made
 # both the matrix and the vector.
 #
-# ## 11. An answer through your add & norm
+# ## 11. Your add & norm in the machine
 #
 # The chat model of unit 1 has 30 blocks, each of which calls `add_and_norm` twice, and
 # your function fits in as it is. The cell below first asks a question through your
@@ -2612,7 +2624,9 @@ def search_by_meaning():
 
 
 # %%
-# My guess: ...
+my_guess = "?"  # write yours here, then run the cell
+
+
 def post_norm(x, sublayer, norm, dropout, norm_first):
     return add_and_norm(x, sublayer, norm, dropout, norm_first=False)
 
@@ -2624,9 +2638,7 @@ def no_residual(x, sublayer, norm, dropout, norm_first):
 @demo
 def the_machine_answers():
     slots = chat.filled(
-        earlier("01_positional_encoding", mine=True),
-        earlier("02_attention", mine=True),
-        earlier("03_multi_head_attention", mine=True),
+        "01_positional_encoding", "02_attention", "03_multi_head_attention"
     )
     chat.ask(
         "What is the capital of France?",

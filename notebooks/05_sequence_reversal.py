@@ -22,7 +22,7 @@ drawing(
 )
 
 # %% [markdown]
-# **What you will be able to answer**
+# **Questions of this unit**
 # - What does the decoder see while it learns, and what when it writes alone?
 # - Why does the learning rate rise before it falls?
 # - What does a small loss prove?
@@ -41,6 +41,7 @@ drawing(
 # position `t`. The model builds its own masks: they hide padding (id 0) everywhere and
 # the future in the decoder. In this unit all of its layers are **pre-norm**
 # (`norm_first=True`) with ReLU.
+#
 # | name | meaning |
 # |---|---|
 # | `B`, `Ls`, `Lt` | sequences in a batch, length of source rows, length of target rows |
@@ -219,7 +220,8 @@ def a_look_at_a_batch():
 # The decoder writes one token at a time, but during training we know the correct answer
 # and need not wait for it. We feed the *correct* tokens so far and ask for the next one
 # at every position, all in a single pass, while the causal mask keeps each position
-# from looking ahead. This is **teacher forcing** (Williams and Zipser 1989).
+# from looking ahead. This is the **teacher forcing** of unit 4 (Williams and Zipser
+# 1989).
 
 # %%
 drawing(
@@ -251,13 +253,13 @@ drawing(
 # token, $-\log p(\text{label})$. We want its mean **per real token**: PAD only fills up
 # the row, so a model should be neither praised nor blamed for it.
 #
-# **Predict first:** of a row's 10 labels, 2 are real and 8 are PAD, and at first the
+# **Predict first.** Of a row's 10 labels, 2 are real and 8 are PAD, and at first the
 # model has a loss of about $\log 14 = 2.64$ on each, but it soon learns to say PAD
 # after EOS. If padding counted, to what value would the mean have fallen before
 # anything about reversal had been learnt?
 
 # %%
-# My guess: ...
+my_guess = "?"  # write yours here
 
 # %% [markdown]
 # ### Exercise 5.2 - A loss that ignores padding
@@ -335,12 +337,11 @@ check("sequence_reversal/masked_loss", masked_loss)
 #
 # ## 4. Warm-up and cosine
 #
-# In this unit the learning rate is `peak × factor(step)`, where the factor rises, stays
-# high for a while, and falls again: large steps in the middle make training fast, and
-# small ones at the end let the model settle. But why should it start small? The
-# gradient of an untrained model points downhill as well as any other, so the reason
-# must be what the optimizer makes of it. Ours is **AdamW** (Loshchilov and Hutter
-# 2019), and one step of it fits into ten lines:
+# In this unit the learning rate is `peak × factor(step)`, where the factor rises and
+# then falls, slowly at first: large steps in the middle make training fast, and small
+# ones at the end let the model settle. Why it should start small, unit 4 has shown: the
+# first gradients are sound, but what Adam makes of them does the damage. Ours is
+# **AdamW** (Loshchilov and Hutter 2019), and one step of it fits into ten lines:
 
 # %%
 def adamw_step(
@@ -385,8 +386,7 @@ def the_first_steps():
 # full learning rate, whether its gradient is 0.1 or 0.000001. A gradient that keeps
 # changing its sign, and so is mostly noise, gets short steps only from the second one
 # on. Until the moment estimates are reliable, then, the rate should be low (Liu et al.
-# 2020). Besides, gradients are largest at the start, above all in post-norm models
-# (Xiong et al. 2020).
+# 2020).
 #
 # $$\operatorname{factor}(s) = \begin{cases}
 # \dfrac{s + 1}{w} & s < w \quad\text{(warm-up)}\\
@@ -488,11 +488,11 @@ def the_schedule():
 # %%
 drawing(
     "training_step", "5.3",
-    "A training step goes from a batch to new weights, and each part needs the last.",
+    "A step leads from a batch to new weights; each part needs the one before.",
 )  # fmt: skip
 
 # %% [markdown]
-# In PyTorch, gradients *add up* until they are cleared. Besides, some batches have a
+# In PyTorch, gradients *add up* until they are cleared. Also, some batches have a
 # gradient that is far too large, which is why **clipping** scales the gradient of all
 # parameters together down to a maximum norm, keeping its direction (Pascanu et al.
 # 2013). A training step is six short lines whose order matters, although most of the
@@ -923,8 +923,9 @@ def exact_match(
 #
 # - **Pre-norm** (`norm_first=True`) is easier to train than post-norm, as unit 4
 #   showed.
-# - **Small embeddings.** The model multiplies embeddings by $\sqrt{d_{model}}$. PyTorch
-#   initialises them with standard deviation 1, which this scaling would raise to 5.7,
+# - **Small embeddings**, as in unit 1, section 6. The model multiplies embeddings by
+#   $\sqrt{d_{model}}$. PyTorch initialises them with standard deviation 1, which this
+#   scaling would raise to 5.7,
 #   enough to drown out the positions, whose entries are between -1 and 1. With
 #   $1/\sqrt{d_{model}}$ instead, token and position vectors have about the same
 #   magnitude. In a task that is all about *positions*, this is decisive: with the
@@ -1164,7 +1165,7 @@ def the_log():
 
 # %% [markdown]
 # The tokens come first and whole sequences later: while one token in ten is wrong, only
-# about half of the sequences are right. Besides, only the first curve had a teacher.
+# about half of the sequences are right. And only the token curve had a teacher.
 #
 # ### Which learning rate?
 #
@@ -1172,11 +1173,11 @@ def the_log():
 # with peaks a factor of ten apart, and then for up to 150 steps with plain SGD at a
 # rate of 3, clipped at different norms.
 #
-# **Predict first:** what exact match does AdamW reach with peaks of 0.001, 0.01, 0.1
+# **Predict first.** What exact match does AdamW reach with peaks of 0.001, 0.01, 0.1
 # and 1, and which of all these runs, if any, end in `nan`?
 
 # %%
-# My guess: ...
+my_guess = "?"  # write yours here
 
 
 # %%
@@ -1225,7 +1226,7 @@ def learning_rates():
 # data. Each sequence is now a **run** of one to ten consecutive numbers below 100, such
 # as `17 18 19 20`, and the training set holds 107 different runs.
 #
-# **Predict first:** what will you measure at the end of the training run?
+# **Predict first.** What will you measure at the end of the training run?
 #
 # 1. the loss;
 # 2. exact match on the training sequences;
@@ -1233,7 +1234,7 @@ def learning_rates():
 # 4. exact match on random numbers from the same range.
 
 # %%
-# My guesses: 1. ...   2. ...   3. ...   4. ...
+my_guess = "1. ?, 2. ?, 3. ?, 4. ?"  # write yours here, then run the next cell
 
 
 # %%
@@ -1286,7 +1287,7 @@ def trained_on_runs():
 #
 # *Question in words (3 points).* A friend trains a reversal model down to a loss of
 # 0.001 and decodes ten training sequences, all of which are right, but on random
-# sequences the model scores 0 %, and so she says that she needs more epochs. In three
+# sequences the model scores 0 %, and so she decides to train for longer. In three
 # to four sentences: what has the model learnt, why can neither the loss nor more epochs
 # reveal or cure it, and which single change would you make?
 #
@@ -1438,12 +1439,12 @@ def the_cliff():
 # positions as columns, that makes a line from top right to bottom left, the
 # *anti-diagonal*.
 #
-# **Predict first:** in about one step in five, the largest weight of a head is *not* on
+# **Predict first.** In about one step in five, the largest weight of a head is *not* on
 # this line. Is it then to the right of it, on the symbol that was written last; to the
 # left, on the one that is to be written next; or on either side equally often?
 
 # %%
-# My guess: ...
+my_guess = "?"  # write yours here
 
 
 # %%
@@ -1682,11 +1683,11 @@ drawing(
 # our Transformer. Your `fit` trains it for 400 steps with batches of 64, as in the
 # logged run of section 7.
 #
-# **Predict first:** the Transformer stays at 98 to 100 % for all lengths from 1 to 10.
+# **Predict first.** The Transformer stays at 98 to 100 % for all lengths from 1 to 10.
 # Up to which length does the pair get at least half of the sequences right?
 
 # %%
-# My guess: ...
+my_guess = "?"  # write yours here
 
 
 # %%
@@ -2221,20 +2222,20 @@ def a_model_that_writes():
 # yours. The second run is broken on purpose: it has lost the test for EOS and always
 # writes 25 tokens.
 #
-# **Predict first:** what comes after the answer?
+# **Predict first.** What comes after the answer?
 
 # %%
-# My guess: ...
+my_guess = "?"  # write yours here
 
 
 # %%
 @demo
 def the_machine_writes():
     parts = chat.filled(
-        earlier("01_positional_encoding", mine=True),
-        earlier("02_attention", mine=True),
-        earlier("03_multi_head_attention", mine=True),
-        earlier("04_encoder_decoder", mine=True),
+        "01_positional_encoding",
+        "02_attention",
+        "03_multi_head_attention",
+        "04_encoder_decoder",
     )
 
     def writes_on(model: nn.Module, source: Tensor, max_len: int) -> list[int]:

@@ -7,7 +7,7 @@
 # build the last missing part of the chat model, which cuts text into tokens.
 
 # %% [markdown]
-# **You will find out**
+# **Questions of this unit**
 # - What do a baseline's mistakes tell you to build next?
 # - How does a corpus decide what a token is, and how does a decoder look ahead?
 # - What does BLEU measure, and which mistakes does it miss?
@@ -18,7 +18,7 @@
 #
 # *Eight exercises and three questions in words · 100 points; while the computer trains,
 # you can go on reading.* The short path carries the story: read the rest, and come back
-# to it. The time given does not include the three questions (2¾ hours), and one
+# to it. The short path's time does not include the three questions (2¾ hours), and one
 # demonstration waits until 6.7 is solved.
 #
 # <details><summary>How the project works</summary>
@@ -108,8 +108,8 @@ WHERE = device()
 # %%
 drawing(
     "machine_pieces", "6.1",
-    "The chat model from text to text. This unit builds the part in colour, which cuts "
-    "words into the pieces that the model reads.",
+    "The blue part of the chat model is what you build today: it cuts words into the "
+    "pieces that the model reads.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -158,8 +158,8 @@ LEADERBOARD_NAME = ""
 # from *simplemma*, a small library that looks up one word at a time and is sometimes
 # wrong (`went` becomes `wend`), so your model will have to live with its mistakes.
 #
-# Below are four sentences and what is left of them. Try to recover the fourth sentence
-# from level 2, and then from level 3.
+# Below are four sentences and what is left of them. Cover the fourth one and uncover
+# it from below: can you recover it from level 3, and then from level 2?
 
 
 # %%
@@ -191,10 +191,11 @@ def what_is_left():
 # themselves, from headlines to refrains. To see what that does, we let every third of
 # 6,000 sentences return once, ending in an exclamation mark.
 #
-# **Predict first:** if you shuffle these sentences and cut the list, how many of 400
+# **Predict first.** If you shuffle these sentences and cut the list, how many of 400
 # test sources also occur in train?
-#
-# > My guess: …
+
+# %%
+my_guess = "?"  # write yours here
 
 
 # %% folded=true
@@ -248,10 +249,11 @@ def the_corpus():
 # a capital letter and a full stop, and the third, the *inserter*, puts between two
 # neighbouring words whatever occurred there most often in the training data.
 #
-# **Predict first:** how many points do they get, and how many does the original get if
+# **Predict first.** How many points do they get, and how many does the original get if
 # you sort its words alphabetically?
-#
-# > My guess: copied …, capital and full stop …, inserter …, sorted …
+
+# %%
+my_guess = "copied ?, capital and full stop ?, inserter ?, sorted ?"  # write yours here
 
 
 # %% folded=true
@@ -1086,10 +1088,11 @@ check("text_recovery/paired_bootstrap", paired_bootstrap)
 # train, and one that has seen all of it. On 1,000 sentences of dev the second is ahead
 # by 0.6 BLEU.
 #
-# **Predict first:** by how much is it ahead on the first 50 of these sentences and on
+# **Predict first.** By how much is it ahead on the first 50 of these sentences and on
 # the first 200, and which of the two intervals contain 0?
-#
-# > My guess: 50 sentences …, 200 sentences …
+
+# %%
+my_guess = "50 sentences ?, 200 sentences ?"  # write yours here
 
 
 # %% folded=true
@@ -1341,10 +1344,11 @@ def beam_search(
 check("text_recovery/beam_search", beam_search)
 
 # %% [markdown]
-# **Predict first:** by how many points does a beam of 3 raise the baseline's BLEU, and
+# **Predict first.** By how many points does a beam of 3 raise the baseline's BLEU, and
 # a beam of 10? Do outputs get shorter when scores are *not* divided by the length?
-#
-# > My guess: beam 3 …, beam 10 …, shorter …
+
+# %%
+my_guess = "beam 3 ?, beam 10 ?, shorter ?"  # write yours here
 
 
 # %%
@@ -1422,11 +1426,12 @@ def mistakes_by_kind():
 # 2. You cannot hand it in, but you can look inside while it recovers the sentence at
 # the top of this notebook.
 #
-# **Predict first:** neither *she* nor the first *the* is in the source. At which word
+# **Predict first.** Neither *she* nor the first *the* is in the source. At which word
 # of the source does the decoder look most while it writes *she*, and at which while it
 # writes *the*?
-#
-# > My guess: she …, the …
+
+# %%
+my_guess = "she ?, the ?"  # write yours here
 
 
 # %% folded=true
@@ -1589,8 +1594,8 @@ def reference_runs():
 #
 # ### Comparison 1: sinusoidal or learned positions?
 #
-# Unit 1 gave you a table of sinusoids, but a model can also learn a vector for each
-# position. Which of the two is better after 400,000 target tokens, and why? When the
+# On the toy task of unit 1, sinusoids and learnt positions did about equally well.
+# Which of the two is better here, after 400,000 target tokens, and why? When the
 # run is done, look at the curves as well as at their ends.
 
 
@@ -1948,12 +1953,12 @@ check("text_recovery/model", restore)
 # ### END SOLUTION
 
 # %% [markdown]
-# ## The chat model reads with your merges
+# ## Your merges in the machine
 #
 # Given the 48,900 merges of the chat model's file, your `segment` cuts words into the
 # very pieces that the model was trained on. Units 1 to 5 have filled the other slots,
-# so the next question is split, embedded, attended, added up and answered by your own
-# functions.
+# so your own functions now cut the question, embed it, pass information between its
+# tokens, and write the answer.
 
 
 # %%
@@ -1961,21 +1966,22 @@ check("text_recovery/model", restore)
 def all_six_slots():
     global slots
     slots = chat.filled(
-        earlier("01_positional_encoding", mine=True),
-        earlier("02_attention", mine=True),
-        earlier("03_multi_head_attention", mine=True),
-        earlier("04_encoder_decoder", mine=True),
-        earlier("05_sequence_reversal", mine=True),
+        "01_positional_encoding",
+        "02_attention",
+        "03_multi_head_attention",
+        "04_encoder_decoder",
+        "05_sequence_reversal",
     )
     runs = {"with all of your parts": slots | {"segment": segment}}
     chat.ask("What is the capital of France?", runs)
 
 
 # %% [markdown]
-# **Predict first:** would the model still find the capital if `segment` used only the
+# **Predict first.** Would the model still find the capital if `segment` used only the
 # first 300 merges, the first 100, or none at all?
-#
-# > My guess: 300 merges …, 100 merges …, none …
+
+# %%
+my_guess = "300 merges ?, 100 merges ?, none ?"  # write yours here
 
 
 # %%

@@ -90,16 +90,15 @@ drawing("three_ages", "7.1", "Most parts of a layer have changed since 2017.")
 #
 # LayerNorm subtracts the mean of a vector, divides by its standard deviation, scales
 # and shifts. To find out which of these steps does the work, Zhang and Sennrich 2019
-# dropped the mean and the shift, and since their models were as good, what remains is a
-# division by the **root mean square**:
+# dropped the mean and the shift. Their models were as good without them, and what remains
+# is the scale and a division by the **root mean square**:
 #
 # $$\operatorname{RMSNorm}(x) =
 # \frac{x}{\sqrt{\frac{1}{d}\sum_i x_i^2 + \varepsilon}} \odot w$$
 #
 # **Predict first.** Today, layers usually compute in `bfloat16`, which has the range of
-# float32 but only 8 bits of precision: the next number after 1 is 1.0078, and the next
-# after 256 is 258. If you add 1,024 ones in bfloat16, one after the other, which sum do
-# you get?
+# float32 but only 8 bits of precision: the next number after 1 is 1.0078. If you add
+# 1,024 ones in bfloat16, one after the other, which sum do you get?
 
 # %%
 my_guess = "?"  # write yours here; the cell below the exercise has the answer
@@ -341,7 +340,7 @@ def rotary_clocks():
 
 
 # %% [markdown]
-# Pair 0 distinguishes neighbours, whereas the last pair hardly moves in twelve positions:
+# Pair 0 distinguishes neighbours, whereas the last pair hardly moves in 24 positions:
 # in a long text it is a slow clock, and in a short one its two components carry almost no
 # positional information.
 #
@@ -482,9 +481,7 @@ class SwiGLU(nn.Module):
 check("since_2017/swiglu", SwiGLU)
 
 # %% [markdown]
-# With two thirds of the old width, three matrices have as many parameters as two of full
-# width had. In most models without experts, about two thirds of all parameters are in
-# these layers.
+# In most models without experts, about two thirds of all parameters are in these layers.
 #
 # ## 4. Fewer keys and values
 #
@@ -868,7 +865,7 @@ def against_a_llama():
 
 # %% [markdown]
 # For your model the difference is only rounding, while each mistake changes some logit
-# by more than half of the largest one, so none of them could hide.
+# by more than half the size of the largest logit, so none of them could hide.
 #
 # ## 6. Never compute anything twice
 #
@@ -893,8 +890,9 @@ def against_a_llama():
 # A cache decides whether a model answers or keeps you waiting, and its bugs are silent,
 # because text still comes out.
 #
-# **Task.** Compute the output of `layer` for the new positions `x` only. `cache` is
-# `None` at first, then what your last call returned; its form is up to you.
+# **Task.** Return the output of `layer` for the new positions `x` only, and the new
+# cache. The argument `cache` is `None` in the first call, and after that the cache which
+# the previous call returned; its form is up to you.
 #
 # **Example.** After a prompt of 5, `attend_with_cache(layer, x, cache)` with `x (B, 1,
 # d_model)` returns what `layer` gives at position 5 of the whole text, `(B, 1,
@@ -1024,7 +1022,7 @@ def milliseconds(work: Callable) -> float:
 
 
 # %% folded=true
-# @title The next token after 32 to 512 tokens, timed with and without a cache
+# @title The 32nd to the 512th token, timed with and without a cache
 @demo
 def cost_per_token():
     torch.manual_seed(6)
@@ -1125,8 +1123,8 @@ def generate(
 #
 # What a token is, however, differs between models, and if tokens are long, a text has
 # few of them and the perplexity is large, while with bytes it has many and the
-# perplexity is small. Comparable are **bits per byte**: the sum of all negative
-# log-probabilities, in bits, divided by the number of bytes of the text.
+# perplexity is small. What can be compared is **bits per byte**: the sum of all negative
+# log-probabilities, in bits, divided by the number of bytes in the text.
 #
 # It also matters what $x_{<t}$ is if the model sees at most `window` tokens, because
 # when a text is cut into pieces, the first tokens of each piece have no past. So let
@@ -1391,7 +1389,7 @@ def it_writes():
 # %% [markdown]
 # ## 10. It reads English
 #
-# Nobody ever wrote the sentences of our grammar, but every computer with Python also
+# Nobody ever wrote the sentences of our grammar by hand, but every computer with Python
 # holds a large text that people wrote for people: the language reference, which
 # `help()` shows, and the docstrings of the standard library, about 1.6 million
 # characters in all, of which every twentieth document is held out. (They differ a
@@ -1440,7 +1438,7 @@ def tokens_of_a_sentence():
 
 # %% [markdown]
 # Frequent words are one token, rare words are spelled in parts, and no text is unknown:
-# a letter outside English is two bytes, neither of which is a character by itself.
+# a letter such as ü is two bytes, neither of which is a character by itself.
 #
 # **Predict first.** Two models with the same three blocks are trained for 1,200 steps
 # on windows of 96 tokens, one on bytes and one on merged pairs. Which of the two has
@@ -1511,8 +1509,8 @@ def it_reads_english():
 #
 # ## 11. What a training run needs
 #
-# Before a long run starts, three questions decide whether it can: does it fit into
-# memory, how long will it take, and what will come out? The first two need nothing but
+# Three questions decide whether a long run is worth starting: does it fit into memory,
+# how long will it take, and what will come out? The first two need nothing but
 # multiplication, and are the subject of this section.
 #
 # Training keeps four tensors of the size of the model: the **parameters**, their
@@ -1536,7 +1534,7 @@ my_guess = "? MB"  # write yours here; the cell below the exercise has the answe
 # the contract.
 #
 # **Example.** For `LanguageModel(50, 24, 6, 2, num_layers=3, d_ff=48)` and 4 texts of
-# 10 tokens: `(244608, 244160)`.
+# 10 tokens: `(206208, 224960)`.
 #
 # <details><summary>Contract</summary>
 #
@@ -1635,7 +1633,7 @@ def predicted_and_measured():
 
 # %% [markdown]
 # A step of the small model takes 29 megabytes, twenty times its parameters, and most of
-# that are activations. For 135 million parameters, the state alone is 2.15 GB, and
+# that is activations. For 135 million parameters, the state alone is 2.15 GB, and
 # since each text adds 7.9 GB, no more than **one** text fits into 16 GB. More than half
 # of its activations are attention weights, which are quadratic in the length: this is
 # the memory that attention in tiles (unit 2) never writes.
@@ -2180,7 +2178,7 @@ def what_the_cache_buys():
 # - Unit 8, *From base model to assistant*, makes a base model do reliably what it does
 #   only some of the time. Unit 9, *Look inside*, finds the heads that do a piece of
 #   work. Unit 10, *Newer and faster*, builds what later models added, and measures what
-#   each part buys. All three need this unit, and each stands alone.
+#   each part buys. All three need this unit, but none needs either of the others.
 
 # %% [markdown]
 # ## Where you stand

@@ -29,9 +29,10 @@
 # reverse digits, with `reversal.make_batch(sequences)`, the training loop
 # `reversal.fit`, and `reversal.rate_factor(step, warmup, steps)`, warm-up and then
 # cosine decay. It also gave `reversal.greedy_decode`, and `reversal.evaluating`, which
-# decodes without gradients. Unit 7 gave `modern.LanguageModel`, the model of bytes that
-# was trained there on `modern.text_ids`, and `modern.published_tensor`, which finds a
-# parameter in the file of the chat model.
+# makes a function decode without gradients. Unit 7 gave `modern.LanguageModel`, a model
+# of bytes that was trained on `modern.text_ids`, and `modern.published_tensor`, which
+# finds a parameter in the file of the chat model. Unit 4 gave the encoder in which
+# section 9 runs MiniLM.
 #
 # <details><summary>Conventions of this unit</summary>
 #
@@ -100,7 +101,7 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # To train on such a text, we have to decide which tokens the loss counts. The model
 # will never have to write the user's question, so every bit of gradient spent on it is
 # taken from the answer; it does have to write the answer, and also the `<|im_end|>`
-# behind it, which is the only way in which it can say that it is finished. PyTorch's
+# after it, which is the only way in which it can say that it has finished. PyTorch's
 # `F.cross_entropy` skips each position whose label is -100, so a list of labels is all
 # that we need. Ouyang et al. 2022 (*InstructGPT*) call this step **supervised
 # fine-tuning**.
@@ -113,8 +114,8 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # the assistant has to write the token, its `<|im_end|>` included; elsewhere it is
 # `IGNORE`.
 #
-# **Example.** In the conversation above, the labels begin with `Arr` and end with the
-# last `<|im_end|>`.
+# **Example.** In the conversation above, every label before `Arr` is `IGNORE`, as is that
+# of the last newline. What is learnt runs from `Arr` to the last `<|im_end|>`.
 #
 # <details><summary>Contract</summary>
 #
@@ -213,7 +214,7 @@ def answer_loss(
 
 
 # %% [markdown]
-# ## 2. LoRA: tune a model by two thin matrices
+# ## 2. LoRA: tune a model with two thin matrices
 #
 # SmolLM2-135M-Instruct has 134.5 million parameters, and AdamW needs a gradient and two
 # moment estimates for each of them, three times the memory of the model itself. Hu et
@@ -335,8 +336,8 @@ check("assistant/lora_linear", LoRALinear)
 # zero at every later step, the model would learn nothing at all.
 #
 # The chat model is next: queries and values of all 30 blocks get a change of rank 8,
-# and twelve conversations such as *What colour is the sky? - Arr, it be blue, matey!*
-# are all that it is shown, one for each of thirty steps.
+# and all that it is shown is twelve conversations such as *What colour is the sky? -
+# Arr, it be blue, matey!* Each of thirty steps takes one of them at random.
 #
 # **Predict first.** After thirty steps, how does the model answer *What is the capital
 # of France?*, which is not among the twelve? And by how much does its perplexity rise
@@ -393,9 +394,9 @@ def talk_like_a_pirate():
 # with *Arr* and ends with *matey*, and Paris and Berlin are still the capitals. The
 # price is that the perplexity of a paragraph that has nothing to do with pirates rises
 # from 26 to between 70 and 95, so the model now finds plain English three times as
-# surprising; and *Who wrote Hamlet?*, which mentioned Shakespeare before, is answered
-# by *Arr, it be Hamlet, matey!* Twelve short answers say nothing about everything else
-# that the model knows, and nothing in the loss asks it to keep that. Biderman et al.
+# surprising; and *Who wrote Hamlet?*, whose answer used to name Shakespeare, is now
+# answered with *Arr, it be Hamlet, matey!* Twelve short answers say nothing about the
+# rest of what the model knows, and nothing in the loss asks it to keep that. Biderman et al.
 # 2024 (*LoRA Learns Less and Forgets Less*) find that full fine-tuning forgets even
 # more. With LoRA, at least, nothing is lost for good: the old matrices were frozen, and
 # without $A$ and $B$ the model is again exactly what it was.
@@ -505,8 +506,8 @@ check("assistant/dpo_loss", dpo_loss)
 # problems step by step. The algorithm is **GRPO** (Shao et al. 2024, *DeepSeekMath*),
 # and it is simple enough to try on unit 5's reversal.
 #
-# Let a model answer each prompt several times; these answers are a **group**. Each gets
-# a reward $R_i$, and its **advantage** says how much better it is than its group:
+# The attempts at one prompt are a **group**. Each gets a reward $R_i$, and its
+# **advantage** says how much better it is than its group:
 #
 # $$A_i = \frac{R_i - \operatorname{mean}(R)}{\operatorname{std}(R) + \varepsilon}$$
 #
@@ -885,9 +886,10 @@ def one_base_model_two_ways():
 
 
 # %% [markdown]
-# One method forbids and the other teaches. With five seeds, DPO cuts the copies to less
-# than a seventh (a sequence that reads the same in both directions counts as both), but
-# the reversals end anywhere between a quarter and two thirds. The loss only asks for a
+# One method discourages and the other encourages. With five seeds, DPO cuts the copies to
+# less than a seventh of the answers (a sequence that reads the same in both directions
+# counts as both), but the reversals end up anywhere between a quarter and two thirds of
+# them. The loss only asks for a
 # *difference*, and pushing down the rejected answer is the easiest way to get one, so
 # the probability goes to strings that are neither, such as `2954`, `25541` or nothing
 # at all. With most seeds the chosen answer even becomes a little less probable; Pal et
@@ -961,9 +963,7 @@ def a_careless_reward():
 # *reward hacking* (Amodei et al. 2016; Skalse et al. 2022).
 #
 # The usual leash is a **KL term**: a penalty for answers that the starting model would
-# hardly have written. DeepSeekMath adds it to the loss with a weight $\beta$.
-#
-# With $\beta = 0.2$, the model is penalised for leaving its start:
+# hardly have written. DeepSeekMath adds it to the loss with a weight $\beta$, here 0.2:
 
 
 # %%
@@ -998,10 +998,10 @@ def on_a_leash():
 
 
 # %% [markdown]
-# The hack is gone: the model still writes full answers, but its exact match is hardly
-# better than at the start, and with most seeds a little worse. The KL term
-# cannot tell a clever shortcut from a better answer, since both are far from the start,
-# so the real cure is a better reward.
+# The hack is gone, and the model still writes full answers, but its exact match is no
+# better than at the start, and with most seeds a little worse. The KL term cannot tell a
+# clever shortcut from a better answer, since both are far from the start, so the real
+# cure is a better reward.
 #
 # In practice, the steps usually come in this order: pre-training; supervised
 # fine-tuning on instructions with written answers; training on preferences between
@@ -1229,9 +1229,9 @@ check("assistant/quantize_per_channel", quantize_per_channel)
 # written for this course, because nobody can have learnt that text by heart. Your
 # function quantises all matrices of its thirty blocks in three ways: with one scale for
 # a whole matrix, with one for each row, and with one for each 32 weights of a row, for
-# which you only have to reshape the matrix. (In the file, each block of 32 weights
-# already has one of sixteen values, so the price below is added to one that was paid
-# before.)
+# which you only have to reshape the matrix. (In the file, each weight of these matrices
+# already has one of only sixteen values within its block of 32, so the price below comes
+# on top of one that has already been paid.)
 #
 # The next cell looks for the model, and if it is missing, says in one line how to get
 # it (98 MB, Apache-2.0). You then see what the later cells printed for us.
@@ -1274,13 +1274,13 @@ def the_price_of_bits():
 
 
 # %% [markdown]
-# With eight bits, almost any way is good enough, and a scale per row costs nothing that
-# could be seen (31.2 after 31.1). With six, the difference between the ways becomes the
-# difference between two models: a scale per row gives 31.7, one for the whole matrix
-# 51. At four bits per row the perplexity has doubled, while the shared scale has
-# destroyed the model, which answers with punctuation; a scale for each 32 weights still
-# gives 38. The few large weights of a matrix are what makes the difference, since they
-# set the scale of everything that shares it. Every block of 32 needs its own scale of
+# With eight bits, any of the three is good enough, and a scale per row costs next to
+# nothing (31.2 instead of 31.1). With six, the three part company: a scale per row gives
+# 31.7, and one for the whole matrix 51. At four bits, a scale per row doubles the
+# perplexity and one for the whole matrix destroys the model, which answers with
+# punctuation, while one for every 32 weights still gives 38. It is the few large weights
+# of a matrix that make the difference, since they set the scale of everything that
+# shares it. Every block of 32 needs its own scale of
 # 16 bits, however, which adds half a bit to each weight: nothing is free, but this is
 # cheap.
 #
@@ -1303,11 +1303,11 @@ def the_price_of_bits():
 #
 # *time ~10 min · difficulty 2/5 · 9 points*
 #
-# **Task.** Return the acceptance probability of each token, and the residual
-# distribution, for any leading dimensions.
+# **Task.** Return the acceptance probability of each token of the vocabulary, and the
+# residual distribution.
 #
-# **Example.** For `p = [0.2, 0.8]` and `q = [0.5, 0.5]`, the acceptance probabilities
-# are `[0.4, 1]`, and the residual is `[0, 1]`.
+# **Example.** For `p = [0.6, 0.3, 0.1]` and `q = [0.2, 0.2, 0.6]`, the acceptance
+# probabilities are `[1, 1, 0.1667]`, and the residual is `[0.8, 0.2, 0]`.
 #
 # <details><summary>Contract</summary>
 #
@@ -1395,9 +1395,9 @@ def the_distribution_is_kept():
 
 
 # %% [markdown]
-# Between three quarters of the guesses and hardly any are accepted, while the resulting
-# distribution differs from $p$ by rounding errors only. A bad guesser costs time, but
-# never quality.
+# The share of guesses that are accepted falls from three quarters to hardly any, yet the
+# resulting distribution differs from $p$ by rounding errors only. A bad guesser costs
+# time, but never quality.
 #
 # For several guesses in a row, the rule is applied from left to right. The first
 # rejected guess ends the pass, because what follows it was guessed for a text that no
@@ -1408,8 +1408,9 @@ def the_distribution_is_kept():
 #
 # *time ~15 min · difficulty 3/5 · 10 points*
 #
-# **Task.** Return how many guesses are kept, and the distribution of the token after
-# them. Accept guess `i` if `uniforms[i]` is below its acceptance probability.
+# **Task.** Return how many guesses are kept, and the distribution from which the next
+# token is to be sampled. Accept guess `i` if `uniforms[i]`, a random number between 0
+# and 1, is below its acceptance probability.
 #
 # **Example.** If the second of four guesses is the first to be rejected, return 1 and
 # the residual at index 1; if none is, return 4 and `p[4]`.
@@ -1581,7 +1582,7 @@ def guesses_at_work():
 
 
 # %% [markdown]
-# Four guesses ahead, the model writes about two bytes in each of its passes, so it has
+# With four guesses, the model writes about two bytes in each of its passes, so it has
 # to run only half as often. Guessing further ahead helps less and less, because the
 # first rejected guess ends a pass and makes all later ones worthless. The sampled pairs
 # differ from the model's own probabilities about as much as plain samples do, which is
@@ -1589,23 +1590,26 @@ def guesses_at_work():
 #
 # How much time this saves depends on the machine, and above all on the cost of a long
 # pass compared with a short one, which is why the cell prints milliseconds and the text
-# promises none. A server also keeps a cache, which it has to cut back after a rejected
-# guess; unit 7's clinic was about what can go wrong there.
+# makes no promise. A server also keeps a cache of keys and values (unit 7), from which it
+# has to remove what it computed for rejected guesses.
 #
 # ## 8. Which answer is more probable?
 #
-# Most benchmarks never read what a model writes. They show it a question, compute the
+# Many benchmarks never read what a model writes. They show it a question, compute the
 # probability of each of four given answers, and count how often the correct one comes
 # first. Nothing has to be parsed this way, and a base model that cannot chat can still
-# be tested. It matters what exactly is compared, however, since the log-probability of
-# a choice is the sum over its tokens, and each further token makes it smaller.
+# be tested. It matters what exactly is compared, however: the log-probability of a
+# choice is a sum over its tokens, and the choices differ in length, so some benchmarks
+# take the mean per token instead.
 #
-# **Predict first.** "What do plants need to grow?" Which of the two choices *light and
-# water* and *salt* does the chat model find more probable after this question, and
-# which has the higher mean per token?
-#
-# *Your prediction:* ...
-#
+# **Predict first.** "What do plants need to grow?" The choices are *light and water*,
+# *salt*, *a good night's sleep* and *noise*. Which has the largest sum after this
+# question, and which the largest mean?
+
+# %% [markdown]
+# > *Your prediction (double-click here to write it down):*
+
+# %% [markdown]
 # A third way asks how much the **question** has added: the log-probability of the
 # choice after the question, minus its log-probability where no question was asked
 # (Brown et al. 2020, *Language Models are Few-Shot Learners*, section 2.4).
@@ -1728,12 +1732,12 @@ def twenty_questions_with_choices():
 # scoring rule says little (Holtzman et al. 2021 explain why the probability of a phrase
 # is shared among all ways to say the same thing).
 #
-# ## 9. Finale: ask your own notes
+# ## 9. Ask your own notes
 #
-# When does the library of Karlsbach open? No model can know, since we invented the
-# place, and no amount of fine-tuning on other texts would help. What the model *can* do
-# is read, so the way out is to **find** the sentence that says it and to put that
-# sentence into the prompt (Lewis et al. 2020, *Retrieval-Augmented Generation*).
+# When does the library of Karlsbach open? No model can know, since we invented that
+# library, and no amount of fine-tuning on other texts would help. What the model *can* do
+# is read, so the way out is to **find** the sentence with the answer and to put it into
+# the prompt (Lewis et al. 2020, *Retrieval-Augmented Generation*).
 # Finding is done by MiniLM in your encoder of unit 4, which gives each passage a vector
 # such that similar meanings have similar directions; reading is done by SmolLM2.
 #
@@ -1858,10 +1862,12 @@ QUESTIONS = {
 }
 
 # %% [markdown]
-# **Predict first.** How many of the twenty questions does the chat model answer
-# correctly without the notes, and how many with the passage that your function finds?
-#
-# *Your prediction:* ...
+# **Predict first.** Without the notes, the model cannot know the answers. What will it
+# say instead? And how many of the twenty questions does it answer correctly with the
+# passage that your function finds?
+
+# %% [markdown]
+# > *Your prediction (double-click here to write it down):*
 
 # %%
 PROMPT = 'Answer the question, using only this text: "{}"\n\nQuestion: {}'
@@ -1898,10 +1904,10 @@ def twenty_questions_about_notes():
 
 
 # %% [markdown]
-# Alone, the model answers **none** of the twenty correctly, and every one of its
-# inventions is fluent: the password of the guest network is "Ghost", and Professor
-# Okafor's office is in the "Mirror of the Ancients". With the passage it answers
-# **19**, because MiniLM found the correct note for each question, with cosines from 0.6
+# Alone, the model answers **none** of the twenty correctly, and it never says that it
+# does not know: the password of the guest network is "Ghost", and Professor Okafor's
+# office is in the "Mirror of the Ancients". With the passage it answers **19**
+# correctly, because MiniLM found the right note for each question, with cosines from 0.6
 # to 0.9, although questions and notes often share only a name. The single failure is
 # instructive too: the model reads that the library is open on Tuesdays and closed on
 # Mondays, and concludes that Tuesday is a Monday.
@@ -1936,9 +1942,9 @@ def a_question_of_your_own():
 #
 # ## 10. What 135 million parameters cannot do
 #
-# You can now teach this model a style, shrink it, speed it up and give it a library. It
-# is only fair to see where all of this ends, so here are eight questions that people
-# ask an assistant every day.
+# You can now teach this model a style, shrink it and give it a library. It is only fair
+# to see where all of this ends, so here are eight questions of the kind that people ask
+# an assistant every day.
 
 
 # %%
@@ -1970,9 +1976,9 @@ def what_it_cannot_do():
 #   little, because the last name of the question is a good guess. With one more person
 #   or another order it may fail, and only many variations would show which of the two
 #   it does.
-# - **Not knowing.** The model was trained to answer, and so it invents a king, and
-#   apologises for recipes where it should say that it cannot see your breakfast. What a
-#   model says about itself is text like any other.
+# - **Not knowing.** The model was trained to answer, and so it invents a film for a king
+#   who never existed. Asked about your breakfast, it begins with an apology, and what it
+#   then says about itself is text like any other.
 #
 # Nothing in this list is repaired by quantising less, sampling better or scoring
 # differently, and only some of it by fine-tuning. Models a hundred times larger, with
@@ -1980,15 +1986,16 @@ def what_it_cannot_do():
 # harder ones in the same way: fluently.
 
 # %% [markdown]
-# ## What you built, and what you saw
+# ## What you built
 #
-# - built: the labels of a conversation, LoRA, and the losses of DPO and GRPO, and with
-#   them a look at what pairs and rewards can and cannot teach;
-# - built: quantisation per channel, and its price in perplexity on a chat model;
-# - built: the rule by which a cheap model's guesses are accepted or replaced, with a
-#   proof that it changes nothing but the time;
-# - built: three scores for multiple choices, which disagree;
-# - built: a search that gives a small model the sentence it needs.
+# - the labels of a conversation, LoRA, and the losses of DPO and GRPO, which showed what
+#   pairs and rewards can teach a model and what they cannot;
+# - a test for a training step that learns the wrong tokens;
+# - quantisation per channel, and its price in perplexity on a chat model;
+# - the rule by which a cheap model's guesses are accepted or replaced, with a proof that
+#   it changes nothing but the time;
+# - three scores for multiple choice, which disagree;
+# - a search that gives a small model the sentence it needs.
 #
 # ## Go further
 #

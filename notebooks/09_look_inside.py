@@ -260,8 +260,8 @@ def without_one_attention():
 # ## 2. The head that completes a repetition
 #
 # Take a text of random tokens that starts again after some period, `7 3 9 5 7 3 9 ...`.
-# Nothing about its first half can be predicted; from the second `7` on, everything can,
-# by a rule that needs no knowledge at all: *find the last occurrence of the current
+# Nothing in its first period can be predicted; all that follows the second `7` can, by
+# a rule that needs no knowledge at all: *find the last occurrence of the current
 # token and copy what followed it.* Olsson et al. 2022 call a head that does so an
 # **induction head**, and found that it appears early and suddenly in training.
 #
@@ -273,8 +273,11 @@ def without_one_attention():
 # We train models of attention alone, without feed-forward networks, with one layer and
 # with two. Every text repeats with a random period of 6 to 18 tokens.
 #
-# **Predict first.** After 400 steps, what share of the known tokens will the model with
-# two layers predict correctly, and what share the one with a single layer?
+# We count only the *known* tokens, which are those that this rule can predict.
+#
+# **Predict first.** If Elhage et al. are right, two layers will learn the rule. After
+# 400 steps, what share of the known tokens will a *single* layer predict? A guess among
+# all 64 tokens of the vocabulary is right in 2 % of cases.
 #
 # *Your prediction:*
 
@@ -578,13 +581,12 @@ def silence_each():
 
 
 # %% [markdown]
-# One silent head of layer 1 costs only a few percent, because the other one does the
-# same work. Without both, 1 or 2 % of the tokens are left, and without both heads of
-# layer 0 some 13 %, which is less than a single layer achieves. With each of five
-# seeds, a single silent head of layer 1 leaves 94 to 97 %. Had we silenced heads one by
-# one only, we would have concluded that layer 1 does not matter: **a part that can be
-# spared is not a part that does nothing.** For pairs of heads, the story survives its
-# test.
+# One silent head of layer 1 costs only a few percent (94 to 97 % remain, for each of
+# five seeds), because the other one does the same work. Without both, only 1 or 2 % of
+# the tokens are still predicted, and without both heads of layer 0 some 13 %, which is
+# less than a single layer achieves. Had we only silenced heads one by one, we would
+# have concluded that layer 1 does not matter: **a part that can be spared is not a part
+# that does nothing.** For pairs of heads, the story survives its test.
 #
 # Now suppose that we had been careless, and had trained on texts that all have the
 # *same* period, 12.
@@ -603,18 +605,19 @@ def a_fixed_period():
 
 
 # %% [markdown]
-# Perfectly, and it has learnt nothing about repetitions: it looks eleven positions
-# back, by position, whatever the tokens are. On random periods it is as poor as any
-# single layer. Whoever measures induction on texts of one length measures this rule
-# too, so the period has to vary within the experiment.
+# Perfectly, yet it has learnt nothing about repetitions: it looks eleven positions
+# back, whatever the tokens are. On random periods it is as poor as any single layer.
+# Whoever trains and measures on texts of one *period* measures this rule too, so the
+# period has to vary in training.
 #
 # ### The same heads in a chat model
 #
-# Are the heads of a toy found in a real model? Olsson et al. 2022 define induction
-# heads by their behaviour on **random tokens** that are repeated, which no memory of
-# English can explain. So do we: 25 random tokens, twice, and your score for each of the
-# 270 heads. The **control** silences just as many heads of the same blocks, those with
-# the lowest scores.
+# Does a real model have such heads too? Olsson et al. 2022 define induction heads by
+# their behaviour on **random tokens** that are repeated, which no memory of English can
+# explain. So do we: 25 random tokens, twice, and your score for each of the 270 heads.
+# (One period is enough here, since the model was not trained on these texts.) The
+# **control** silences just as many heads of the same blocks, those with the lowest
+# scores.
 
 
 # %% folded=true
@@ -675,30 +678,31 @@ def induction_in_a_chat_model():
 
 
 # %% [markdown]
-# They are: with six drawings of the tokens, the same four heads come first, three of
-# them in block 17 and one in block 18. Silencing these four of 270 raises the loss in
-# the repetition from about 3 or 4 to 7 to 9, whereas the control adds less than 0.5,
-# and no loss of the first 24 tokens moves by more than 0.1 or 0.2. The claim, that
-# large models have induction heads on which their copying depends, holds here. What we
-# did not check is the larger claim in the paper's title, that such heads are the source
-# of *in-context learning* in general; for large models, the authors themselves call
-# that evidence correlational.
+# It does: in each of six random draws of the tokens, the same four heads come first,
+# three of them in block 17 and one in block 18. Silencing these four of 270 raises the
+# loss in the repetition from between 3 and 4 to between 7 and 9, whereas the control
+# adds less than 0.5, and the loss the first time moves by 0.2 at most. The claim that
+# real models have induction heads, and that their copying depends on them, holds here.
+# What we did not check is the paper's larger claim, that such heads may be the
+# mechanism behind most *in-context learning*; for larger models, the authors themselves
+# call that evidence correlational.
 #
 # ## 3. The parts that wrote a logit
 #
-# Silencing asks what happens without a part, whereas a second kind of question needs no
-# extra run. The stream at the end is a **sum** of what the embedding, each head and
-# each feed-forward network wrote, and the logit of a token is the product of the
-# normalised sum with one row of the output matrix. So the logit can be divided among
-# the parts, once we know what each head wrote. A layer's output is `w_o` times the
-# concatenated heads, and a product with a concatenation is a sum of products.
+# Silencing asks what happens without a part, and needs one run for each. A second
+# question, who wrote the answer, needs no extra run. The stream at the end is a **sum**
+# of what the embedding, each head and each feed-forward network wrote, and the logit of
+# a token is the product of the normalised sum with one row of the output matrix. So the
+# logit can be divided among the parts, once we know what each head wrote. A layer's
+# output is `w_o` times the concatenated heads, and a product with a concatenation is a
+# sum of products.
 #
 # ### Exercise 9.4 - What each head writes
 #
 # *time ~10 min · difficulty 2/5 · 12 points*
 #
-# **Task.** Split the output of an attention layer into the vectors that its heads add
-# to the stream.
+# **Task.** You get `merged`, the concatenated heads that `w_o` reads, and the weight of
+# `w_o`. Return, for each head, the vector that it adds to the stream.
 #
 # **Example.** With 2 heads of 3 components, head 0 reads `merged[..., :3]`, and meets
 # the first three columns of `w_o` only.
@@ -898,7 +902,7 @@ def a_logit_in_steps():
 # a poor question, because much of it says only that *some* capital, or some name,
 # should follow. The **difference** between the logits of *Paris* and *Rome* is a better
 # one: whatever helps all capitals alike drops out. The control asks about *Rome* and
-# *Berlin*, neither of which was mentioned.
+# *Berlin*, whose countries are not in the text.
 
 
 # %%
@@ -918,13 +922,14 @@ def a_logit_of_the_chat_model():
 
 
 # %% [markdown]
-# One head of 270 stands out, (23, 4), in the very block without whose attention the
-# model forgot Paris, and in the control it writes next to nothing.
+# Of all parts, head (23, 4) writes most, +3.0, and it is in the very block without
+# whose attention the model lost Paris; in the control it writes only +0.3. (The
+# next two parts are of the last block, and cancel each other: +2.1 and -2.1.)
 #
 # A popular shortcut skips the parts and reads the stream as it is: the **logit lens**
 # (nostalgebraist 2020) applies the final norm and the output matrix after every block.
 # It was proposed with the observation that a model's guess takes shape long before the
-# last block. We look at whether it does so here.
+# last block. Does it here?
 
 
 # %%
@@ -948,11 +953,11 @@ def the_logit_lens():
 
 
 # %% [markdown]
-# It does not, since *Paris* is first after the last block only; after block 23, its
-# rank begins to fall, and until then the stream reads as a space or a full stop. The
-# fact is in the stream, as the next section shows, but in a form that the output matrix
-# does not read. So what the lens shows early is informative if it is the answer, and
-# proves nothing if it is not.
+# No: *Paris* comes first only after the last block. Up to block 22 its rank is in the
+# thousands, and the stream reads mostly as a space or a full stop; from block 23 on,
+# the rank improves. The fact is in the stream earlier, as the next section shows, but
+# in a form that the output matrix does not read. So if the lens shows the answer early,
+# that is informative; if it does not, that proves nothing.
 #
 # ## 4. Where does a fact travel?
 #
@@ -967,12 +972,14 @@ def the_logit_lens():
 #
 # *time ~25 min · difficulty 4/5 · 16 points*
 #
-# **Task.** Entry `(i, p)`: run `ids` with the state that enters block `i` at position
-# `p` copied from the run of `other_ids`. Return the share of the effect on
-# `logit[other_answer] - logit[answer]` at the last position.
+# **Task.** Return a map with a row for each block `i` and a column for each position
+# `p`. For its entry, run `ids`, but copy the state that enters block `i` at position
+# `p` from the run of `other_ids`. Then look at `logit[other_answer] - logit[answer]` at
+# the last position: how far, as a share, did the copy move it from its value for `ids`
+# to its value for `other_ids`?
 #
-# **Example.** The share is 0 where the copy changes nothing, and 1 where the difference
-# becomes that of `other_ids`.
+# **Example.** If the difference is -4 for `ids` and 6 for `other_ids`, a copy that
+# makes it 1 has a share of 0.5; one that changes nothing has 0.
 #
 # <details><summary>Contract</summary>
 #
@@ -1056,8 +1063,8 @@ check("look_inside/patching_map", patching_map)
 
 # %% [markdown]
 # **Predict first.** The answer is given at *is*, one position after *France*, where the
-# difference starts. Does it move gradually over many blocks, or at once, and in which
-# third of the 30?
+# difference starts. Section 1 made block 23 a suspect. Does this block move the whole
+# difference, or does a part of it move in other blocks, or stay at *France*?
 #
 # *Your prediction:*
 
@@ -1084,9 +1091,9 @@ def where_the_fact_is():
 # Geva et al. 2023 describe such a late step in larger models: attention extracts the
 # attribute from the noun.
 #
-# The map leaves nine candidates, the heads of that block. The next cell says how much
-# each looks from *is* at *France*, and what its silence costs, which is nothing if a
-# head only *looks*.
+# The map leaves nine candidates, the heads of that block, among which attribution
+# pointed at (23, 4). The next cell prints how much each looks from *is* at *France*,
+# and what it costs to silence it, which is nothing if a head only *looks*.
 
 
 # %% folded=true
@@ -1156,7 +1163,7 @@ def the_head_that_carries_it():
 # Cairo and Warsaw, at least not after these words. The control, a neighbour that looks
 # at the noun too, changes no answer.
 #
-# ## 5. Attention sinks: two claims, one of which fails
+# ## 5. Attention sinks: does anyone read them?
 #
 # Large models give much of their attention to the **first token**, whatever it is. Xiao
 # et al. 2024 call it an *attention sink*: since weights must sum to 1, a head that has
@@ -1280,12 +1287,13 @@ def sinks():
 
 
 # %% [markdown]
-# The first prediction holds: the first token gets 48 % of all weight in the mean over
-# blocks. So does the second: once it is masked, the token after it gets 41 to 46 % in
-# three texts. The sink moves, and the perplexity rises by 15 to 49 %, where masking the
-# most important of a few other positions costs 9 to 20 %. The third prediction fails:
-# with zeros for its values, the perplexity is two to four times as high, and with zeros
-# at any other position it rises by a quarter at most.
+# The first prediction holds: the first token of text 1 gets 47 % of all weight in the
+# mean over blocks. So does the second: once the first token is masked, the one after it
+# gets 41 to 46 % in three texts. The sink moves, and the perplexity rises by 15 to
+# 49 %, where masking the most important of a few other positions costs 9 to 20 %. The
+# third prediction fails: with zeros for the sink's values, the perplexity is two to
+# four times as high; with zeros at one of these other positions, it rises by a quarter
+# at most.
 #
 # Whether the sink holds information is decided by the last row. With the values of the
 # first token *of a different text*, "Snow fell", the perplexity changes by -5 to +25 %,

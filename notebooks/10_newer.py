@@ -69,7 +69,7 @@ torch.set_num_threads(1)  # for tensors this small, more threads only get in the
 torch.set_printoptions(precision=4, sci_mode=False)
 
 # %% folded=true
-# @title Small models with new parts, and one seed for sections 1 to 4
+# @title Small models with new parts, and one seed for them
 SEED = 0  # for initial weights and batches; what we say below also holds for others
 SMALL = {"vocab_size": 128, "d_model": 32, "num_heads": 4, "num_kv_heads": 2,
          "num_layers": 2, "d_ff": 96}  # fmt: skip
@@ -282,8 +282,8 @@ def the_largest_score():
 #
 # ## 2. A window on the past
 #
-# Unit 7's cache grows with the text, in every layer. Most heads attend to
-# nearby positions most of the time, so a **sliding window** is enough for most layers:
+# Unit 7's cache grows with the text, in every layer. Where heads attend mostly to
+# nearby positions, a **sliding window** can be enough, even in most of the layers:
 # each position sees itself and the $w - 1$ positions before it (Beltagy et al. 2020;
 # Jiang et al. 2023, section 2, Mistral 7B with $w$ = 4,096). A layer with a window
 # keeps the keys and values of the last $w$ positions and forgets older ones.
@@ -295,8 +295,8 @@ def the_largest_score():
 #
 # *time ~10 min · difficulty 1/5 · 7 points*
 #
-# **Task.** Return the causal mask in which each query sees at most `window` positions,
-# itself included. Without a window, return the plain causal mask.
+# **Task.** Return the causal mask in which each query sees only the last `window`
+# positions, its own included. Without a window, return the plain causal mask.
 #
 # **Example.** `window_mask(4, 2)` is
 #
@@ -388,8 +388,8 @@ def cache_bytes(
 
 # %% [markdown]
 # **Predict first:** Gemma 3 27B has 62 layers, of which every sixth is global, and 16
-# heads of keys and values with 128 components each. For a text of 131,072 tokens, how
-# large is its cache, compared with 62 global layers: about 1/2, 1/6 or 1/60?
+# heads of keys and values with 128 components each. How large is its cache, compared
+# with that of 62 global layers, for texts of 1,024, of 8,192 and of 131,072 tokens?
 #
 # *Your prediction:* ……
 
@@ -407,7 +407,7 @@ def five_to_one():
 
 
 # %% [markdown]
-# Close to 1/6: for a long text, the local layers hardly count, while for a short one
+# Close to 1/6 for the longest: for a long text, the local layers hardly count, while for a short one
 # they save nothing. Here is the layer, which is `CausalAttention` with a different mask
 # (`compared`, from section 1, returns its rotated queries and keys):
 
@@ -748,14 +748,15 @@ def experts_compared():
 
 
 # %% [markdown]
-# Without the balancing loss, the load is uneven, although no expert gets everything: at
-# some point in training, one expert of a block receives only a few percent of the
-# tokens. Which one it is, and whether it recovers, depends on the seed. With the
-# balancing loss, each expert soon gets about a quarter.
+# The shares are of all choices, two for each token. Without the balancing loss, the
+# load is uneven, although no expert gets everything: at some point in training, one
+# expert of a block receives only a few percent. Which one it is, and whether it
+# recovers, depends on the seed. With the balancing loss, each expert soon gets about a
+# quarter.
 #
-# What experts buy after 300 steps is hardly anything: the three losses are close, their
-# order depends on the seed, and the dense network takes less time. Each expert sees
-# about half of the tokens, so it has had half as many chances to learn. After 1,000
+# After 300 steps, experts buy hardly anything: the three losses are close, their order
+# depends on the seed, and the dense network takes less time. With an even load, each
+# expert sees half of the tokens and has half as many chances to learn. After 1,000
 # steps, both mixtures were ahead for each seed that we tried, by 0.01 to 0.1 nats; set
 # `STEPS_OF_EXPERTS` to see this. A dense network with as many parameters as all experts
 # together is better still, and on one CPU it is also faster. Experts pay off where the
@@ -764,12 +765,12 @@ def experts_compared():
 # ## 4. An optimizer for matrices
 #
 # Adam treats a matrix as a list of numbers. But a layer multiplies by this matrix, so
-# the singular values of an update decide how far each direction moves. The updates of
-# most layers have nearly low rank: a few directions get almost the whole step, and the
-# others hardly move. **Muon** (Jordan et al. 2024) takes the momentum of the gradient,
-# $M = U S V^\top$, and replaces it by $U V^\top$: the same directions, each with the
-# same length of step. Kimi K2 was trained by a variant of it (Kimi Team 2025, section
-# 2.1).
+# the singular values of an update decide how far each direction moves. Jordan et al.
+# 2024 observe that updates are often nearly of low rank: a few directions get almost
+# the whole step, and the others hardly move. Their **Muon** takes the momentum of the
+# gradient, $M = U S V^\top$, and replaces it by $U V^\top$: the same directions, each
+# with the same length of step. Kimi K2 was trained with a variant of it (Kimi Team
+# 2025, section 2.1).
 #
 # A singular value decomposition in each step would be slow, and a polynomial does
 # nearly the same job. For $X = U S V^\top$,
@@ -864,11 +865,10 @@ def singular_values():
 
 # %% [markdown]
 # Each column follows one singular value through the steps. The fifth one begins near
-# 0.01 and is already above 0.5 after five of them; the first five columns end between
-# 0.68 and 1.10, and only the last one, which began a thousand times smaller than the
-# first, is still on its way. None of them settles at 1, because the coefficients were
-# chosen to raise small values fast: it hardly matters whether a direction gets 0.7 or
-# 1.1 of a step.
+# 0.01 and has reached 1.07 after four of them; the first five columns end between 0.68
+# and 1.10, and only the last one, which began a thousand times smaller than the first,
+# is still on its way. None of them settles, but it hardly matters whether a direction
+# gets 0.7 or 1.1 of a step.
 #
 # The optimizer around this function is short: a running mean of the gradients, as in
 # Adam, is mixed with the newest gradient (Nesterov momentum), and the result is
@@ -957,8 +957,8 @@ def lost_updates():
 # %% [markdown]
 # You get 1: the sum $1 + 2^{-9}$ is nearer to 1 than to the next number, so each of the
 # 512 additions is rounded away, and no number of further ones would help. An update of
-# a weight suffers the same fate as soon as it is smaller than about one part in 500,
-# which late in training most of them are.
+# a weight suffers the same fate as soon as it is smaller than about one part in 500, as
+# many updates are late in training.
 #
 # The usual remedy (Micikevicius et al. 2018, section 3.1) is a second copy of each
 # weight in float32, the **master copy**. Gradients come from the bfloat16 weights, the
@@ -974,12 +974,12 @@ def lost_updates():
 # **Task.** Give the gradients of the parameters to their master copies, let the
 # optimizer make one step, and copy the result back into the parameters.
 #
-# **Example.** With a step of $2^{-9}$, a parameter of 1 stays 1 for one call, while its
-# copy is already larger; after the third call the parameter is 1.0078125.
+# **Example.** If each step adds $2^{-9}$, a parameter of 1 is still 1 after two calls,
+# while its copy has grown; after the third call the parameter is 1.0078125.
 #
 # <details><summary>Contract</summary>
 #
-# - Parameters stay in bfloat16, and are copies rounded to it after each call.
+# - After each call, a parameter is its master copy, rounded to bfloat16.
 # - Master copies are float32, and are never rounded.
 # - A parameter without a gradient leaves its copy without one.
 #
@@ -1039,8 +1039,8 @@ check("newer/master_step", master_step)
 # %% [markdown]
 # To see what lost updates cost, three small models are trained from the same weights on
 # the same batches, at a tenth of the usual learning rate, because the updates that are
-# lost are the small ones. The first keeps its weights in float32, the others in
-# bfloat16, of which the last has master copies. (All compute in float32, since most
+# lost are the small ones. The first keeps its weights in float32, the other two in
+# bfloat16, and only the last one has master copies. (All compute in float32, since most
 # CPUs are slow in bfloat16.)
 
 
@@ -1291,9 +1291,10 @@ def positions_compared():
 # %% [markdown]
 # After 300 steps, rotary positions are best at all three lengths, and four times the
 # length costs them less than 0.2 nats. Learned positions get worse beyond 64, because
-# rows 64 to 255 of their table were never trained. The added sines are hardly better
-# than no positions at all. So are rotary positions worth half a nat per byte, and is so
-# small a rise at longer texts the last word?
+# rows 64 to 255 of their table were never trained. At 64 bytes, the added sines are
+# hardly better than no positions at all, and on longer texts they are worse. So are
+# rotary positions worth half a nat per byte, and will they stay as good on longer
+# texts?
 #
 # **Predict first:** if we train the same four models ten times as long, what happens to
 # the lead of rotary positions at 64 bytes, and what at 256?
@@ -1321,11 +1322,11 @@ def positions_after_more_steps():
 # | sines, added | 2.22, 2.22, 2.26 | 2.31, 2.32, 2.33 | 2.37, 2.36, 2.38 | 1.22, 1.23 | 2.65, 2.58 | 3.44, 3.46 |
 # | none | 2.24, 2.24, 2.26 | 2.28, 2.28, 2.29 | 2.31, 2.31, 2.32 | 1.75, 1.78 | 2.01, 1.93 | 2.25, 2.12 |
 #
-# - **Learning faster is not learning better.** Over learned positions, rotary's lead at
-#   64 bytes shrinks from 0.2 to 0.4 nats to less than 0.1; over the sines, from 0.4 to
-#   0.5 nats to 0.2. Most of what the short comparison showed is that rotary positions
-#   are learnt sooner.
-# - **Longer training makes the cliff steeper.** From 64 to 256 bytes, the loss of each
+# - **Learning faster is not learning better.** At 64 bytes, the lead of rotary
+#   positions over learned ones was between 0.2 and 0.4 nats, and is now less than 0.1;
+#   their lead over the sines was between 0.4 and 0.5, and is now 0.2. Most of what the
+#   short comparison showed is that rotary positions are learnt sooner.
+# - **Longer training makes the rise steeper.** From 64 to 256 bytes, the loss of each
 #   model rises more after 3,000 steps than after 300: by about 1 nat with rotary
 #   positions, by more than 2 with learned ones or sines. Without positions it rises
 #   least, and at 256 bytes it ends up near that of rotary ones: higher with one seed,
@@ -1403,13 +1404,15 @@ def trained_longer():
 #
 # *time ~10 min · difficulty 2/5 · 8 points*
 #
-# These five lines are what a model card calls `rope_type: llama3`.
+# A model's `config.json` calls this rule `rope_type: llama3`, and Llama 3.1 sets
+# $n_\text{low} = 1$ and $n_\text{high} = 4$.
 #
-# **Task.** Return the frequencies $\theta'$, in radians per position, for texts that
-# are `factor` times as long as the `trained` positions.
+# **Task.** Return the frequencies $\theta'$, in radians per position. A model that was
+# trained on `trained` positions ($n$ counts turns within these) is to read texts that
+# are `factor` ($s$) times as long; `low` and `high` are the two bounds of $n$.
 #
-# **Example.** For `trained=64` and `factor=4`, a frequency of 1 turns about ten times
-# and stays 1; a frequency of 0.01 turns a tenth of a time and becomes 0.0025.
+# **Example.** For `trained=64` and `factor=4`, a frequency of 1 makes about ten turns
+# and stays 1; one of 0.01 makes a tenth of a turn and becomes 0.0025.
 #
 # <details><summary>Contract</summary>
 #
@@ -1532,32 +1535,34 @@ def stretching():
 
 
 # %% [markdown]
-# At both lengths the larger base is best and division of all frequencies worst, for
-# each of the five seeds that we tried. At 256 bytes the base lowers the loss by 0.2 to
-# 0.6 nats, while interpolation raises it above 3.6, and scaling by turns ends above
-# doing nothing.
+# At both lengths the larger base is best and dividing all frequencies is worst, for
+# each of the five seeds that we tried. At 256 bytes the larger base lowers the loss by
+# 0.2 to 0.6 nats, while interpolation raises it above 3.6, and scaling by turns does
+# worse than leaving the model unchanged.
 #
 # The fastest pair is the reason for most of this: when we divided it alone by 4, with
 # seed 0, the loss rose almost as much as when we divided all, whereas the slowest pair
 # alone changed nothing. What this model relies on is its nearest neighbours, and
 # interpolation places them at distances of a quarter, which never occurred in training.
+# Scaling by turns leaves the fastest pair alone, but it slows the second one, which
+# turns just once in 64 bytes, by nearly the full factor; the larger base slows it less.
 # Chen et al. 2023 (section 3) and Llama 3.1 train their models further after the
-# change, for a thousand steps or more. A method that needs no further training has to
-# leave the neighbours where they are, as the larger base does.
+# change, for a thousand steps or more. Without further training, a method must at least
+# leave the neighbours where they are.
 
 # %% [markdown]
 # ## 8. A cache in pages
 #
 # A server answers many texts at once and does not know how long each will become. If it
 # reserves the longest possible cache for every text, most of its memory stays empty:
-# Kwon et al. 2023 (section 1) measured that 20 to 38 % of it held any keys and values.
-# Their cure, *PagedAttention* in vLLM, is how an operating system manages memory. The
+# Kwon et al. 2023 (section 1) measured that only 20 to 38 % of it held keys or values.
+# Their cure, *PagedAttention* in vLLM, works as an operating system manages memory. The
 # cache is one pool of small **pages**, each with room for a few positions. A text owns
 # a list of pages, its **table**, and receives another one only when the last is full.
 #
 # With pages of 4, the table `[7, 2]` says that positions 0 to 3 are in page 7, and
-# positions 4 to 7 in page 2. If all places of the pool are numbered through, position 5
-# is in **slot** $2 \cdot 4 + 1 = 9$.
+# positions 4 to 7 in page 2. If all places of the pool are numbered consecutively,
+# position 5 is in **slot** $2 \cdot 4 + 1 = 9$.
 #
 # ### Exercise 10.8 - Where is position 5?
 #
@@ -1630,8 +1635,9 @@ check("newer/slots", slots)
 # The last page of a text is rarely full, and what its empty slots hold is left over
 # from a text that has ended.
 #
-# **Task.** With `modern.grouped_attention`, let the query of each text attend to its
-# first `length` positions, whose keys and values you gather by its table.
+# **Task.** Gather each text's keys and values from the pool by the text's row of
+# `tables`. Then let its query attend to the text's first `lengths[i]` positions, and to
+# nothing else, with `modern.grouped_attention`.
 #
 # **Example.** With pages of 4, a text of 6 positions reads two pages and ignores the
 # last two slots of the second one.
@@ -1783,22 +1789,22 @@ def in_pages_and_in_one_piece():
 
 
 # %% [markdown]
-# The outputs agree to rounding, although the tables show that the pages of a text are
-# anywhere. Of the slots in pages, at most three per text are empty, whatever the texts'
-# lengths are; a plain cache wastes whatever the longest text has in excess of the
-# others. Pages can do more: two answers to one question can share the pages of the
-# question, since a table may name any page.
+# The outputs agree up to rounding, although the tables show that the pages of a text
+# are scattered over the pool. With pages, at most three slots per text are empty,
+# whatever its length; reserving the longest length for every text wastes the difference
+# for each shorter one. Pages can do more: two answers to one question can share the
+# pages of the question, since a table may name any page.
 
 # %% [markdown]
 # ## 9. Bug clinic: who owns this page?
 #
 # When a pool's bookkeeping is wrong, nothing crashes: two texts write into one page,
 # and each reads what the other wrote. A server notices that only when somebody reads
-# an answer to a stranger's question. Four bugs that the histories of public servers
-# know:
+# an answer to a stranger's question. Four bugs that such bookkeeping invites:
 #
 # 1. **shared**: one page is handed out to two texts;
-# 2. **freed too early**, or twice: a page is among the free ones while a text reads it;
+# 2. **freed too early**, or twice: a page is listed as free while a text still reads
+#    it, or is listed twice;
 # 3. **lost**: a text ends, and one of its pages is neither free nor owned;
 # 4. **stale**: a table keeps the number of a page that it has given back.
 #
@@ -1906,8 +1912,8 @@ check("newer/bug_clinic", assert_pool)
 #   *Gated Delta Networks*.
 # - **FlashAttention.** It computes the same result as your attention, but tile by tile
 #   in the GPU's fast memory, without ever storing the `L × L` scores. It changes no
-#   model and makes long texts affordable in training; you met it in unit 2 as a backend
-#   of PyTorch's function. Pointer: Dao et al. 2022.
+#   model and makes long texts affordable in training. Unit 2 showed the idea
+#   (*Attention in tiles*); what is left out is the GPU code. Pointer: Dao et al. 2022.
 # - **Quantised caches.** Keys and values can be stored with two to eight bits per
 #   entry, so that a server holds several times as many texts. Pointer: Liu et al. 2024,
 #   *KIVI* (two bits).
@@ -1924,7 +1930,7 @@ check("newer/bug_clinic", assert_pool)
 # | part | 2017 | LLaMA, 2023 | 2025/26 |
 # |---|---|---|---|
 # | queries and keys | as projected | as projected | normalised per head (Qwen3, Gemma 3) or per position (OLMo 2) |
-# | who attends to whom | every position; in the decoder all earlier ones | all earlier ones | all earlier ones (Qwen3); 5 layers with a window of 1,024 per global layer (Gemma 3); 3 with 4,096 (Olmo 3) |
+# | who attends to whom | every position; in the decoder all earlier ones | all earlier ones | all earlier ones (Qwen3); 5 layers with a window of 1,024 per global layer (Gemma 3); 3 with 4,096 per global layer (Olmo 3) |
 # | feed-forward | one network | one network | one network (Gemma 3, OLMo 2); 8 of 128 experts (Qwen3-235B); 8 of 256 and a shared one (DeepSeek-V3) |
 # | even loads | - | - | a balancing loss (Qwen3); a bias per expert, and only a very small loss (DeepSeek-V3) |
 # | optimizer | Adam | AdamW | AdamW (DeepSeek-V3, OLMo 2); Muon for the matrices (Kimi K2) |
@@ -1941,8 +1947,7 @@ check("newer/bug_clinic", assert_pool)
 #   number of steps;
 # - layers that match `transformers`' Qwen3, Mistral and Mixtral, weight by weight;
 # - an optimizer step that loses no small update, frequencies for longer texts, and a
-#   cache in pages that equals a plain one;
-# - your own measurement of what the new parts are worth at this size.
+#   cache in pages that equals a plain one, with a test for its bookkeeping.
 #
 # ## Go further
 #

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import importlib
 import json
 import linecache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from autograder.checks.console import showable
 from autograder.checks.language import _, translate
@@ -28,21 +31,48 @@ def earlier(label: str, mine: bool = False) -> ModuleType:
     reference = importlib.import_module(f"{PACKAGE}.solutions.{unit}")
     if not mine:
         return reference
-    paths = [Path(place.format(label=label)) for place in PLACES]
-    notebook = next((path for path in paths if path.is_file()), None)
+    notebook = _find_notebook(label)
     if notebook is None:
         message = _("(no {notebook} of yours here: using the reference)")
         print(message.format(notebook=f"{label}.ipynb"))
         return reference
-    return _own_module(notebook, unit, reference)
-
-
-def _own_module(path: Path, unit: str, reference: ModuleType) -> ModuleType:
     module = ModuleType(f"my_{unit}")
     vars(module).update(vars(reference))
-    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+    return _add_answers(module, notebook)
+
+
+def own_answers(label: str) -> ModuleType | None:
+    """The answers of your own notebook and what it imports; None if it is not here.
+
+    They do not need the reference, which a kit may not contain.
+    """
+    notebook = _find_notebook(label)
+    if notebook is None:
+        return None
+    module = ModuleType(f"my_{label.split('_', 1)[1]}")
+    for cell in _code_cells(notebook):
+        with contextlib.suppress(SyntaxError, ImportError):
+            body = ast.parse("".join(cell["source"])).body
+            imports = [n for n in body if isinstance(n, ast.Import | ast.ImportFrom)]
+            code = compile(ast.Module(imports, []), notebook.name, "exec")
+            exec(code, vars(module))
+    return _add_answers(module, notebook)
+
+
+def _find_notebook(label: str) -> Path | None:
+    paths = [Path(place.format(label=label)) for place in PLACES]
+    return next((path for path in paths if path.is_file()), None)
+
+
+def _code_cells(path: Path) -> list[dict[str, Any]]:
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return [cell for cell in cells if cell["cell_type"] == "code"]
+
+
+def _add_answers(module: ModuleType, path: Path) -> ModuleType:
+    for cell in _code_cells(path):
         mark = cell["metadata"].get("nbgrader", {})
-        if not mark.get("solution") or cell["cell_type"] != "code":
+        if not mark.get("solution"):
             continue
         name, source = mark["grade_id"], "".join(cell["source"])
         file = f"<{path.name}, {name}>"

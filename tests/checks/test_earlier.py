@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from autograder.checks.earlier import earlier
+from autograder.checks.earlier import earlier, own_answers
 from autograder.checks.observe import describe_error
 from transformer_course.solutions import attention
 
@@ -74,3 +74,13 @@ def test_an_error_in_my_own_earlier_answer_shows_its_line(folder):
     with pytest.raises(TypeError) as raised:
         mine.causal_mask(3)
     assert "line 2 of `causal_mask`: return n + None" in describe_error(raised.value)
+
+
+def test_my_own_answers_need_no_reference(folder):
+    assert own_answers("09_unknown") is None
+    text = notebook(log="def natural_log(x):\n    return math.log(x)")
+    cells = json.loads(text)
+    imports = {"cell_type": "code", "metadata": {}, "source": ["import math\n", "1 / 0"]}
+    cells["cells"].insert(0, imports)
+    (folder / "09_unknown.ipynb").write_text(json.dumps(cells))
+    assert own_answers("09_unknown").natural_log(1.0) == 0.0

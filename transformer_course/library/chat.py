@@ -13,7 +13,6 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import torch
@@ -21,6 +20,7 @@ from torch import Tensor
 
 from autograder.checks.calls import code_of
 from autograder.checks.demo import require_solved
+from autograder.checks.earlier import own_answers
 from autograder.checks.language import translate
 from autograder.checks.observe import describe_error, from_stub, is_stub_code
 from transformer_course.library.chat_model import MAX_LEN, ChatModel, SlotError, Slots
@@ -83,14 +83,19 @@ def answer(
         torch.set_num_threads(threads)
 
 
-def filled(*units: ModuleType) -> dict[str, Function]:
-    """The functions of earlier units that fit into slots, by slot.
+def filled(*labels: str) -> dict[str, Function]:
+    """The functions of your earlier notebooks that fit into slots, by slot.
 
     Args:
-        units: what ``earlier`` returns. A function that is not solved is left out.
+        labels: of units, like "01_positional_encoding". A notebook that is not here, or
+            a function that is not solved, leaves its slot to the course's own.
     """
     slots: dict[str, Function] = {}
-    for unit in units:
+    for label in labels:
+        unit = own_answers(label)
+        if unit is None:
+            print(f"(no {label}.ipynb of yours here: using the course's own parts)")
+            continue
         for name in Slots.__dataclass_fields__.keys() & vars(unit).keys():
             if any(map(is_stub_code, code_of(vars(unit)[name]))):
                 print(f"(your {name} is not solved yet: using the course's own)")
