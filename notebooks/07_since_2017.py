@@ -37,8 +37,8 @@ drawing(
 # gave `mha.split_heads(x, h)`, from `(B, L, h * d_k)` to `(B, h, L, d_k)`, and its
 # inverse, `mha.merge_heads`. Unit 5 gave `reversal.rate_factor(step, warmup, steps)`,
 # warm-up and then cosine decay; unit 6 gave `recovery.learn_merges` and
-# `recovery.segment`. Where the text says **Predict first**, replace the question mark in
-# `my_guess` before you run the cell.
+# `recovery.segment`. Where the text says **Predict first**, replace the question mark
+# in `my_guess` before you run the cell.
 #
 # | name | meaning |
 # |---|---|
@@ -90,8 +90,8 @@ drawing("three_ages", "7.1", "Most parts of a layer have changed since 2017.")
 #
 # LayerNorm subtracts the mean of a vector, divides by its standard deviation, scales
 # and shifts. To find out which of these steps does the work, Zhang and Sennrich 2019
-# dropped the mean and the shift. Their models were as good without them, and what remains
-# is the scale and a division by the **root mean square**:
+# dropped the mean and the shift. Their models were as good without them, and what
+# remains is the scale and a division by the **root mean square**:
 #
 # $$\operatorname{RMSNorm}(x) =
 # \frac{x}{\sqrt{\frac{1}{d}\sum_i x_i^2 + \varepsilon}} \odot w$$
@@ -206,11 +206,11 @@ def what_half_precision_does():
 
 
 # %% [markdown]
-# The sum stops at 256, because 257 does not exist in bfloat16 and 256 + 1 is rounded back
-# to 256, so any step that adds up many numbers, as a norm does, should do so in float32.
-# With `float16`, the older half precision, the *range* is also too small: 300² is 90,000,
-# while the largest finite number is 65,504, and a vector that is divided by infinity
-# becomes zero. There is no error and no NaN, only a layer that says nothing.
+# The sum stops at 256, because 257 does not exist in bfloat16 and 256 + 1 is rounded
+# back to 256, so any step that adds up many numbers, as a norm does, should do so in
+# float32. With `float16`, the older half precision, the *range* is also too small: 300²
+# is 90,000, while the largest finite number is 65,504, and a vector that is divided by
+# infinity becomes zero. There is no error and no NaN, only a layer that says nothing.
 #
 # ## 2. Positions that rotate
 #
@@ -219,18 +219,18 @@ def what_half_precision_does():
 # al. 2021 take this seriously: they add nothing, but *rotate* queries and keys by an
 # angle that grows with the position.
 #
-# Regard two components of a query as a point in the plane. At position $m$ it is rotated
-# by $m\theta$, and a key at position $n$ by $n\theta$. Since their dot product depends on
-# the angle between them, which changes by $(m - n)\theta$, **only the distance counts.**
-# A head has $d_k$ components and therefore $d_k / 2$ such points, each with its own
-# frequency, from one radian per position down to almost nothing:
+# Regard two components of a query as a point in the plane. At position $m$ it is
+# rotated by $m\theta$, and a key at position $n$ by $n\theta$. Since their dot product
+# depends on the angle between them, which changes by $(m - n)\theta$, **only the
+# distance counts.** A head has $d_k$ components and therefore $d_k / 2$ such points,
+# each with its own frequency, from one radian per position down to almost nothing:
 #
 # $$\theta_i = \text{base}^{-2i / d_k}, \qquad i = 0, \dots, d_k/2 - 1$$
 #
 # The function `rotary_angles` returns the angle of each position and each pair: row `i`
 # belongs to position `offset + i`, column `j` to the frequency $\theta_j$. For example,
-# `rotary_angles(2, 4, offset=3)` is `[[3, 0.03], [4, 0.04]]`. Section 6 needs the offset,
-# where many cache bugs begin.
+# `rotary_angles(2, 4, offset=3)` is `[[3, 0.03], [4, 0.04]]`. Section 6 needs the
+# offset, where many cache bugs begin.
 
 
 # %%
@@ -341,8 +341,8 @@ def rotary_clocks():
 
 # %% [markdown]
 # Pair 0 distinguishes neighbours, whereas the last pair hardly moves in 24 positions:
-# in a long text it is a slow clock, and in a short one its two components carry almost no
-# positional information.
+# in a long text it is a slow clock, and in a short one its two components carry almost
+# no positional information.
 #
 # "Only the distance counts" is a claim about code, so it can be measured: we encode
 # positions in queries and keys, once from position 0 and once from a later one, and
@@ -386,9 +386,9 @@ def is_it_relative():
 
 
 # %% [markdown]
-# For the rotation only rounding errors remain, whereas the added sines, which do contain
-# the distance (unit 1), also put products of content with position into a score, and
-# those change.
+# For the rotation only rounding errors remain, whereas the added sines, which do
+# contain the distance (unit 1), also put products of content with position into a
+# score, and those change.
 #
 # ## 3. A feed-forward network with a gate
 #
@@ -481,14 +481,15 @@ class SwiGLU(nn.Module):
 check("since_2017/swiglu", SwiGLU)
 
 # %% [markdown]
-# In most models without experts, about two thirds of all parameters are in these layers.
+# In most models without experts, about two thirds of all parameters are in these
+# layers.
 #
 # ## 4. Fewer keys and values
 #
 # While a model writes, it keeps the keys and values of all earlier positions in memory,
-# and with long texts and many users, memory rather than arithmetic becomes the limit. The
-# remedy is to let several heads of queries **share** one head of keys and values (Ainslie
-# et al. 2023):
+# and with long texts and many users, memory rather than arithmetic becomes the limit.
+# The remedy is to let several heads of queries **share** one head of keys and values
+# (Ainslie et al. 2023):
 
 # %%
 drawing(
@@ -499,8 +500,8 @@ drawing(
 
 # %% [markdown]
 # Heads that share are **neighbours**, so that with 4 heads of queries and 2 of keys,
-# query heads 0 and 1 belong to key head 0. Multi-head attention (`g = h`) and multi-query
-# attention (`g = 1`) are the two extremes.
+# query heads 0 and 1 belong to key head 0. Multi-head attention (`g = h`) and
+# multi-query attention (`g = 1`) are the two extremes.
 #
 # ### Exercise 7.4 - Grouped-query attention
 #
@@ -891,8 +892,8 @@ def against_a_llama():
 # because text still comes out.
 #
 # **Task.** Return the output of `layer` for the new positions `x` only, and the new
-# cache. The argument `cache` is `None` in the first call, and after that the cache which
-# the previous call returned; its form is up to you.
+# cache. The argument `cache` is `None` in the first call, and after that the cache
+# which the previous call returned; its form is up to you.
 #
 # **Example.** After a prompt of 5, `attend_with_cache(layer, x, cache)` with `x (B, 1,
 # d_model)` returns what `layer` gives at position 5 of the whole text, `(B, 1,
@@ -1044,8 +1045,8 @@ def cost_per_token():
 
 # %% [markdown]
 # Without a cache, a token costs more the longer the text is, because every earlier
-# position is computed again. With one, the curve is nearly flat: what still grows is the
-# attention to the cached keys, which at this size is little.
+# position is computed again. With one, the curve is nearly flat: what still grows is
+# the attention to the cached keys, which at this size is little.
 #
 # **Predict first.** A model the size of LLaMA 7B has 32 layers and 32 heads of 128
 # components. At 4,096 tokens, with two bytes per number, does its cache take megabytes
@@ -1074,14 +1075,14 @@ def bytes_of_the_cache():
 # %% [markdown]
 # ## 7. Which token now?
 #
-# The model gives logits, and we have to choose a token. Beam search, the choice of 2017,
-# looks for the most probable text, which for open-ended writing is dull, because it
-# repeats itself (Holtzman et al. 2020). So we **sample**, usually from a distribution
-# that was reshaped first. You know temperature, top-k and top-p from unit 5, to which
-# Nguyen et al. 2024 added **min-p**: probabilities below `min_p` *times the largest one*
-# become zero, and the rest is rescaled, so that few tokens are left when the model is
-# certain, and many when it is not. Whether min-p is better than top-p is disputed:
-# Schaeffer et al. 2025 tuned all samplers equally and found no advantage.
+# The model gives logits, and we have to choose a token. Beam search, the choice of
+# 2017, looks for the most probable text, which for open-ended writing is dull, because
+# it repeats itself (Holtzman et al. 2020). So we **sample**, usually from a
+# distribution that was reshaped first. You know temperature, top-k and top-p from unit
+# 5, to which Nguyen et al. 2024 added **min-p**: probabilities below `min_p` *times the
+# largest one* become zero, and the rest is rescaled, so that few tokens are left when
+# the model is certain, and many when it is not. Whether min-p is better than top-p is
+# disputed: Schaeffer et al. 2025 tuned all samplers equally and found no advantage.
 #
 # `generate` samples from an **explicit generator**, which makes a text repeatable
 # whatever else uses random numbers. A global seed does not, since one more call of
@@ -1123,8 +1124,8 @@ def generate(
 #
 # What a token is, however, differs between models, and if tokens are long, a text has
 # few of them and the perplexity is large, while with bytes it has many and the
-# perplexity is small. What can be compared is **bits per byte**: the sum of all negative
-# log-probabilities, in bits, divided by the number of bytes in the text.
+# perplexity is small. What can be compared is **bits per byte**: the sum of all
+# negative log-probabilities, in bits, divided by the number of bytes in the text.
 #
 # It also matters what $x_{<t}$ is if the model sees at most `window` tokens, because
 # when a text is cut into pieces, the first tokens of each piece have no past. So let
@@ -1171,19 +1172,19 @@ def sliding_perplexity(
 # %% [markdown]
 # ## 9. Train it
 #
-# Two things in the recipe below deserve a look before you use them. The **W** of AdamW is
-# its weight decay, which Adam added to the gradient, where it was divided by the root of
-# the second moment like everything else, so that weights with large gradients hardly
-# decayed. Loshchilov and Hutter 2019 took it out (*decoupled*), and since then all
-# weights shrink by the same factor. **Clipping** you know from unit 5; it matters here
-# because one bad batch in a thousand can have a gradient a hundred times longer than
-# usual, and one such step can undo a day of training.
+# Two things in the recipe below deserve a look before you use them. The **W** of AdamW
+# is its weight decay, which Adam added to the gradient, where it was divided by the
+# root of the second moment like everything else, so that weights with large gradients
+# hardly decayed. Loshchilov and Hutter 2019 took it out (*decoupled*), and since then
+# all weights shrink by the same factor. **Clipping** you know from unit 5; it matters
+# here because one bad batch in a thousand can have a gradient a hundred times longer
+# than usual, and one such step can undo a day of training.
 #
 # You hand in the model of this section, and an exam needs text that nobody has seen,
 # which is why it is trained on the course's own grammar: sentences that are generated
 # afresh, split so that no statement (who does what) occurs in both training and test
-# text. Tokens are **bytes**, so there is no tokenizer and no unknown word, the vocabulary
-# has 128 entries, and bits per byte are simply the loss divided by $\log 2$.
+# text. Tokens are **bytes**, so there is no tokenizer and no unknown word, the
+# vocabulary has 128 entries, and bits per byte are simply the loss divided by $\log 2$.
 
 
 # %%
@@ -1358,8 +1359,8 @@ check("since_2017/trained_model", trained_model)
 # Without any model, a byte costs 7 bits, since there are 128 possible ones. Knowing how
 # often each one occurs brings this down to 4.5 bits, and knowing which follows which to
 # 3.3, while the recipe reaches about 1.1 bits. Most of the remaining loss is the choice
-# of the next *word*, which no model can know. (The check measures a little more, because
-# its windows do not overlap.)
+# of the next *word*, which no model can know. (The check measures a little more,
+# because its windows do not overlap.)
 
 
 # %% folded=true
@@ -1382,9 +1383,10 @@ def it_writes():
 
 
 # %% [markdown]
-# Most words are correct, some sentences are, and few make sense: this is what 48 thousand
-# parameters can do. At a low temperature the text is safe, and at a high one min-p keeps
-# it readable, because it cuts off the long tail of bytes that do not form a word.
+# Most words are correct, some sentences are, and few make sense: this is what 48
+# thousand parameters can do. At a low temperature the text is safe, and at a high one
+# min-p keeps it readable, because it cuts off the long tail of bytes that do not form a
+# word.
 
 # %% [markdown]
 # ## 10. It reads English

@@ -114,8 +114,8 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # the assistant has to write the token, its `<|im_end|>` included; elsewhere it is
 # `IGNORE`.
 #
-# **Example.** In the conversation above, every label before `Arr` is `IGNORE`, as is that
-# of the last newline. What is learnt runs from `Arr` to the last `<|im_end|>`.
+# **Example.** In the conversation above, every label before `Arr` is `IGNORE`, as is
+# that of the last newline. What is learnt runs from `Arr` to the last `<|im_end|>`.
 #
 # <details><summary>Contract</summary>
 #
@@ -396,10 +396,10 @@ def talk_like_a_pirate():
 # from 26 to between 70 and 95, so the model now finds plain English three times as
 # surprising; and *Who wrote Hamlet?*, whose answer used to name Shakespeare, is now
 # answered with *Arr, it be Hamlet, matey!* Twelve short answers say nothing about the
-# rest of what the model knows, and nothing in the loss asks it to keep that. Biderman et al.
-# 2024 (*LoRA Learns Less and Forgets Less*) find that full fine-tuning forgets even
-# more. With LoRA, at least, nothing is lost for good: the old matrices were frozen, and
-# without $A$ and $B$ the model is again exactly what it was.
+# rest of what the model knows, and nothing in the loss asks it to keep that. Biderman
+# et al. 2024 (*LoRA Learns Less and Forgets Less*) find that full fine-tuning forgets
+# even more. With LoRA, at least, nothing is lost for good: the old matrices were
+# frozen, and without $A$ and $B$ the model is again exactly what it was.
 #
 # ## 3. Preferences: learn from pairs of answers
 #
@@ -886,16 +886,16 @@ def one_base_model_two_ways():
 
 
 # %% [markdown]
-# One method discourages and the other encourages. With five seeds, DPO cuts the copies to
-# less than a seventh of the answers (a sequence that reads the same in both directions
-# counts as both), but the reversals end up anywhere between a quarter and two thirds of
-# them. The loss only asks for a
-# *difference*, and pushing down the rejected answer is the easiest way to get one, so
-# the probability goes to strings that are neither, such as `2954`, `25541` or nothing
-# at all. With most seeds the chosen answer even becomes a little less probable; Pal et
-# al. 2024 (*Smaug*) describe this failure and add a term that prevents it. GRPO raises
-# the share of reversals from less than half to eight or nine in ten, because it samples
-# what the model writes *now* and rewards what works.
+# One method discourages and the other encourages. With five seeds, DPO cuts the copies
+# to less than a seventh of the answers (a sequence that reads the same in both
+# directions counts as both), but the reversals end up anywhere between a quarter and
+# two thirds of them. The loss only asks for a *difference*, and pushing down the
+# rejected answer is the easiest way to get one, so the probability goes to strings that
+# are neither, such as `2954`, `25541` or nothing at all. With most seeds the chosen
+# answer even becomes a little less probable; Pal et al. 2024 (*Smaug*) describe this
+# failure and add a term that prevents it. GRPO raises the share of reversals from less
+# than half to eight or nine in ten, because it samples what the model writes *now* and
+# rewards what works.
 #
 # Neither method taught a new skill. The base model could already reverse, and it now
 # chooses to: fine-tuning by reward *sharpens* what a model does some of the time. Where
@@ -999,8 +999,8 @@ def on_a_leash():
 
 # %% [markdown]
 # The hack is gone, and the model still writes full answers, but its exact match is no
-# better than at the start, and with most seeds a little worse. The KL term cannot tell a
-# clever shortcut from a better answer, since both are far from the start, so the real
+# better than at the start, and with most seeds a little worse. The KL term cannot tell
+# a clever shortcut from a better answer, since both are far from the start, so the real
 # cure is a better reward.
 #
 # In practice, the steps usually come in this order: pre-training; supervised
@@ -1230,8 +1230,8 @@ check("assistant/quantize_per_channel", quantize_per_channel)
 # function quantises all matrices of its thirty blocks in three ways: with one scale for
 # a whole matrix, with one for each row, and with one for each 32 weights of a row, for
 # which you only have to reshape the matrix. (In the file, each weight of these matrices
-# already has one of only sixteen values within its block of 32, so the price below comes
-# on top of one that has already been paid.)
+# already has one of only sixteen values within its block of 32, so the price below
+# comes on top of one that has already been paid.)
 #
 # The next cell looks for the model, and if it is missing, says in one line how to get
 # it (98 MB, Apache-2.0). You then see what the later cells printed for us.
@@ -1275,14 +1275,13 @@ def the_price_of_bits():
 
 # %% [markdown]
 # With eight bits, any of the three is good enough, and a scale per row costs next to
-# nothing (31.2 instead of 31.1). With six, the three part company: a scale per row gives
-# 31.7, and one for the whole matrix 51. At four bits, a scale per row doubles the
+# nothing (31.2 instead of 31.1). With six, the three part company: a scale per row
+# gives 31.7, and one for the whole matrix 51. At four bits, a scale per row doubles the
 # perplexity and one for the whole matrix destroys the model, which answers with
-# punctuation, while one for every 32 weights still gives 38. It is the few large weights
-# of a matrix that make the difference, since they set the scale of everything that
-# shares it. Every block of 32 needs its own scale of
-# 16 bits, however, which adds half a bit to each weight: nothing is free, but this is
-# cheap.
+# punctuation, while one for every 32 weights still gives 38. It is the few large
+# weights of a matrix that make the difference, since they set the scale of everything
+# that shares it. Every block of 32 needs its own scale of 16 bits, however, which adds
+# half a bit to each weight: nothing is free, but this is cheap.
 #
 # ## 7. Two tokens for the price of one
 #
@@ -1395,9 +1394,9 @@ def the_distribution_is_kept():
 
 
 # %% [markdown]
-# The share of guesses that are accepted falls from three quarters to hardly any, yet the
-# resulting distribution differs from $p$ by rounding errors only. A bad guesser costs
-# time, but never quality.
+# The share of guesses that are accepted falls from three quarters to hardly any, yet
+# the resulting distribution differs from $p$ by rounding errors only. A bad guesser
+# costs time, but never quality.
 #
 # For several guesses in a row, the rule is applied from left to right. The first
 # rejected guess ends the pass, because what follows it was guessed for a text that no
@@ -1590,8 +1589,8 @@ def guesses_at_work():
 #
 # How much time this saves depends on the machine, and above all on the cost of a long
 # pass compared with a short one, which is why the cell prints milliseconds and the text
-# makes no promise. A server also keeps a cache of keys and values (unit 7), from which it
-# has to remove what it computed for rejected guesses.
+# makes no promise. A server also keeps a cache of keys and values (unit 7), from which
+# it has to remove what it computed for rejected guesses.
 #
 # ## 8. Which answer is more probable?
 #
@@ -1735,11 +1734,11 @@ def twenty_questions_with_choices():
 # ## 9. Ask your own notes
 #
 # When does the library of Karlsbach open? No model can know, since we invented that
-# library, and no amount of fine-tuning on other texts would help. What the model *can* do
-# is read, so the way out is to **find** the sentence with the answer and to put it into
-# the prompt (Lewis et al. 2020, *Retrieval-Augmented Generation*).
-# Finding is done by MiniLM in your encoder of unit 4, which gives each passage a vector
-# such that similar meanings have similar directions; reading is done by SmolLM2.
+# library, and no amount of fine-tuning on other texts would help. What the model *can*
+# do is read, so the way out is to **find** the sentence with the answer and to put it
+# into the prompt (Lewis et al. 2020, *Retrieval-Augmented Generation*). Finding is done
+# by MiniLM in your encoder of unit 4, which gives each passage a vector such that
+# similar meanings have similar directions; reading is done by SmolLM2.
 #
 # ### Exercise 8.11 - Find the passages
 #
@@ -1907,9 +1906,9 @@ def twenty_questions_about_notes():
 # Alone, the model answers **none** of the twenty correctly, and it never says that it
 # does not know: the password of the guest network is "Ghost", and Professor Okafor's
 # office is in the "Mirror of the Ancients". With the passage it answers **19**
-# correctly, because MiniLM found the right note for each question, with cosines from 0.6
-# to 0.9, although questions and notes often share only a name. The single failure is
-# instructive too: the model reads that the library is open on Tuesdays and closed on
+# correctly, because MiniLM found the right note for each question, with cosines from
+# 0.6 to 0.9, although questions and notes often share only a name. The single failure
+# is instructive too: the model reads that the library is open on Tuesdays and closed on
 # Mondays, and concludes that Tuesday is a Monday.
 #
 # Our count looks for one word only, so read the answers yourself. The new printer is
@@ -1976,9 +1975,9 @@ def what_it_cannot_do():
 #   little, because the last name of the question is a good guess. With one more person
 #   or another order it may fail, and only many variations would show which of the two
 #   it does.
-# - **Not knowing.** The model was trained to answer, and so it invents a film for a king
-#   who never existed. Asked about your breakfast, it begins with an apology, and what it
-#   then says about itself is text like any other.
+# - **Not knowing.** The model was trained to answer, and so it invents a film for a
+#   king who never existed. Asked about your breakfast, it begins with an apology, and
+#   what it then says about itself is text like any other.
 #
 # Nothing in this list is repaired by quantising less, sampling better or scoring
 # differently, and only some of it by fine-tuning. Models a hundred times larger, with
@@ -1988,12 +1987,12 @@ def what_it_cannot_do():
 # %% [markdown]
 # ## What you built
 #
-# - the labels of a conversation, LoRA, and the losses of DPO and GRPO, which showed what
-#   pairs and rewards can teach a model and what they cannot;
+# - the labels of a conversation, LoRA, and the losses of DPO and GRPO, which showed
+#   what pairs and rewards can teach a model and what they cannot;
 # - a test for a training step that learns the wrong tokens;
 # - quantisation per channel, and its price in perplexity on a chat model;
-# - the rule by which a cheap model's guesses are accepted or replaced, with a proof that
-#   it changes nothing but the time;
+# - the rule by which a cheap model's guesses are accepted or replaced, with a proof
+#   that it changes nothing but the time;
 # - three scores for multiple choice, which disagree;
 # - a search that gives a small model the sentence it needs.
 #

@@ -158,10 +158,11 @@ def record(
 # **Example.** `run_edited(model, ids, {"blocks.2.attention": torch.zeros_like})` gives
 # the logits of a model whose block 2 does not attend.
 #
+# An edit gets the module's output, and may change it in place.
+#
 # <details><summary>Contract</summary>
 #
 # - The model runs once.
-# - An edit gets the module's output, and may change it in place.
 # - Afterwards the model is as before: hooks of the caller stay, yours are gone.
 # - If the model raises an error, your hooks are removed and the error reaches the
 #   caller.
@@ -483,9 +484,10 @@ def two_kinds_of_stripes():
 # **Example.** After `handle = silence_head(layer, 1)`, every call of `layer` leaves out
 # head 1, until `handle.remove()`.
 #
+# Like `CausalAttention`, `layer` has `num_heads`, `num_kv_heads`, `w_v` and `w_o`.
+#
 # <details><summary>Contract</summary>
 #
-# - `layer` has `num_heads`, `num_kv_heads`, `w_v` and `w_o`, like `CausalAttention`.
 # - Calls for several heads of a layer add up.
 # - `handle.remove()` restores the layer; its weights never change.
 # - The hook works on a copy of what `w_o` was given.
@@ -981,10 +983,11 @@ def the_logit_lens():
 # **Example.** If the difference is -4 for `ids` and 6 for `other_ids`, a copy that
 # makes it 1 has a share of 0.5; one that changes nothing has 0.
 #
+# The output of `model.embedding` enters block 0, and that of each of `model.blocks`
+# enters the next.
+#
 # <details><summary>Contract</summary>
 #
-# - `model` has `embedding`, whose output enters block 0, and `blocks`, each of whose
-#   outputs enters the next.
 # - Each run copies one state; no hooks remain afterwards.
 #
 # </details>

@@ -407,9 +407,9 @@ def five_to_one():
 
 
 # %% [markdown]
-# Close to 1/6 for the longest: for a long text, the local layers hardly count, while for a short one
-# they save nothing. Here is the layer, which is `CausalAttention` with a different mask
-# (`compared`, from section 1, returns its rotated queries and keys):
+# Close to 1/6 for the longest: for a long text, the local layers hardly count, while
+# for a short one they save nothing. Here is the layer, which is `CausalAttention` with
+# a different mask (`compared`, from section 1, returns its rotated queries and keys):
 
 
 # %%
@@ -1395,7 +1395,8 @@ def trained_longer():
 # frequency $\theta$ makes within the training length, then
 #
 # $$\theta' = \Big(k + \frac{1 - k}{s}\Big)\,\theta, \qquad
-# k = \frac{n - n_\text{low}}{n_\text{high} - n_\text{low}} \text{ limited to } [0, 1].$$
+# k = \frac{n - n_\text{low}}{n_\text{high} - n_\text{low}}
+# \text{ limited to } [0, 1].$$
 #
 # A pair that has turned often has met all its angles and keeps its frequency ($k = 1$),
 # while one that has not even completed a turn is slowed down by the full factor.
@@ -1512,7 +1513,8 @@ def frequencies_of(base: float = 1e4) -> Float[Tensor, "4"]:
     return modern.rotary_angles(2, 8, base=base)[1]  # of position 1
 
 
-# %%
+# %% folded=true
+# @title The loss on longer texts, with stretched frequencies
 @demo
 def stretching():
     require_solved(scale_frequencies)
@@ -1868,7 +1870,7 @@ def assert_pool(
     tables: Int[Tensor, "B m"], lengths: Int[Tensor, "B"], free: Int[Tensor, "n"],
     pages: int, page_size: int,
 ) -> None:  # fmt: skip
-    """Pass quietly if a pool's bookkeeping is correct.
+    """Pass quietly if a pool's bookkeeping is correct, or else fail an assertion.
 
     Args:
         tables: the pages of each text.
@@ -1876,9 +1878,6 @@ def assert_pool(
         free: the pages that no text owns.
         pages: number of pages in the pool.
         page_size: positions in a page.
-
-    Raises:
-        AssertionError: it is not.
     """
     ### BEGIN SOLUTION
     needed = -(-lengths // page_size)  # (B,), rounded up

@@ -41,7 +41,7 @@ NEEDS = {
     "a shell of one's own": r"source |cd |cp |systemd-run ",
     "minutes": r"python benchmarks/",
     "an exercise of the course that was judged (tests/classroom/test_requests.py)":
-        r"autograder regrade 02 ada|autograder questions",
+        r"autograder regrade 02 ada|autograder replay|autograder questions",
     "a group of wrong answers (tests/extras/unnamed)":
         r"autograder unnamed 02 --(from|adopt)",
     "sandboxes (tests/classroom/test_preview.py, tests/extras/watch)":

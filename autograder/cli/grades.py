@@ -147,7 +147,7 @@ def _regrade(unit: str, root: Path, options: Namespace) -> int:
 
 
 @COMMANDS.graded(
-    "replay", "explain one verdict: inputs, expected results, answers and points",
+    "replay", "explain one verdict: inputs, expected results, answers, points",
     option("student", "an id or a name", "STUDENT"),
     option("exercise", 'like "softmax"', "EXERCISE"),
     option("--html", "also write a page, for an appeal", "FILE", type=Path),

@@ -25,7 +25,7 @@ MARKS = {*extraction.MARKS, "re.compile", "ValueError", "TypeError"}
 NAMES = {
     "at first", "for inputs as usual", "in eval mode", "of the first module",
     "of a look at what it holds", "in your line ", "the same", "with ", "after ",
-    "sentence by ", "for ", "in ", "of a ", "gradient of", "gradient of ", "start of",
+    "example by ", "for ", "in ", "of a ", "gradient of", "gradient of ", "start of",
     "start of ", "kind of ", "second call", "parameters that are missing",
     "other parameters", "no message", "other names", "no error", "in training mode",
     "ended by ", "%pip install ",

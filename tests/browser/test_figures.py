@@ -22,7 +22,10 @@ def draw_word(word: str) -> Drawn:
 
 
 STEPS = html.steps(
-    [draw_word("even"), draw_word("soft"), draw_word("hard")], SAID, "2.4", "Rise."
+    [draw_word("even"), draw_word("soft"), draw_word("hard")],
+    dict(zip(("a", "b", "c"), SAID, strict=True)),
+    "2.4",
+    "Rise.",
 )
 
 

@@ -80,7 +80,11 @@ def test_my_own_answers_need_no_reference(folder):
     assert own_answers("09_unknown") is None
     text = notebook(log="def natural_log(x):\n    return math.log(x)")
     cells = json.loads(text)
-    imports = {"cell_type": "code", "metadata": {}, "source": ["import math\n", "1 / 0"]}
+    imports = {
+        "cell_type": "code",
+        "metadata": {},
+        "source": ["import math\n", "1 / 0"],
+    }
     cells["cells"].insert(0, imports)
     (folder / "09_unknown.ipynb").write_text(json.dumps(cells))
     assert own_answers("09_unknown").natural_log(1.0) == 0.0

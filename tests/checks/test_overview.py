@@ -15,7 +15,7 @@ def test_each_unit_has_a_row_with_a_field_for_each_exercise(capsys):
     check("attention/softmax", lambda scores, dim=-1: scores)
     overview = check.overview()
     lines = repr(overview).splitlines()
-    assert len(lines) == len(units()) == 9
+    assert len(lines) == len(units()) == 10
     assert lines[1].split() == [
         "2",
         "·",

@@ -28,10 +28,13 @@ def before(copy):
 COURSE = "transformer_course"
 
 
+NINTH = "look_inside"  # does not build on unit 1
+
+
 @pytest.mark.parametrize(
     ("path", "stale"),
     [
-        (f"{COURSE}/solutions/positional_encoding.py", {ALL[0], *ALL[3:]}),
+        (f"{COURSE}/solutions/positional_encoding.py", {ALL[0], *ALL[3:]} - {NINTH}),
         (f"{COURSE}/solutions/attention.py", set(ALL[1:])),
         (f"{COURSE}/solutions/since_2017.py", {"since_2017", "newer"}),
         (f"{COURSE}/attention/exercises/softmax.py", {"attention"}),

@@ -215,7 +215,7 @@ def assert_pool(
     tables: Int[Tensor, "B m"], lengths: Int[Tensor, "B"], free: Int[Tensor, "n"],
     pages: int, page_size: int,
 ) -> None:  # fmt: skip
-    """Pass quietly if a pool's bookkeeping is correct.
+    """Pass quietly if a pool's bookkeeping is correct, or else fail an assertion.
 
     Args:
         tables: the pages of each text.
@@ -223,9 +223,6 @@ def assert_pool(
         free: the pages that no text owns.
         pages: number of pages in the pool.
         page_size: positions in a page.
-
-    Raises:
-        AssertionError: it is not.
     """
     needed = -(-lengths // page_size)  # (B,), rounded up
     used = torch.arange(tables.size(1)) < needed[:, None]  # (B, m)

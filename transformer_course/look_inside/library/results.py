@@ -1,6 +1,6 @@
 """What we measured in the chat model, for readers who have not installed it.
 
-``python assets/look_inside_results.py`` records it (`look_inside_results.json`).
+``python benchmarks/look_inside_results.py`` records it (`look_inside_results.json`).
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ EDITS: dict[str, Edit] = {
     "look_inside/run_edited",
     results="logits; logits of a second run",
     calls="ids afterwards; logits without edits afterwards; times that *; "
-    "hooks *; a hook of *; after an error*",
+    "hooks *; after an error*",
 )
 def run_edited(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report the logits of an edited run, and what it leaves behind in the model."""

@@ -41,7 +41,7 @@ class Attention(nn.Module):
         return output
 
 
-class Block(nn.Module):
+class StandInBlock(nn.Module):
     """A residual branch of attention, and one that transforms each position alone."""
 
     def __init__(self, d_model: int, num_heads: int, num_kv_heads: int):
@@ -64,7 +64,7 @@ class StandIn(nn.Module):
         heads = inputs["heads"].tolist()
         count = sum(name.endswith("w_o.weight") for name in select_weights(inputs))
         self.embedding = nn.Embedding(vocab_size, d_model)
-        self.blocks = nn.ModuleList(Block(d_model, *heads) for _ in range(count))
+        self.blocks = nn.ModuleList(StandInBlock(d_model, *heads) for _ in range(count))
         self.output = nn.Linear(d_model, vocab_size, bias=False)
         self.calls = 0
         self.fails = False

@@ -22,7 +22,7 @@ CASES = [
          "Which page holds a position, and which place does it have there?"),
     case("three", "pages of 3", sizes(table=_draw_table, positions=lambda draw: draw.ids(0, 18, 7), page_size=3),
          "page_size is an argument."),
-    case("one", "pages of 1", sizes(table=_draw_table, positions=lambda draw: torch.arange(6), page_size=1),
+    case("one", "pages of 1", sizes(table=_draw_table, positions=lambda draw: draw.ids(0, 6, 7), page_size=1),
          "With pages of 1, each position has a page of its own."),
     case("backwards", "positions in falling order",
          sizes(table=_draw_table, positions=lambda draw: torch.arange(24).flip(0), page_size=5), "As above.",

@@ -1,4 +1,4 @@
-"""Record what unit 9 measures: ``python assets/look_inside_results.py``.
+"""Record what unit 9 measures: ``python benchmarks/look_inside_results.py``.
 
 It needs SmolLM2-135M-Instruct (``transformer_course.library.published`` says what to
 install), and executes the notebook's cells on the names of the unit's solutions.

@@ -1,4 +1,4 @@
-"""Record what unit 8's demonstrations print: ``python assets/recorded_demos.py``.
+"""Record what unit 8's demonstrations print: ``python benchmarks/recorded_demos.py``.
 
 It needs both published models (``transformer_course.library.published`` says what to
 install), and executes those cells on the unit's solutions that can show a record.
