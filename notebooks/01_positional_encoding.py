@@ -7,6 +7,9 @@
 # part that brings order back, the positional encoding.
 #
 # *About 3 hours · short path about 1½: exercises 1.1, 1.2, 1.3, 1.4*
+#
+# *8 exercises and one question in words · 100 points.* The short path covers the
+# essentials: read the other sections now, and solve their exercises when you come back.
 
 # %% folded=true
 # @title The whole machine
@@ -30,9 +33,7 @@ drawing(
 # - What does moving along the sentence do to an encoding?
 # - How do you test a table that looks right?
 #
-# *8 exercises and one question in words · 100 points.* **You need** Python and a little
-# PyTorch (indexing, broadcasting, `nn.Module`). On the short path, read the other
-# sections but skip their exercises.
+# **You need** Python and a little PyTorch (indexing, broadcasting, `nn.Module`).
 #
 # <details><summary>How exercises, checks and demonstrations work</summary>
 #

@@ -9,6 +9,10 @@
 # apart.
 #
 # *About 4 hours · short path about 2: exercises 5.1, 5.2, 5.3, 5.4, 5.5, 5.8*
+#
+# *11 exercises and two questions in words · 100 points; the whole notebook runs in
+# about two minutes on one core.* The short path carries the story: read the rest, and
+# come back to it.
 
 # %% folded=true
 # @title The whole machine
@@ -29,9 +33,6 @@ drawing(
 # - How far can you trust a model that is right every time?
 # - Where does the decoder look for each symbol that it writes?
 # - How does a model write when no answer is the correct one?
-#
-# *11 exercises and two questions in words · 100 points; the whole notebook runs in
-# about two minutes on one core.*
 #
 # <details><summary>What you need from unit 4, and conventions</summary>
 #

@@ -18,8 +18,8 @@
 #
 # *Eight exercises and three questions in words · 100 points; while the computer trains,
 # you can go on reading.* The short path carries the story: read the rest, and come back
-# to it. The short path's time does not include the three questions (2¾ hours), and one
-# demonstration waits until 6.7 is solved.
+# to it. The three questions (2¾ hours) are not in its time, and one demonstration waits
+# until 6.7 is solved.
 #
 # <details><summary>How the project works</summary>
 #

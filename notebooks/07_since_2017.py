@@ -1434,8 +1434,8 @@ def tokens_of_a_sentence():
         print("|".join(pairs.decode([i]) for i in ids))
         print(f"    {len(text.encode())} bytes, {len(ids)} tokens")
     count = len(pairs.encode(UNSEEN))
-    print(f"{pairs.vocab_size} tokens; {len(UNSEEN.encode()) / count:.2f} bytes per token "
-          "of the held-out text")  # fmt: skip
+    print(f"{pairs.vocab_size} tokens; {len(UNSEEN.encode()) / count:.2f} bytes per "
+          "token of the held-out text")  # fmt: skip
 
 
 # %% [markdown]
@@ -1529,7 +1529,7 @@ my_guess = "? MB"  # write yours here; the cell below the exercise has the answe
 # %% [markdown]
 # ### Exercise 7.9 - The memory of a training step
 #
-# *time ~20 min · difficulty 3/5 · 9 points*
+# *time ~20 min · difficulty 4/5 · 9 points*
 #
 # **Task.** For a `LanguageModel` of these sizes, return the bytes of its training state
 # (the four tensors) and the bytes of its activations, all in float32, by the counts in

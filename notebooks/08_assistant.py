@@ -240,7 +240,7 @@ def answer_loss(
 # %% [markdown]
 # ### Exercise 8.2 - A linear layer with LoRA
 #
-# *time ~25 min · difficulty 3/5 · 12 points*
+# *time ~20 min · difficulty 3/5 · 12 points*
 #
 # **Task.** Write `LoRALinear`, which freezes a linear layer and adds the scaled product
 # of `b` and `a` to what it computes. `merged` returns one plain layer that computes the
@@ -1050,7 +1050,7 @@ def published_step(
 #
 # ### Exercise 8.6 - A test for the training step
 #
-# *time ~25 min · difficulty 3/5 · 8 points*
+# *time ~20 min · difficulty 3/5 · 8 points*
 #
 # **Task.** Write a test for *any* step such as `published_step`. Return quietly if it
 # learns the answers and nothing else, and raise `AssertionError` if not.

@@ -13,7 +13,7 @@ COMMANDS = CommandSet("instructor")
 
 @COMMANDS.command(
     "exchange",
-    "set up a machine that graders and students share (root; see docs/admin.md)",
+    "set up a machine that graders and students share (root; docs/admin.md)",
     option("--graders", "instructors and assistants, by their logins", "ACCOUNT",
            nargs="+", default=[]),
     option("--folder", "for the exchange and the course; default: %(default)s",
