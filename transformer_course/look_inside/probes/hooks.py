@@ -78,8 +78,7 @@ def run_edited(function: Callable[..., Any], inputs: Inputs) -> Seen:
 @probe(
     "look_inside/silence_head",
     results="output; output with two silent heads",
-    calls="x afterwards; heads before w_o, afterwards; "
-    "output after removal; hooks *",
+    calls="x afterwards; heads before w_o, afterwards; output after removal; hooks *",
 )
 def silence_head(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report a layer's output with one and two silent heads, and after removal."""
