@@ -4,9 +4,8 @@
 # Read a sequence and write it backwards: `3 1 4 1 5` becomes `5 1 4 1 3`. A child can
 # do it, and yet it takes everything that you have built: an encoder that reads, a
 # decoder that writes, attention that finds the right symbol, and positions that say
-# where it is. Because anybody can see at a glance whether the answer is right, it is a
-# good first job for a whole Transformer, which you will train, cross-examine, and take
-# apart.
+# where it is. Anybody can see at a glance whether the answer is right, which makes it a
+# good first job for a Transformer.
 #
 # *About 4 hours · short path about 2: exercises 5.1, 5.2, 5.3, 5.4, 5.5, 5.8*
 #

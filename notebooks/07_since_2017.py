@@ -1629,8 +1629,9 @@ def predicted_and_measured():
         print(f"{sizes}: predicted {predicted / 1e6:.1f} MB, measured "
               f"{measured / 1e6:.1f} MB, {predicted / measured - 1:+.1%}")  # fmt: skip
     state, text = training_bytes(49_152, 576, 9, 3, 30, 2304, 1, 2048)
-    print(f"135 million parameters: state {state / 1e9:.2f} GB, each text of 2,048 tokens "
-          f"{text / 1e9:.2f} GB; in 16 GB: {(16 * 10**9 - state) // text} text")  # fmt: skip
+    texts = (16 * 10**9 - state) // text
+    print(f"135 million parameters: state {state / 1e9:.2f} GB, each text of 2,048 "
+          f"tokens {text / 1e9:.2f} GB; in 16 GB: {texts} text")  # fmt: skip
 
 
 # %% [markdown]
@@ -1775,7 +1776,8 @@ def predict_the_fifth():
     a, b = fit_power_law(model_sizes, losses)
     runs.append(train_width(64))
     print(f"{runs[-1][0]:6,}: predicted {a * runs[-1][0] ** -b:.3f}, measured "
-          f"{runs[-1][1]:.3f}; after 800 steps {train_width(64, 2)[1]:.3f}")  # fmt: skip
+          f"{runs[-1][1]:.3f}; after 800 steps "
+          f"{train_width(64, 2)[1]:.3f}")  # fmt: skip
     print(f"({time.process_time() - started:.0f} CPU seconds)")
     pictures.scaling(*zip(*runs, strict=True), a, b)
 

@@ -64,7 +64,7 @@ def train(
         loss = F.cross_entropy(logits.flatten(0, 1), targets)
         optimizer.zero_grad()
         loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        nn.utils.clip_grad_norm_([*model.parameters()], max_norm=1.0)
         optimizer.step()
         if watch:
             watch(step + 1)
