@@ -237,8 +237,7 @@ REASONS = {
     ("no_padding", "full", "one_row"): "with no padding, or a fixed amount of it, "
     "masks depend on the sizes alone.",
     ("nothing_chosen",): "no position is chosen, so every label is ignored.",
-    ("no_excess", "property_sizes"): "two equal distributions, and those of a "
-    "vocabulary of one token, have no residual of their own.",
+    ("no_excess",): "two equal distributions have no residual of their own.",
     ("equal",): "the sentence ends at once, in every drawing.",
 }  # fmt: skip
 

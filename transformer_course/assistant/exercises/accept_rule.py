@@ -143,6 +143,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    results="accept, residual", gradients=False, contract=Contract(ways=("spread",)),
+    results="accept, residual", gradients=False, fixed="V", contract=Contract(ways=("spread",)),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )
