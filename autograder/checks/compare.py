@@ -24,6 +24,7 @@ from autograder.checks.exercise import (
     Other,
     Value,
 )
+from autograder.checks.forms import dtype_of
 from autograder.checks.language import _, translatable, translate
 from autograder.checks.measures import credit, find, measure_answers, remark
 from autograder.checks.naming import diagnose
@@ -31,7 +32,6 @@ from autograder.checks.points import RESULTS, earned
 from autograder.checks.properties import KEY, by_hand
 from autograder.checks.values import (
     differing,
-    dtype_of,
     same_tensors,
     same_values,
     worst,

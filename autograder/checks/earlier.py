@@ -53,7 +53,9 @@ def own_answers(label: str) -> ModuleType | None:
     for cell in _code_cells(notebook):
         with contextlib.suppress(SyntaxError, ImportError):
             body = ast.parse("".join(cell["source"])).body
-            imports = [n for n in body if isinstance(n, ast.Import | ast.ImportFrom)]
+            imports: list[ast.stmt] = [
+                node for node in body if isinstance(node, ast.Import | ast.ImportFrom)
+            ]
             code = compile(ast.Module(imports, []), notebook.name, "exec")
             exec(code, vars(module))
     return _add_answers(module, notebook)

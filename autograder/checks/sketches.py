@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import torch
 
+from autograder.checks.forms import Form, dtype_of
+
 LONGEST = 24  # entries of a mistake's answer that is stored as it is
 SUMS = 4  # two different answers agree in all of them about once in 10^12
 _MARGIN = 3.0  # times the deviation of a sum of roundings at the tolerance
@@ -31,16 +33,15 @@ class Sketch:
         return gap <= _MARGIN * math.sqrt(math.prod(self.shape)) * (atol + rtol)
 
     @property
-    def form(self) -> tuple[object, ...]:
-        """The dtype, and the shape."""
+    def form(self) -> Form:
         return (self.dtype, *self.shape)
 
 
 @functools.lru_cache(maxsize=64)  # one answer is held against those of many mistakes
 def sketch_tensor(value: torch.Tensor) -> Sketch:
     """Sketch a tensor; a tolerance relative to an entry becomes an absolute one."""
-    dtype = str(value.dtype).removeprefix("torch.")
-    return Sketch(dtype, tuple(value.shape), sum_entries(value, SUMS).float())
+    sums = sum_entries(value, SUMS).float()
+    return Sketch(dtype_of(value), tuple(value.shape), sums)
 
 
 def sum_entries(value: torch.Tensor, count: int) -> torch.Tensor:

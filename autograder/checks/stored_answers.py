@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from autograder.checks.exercise import Answers, Case, Other, Predictions, Value
+from autograder.checks.forms import dtype_of, form_of
 from autograder.checks.sketches import LONGEST, SUMS, Sketch, sketch_tensor
 
 _AS_EXPECTED = 0  # in place of a dtype and a shape
@@ -92,18 +93,13 @@ def _pack_prediction(
         return value
     if isinstance(value, Other):
         return {"other": value.kind}
-    sketch = value if isinstance(value, Sketch) else sketch_tensor(value)
-    entries = value.sums if isinstance(value, Sketch) else value.detach().flatten()
-    kind = _SKETCHES if isinstance(value, Sketch) else sketch.dtype
+    if isinstance(value, Sketch):
+        form, kind, entries = value.form, _SKETCHES, value.sums
+    else:
+        form, kind, entries = form_of(value), dtype_of(value), value.flatten()
     rows.setdefault(kind, []).append(entries)
-    return _AS_EXPECTED if sketch.form == _form(expected) else list(sketch.form)
-
-
-def _form(value: Value | None) -> tuple[object, ...]:
-    """The dtype and the shape of a tensor."""
-    if not isinstance(value, torch.Tensor):
-        return ()
-    return (str(value.dtype).removeprefix("torch."), *value.shape)
+    is_usual = isinstance(expected, torch.Tensor) and form == form_of(expected)
+    return _AS_EXPECTED if is_usual else list(form)
 
 
 def _agrees(expected: Value, value: Value | Sketch, case: Case) -> bool:
@@ -182,8 +178,10 @@ def _unpack_prediction(
         return entry
     if isinstance(entry, dict):
         return Other(entry["other"])
-    form: Any = _form(expected) if entry == _AS_EXPECTED else entry
-    dtype, *shape = form
+    if entry == _AS_EXPECTED:
+        assert isinstance(expected, torch.Tensor)
+        entry = form_of(expected)
+    dtype, *shape = entry
     if (entries := math.prod(shape)) > LONGEST:
         return Sketch(dtype, tuple(shape), rows.take(_SKETCHES, SUMS))
     return rows.take(dtype, entries).view(shape)

@@ -12,11 +12,6 @@ from autograder.checks.exercise import Case, Value
 from autograder.checks.sketches import Sketch
 
 
-def dtype_of(value: object) -> str:
-    """The name of a tensor's dtype, like "float32"; "" of other things."""
-    return str(getattr(value, "dtype", "")).removeprefix("torch.")
-
-
 def same_answer(
     predicted: Value | Sketch | None, actual: Value | Sketch | None, case: Case
 ) -> bool:

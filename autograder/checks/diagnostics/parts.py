@@ -33,8 +33,9 @@ from autograder.checks.exercise import (
     Finding,
     Mistake,
 )
+from autograder.checks.forms import dtype_of
 from autograder.checks.language import _, translate
-from autograder.checks.values import dtype_of, is_raised_by_code, telling_part
+from autograder.checks.values import is_raised_by_code, telling_part
 
 
 def of_a_part(wrong: Sequence[CaseResult]) -> Sign:

@@ -16,8 +16,8 @@ from autograder.checks.diagnostics.alike import (
     which_input,
 )
 from autograder.checks.exercise import AFTERWARDS, CaseResult, Finding
+from autograder.checks.forms import dtype_of
 from autograder.checks.language import _, translatable, translate
-from autograder.checks.values import dtype_of
 
 Sign = tuple[str, str] | None  # what was seen, and a question
 Wrong = Sequence[CaseResult]

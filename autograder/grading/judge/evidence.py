@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from autograder.checks.exercise import RAISED, CaseResult, Finding, Other, Value
+from autograder.checks.forms import dtype_of
 from autograder.course.printable import printable
 from autograder.grading.judge.verdict import CaseEvidence, ResultComparison
 
@@ -51,7 +52,7 @@ def as_text(value: Value | None) -> str:
         return printable(f"of type {value.kind}")
     if not isinstance(value, torch.Tensor):
         return _clip(value)
-    kind = str(value.dtype).removeprefix("torch.")
+    kind = dtype_of(value)
     plain = value.float() if value.dtype == torch.bfloat16 else value
     numbers = np.array2string(
         plain.numpy(), precision=6, threshold=_NUMBERS, edgeitems=2, max_line_width=88
