@@ -124,7 +124,7 @@ def exercise(
     unsteady = set[str]().union(*unsteady_by_kind.values())
     cases = tuple(
         _shorten_answers(case, case.mistakes.keys() - unsteady_by_kind.get(name, ()))
-        for name, case in cases_by_kind.items()
+        for name, case in ((k.name, cases_by_kind[k.name]) for k, _ in kind_inputs)
     )
     if hidden:
         cases = tuple(

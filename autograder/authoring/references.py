@@ -141,11 +141,11 @@ def save(unit: Unit, built: dict[str, list[Exercise]]) -> tuple[dict[Path, bytes
     for visibility, exercises in built.items():
         file = path(unit, visibility)
         committed = _committed(file)
-        reason = difference(committed, exercises)
-        packed = references.pack(keep_equal(committed, e) for e in exercises)
-        if reason:
+        if reason := difference(committed, exercises):
             reasons.append(f"{visibility}: {reason}")
-        else:
+            exercises = [keep_equal(committed, exercise) for exercise in exercises]
+        packed = references.pack(exercises)
+        if not reason:
             packed[references.TENSORS] = file.read_bytes()
         files |= {file.with_suffix(suffix): data for suffix, data in packed.items()}
     return files, "\n".join(reasons)

@@ -23,7 +23,7 @@ from autograder.authoring.draw import Draw
 from autograder.authoring.specification import CaseKind, Inputs, Specification
 from autograder.authoring.variants import build_object
 from autograder.checks.compare import compare
-from autograder.checks.exercise import Answers, Case, Value
+from autograder.checks.exercise import Answers, Case, Predictions, Value
 from autograder.checks.interactor import Interactor
 from autograder.checks.observe import observe
 from autograder.checks.probes import find
@@ -31,10 +31,7 @@ from autograder.checks.values import same_answer
 
 MOST_DRAWS = 2000  # until inputs tell what they have to
 _FEWEST, _SAMPLE = 3, 24  # draws that are sampled of a case
-_STABLE_DRAWS, _MARGIN = (
-    20,
-    0.2,
-)  # until rounding takes a fifth of the tolerance at most
+_STABLE_DRAWS, _MARGIN = 20, 0.2  # until rounding takes a fifth of the tolerance
 _RUNS = 1500  # of mistakes, in about as many an exercise is sampled
 
 Tells = Mapping[str, Sequence[str]]  # by case: variants that every drawing tells
@@ -165,7 +162,7 @@ def find_unsteady(
     """The variants whose answers to a case rounding decides.
 
     They are other ones for inputs that differ by less than a millionth, as they would
-    be on another processor.
+    be on another processor. Where the solution's are others as well, the inputs decide.
     """
     moved = {name: _move(value) for name, value in case.inputs.items()}
     objects = {
@@ -173,17 +170,25 @@ def find_unsteady(
         for name, answer in objects.items()
         if name in case.mistakes and not isinstance(answer, ConfinedProgram)
     }
-    if all(moved[name] is value for name, value in case.inputs.items()):
+    if not objects or all(moved[name] is value for name, value in case.inputs.items()):
         return set()
-    return {
-        variant
-        for variant, answers in mistaken_answers(specification, objects, moved).items()
-        if answers.keys() != case.mistakes[variant].keys()
-        or not all(
-            same_answer(case.mistakes[variant][name], answer, case)
-            for name, answer in answers.items()
-        )
+    answers_by_name = mistaken_answers(specification, objects, moved)
+    unsteady = {
+        name
+        for name, answers in answers_by_name.items()
+        if not _is_same(case.mistakes[name], answers, case)
     }
+    if not unsteady:
+        return set()
+    reference = build_object(specification)
+    answers = expected_answers(specification, reference, moved)
+    return unsteady if _is_same(case.expected, answers, case) else set()
+
+
+def _is_same(before: Predictions, after: Answers, case: Case) -> bool:
+    return before.keys() == after.keys() and all(
+        same_answer(before[name], answer, case) for name, answer in after.items()
+    )
 
 
 def _move(value: Value) -> Value:

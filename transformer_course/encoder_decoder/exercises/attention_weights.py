@@ -42,15 +42,15 @@ CASES = [
          "How do you know which weights belong to which module?"),
     case("as_it_was", "the model afterwards", _model(2, 3, 5, 4, 3, (0, 2), look="model"),
          "The model belongs to the caller. What have you left behind in it?", aspect="calls"),
+    case("detached", "weights to look at, not to learn from", _model(2, 2, 4, 3, 2, (0, 1), look="graph"),
+         "What does `detach()` do?", aspect="learning",
+         says="The weights are still attached to the graph, which keeps everything that a backward pass would need.",
+         asks="How do you cut a tensor off from its history?"),
     case("one", "one attention module with one head, and one sentence", _model(1, 1, 3, 4, 1, (0,)),
          "Which dimensions may be 1?", hidden_only=True),
     case("memory_reversed", "five of six attention modules, in a different order, with a memory",
          _model(2, 3, 3, 4, 6, (5, 1, 4, 0, 2), memory=5),
          "Does the number of layers matter?", hidden_only=True),
-    case("detached", "weights to look at, not to learn from", _model(2, 2, 4, 3, 2, (0, 1), look="graph"),
-         "What does `detach()` do?", aspect="learning",
-         says="The weights are still attached to the graph, which keeps everything that a backward pass would need.",
-         asks="How do you cut a tensor off from its history?"),
 ]
 
 MISTAKES = [

@@ -93,6 +93,8 @@ MISTAKES = [
           "become equal.",
           "How far apart are neighbouring `float16` numbers around 2048, and `float32` numbers around 2^26?",
           edit(_ANGLES, "cos, sin = angles.float().cos(), angles.float().sin()"),
+          edit("cos, sin = angles.cos(), angles.sin()",
+               "cos, sin = angles.to(x.dtype).cos(), angles.to(x.dtype).sin()", name="angles_in_half_precision"),
           tests="distinguish"),
     wrong("one_place_not_turned", "A single vector is not rotated: you treat its position as position 0.",
           "Which angle does the only row of `angles` hold?",
