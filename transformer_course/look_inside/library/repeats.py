@@ -8,6 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transformer_course.library.recipe import adamw
+
 VOCABULARY = 64
 LENGTH = 40  # tokens of a text
 PERIODS = (6, 18)  # the shortest and the longest
@@ -44,9 +46,7 @@ def train(
 ) -> list[float]:
     """Train a model on fresh texts, 32 a step; return the loss of each step."""
     random, losses = torch.Generator().manual_seed(seed), []
-    optimizer = torch.optim.AdamW(
-        model.parameters(), 0.01, (0.9, 0.95), weight_decay=0.1, fused=True
-    )
+    optimizer = adamw(model.parameters(), 0.01)
     for step in range(steps):
         cosine = (1 + math.cos(math.pi * step / steps)) / 2
         optimizer.param_groups[0]["lr"] = 0.01 * min(1, (step + 1) / 50) * cosine

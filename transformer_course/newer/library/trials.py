@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -12,9 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transformer_course.library import corpora
+from transformer_course.library import corpora, recipe
 
-WARM_UP = 0.05  # of the steps
 LENGTH = 32  # bytes in a window
 
 
@@ -25,36 +23,9 @@ def text_of(seed: int | str, sentences: int, split: str = "train") -> Tensor:
     return torch.tensor(list(text.encode()))
 
 
-def quiet_start(model: nn.Module, seed: int) -> nn.Module:
-    """The model, with small random matrices: 0.1 is the standard deviation of each.
-
-    Models whose matrices have equal shapes in equal order start alike.
-    """
-    random = torch.Generator().manual_seed(seed)
-    for parameter in model.parameters():
-        if parameter.dim() == 2:
-            nn.init.normal_(parameter, std=0.1, generator=random)
-    return model
-
-
 def loss_of(model: nn.Module, windows: Tensor) -> Tensor:
     """The mean loss of all bytes but the first of windows `(B, L + 1)`, in nats."""
     return F.cross_entropy(model(windows[:, :-1]).transpose(1, 2), windows[:, 1:])
-
-
-def rate_factor(step: int, steps: int) -> float:
-    """The share of the peak learning rate: linear warm-up, then a cosine to zero."""
-    warm = max(1, round(WARM_UP * steps))
-    if step < warm:
-        return (step + 1) / warm
-    return (1 + math.cos(math.pi * (step - warm) / (steps - warm))) / 2
-
-
-def adamw(parameters: Iterable[nn.Parameter], rate: float) -> torch.optim.Optimizer:
-    """AdamW as in all trials here."""
-    return torch.optim.AdamW(
-        parameters, rate, (0.9, 0.95), weight_decay=0.1, fused=True
-    )
 
 
 @dataclass
@@ -101,12 +72,12 @@ def train(
     """
     started, run, text = time.process_time(), Trial(), text_of(seed, 20_000)
     random = torch.Generator().manual_seed(seed)
-    optimizers = optimizers or (adamw(model.parameters(), 0.01),)
+    optimizers = optimizers or (recipe.adamw(model.parameters(), 0.01),)
     groups = [group for optimizer in optimizers for group in optimizer.param_groups]
     peaks = [group["lr"] for group in groups]
     for step in range(steps):
         for group, peak in zip(groups, peaks, strict=True):
-            group["lr"] = peak * rate_factor(step, steps)
+            group["lr"] = peak * recipe.rate_factor(step, steps)
         starts = torch.randint(len(text) - length, (32, 1), generator=random)
         loss = loss_of(model, text[starts + torch.arange(length + 1)])
         model.zero_grad()

@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-WARM_UP = 0.05  # of the steps
-
-
-def small_start(model: nn.Module, seed: int, std: float = 0.05) -> nn.Module:
-    """The model with small random matrices; its norms stay as they are."""
-    generator = torch.Generator().manual_seed(seed)
-    for parameter in model.parameters():
-        if parameter.dim() == 2:
-            nn.init.normal_(parameter, std=std, generator=generator)
-    return model
-
-
-def rate_factor(step: int, steps: int) -> float:
-    """The share of the peak learning rate: linear warm-up, then a cosine to zero."""
-    warm = max(1, round(WARM_UP * steps))
-    if step < warm:
-        return (step + 1) / warm
-    return (1 + math.cos(math.pi * (step - warm) / (steps - warm))) / 2
+from transformer_course.library import recipe
 
 
 def train(
@@ -52,11 +34,9 @@ def train(
         The same model.
     """
     generator = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.AdamW(
-        model.parameters(), rate, (0.9, 0.95), weight_decay=0.1, fused=True
-    )
+    optimizer = recipe.adamw(model.parameters(), rate)
     for step in range(steps):
-        optimizer.param_groups[0]["lr"] = rate * rate_factor(step, steps)
+        optimizer.param_groups[0]["lr"] = rate * recipe.rate_factor(step, steps)
         starts = torch.randint(len(ids) - context, (batch, 1), generator=generator)
         windows = ids[starts + torch.arange(context + 1)]  # (batch, context + 1)
         logits = model(windows[:, :-1])  # (batch, context, V)
@@ -64,7 +44,7 @@ def train(
         loss = F.cross_entropy(logits.flatten(0, 1), targets)
         optimizer.zero_grad()
         loss.backward()
-        nn.utils.clip_grad_norm_([*model.parameters()], max_norm=1.0)
+        nn.utils.clip_grad_norm_(list(model.parameters()), max_norm=1.0)
         optimizer.step()
         if watch:
             watch(step + 1)
