@@ -11,9 +11,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from transformer_course.library.chat import prompt
+from transformer_course.library.chat_in_classes import fill, new_network
 from transformer_course.library.published import PublishedModel, available
 
-NUM_HEADS, NUM_KV_HEADS = 9, 3
 EOS = 2  # <|im_end|>, the end of a turn
 Change = Callable[[Tensor], Tensor]
 
@@ -34,21 +34,12 @@ class Assistant:
 
     def __init__(self, modern: ModuleType, published: PublishedModel):
         self.modern, self.published = modern, published
-        self.network = modern.LanguageModel(
-            49_152, 576, NUM_HEADS, NUM_KV_HEADS, 30, 2304, base=100_000.0, eps=1e-5
-        )
-        self.fill(lambda weight: weight)
+        self.network: Any = new_network(modern)
+        fill(self.network, modern, published.weights)
 
-    @torch.no_grad()
     def fill(self, change: Change) -> None:
         """Fill in the published parameters, the matrices of the blocks changed."""
-        for name, parameter in self.network.named_parameters():
-            weight = self.modern.published_tensor(
-                name, self.published.weights, NUM_HEADS, NUM_KV_HEADS
-            )
-            in_block = name.startswith("blocks") and weight.dim() == 2
-            parameter.copy_(change(weight) if in_block else weight)
-        self.network.eval()
+        fill(self.network, self.modern, self.published.weights, change)
 
     @torch.no_grad()
     def answer(self, question: str, max_len: int = 24) -> str:

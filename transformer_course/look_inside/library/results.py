@@ -1,6 +1,6 @@
 """What we measured in the chat model, for readers who have not installed it.
 
-``python benchmarks/look_inside_results.py`` records it (`look_inside_results.json`).
+``python benchmarks/look_inside_results.py`` records it (`results.json`).
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-LIBRARY = Path(__file__).parents[2] / "library"  # whose files ship to students
-RECORDED = LIBRARY / "look_inside_results.json"
+RECORDED = Path(__file__).with_suffix(".json")
 MEASURED: dict[str, Any] = {}  # what this session has measured, by name
 
 
