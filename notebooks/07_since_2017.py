@@ -67,7 +67,7 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from autograder import check, demo, drawing, earlier, require_solved
-from transformer_course.library import corpora, likeness
+from transformer_course.library import corpora, likeness, recipe
 from transformer_course.library.published import available
 from transformer_course.since_2017.library import english, pictures, training
 
@@ -1464,7 +1464,7 @@ def read_manual(
     unseen = tokens.encode(text)
     bytes_per_token = len(text.encode()) / len(unseen)
     model = LanguageModel(tokens.vocab_size, 96, 4, 2, 3, 288)
-    training.small_start(model, seed=0)
+    recipe.start_small(model, seed=0, std=0.05)
 
     def watch(step: int) -> None:
         if step not in moments:
@@ -1755,7 +1755,7 @@ my_guess = "? %"  # write yours here, then run the cell
 def train_width(d_model: int, times: int = 1, steps: int = 400) -> tuple[int, float]:
     """The parameters in the blocks of a model, and its loss on unseen text."""
     tokens, model = english.Bytes(), LanguageModel(256, d_model, 4, 2, 2, 3 * d_model)
-    training.small_start(model, seed=0, std=0.1)
+    recipe.start_small(model, seed=0, std=0.1)
     training.train(
         model, tokens.encode(MANUAL), times * steps, seed=0, rate=0.01, batch=16,
         context=64,

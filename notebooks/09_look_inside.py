@@ -51,6 +51,7 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from autograder import check, demo, drawing, earlier, require_solved
+from transformer_course.library.chat_in_classes import fill, new_network
 from transformer_course.library.published import available
 from transformer_course.look_inside.library import pictures, repeats, results
 
@@ -83,11 +84,7 @@ def load_the_chat_model():
     smollm = available("smollm2")
     if smollm is None:
         return
-    model = modern.LanguageModel(49_152, 576, 9, 3, 30, 2304, base=100_000.0, eps=1e-5)
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            parameter.copy_(modern.published_tensor(name, smollm.weights, 9, 3))
-    chat = model.eval()
+    chat = fill(new_network(modern), modern, smollm.weights)
     print("filled: 30 blocks with 9 heads each")
 
 
@@ -128,11 +125,11 @@ def record(
     model: nn.Module, ids: Int[Tensor, "B L"], names: Sequence[str]
 ) -> dict[str, tuple[Tensor, Tensor]]:
     """Run a model, and return the input and the output of each named module."""
-    seen: dict[str, tuple[Tensor, Tensor]] = {}
+    recorded: dict[str, tuple[Tensor, Tensor]] = {}
 
     def read(name: str) -> Callable:
         def hook(module: nn.Module, arguments: tuple, output: Tensor) -> None:
-            seen[name] = arguments[0].clone(), output.clone()
+            recorded[name] = arguments[0].clone(), output.clone()
 
         return hook
 
@@ -144,7 +141,7 @@ def record(
     finally:
         for handle in handles:
             handle.remove()
-    return seen
+    return recorded
 
 
 # %% [markdown]
@@ -842,14 +839,14 @@ def split_stream(model: nn.Module, ids: Int[Tensor, "1 L"]) -> dict[str, Tensor]
     names = ["embedding"]
     for i in blocks:
         names += [f"blocks.{i}.attention.w_o", f"blocks.{i}.feed_forward"]
-    seen = record(model, ids, names)
-    parts = {"embedding": seen["embedding"][1][0, -1]}
+    recorded = record(model, ids, names)
+    parts = {"embedding": recorded["embedding"][1][0, -1]}
     for i in blocks:
         layer = model.blocks[i].attention
-        merged = seen[f"blocks.{i}.attention.w_o"][0][:, -1:]  # (1, 1, h * d_k)
+        merged = recorded[f"blocks.{i}.attention.w_o"][0][:, -1:]  # (1, 1, h * d_k)
         vectors = head_outputs(merged, layer.w_o.weight, layer.num_heads)[0, :, 0]
         parts |= {f"({i}, {head})": vector for head, vector in enumerate(vectors)}
-        parts[f"ffn {i}"] = seen[f"blocks.{i}.feed_forward"][1][0, -1]
+        parts[f"ffn {i}"] = recorded[f"blocks.{i}.feed_forward"][1][0, -1]
     return {name: part for name, part in parts.items() if part.any()}
 
 

@@ -54,7 +54,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from autograder import check, demo, earlier, require_solved
-from transformer_course.library import likeness
+from transformer_course.library import likeness, recipe
 from transformer_course.newer.library import pictures, trials
 
 # False: what earlier units built comes from the course, and is correct. True: from your
@@ -85,7 +85,8 @@ def exchanged(model: nn.Module, **parts: Callable[[], nn.Module]) -> nn.Module:
 
 def small_model(**parts: Callable[[], nn.Module]) -> nn.Module:
     """A small model with new parts, ready to be trained."""
-    return trials.quiet_start(exchanged(modern.LanguageModel(**SMALL), **parts), SEED)
+    model = exchanged(modern.LanguageModel(**SMALL), **parts)
+    return recipe.start_small(model, SEED, std=0.1)
 
 
 # %% [markdown]
@@ -261,7 +262,7 @@ def the_largest_score():
     def curve(name: str, layer: type[nn.Module]) -> list[float]:
         model = small_model(attention=lambda: layer(32, 4, 2, base=1e4))
         run = trials.train(
-            model, 200, SEED, optimizers=[trials.adamw(model.parameters(), 0.03)],
+            model, 200, SEED, optimizers=[recipe.adamw(model.parameters(), 0.03)],
             watch=lambda: largest_score(model, ids),
         )  # fmt: skip
         print(f"{name:<13} largest score {run.watched[-1]:4.1f}; {run}")
@@ -382,8 +383,8 @@ def cache_bytes(
         d_k: size of a key and of a value.
         bytes_per_entry: 2 for half precision, 4 for float32.
     """
-    kept = sum(length if window is None else min(window, length) for window in windows)
-    return 2 * kept * num_kv_heads * d_k * bytes_per_entry  # keys and values
+    entries = sum(length if w is None else min(w, length) for w in windows)
+    return 2 * entries * num_kv_heads * d_k * bytes_per_entry  # keys and values
 
 
 # %% [markdown]
@@ -902,7 +903,7 @@ def muon_and_adamw(model: nn.Module, rate: float) -> list[torch.optim.Optimizer]
     matrices = [p for p in model.blocks.parameters() if p.dim() == 2]
     inside = set(matrices)
     others = [p for p in model.parameters() if p not in inside]
-    return [Muon(matrices, rate), trials.adamw(others, 0.01)]
+    return [Muon(matrices, rate), recipe.adamw(others, 0.01)]
 
 
 # %%
@@ -910,7 +911,7 @@ def muon_and_adamw(model: nn.Module, rate: float) -> list[torch.optim.Optimizer]
 def muon_beside_adamw():
     require_solved(orthogonalise)
     plain, other = small_model(), small_model()
-    adamw = [trials.adamw(plain.parameters(), 0.02)]
+    adamw = [recipe.adamw(plain.parameters(), 0.02)]
     runs = {
         "AdamW": trials.train(plain, 200, SEED, optimizers=adamw),
         "Muon": trials.train(other, 200, SEED, optimizers=muon_and_adamw(other, 0.05)),
@@ -1055,7 +1056,7 @@ class StoredInBfloat16:
         self.masters = [nn.Parameter(p.detach().float()) for p in self.stored]
         self.with_masters = with_masters
         trained = self.masters if with_masters else self.stored
-        self.adamw = trials.adamw(trained, rate)
+        self.adamw = recipe.adamw(trained, rate)
         self.param_groups = self.adamw.param_groups
 
     @torch.no_grad()
@@ -1078,7 +1079,7 @@ def what_lost_updates_cost():
     for name in ("float32", "bfloat16 alone", "with master copies"):
         model = small_model()
         if name == "float32":
-            optimizer = trials.adamw(model.parameters(), 0.001)
+            optimizer = recipe.adamw(model.parameters(), 0.001)
         else:
             optimizer = StoredInBfloat16(model, 0.001, name == "with master copies")
         print(f"{name:<18} {trials.train(model, 200, SEED, optimizers=[optimizer])}")
@@ -1430,7 +1431,7 @@ def trained_longer():
 # <details><summary>Hint 2: the shapes</summary>
 #
 # ```text
-# turns, kept, result    (n,), one for each frequency; kept is between 0 and 1
+# turns, share, result    (n,), one for each frequency; share is between 0 and 1
 # ```
 #
 # </details>
@@ -1438,7 +1439,7 @@ def trained_longer():
 #
 # ```text
 # turns = trained positions * frequency / one full turn
-# kept = (turns - low) / (high - low), clamped
+# share = (turns - low) / (high - low), clamped
 # a weighted mean of the frequency and the frequency divided by the factor
 # ```
 #
@@ -1461,8 +1462,8 @@ def scale_frequencies(
     """
     ### BEGIN SOLUTION
     turns = trained * frequencies / (2 * math.pi)  # (n,)
-    kept = ((turns - low) / (high - low)).clamp(0, 1)  # (n,)
-    return frequencies * (kept + (1 - kept) / factor)
+    share = ((turns - low) / (high - low)).clamp(0, 1)  # (n,)
+    return frequencies * (share + (1 - share) / factor)
     ### END SOLUTION
 
 

@@ -91,8 +91,10 @@ class Explanation:
     def differences(self) -> str:
         """What has changed since, of the course, the programs and the machine."""
         now = self.replayed.provenance
-        told = [describe_differences(old, now) for old in self.submission.provenance]
-        return "; ".join(filter(None, told))
+        differences = [
+            describe_differences(before, now) for before in self.submission.provenance
+        ]
+        return "; ".join(filter(None, differences))
 
     @property
     def reasons(self) -> list[str]:

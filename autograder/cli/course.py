@@ -257,8 +257,8 @@ def _with_edition(unit: Unit) -> str:
     from autograder.authoring.edition import read_given
 
     count = len(read_given(unit))
-    given = f" ({format_count(count, 'exercise')} given)" if count else ""
-    return f"{unit.label}{given}"
+    remark = f" ({format_count(count, 'exercise')} given)" if count else ""
+    return f"{unit.label}{remark}"
 
 
 @COMMANDS.command(

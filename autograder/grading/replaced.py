@@ -24,9 +24,9 @@ def replace_hand_in(root: Path, folder: Path, part: Path) -> None:
     Raises:
         OSError: it cannot be written; what was there stays.
     """
-    kept = root / ".autograder" / "replaced" / folder.name / folder.parent.name
+    archive = root / ".autograder" / "replaced" / folder.name / folder.parent.name
     time = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H.%M.%S.%f}"
-    replace_folder(folder, part, kept / time)
-    if kept.is_dir():
-        for old in sorted(kept.iterdir())[:-MOST]:
+    replace_folder(folder, part, archive / time)
+    if archive.is_dir():
+        for old in sorted(archive.iterdir())[:-MOST]:
             shutil.rmtree(old)

@@ -51,7 +51,7 @@ class Replay:
 
 
 def replay(course: Assignment, student: str, folder: Path, check: str) -> Replay:
-    """Decide a check again, of what lies in a student's folder.
+    """Decide a check again from the files in a student's folder.
 
     Args:
         check: as the class's results call it.

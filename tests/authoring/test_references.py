@@ -83,9 +83,9 @@ def test_of_a_mistake_that_rounding_decides_only_what_is_wrong_is_kept(tiny_exer
 def test_of_a_changed_unit_the_values_that_are_equal_are_kept(tiny_exercise):
     exercise = draw_exercise(tiny_exercise)
     rounded = with_case(exercise, expected=1e-7, inputs=3e-4)
-    kept = references.keep_equal({exercise.name: exercise}, rounded).cases[0]
-    assert kept.expected["twice"] is exercise.cases[0].expected["twice"]
-    assert kept.inputs["x"] is rounded.cases[0].inputs["x"]
+    merged = references.keep_equal({exercise.name: exercise}, rounded).cases[0]
+    assert merged.expected["twice"] is exercise.cases[0].expected["twice"]
+    assert merged.inputs["x"] is rounded.cases[0].inputs["x"]
 
 
 def draw_exercise(specification: Specification) -> Exercise:

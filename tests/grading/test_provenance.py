@@ -38,5 +38,5 @@ def test_the_machine_is_told_in_a_line():
     line = provenance.describe({"time": provenance.now(), **version})
     assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, Python 3\.", line)
     older = {**version, "PyTorch": "1.0", "time": "then"}
-    told = provenance.describe_differences(older, version)
-    assert told == f"PyTorch 1.0 is {version['PyTorch']} now"
+    difference = provenance.describe_differences(older, version)
+    assert difference == f"PyTorch 1.0 is {version['PyTorch']} now"

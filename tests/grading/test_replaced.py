@@ -15,12 +15,12 @@ def hand_in(root, text: str) -> None:
 
 
 def test_the_last_few_are_kept(tmp_path):
-    kept = tmp_path / ".autograder" / "replaced" / "01_numbers" / "ada"
+    archive = tmp_path / ".autograder" / "replaced" / "01_numbers" / "ada"
     hand_in(tmp_path, "0")
-    assert not kept.exists()
+    assert not archive.exists()
     for number in range(1, MOST + 3):
         hand_in(tmp_path, str(number))
-    texts = [path.read_text() for path in sorted(kept.glob("*/a.ipynb"))]
+    texts = [path.read_text() for path in sorted(archive.glob("*/a.ipynb"))]
     assert texts == [str(number) for number in range(2, MOST + 2)]
     folders = sorted(path.name for path in (tmp_path / "submitted" / "ada").iterdir())
     assert folders == ["01_numbers"]

@@ -146,7 +146,7 @@ def _entries(
         now = {name: getattr(grade, name) for name in ("manual_score", "extra_credit")}
         earlier = {name: before.get(name, value) for name, value in now.items()}
         unit = notebook.assignment.assignment.name
-        given = [points for points in now.values() if points is not None]
+        by_hand = [points for points in now.values() if points is not None]
         yield {
             "time": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M:%S}",
             "who": whoever(), "unit": unit,
@@ -154,7 +154,7 @@ def _entries(
             "cell": cell_name(unit, notebook.notebook.name, check),
             "before": _total(grade.auto_score, **earlier),
             "after": _total(grade.auto_score, **now),
-            "by_hand": sum(given) if any(given) or now["manual_score"] is not None
+            "by_hand": sum(by_hand) if any(by_hand) or now["manual_score"] is not None
             else None,
             "comment": comments[check].manual_comment if check in comments else "",
             "why": why,

@@ -122,13 +122,13 @@ MISTAKES = [
 ACCEPTED = [
     right("by_lists", source("""
         def assert_pool(tables, lengths, free, pages, page_size):
-            seen = free.tolist()
+            all_pages = free.tolist()
             for table, length in zip(tables.tolist(), lengths.tolist()):
                 needed = (length + page_size - 1) // page_size
                 assert needed <= len(table)
                 assert all(page == -1 for page in table[needed:])
-                seen += table[:needed]
-            assert sorted(seen) == list(range(pages))
+                all_pages += table[:needed]
+            assert sorted(all_pages) == list(range(pages))
         """)),
     right("by_counts", edit(_ONCE, "assert (owned >= 0).all() and (owned < pages).all(); "
                                    "assert (torch.bincount(owned, minlength=pages) == 1).all()")),

@@ -18,8 +18,8 @@ def _draw_frequencies(draw: Draw) -> torch.Tensor:
 
 
 _TURNS = "turns = trained * frequencies / (2 * math.pi)"
-_KEPT = "kept = ((turns - low) / (high - low)).clamp(0, 1)"
-_RETURN = "return frequencies * (kept + (1 - kept) / factor)"
+_SHARE = "share = ((turns - low) / (high - low)).clamp(0, 1)"
+_RETURN = "return frequencies * (share + (1 - share) / factor)"
 
 CASES = [
     case("usual", "7 frequencies, a factor of 4", sizes(frequencies=_draw_frequencies, factor=4.0, trained=64),
@@ -37,13 +37,13 @@ MISTAKES = [
     wrong("all_divided",
           "Every frequency is divided by the factor: this is position interpolation, which blurs neighbours.",
           "Which pairs should keep their frequency?",
-          edit(_RETURN, "return frequencies / factor + 0 * kept")),
+          edit(_RETURN, "return frequencies / factor + 0 * share")),
     wrong("upside_down", "The pairs that turn often are slowed down, and the slow ones are kept.",
           "Which pairs meet angles that they never met in training?",
-          edit(_RETURN, "return frequencies * ((1 - kept) + kept / factor)")),
+          edit(_RETURN, "return frequencies * ((1 - share) + share / factor)")),
     wrong("multiplied", "Slow pairs become faster: their frequency is multiplied by the factor.",
           "Should a position far away have a larger or a smaller angle than before?",
-          edit("(1 - kept) / factor", "(1 - kept) * factor")),
+          edit("(1 - share) / factor", "(1 - share) * factor")),
     wrong("not_clamped", "The share that is kept falls below 0 or rises above 1 for pairs outside the two bounds.",
           "What is `(turns - low) / (high - low)` for a pair that turns 20 times?",
           edit(".clamp(0, 1)", ""),
@@ -51,9 +51,9 @@ MISTAKES = [
           edit(".clamp(0, 1)", ".clamp(max=1)", name="no_lower_end")),
     wrong("no_ramp", "Between the two bounds, frequencies jump; they should change gradually.",
           "What share is kept by a pair halfway between `low` and `high`?",
-          edit(_KEPT, "kept = (turns > low).to(turns.dtype)"),
-          edit(_KEPT, "kept = (turns >= high).to(turns.dtype)", name="jumps_at_high"),
-          edit(_KEPT, "kept = (turns > (low + high) / 2).to(turns.dtype)", name="jumps_in_the_middle")),
+          edit(_SHARE, "share = (turns > low).to(turns.dtype)"),
+          edit(_SHARE, "share = (turns >= high).to(turns.dtype)", name="jumps_at_high"),
+          edit(_SHARE, "share = (turns > (low + high) / 2).to(turns.dtype)", name="jumps_in_the_middle")),
     wrong("wavelengths_for_turns", "You compare wavelengths in positions with bounds that count turns.",
           "How many wavelengths fit into `trained` positions?",
           edit(_TURNS, "turns = 2 * math.pi / frequencies")),
@@ -66,17 +66,17 @@ MISTAKES = [
           edit(_TURNS, "turns = factor * trained * frequencies / (2 * math.pi)")),
     wrong("by_index", "The share depends on the index of a pair; it should depend on how often the pair turns.",
           "Would your result change if the frequencies came in a different order?",
-          edit(_KEPT, "kept = torch.linspace(1, 0, len(frequencies))")),
+          edit(_SHARE, "share = torch.linspace(1, 0, len(frequencies))")),
     wrong("wavelengths_mixed", "Between the bounds you average wavelengths; the task averages frequencies.",
           "Is the mean of `1/f` and `factor/f` the inverse of the mean of `f` and `f/factor`?",
-          edit(_RETURN, "return 1 / (kept / frequencies + (1 - kept) * factor / frequencies)")),
+          edit(_RETURN, "return 1 / (share / frequencies + (1 - share) * factor / frequencies)")),
     wrong("bounds_ignored", "`low` or `high` has no influence.",
           "Which numbers does your code use in place of the arguments?",
-          edit(_KEPT, "kept = ((turns - 1) / 3).clamp(0, 1)"),
+          edit(_SHARE, "share = ((turns - 1) / 3).clamp(0, 1)"),
           edit("(high - low)", "high", name="low_in_the_width")),
     wrong("overwritten", "You modify the frequencies that you were given.",
           "Does `*=` make a new tensor?",
-          edit(_RETURN, "frequencies *= kept + (1 - kept) / factor; return frequencies"), tests="modified"),
+          edit(_RETURN, "frequencies *= share + (1 - share) / factor; return frequencies"), tests="modified"),
 ]
 
 ACCEPTED = [
@@ -89,7 +89,7 @@ ACCEPTED = [
             between = (wavelength <= trained / low) & (wavelength >= trained / high)
             return torch.where(between, mixed, result)
         """)),
-    right("lerp", edit(_RETURN, "return torch.lerp(frequencies / factor, frequencies, kept)")),
+    right("lerp", edit(_RETURN, "return torch.lerp(frequencies / factor, frequencies, share)")),
     right("loop", source("""
         def scale_frequencies(frequencies, factor, trained, low=1.0, high=4.0):
             scaled = []
