@@ -96,8 +96,8 @@ def the_whole_machine():
 
 # %% [markdown]
 # A handful of functions did most of the work between question and answer, and in this
-# course you write them one after another. Your `embed` turns the ids of pieces of text,
-# which unit 6 cuts, into vectors. Attention (unit 2), split into several heads (unit
+# course you write them one after another. Your `embed` turns the ids of text pieces,
+# which unit 6 makes, into vectors. Attention (unit 2), split into several heads (unit
 # 3), moves information between them; residual connections (unit 4) hold each of the 30
 # blocks together; and a loop (unit 5) writes one token after another. Units 1 to 6 each
 # end by putting your functions into this very model.

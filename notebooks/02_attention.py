@@ -400,7 +400,7 @@ def pencil_and_function():
 #
 # ## 4. From scores to weights: a safe softmax
 #
-# Scores can be any numbers, whereas weights must be positive and sum to one. The
+# A score can be any number, whereas weights must be positive and sum to one. The
 # exponential makes them positive, and the division makes them sum to one:
 #
 # $$\operatorname{softmax}(x)_j = \frac{e^{x_j}}{\sum_m e^{x_m}}$$

@@ -906,8 +906,8 @@ def list_beside_split():
 
 # %% [markdown]
 # The outputs agree up to rounding, and the split layer is several times faster. It does
-# the same arithmetic, but in 4 large products with its weights instead of 49 small
-# ones, and in one softmax instead of 16.
+# the same arithmetic, but with four large products with its weights instead of 49 small
+# ones, and one softmax instead of 16.
 #
 # ### Does a second head really help?
 #

@@ -402,12 +402,12 @@ check("encoder_decoder/feed_forward", FeedForward)
 # %% [markdown]
 # ### A thousand facts
 #
-# If the network is a memory, it should be good at facts that follow from nothing. We
-# give every ordered pair of 32 names a random answer, which makes 1,024 facts of the
-# form *f(a, b) = c*, and train three small models to know them by heart: one attention
-# layer, the same layer followed by your `FeedForward`, and three attention layers,
-# which together have as many parameters as the second model. Your `add_and_norm` holds
-# each of them together.
+# If the network is a memory, it should be good at facts that cannot be inferred from
+# anything else. We give every ordered pair of 32 names a random answer, which makes
+# 1,024 facts of the form *f(a, b) = c*, and train three small models to know them by
+# heart: one attention layer, the same layer followed by your `FeedForward`, and three
+# attention layers, which together have as many parameters as the second model. Your
+# `add_and_norm` holds each of them together.
 #
 # **Predict first.** After 500 steps, what percentage of the facts does each of the
 # three models know? (Guessing would get 3 % of them right.)
@@ -2516,7 +2516,7 @@ def from_bert(published: Mapping[str, Tensor]) -> dict[str, Tensor]:
 # MiniLM (Wang et al. 2020; fine-tuned on a billion pairs of sentences for the library
 # of Sentence-BERT, Reimers and Gurevych 2019) is an encoder with BERT's architecture: 6
 # layers, `d_model` 384, 12 heads, `d_ff` 1536, GELU, post-norm. Everything but its
-# input layer is yours: `Stack`, `EncoderLayer`, and the attention of unit 3.
+# input layer is yours: `Stack`, `EncoderLayer`, and the attention from unit 3.
 #
 # The first cell looks for its file and, if it is missing, says in one line how to get
 # it (91 MB, Apache-2.0). Nothing here is graded.

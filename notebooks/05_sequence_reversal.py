@@ -502,9 +502,9 @@ drawing(
 #
 # *time ~15 min · difficulty 3/5 · 12 points*
 #
-# **Task.** Take one training step with teacher forcing: loss, fresh gradients, clipping
-# of their total norm to `max_norm`, one step of the optimizer. Return the loss that the
-# model had before the step, as a float.
+# **Task.** Take one training step with teacher forcing: compute the loss and fresh
+# gradients, clip their total norm to `max_norm`, and take one step of the optimizer.
+# Return the loss that the model had before the step, as a float.
 #
 # **Example.** `training_step(model, optimizer, *make_batch([[7, 5, 9], [6]]))` returns
 # about 2.6 for an untrained model.
@@ -2219,8 +2219,8 @@ def a_model_that_writes():
 # The chat model of unit 1 predicts one token at a time, as your Transformer does, and
 # the ids of its `<|im_start|>` and `<|im_end|>` are 1 and 2, those of BOS and EOS. It
 # can therefore write with your `greedy_sequence`, on top of the parts that are already
-# yours. The second run is broken on purpose: it has lost the test for EOS and always
-# writes 25 tokens.
+# yours. The second run is broken on purpose: its test for EOS has been removed, so that
+# it always writes 25 tokens.
 #
 # **Predict first.** What comes after the answer?
 

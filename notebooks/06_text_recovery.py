@@ -3,8 +3,8 @@
 #
 # `daughter hungry fed horse field` → *Although my daughter was hungry, she fed the
 # horse in the field.* A classic search index keeps the words on the left and throws the
-# rest away; in this unit, a model that you design brings the rest back. On the way you
-# build the last missing part of the chat model, which cuts text into tokens.
+# rest away; in this unit, a model that you design brings the rest back. Along the way
+# you build the last missing part of the chat model, the one that cuts text into tokens.
 
 # %% [markdown]
 # **Questions of this unit**
@@ -274,9 +274,9 @@ def the_baselines():
 
 # %% [markdown]
 # At level 2, copying gets 8 points and the rule 13. *Every* word that they write is in
-# the original, apart from its capital letter, but hardly any quadruple of words is. The
-# sorted original has all the words but no sentence, and gets 9. The inserter reaches
-# 64, so a model that stays below it has learnt less than a table of counts.
+# the original, capitals aside, but hardly any sequence of four words is. The sorted
+# original has all the words but no sentence, and gets 9. The inserter reaches 64, so a
+# model that stays below it has learnt less than a table of counts.
 #
 # ### The tokenizer, the model and the loop
 #
@@ -1427,8 +1427,8 @@ def mistakes_by_kind():
 # 2. You cannot hand it in, but you can look inside while it recovers the sentence at
 # the top of this notebook.
 #
-# **Predict first.** Neither *she* nor the first *the* is in the source. At which word
-# of the source does the decoder look most while it writes *she*, and at which while it
+# **Predict first.** Neither *she* nor the first *the* is in the source. Which word of
+# the source does the decoder look at most while it writes *she*, and which while it
 # writes *the*?
 
 # %%
@@ -1500,9 +1500,10 @@ def sentences_of_your_own():
 #   and to start from the model that comes with the course. Begin with random weights.
 # - Everything else is free: data, tokenizer, sizes, positions, schedule, loss and
 #   decoding. `corpora.generate(seed, n)` writes as many training sentences as you like.
-# - Every run is logged in `runs.jsonl`. Before a run you write your **hypothesis**;
-#   after a comparison, what its result says you should do **next**. A hypothesis names
-#   what you change, what you expect, why, and which result would prove you wrong.
+# - Every run is logged in `runs.jsonl`. Before a run you write down your
+#   **hypothesis**; after a comparison you write down what the result says you should do
+#   **next**. A hypothesis names what you change, what you expect, why, and which result
+#   would prove you wrong.
 # - The log needs at least six runs. Among them are the three comparisons below:
 #   positions, decoding (not on the short path), and one study of the architecture.
 #

@@ -98,7 +98,7 @@ drawing("three_ages", "7.1", "Most parts of a layer have changed since 2017.")
 #
 # **Predict first.** Today, layers usually compute in `bfloat16`, which has the range of
 # float32 but only 8 bits of precision: the next number after 1 is 1.0078. If you add
-# 1,024 ones in bfloat16, one after the other, which sum do you get?
+# 1,024 ones in bfloat16, one after another, what sum do you get?
 
 # %%
 my_guess = "?"  # write yours here; the cell below the exercise has the answer
@@ -1356,11 +1356,11 @@ def train_and_save():
 check("since_2017/trained_model", trained_model)
 
 # %% [markdown]
-# Without any model, a byte costs 7 bits, since there are 128 possible ones. Knowing how
-# often each one occurs brings this down to 4.5 bits, and knowing which follows which to
-# 3.3, while the recipe reaches about 1.1 bits. Most of the remaining loss is the choice
-# of the next *word*, which no model can know. (The check measures a little more,
-# because its windows do not overlap.)
+# Without any model, a byte costs 7 bits, since there are 128 possible values. Knowing
+# how often each one occurs brings this down to 4.5 bits, and knowing which follows
+# which to 3.3, while the recipe reaches about 1.1 bits. Most of the remaining loss is
+# the choice of the next *word*, which no model can know. (The check measures a little
+# more, because its windows do not overlap.)
 
 
 # %% folded=true
@@ -1515,7 +1515,7 @@ def it_reads_english():
 # how long will it take, and what will come out? The first two need nothing but
 # multiplication, and are the subject of this section.
 #
-# Training keeps four tensors of the size of the model: the **parameters**, their
+# Training keeps four tensors, each the size of the model: the **parameters**, their
 # **gradients**, and AdamW's two **moment estimates**. It also keeps **activations**,
 # the intermediate results that the backward pass needs, and these grow with the batch.
 #

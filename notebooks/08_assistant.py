@@ -1809,7 +1809,7 @@ def top_passages(
 check("assistant/top_passages", top_passages)
 
 # %% [markdown]
-# Here are twenty notes, and a question to each of them with a word that its answer must
+# Here are twenty notes, each with a question about it and a word that the answer must
 # contain. Put your own in their place later: lecture notes, a diary, the rules of a
 # game. Each note should be a sentence or two that makes sense by itself.
 

@@ -1252,7 +1252,7 @@ def one_part_at_a_time():
 #   a million steps.
 #
 # So only one of these four changes pays off at this size and after so few steps. A
-# change that is right for a large model may be worth nothing for yours, which is why
+# change that is right for a large model may do nothing for yours, which is why
 # you measure.
 #
 # ## 7. Longer than anything seen
