@@ -13,11 +13,11 @@ def record(
     model: nn.Module, ids: Int[Tensor, "B L"], names: Sequence[str]
 ) -> dict[str, tuple[Tensor, Tensor]]:
     """Run a model, and return the input and the output of each named module."""
-    seen: dict[str, tuple[Tensor, Tensor]] = {}
+    recorded: dict[str, tuple[Tensor, Tensor]] = {}
 
     def read(name: str) -> Callable:
         def hook(module: nn.Module, arguments: tuple, output: Tensor) -> None:
-            seen[name] = arguments[0].clone(), output.clone()
+            recorded[name] = arguments[0].clone(), output.clone()
 
         return hook
 
@@ -29,7 +29,7 @@ def record(
     finally:
         for handle in handles:
             handle.remove()
-    return seen
+    return recorded
 
 
 @torch.no_grad()

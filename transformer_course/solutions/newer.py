@@ -172,8 +172,8 @@ def scale_frequencies(
         high: a pair with at least so many turns keeps its frequency.
     """
     turns = trained * frequencies / (2 * math.pi)  # (n,)
-    kept = ((turns - low) / (high - low)).clamp(0, 1)  # (n,)
-    return frequencies * (kept + (1 - kept) / factor)
+    share = ((turns - low) / (high - low)).clamp(0, 1)  # (n,)
+    return frequencies * (share + (1 - share) / factor)
 
 
 def slots(

@@ -5,7 +5,7 @@ from jaxtyping import Bool, Float, Int
 from safetensors.torch import load_model, save_model
 from torch import Tensor, nn
 from tqdm.auto import tqdm
-from transformer_course.library import corpora, likeness
+from transformer_course.library import corpora, likeness, recipe
 from transformer_course.solutions import attention as attention
 from transformer_course.solutions import multi_head_attention as mha
 from transformer_course.solutions import sequence_reversal as reversal
