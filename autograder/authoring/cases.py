@@ -175,7 +175,10 @@ def _shorten_answers(case: Case, complete: Collection[str]) -> Case:
 def _sketch_mistakes(case: Case) -> Case:
     """Copy a case, with what is stored of its mistakes' answers."""
     mistakes = {
-        variant: {name: shorten(value) for name, value in answers.items()}
+        variant: {
+            name: shorten(value, case.expected.get(name), case)
+            for name, value in answers.items()
+        }
         for variant, answers in case.mistakes.items()
     }
     return replace(case, mistakes=mistakes)

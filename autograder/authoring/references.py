@@ -242,9 +242,8 @@ def _of_case(old: Case, new: Case) -> str:
 
 
 def _of_value(old: Value | Sketch, new: Value | Sketch, case: Case, part: float) -> str:
-    sketch, value = (new, old) if isinstance(new, Sketch) else (old, new)
-    if isinstance(sketch, Sketch):
-        is_same = sketch.matches(value, case.atol * part, case.rtol * part)
+    if isinstance(old, Sketch) and isinstance(new, Sketch):
+        is_same = new.matches(old, case.atol * part, case.rtol * part)
         return "" if is_same else "changed"
     if not isinstance(old, torch.Tensor) or not isinstance(new, torch.Tensor):
         return "" if old == new else "changed"

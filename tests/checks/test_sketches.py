@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from autograder.checks.exercise import Case
 from autograder.checks.sketches import sketch_tensor
 from autograder.checks.stored_answers import shorten
 
@@ -38,6 +39,15 @@ def test_one_entry_of_a_mask_makes_a_difference():
 
 
 def test_only_large_answers_are_sketched():
-    small = ANSWER[0]
-    assert shorten(small) is small and shorten("a text") == "a text"
-    assert shorten(ANSWER).shape == (3, 4, 5)
+    case, small = Case("a", "a case", "", {}, {}), ANSWER[0]
+    assert shorten(small, None, case) is small
+    assert shorten("a text", None, case) == "a text"
+    assert shorten(ANSWER, -ANSWER, case).shape == (3, 4, 5)
+
+
+def test_an_answer_just_outside_a_wide_tolerance_is_not_the_expected_one():
+    case = Case("a", "a case", "", {}, {}, atol=4e-3, rtol=0.0)
+    answer = ANSWER.clone()
+    answer[0, 0, 0] += 6e-3
+    assert shorten(ANSWER + 1e-4, ANSWER, case) is ANSWER
+    assert shorten(answer, ANSWER, case) is not ANSWER
