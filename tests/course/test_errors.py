@@ -57,12 +57,12 @@ def test_the_tree_of_exceptions_is_drawn_as_it_is():
     drawing = re.findall(
         r"^( +)(\w+Error)( +\S+\.py)?", errors.__doc__ or "", re.MULTILINE
     )
-    parent, drawn_tree = "", {}
+    parent, drawn_tree, tree = "", {}, exceptions()
     for indent, name, place in drawing:
         parent = name if len(indent) == 4 else parent
         base = parent if len(indent) > 4 else ""
         drawn_tree[name] = (base, place.strip())
     assert drawn_tree == {
-        name: (base if base in exceptions() else "", place)
-        for name, (base, place) in exceptions().items()
+        name: (base if base in tree else "", place)
+        for name, (base, place) in tree.items()
     }

@@ -24,26 +24,39 @@ def _learnt(draw: Draw, count: int, merges: int) -> Inputs:
     return _describe(learn_merges(counts, merges), [*counts, *new_words])
 
 
-def _compete(draw: Draw, characters: str, longest: int = 9, before: int = 0) -> Inputs:
-    """Merges of a few symbols and of what earlier ones made, and words of these characters.
+def _compete(draw: Draw, characters: str) -> Inputs:
+    """Competing merges; words of two to nine characters, and all symbols as words."""
+    merges, symbols = _grow(draw, characters, [])
+    words = _draw_words(draw, characters, [*range(2, 8)] * 4 + [9])
+    return _describe(merges, [*words, *symbols, f"ß{words[-1]}ß"])
+
+
+def _compete_last(draw: Draw, characters: str) -> Inputs:
+    """Competing merges after 295 that apply nowhere, and long words."""
+    alphabet = "ijklmnopqrstuvwxyz"
+    unused = some_of(draw, [(x, y) for x in alphabet for y in alphabet], 295)
+    merges, _ = _grow(draw, characters, unused)
+    return _describe(merges, _draw_words(draw, characters, [150, 90, 7]))
+
+
+def _grow(
+    draw: Draw, characters: str, merges: list[tuple[str, str]]
+) -> tuple[list[tuple[str, str]], list[str]]:  # fmt: skip
+    """Add eight merges of characters and of what earlier ones made; also all symbols.
 
     As after learning, no symbol comes from two different pairs.
-
-    Args:
-        longest: the number of characters in the longest word.
-        before: how many merges that apply nowhere come first.
     """
-    alphabet = "ijklmnopqrstuvwxyz"
-    merges = some_of(draw, [(x, y) for x in alphabet for y in alphabet], before)
     symbols = list(characters)
     while len(symbols) < len(characters) + 8:
         first, second = (symbols[i] for i in draw.ids(0, len(symbols), 2).tolist())
         if first + second not in symbols:
             merges.append((first, second))
             symbols.append(first + second)
-    lengths = [*range(2, 8)] * 4 + [longest]
-    words = ["".join(characters[i] for i in draw.ids(0, len(characters), n).tolist()) for n in lengths]
-    return _describe(merges, [*words, *symbols, f"ß{words[-1]}ß"])
+    return merges, symbols
+
+
+def _draw_words(draw: Draw, characters: str, lengths: list[int]) -> list[str]:
+    return ["".join(characters[i] for i in draw.ids(0, len(characters), n).tolist()) for n in lengths]
 
 
 CASES = [
@@ -55,7 +68,7 @@ CASES = [
          "A pair is two whole symbols, whatever characters they are made of."),
     case("many", "many merges", lambda draw: _learnt(draw, 18, 40),
          "Frequent words end up whole; new ones are cut into known parts."),
-    case("long", "hundreds of merges, and long words", lambda draw: _compete(draw, "abcde", longest=150, before=295),
+    case("long", "hundreds of merges, and long words", lambda draw: _compete_last(draw, "abcde"),
          "All merges apply, however many there are, and to the whole word."),
     case("others", "other words", lambda draw: _learnt(draw, 10, 20),
          "The same for other words.", hidden_only=True),
