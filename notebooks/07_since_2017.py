@@ -1398,11 +1398,16 @@ def it_writes():
 # little between versions of Python, so your numbers may differ a little from those
 # below.)
 
+
 # %%
-MANUAL, UNSEEN = english.split(english.manual())
-# A text of your own: english.split(Path("my_text.txt").read_text().split("\n\n"))
-print(f"{len(MANUAL):,} characters to learn from, {len(UNSEEN):,} held out\n")
-print(UNSEEN[:400])
+@demo
+def what_the_manual_says():
+    global MANUAL, UNSEEN
+    # A text of your own: english.split(Path("my_text.txt").read_text().split("\n\n"))
+    MANUAL, UNSEEN = english.split(english.manual())
+    print(f"{len(MANUAL):,} characters to learn from, {len(UNSEEN):,} held out\n")
+    print(UNSEEN[:400])
+
 
 # %% [markdown]
 # As tokens, we compare plain bytes with merges of bytes. Your `learn_merges` and

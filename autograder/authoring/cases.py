@@ -38,7 +38,7 @@ from autograder.checks.interactor import Interactor
 from autograder.checks.naming import pattern
 from autograder.checks.points import RESULTS, WEIGHTS
 from autograder.checks.probes import OWN, find
-from autograder.checks.stored_answers import select_whole, shorten
+from autograder.checks.stored_answers import select_whole, sketch_mistakes
 from autograder.course.errors import CourseError
 
 
@@ -132,7 +132,7 @@ def exercise(
         )
     else:
         cases = with_doubles(specification, cases, unsteady)
-    cases = tuple(_sketch_mistakes(case) for case in cases)
+    cases = tuple(sketch_mistakes(case) for case in cases)
     return Exercise(
         specification.name,
         specification.target,  # until the build reads the title above its check
@@ -168,18 +168,6 @@ def _shorten_answers(case: Case, complete: Collection[str]) -> Case:
         if name in complete
         else pattern(compare(case, select_whole(answers)))
         for name, answers in case.mistakes.items()
-    }
-    return replace(case, mistakes=mistakes)
-
-
-def _sketch_mistakes(case: Case) -> Case:
-    """Copy a case, with what is stored of its mistakes' answers."""
-    mistakes = {
-        variant: {
-            name: shorten(value, case.expected.get(name), case)
-            for name, value in answers.items()
-        }
-        for variant, answers in case.mistakes.items()
     }
     return replace(case, mistakes=mistakes)
 

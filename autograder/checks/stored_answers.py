@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -20,6 +20,18 @@ from autograder.checks.sketches import LONGEST, SUMS, Sketch, sketch_tensor
 
 _AS_EXPECTED = 0  # in place of a dtype and a shape
 _SKETCHES = "sketches"
+
+
+def sketch_mistakes(case: Case) -> Case:
+    """Copy a case, with what is stored of its mistakes' answers."""
+    mistakes = {
+        variant: {
+            name: shorten(value, case.expected.get(name), case)
+            for name, value in answers.items()
+        }
+        for variant, answers in case.mistakes.items()
+    }
+    return replace(case, mistakes=mistakes)
 
 
 def shorten(

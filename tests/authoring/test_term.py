@@ -84,6 +84,7 @@ BLIND = Validity("attention/softmax", 3, 2, failures=["wrong x gets full points\
 UNNAMED = Validity("attention/softmax", 3, 3, 2, failures=["wrong x is named None"])
 
 
+@pytest.mark.slow
 def test_a_drawing_that_lets_a_mistake_pass_is_drawn_again(
     folder, verdicts, two_exercises
 ):

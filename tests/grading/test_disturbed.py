@@ -286,7 +286,7 @@ def test_a_notebook_holds_its_grader_no_longer_than_its_limits_say(course, monke
     )
     hand_in(course, "ada", softmax=slow)
     hand_in(course, "bob", softmax=slow, sees=SLEEPS.format(judged.SEES))
-    autograde(course, timeout=30, answer_seconds=10.0, check_seconds=1.0)
+    autograde(course, timeout=8, answer_seconds=10.0, check_seconds=1.0)
     scores = points(course)
     assert scores["ada"][0] < 14.0 and scores["ada"][1] == 8.0
     output = outputs(course, "ada", "softmax")

@@ -133,9 +133,12 @@ def test_the_shipped_checkpoint_is_decoded_alike_on_all_processors(monkeypatch):
     "restore",
     [
         list,
-        lambda sources: [f"{s.capitalize()}." for s in sources],
-        lambda sources: [""] * len(sources),
-        lambda sources: [],
+        pytest.param(
+            lambda sources: [f"{s.capitalize()}." for s in sources],
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(lambda sources: [""] * len(sources), marks=pytest.mark.slow),
+        pytest.param(lambda sources: [], marks=pytest.mark.slow),
     ],
 )
 def test_texts_of_another_origin_do_not_count(restore):
@@ -217,7 +220,7 @@ def noisy_shipped(path: Path, share: float, level: int) -> Path:
     return path
 
 
-@pytest.mark.parametrize("level", [1, 3])
+@pytest.mark.parametrize("level", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_the_shipped_model_with_noise_is_refused_at_every_level(tmp_path, level):
     path = noisy_shipped(tmp_path / "noisy", 0.06, level)
     assert "the checkpoint that ships" in verdict(path)[RAISED]

@@ -134,6 +134,7 @@ def test_encodings_of_neighbours_are_nearly_alike_at_all_positions():
     torch.testing.assert_close(alike, torch.full((10,), 0.957), atol=1e-3, rtol=0)
 
 
+@pytest.mark.slow
 def test_heads_that_miss_the_anti_diagonal_look_at_what_was_written_last():
     model = trained(0)
     (maps_of,) = list(given("layers_named", "cross_attention_map"))[1:]

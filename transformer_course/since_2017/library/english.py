@@ -10,6 +10,7 @@ import ast
 import functools
 import os
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -55,7 +56,11 @@ def _docstrings() -> Iterator[str]:
 
 def _docstrings_of(path: Path) -> Iterator[str]:
     documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    blocks = ast.stmt | ast.ExceptHandler  # no expression holds a definition
+    nodes = deque[ast.AST]([ast.parse(path.read_bytes())])
+    while nodes:
+        node = nodes.popleft()
+        nodes.extend(n for n in ast.iter_child_nodes(node) if isinstance(n, blocks))
         text = ast.get_docstring(node) if isinstance(node, documented) else None
         if text and len(text) >= SHORTEST:
             yield text
