@@ -16,8 +16,8 @@ submissions are graded by each in turn:
 A further submission's seconds, and its CPU (of all processes), are the difference
 between a large and a small class, whole commands both: submissions are published in the
 order of the students, so that the times between them tell nothing of grading several at
-once. The rest is what a command costs once. For plain nbgrader, which takes its time,
-that is measured in the first unit and taken off one submission's in the others.
+once. The rest is what a command costs once. PyTorch has one thread in all of them, so
+that two runs on a quiet machine give the same figures within a tenth.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from autograder.grading.workers.parallel import usable_cores
 from autograder.sandbox.inside import THREADS
 from benchmarks.floor import floor
 from benchmarks.tables import FLOOR, ONE, OTTER, PLAIN, Checks, Cost, Costs, tables
-from benchmarks.watch import GRADER, Watched, watched
+from benchmarks.watch import Watched, watched
 
 STOCK = """c = get_config()
 c.CourseDirectory.course_id = "plain"
@@ -70,9 +70,8 @@ def main() -> None:
         for unit in options.unit:
             class_ = sample_class(unit, options.students)
             print(f"{unit.label}, {len(class_)} students", file=sys.stderr, flush=True)
-            first = next(iter(found.values()), {}).get(PLAIN)
             costs = found[unit.number] = {}
-            for name, cost in measured(unit, class_, Path(folder), options, first):
+            for name, cost in measured(unit, class_, Path(folder), options):
                 costs[name] = cost
                 line = f"  {name:16} {cost.wall:7.3f} s  CPU {cost.all_cpu:7.3f} s"
                 print(line, file=sys.stderr, flush=True)
@@ -110,16 +109,13 @@ def sample_class(unit: Unit, students: int | None) -> dict[str, bytes]:
 
 
 def measured(
-    unit: Unit, class_: dict[str, bytes], folder: Path, options: argparse.Namespace,
-    plain: Cost | None,
-) -> Iterator[tuple[str, Cost]]:  # fmt: skip
-    """Yield the name and the cost of each way of grading a class.
-
-    Args:
-        plain: what plain nbgrader costs in another unit, if that was measured.
-    """
+    unit: Unit, class_: dict[str, bytes], folder: Path, options: argparse.Namespace
+) -> Iterator[tuple[str, Cost]]:
+    """Yield the name and the cost of each way of grading a class."""
     if "plain" not in options.leave_out:
-        yield PLAIN, _plain(unit, class_, folder / "plain", plain)
+        stock = Course.released(unit, STOCK, folder / "plain")
+        yield PLAIN, stock.further(dict(list(class_.items())[:1]), class_)
+        shutil.rmtree(stock.root)
     if "otter" not in options.leave_out and not sample.beside(unit):
         if importlib.util.find_spec("otter"):
             yield OTTER, otter(unit, class_, folder / "otter")
@@ -145,21 +141,6 @@ def measured(
     if "floor" not in options.leave_out:
         wall, cpu = floor(unit, class_)
         yield FLOOR, Cost(wall, {FLOOR: cpu})
-
-
-def _plain(
-    unit: Unit, class_: dict[str, bytes], root: Path, other: Cost | None
-) -> Cost:
-    one, two = (dict(list(class_.items())[:count]) for count in (1, 2))
-    stock = Course.released(unit, STOCK, root)
-    if other is None:
-        cost = stock.further(one, two)
-    else:
-        found = stock.graded(one)[0]
-        cpu = sum(found.cpu.values()) - other.cpu_once
-        cost = Cost(found.seconds - other.once, {GRADER: cpu}, other.once)
-    shutil.rmtree(root)
-    return cost
 
 
 # --- through nbgrader's command ------------------------------------------------------
@@ -210,9 +191,7 @@ class Course:
         cpu = {r: (whole.cpu[r] - first.cpu[r]) / more for r in whole.cpu}
         return Cost(
             each, cpu,
-            first.seconds - len(small) * each,
-            sum(first.cpu.values()) - len(small) * sum(cpu.values()),
-            whole, first, checks,
+            first.seconds - len(small) * each, whole, first, checks,
         )  # fmt: skip
 
 
@@ -240,12 +219,9 @@ def write_course(
 
 
 def _environment() -> dict[str, str]:
-    """A user's, who knows nothing of threads.
-
-    Plain nbgrader starts `alembic` by name, which lies beside our interpreter.
-    """
+    """One thread for all; plain nbgrader starts `alembic`, which lies beside Python."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    return {k: v for k, v in os.environ.items() if k not in THREADS} | {"PATH": path}
+    return {**os.environ, **THREADS, "PATH": path}
 
 
 def _run(folder: Path, *program: str | Path) -> None:

@@ -27,14 +27,13 @@ class Cost:
     Attributes:
         wall: seconds of a further submission.
         cpu: its CPU seconds, by role where that was watched.
-        once, cpu_once: seconds, and CPU, of the command beyond its submissions.
+        once: seconds of the command beyond its submissions.
         whole, first: the larger and the smaller class as they were watched.
     """
 
     wall: float
     cpu: Mapping[str, float]
     once: float = math.nan
-    cpu_once: float = math.nan
     whole: Watched | None = None
     first: Watched | None = None
     checks: Checks | None = None
