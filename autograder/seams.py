@@ -5,8 +5,9 @@ core uses whichever of these modules it has:
 
 ``commands``: ``COMMANDS``, a `CommandSet`, is added to the command line. ``GRADES``, if
     it is there, has formats for ``autograder grades``: by name, a function that writes
-    the grades of a `Classbook` into a folder and returns remarks. Every command loads
-    this module: what takes long is imported inside of functions.
+    the grades of a `Classbook` into a folder and returns remarks. ``SERVICES``, if it
+    is there, has LMSs that are reached over the network: by name, a `Service`. Every
+    command loads this module: what takes long is imported inside of functions.
 
 ``report``: ``section(book, root)`` makes an `ExtraSection` of the class report.
 

@@ -137,10 +137,16 @@ def _match(book: Classbook, into: Sheet, rank: Rank) -> dict[int, Submission]:
         [rank(into, row, submission.student) for submission in book.submissions]
         for row in into.rows
     ]
+    pairs = pair_surest(ranks)
+    return {row: book.submissions[column] for row, column in pairs.items()}
+
+
+def pair_surest(ranks: Sequence[Sequence[int]]) -> dict[int, int]:
+    """Pair rows of ranks with columns where each is the other's only surest choice."""
     best_of_row = [_surest(row) for row in ranks]
     best_of_column = [_surest(column) for column in zip(*ranks, strict=True)]
     return {
-        row: book.submissions[column]
+        row: column
         for row, column in enumerate(best_of_row)
         if column is not None and best_of_column[column] == row
     }

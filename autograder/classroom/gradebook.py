@@ -135,6 +135,11 @@ def read(unit: str, root: Path) -> Classbook:
     return Classbook(unit, exercises, submissions, absent)
 
 
+def max_points(unit: str, root: Path) -> float:
+    """The points of an assignment by its source notebooks."""
+    return sum(exercise.max_points for exercise in _exercises(unit, root))
+
+
 def submissions_of(book: api.Gradebook, unit: str) -> list[api.SubmittedAssignment]:
     """The submissions of an assignment; raises NothingGradedError if there is none."""
     try:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder import seams
+from autograder.classroom import services
 from autograder.cli.arguments import COURSE, CommandSet, flag, option
 from autograder.course.errors import UsageError
 from autograder.course.files import write
@@ -75,9 +76,13 @@ def _show(unit: str, root: Path, options: Namespace) -> int:
 
 
 @COMMANDS.graded(
-    "grades", "write grades for an LMS",
-    option("--format", None, required=True,
+    "grades", "write grades for an LMS, or send them",
+    option("--format", "write a file", default="",
            choices=("canvas", "moodle", *_IN_FOLDERS)),
+    option("--to", "send them over the network: docs/lms.md", default="",
+           choices=tuple(services.all_services())),
+    flag("--dry-run", "with --to: only list what would be sent"),
+    flag("--lower", "with --to: also send scores below those in the LMS"),
     option("--into", "Canvas's exported gradebook, or Moodle's grading worksheet",
            "CSV", type=Path),
     flag("--zero-refused",
@@ -89,6 +94,12 @@ def _grades(unit: str, root: Path, options: Namespace) -> int:
     from autograder.classroom import exports, gradebook, ungraded
     from autograder.course import sheet
 
+    if bool(options.format) == bool(options.to):
+        raise UsageError("give --format, or --to")
+    if options.format and (options.dry_run or options.lower):
+        raise UsageError("--dry-run and --lower need --to")
+    if options.to and (options.into or options.column or options.output):
+        raise UsageError("--into, --column and --output need --format")
     if options.format == "canvas" and not options.into:
         raise UsageError(
             "Canvas wants its own ids: export its gradebook (Grades > Export) and give "
@@ -100,6 +111,11 @@ def _grades(unit: str, root: Path, options: Namespace) -> int:
     if not options.zero_refused:
         new += exports.describe_refused(book)
         book = replace(book, submissions=book.accepted)
+    if options.to:
+        service = services.all_services()[options.to]
+        sent = service.send_grades(book, root, options.dry_run, options.lower)
+        print(*new, *sent.lines, sep="\n")
+        return 0 if sent.is_complete and not new else 1
     if options.format in _IN_FOLDERS:
         folder = options.output or base
         remarks = _IN_FOLDERS[options.format](book, folder)
@@ -179,10 +195,23 @@ def _preview(unit: str, root: Path) -> int:
     return 0 if well else 1
 
 
-@COMMANDS.graded("feedback", "pack feedback pages for the LMS")
-def _feedback(unit: str, root: Path, _: Namespace) -> int:
+@COMMANDS.graded(
+    "feedback", "pack feedback pages for the LMS, or send them",
+    option("--to", "send them over the network: docs/lms.md", default="",
+           choices=services.that_can("send_feedback")),
+    flag("--dry-run", "with --to: only list what would be sent"),
+)  # fmt: skip
+def _feedback(unit: str, root: Path, options: Namespace) -> int:
     from autograder.classroom import feedback_archive, gradebook, ungraded
 
+    if options.dry_run and not options.to:
+        raise UsageError("--dry-run needs --to")
+    if options.to:
+        send_feedback = services.all_services()[options.to].send_feedback
+        assert send_feedback
+        sent = send_feedback(unit, root, options.dry_run)
+        print(*sent.lines, sep="\n")
+        return 0 if sent.is_complete else 1
     paths, remarks = feedback_archive.write(unit, root, root / "reports")
     remarks += ungraded.remark(gradebook.read(unit, root), root)
     print(*paths, *remarks, sep="\n")

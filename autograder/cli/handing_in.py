@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tempfile
 from argparse import Namespace
 from datetime import timedelta
 from pathlib import Path
 
+from autograder.classroom import services
 from autograder.cli.arguments import CommandSet, flag, option
 from autograder.course.access import refuse_full
 from autograder.course.errors import CourseError, UsageError
@@ -15,9 +17,11 @@ _LONGEST_EXTENSION = 1000  # days
 
 
 @COMMANDS.graded(
-    "collect", "store the submissions of an LMS's archive",
+    "collect", "store the submissions of an LMS's archive, or of the LMS itself",
     option("archives", "an archive, or its unpacked folder", "ZIP",
-           nargs="+", type=Path),
+           nargs="*", type=Path),
+    option("--from", "fetch them over the network: docs/lms.md", dest="service",
+           default="", choices=services.that_can("fetch")),
     option("--roster", "the students, for the gradebook", "CSV", type=Path),
     option("--worksheet",
            "Moodle's grading worksheet, for blind marking and for namesakes", "CSV",
@@ -32,6 +36,8 @@ def _collect(unit: str, root: Path, options: Namespace) -> int:
     from autograder.classroom import gradebook
     from autograder.classroom.lms import layouts, place, roster
 
+    if bool(options.archives) == bool(options.service):
+        raise UsageError("give an archive, or --from")
     refuse_full(root)
     names = [layout.lms.lower() for layout in layouts.all_layouts()]
     if options.lms and options.lms.lower() not in names:
@@ -45,9 +51,16 @@ def _collect(unit: str, root: Path, options: Namespace) -> int:
         unit, root, class_roster, layouts.to_utc(options.timezone), options.lms.lower(),
         options.replace, gradebook.due(root, unit),
     )  # fmt: skip
-    outcomes = list(collection.place(options.archives))
-    print(place.as_text(outcomes))
-    return 1 if any(outcome.needs_person for outcome in outcomes) else 0
+    with tempfile.TemporaryDirectory() as folder:
+        remarks: list[str] = []
+        if options.service:
+            fetch = services.all_services()[options.service].fetch
+            assert fetch
+            remarks = fetch(unit, root, Path(folder))
+        outcomes = list(collection.place(options.archives or [Path(folder)]))
+    print(*remarks, place.as_text(outcomes), sep="\n")
+    is_open = bool(remarks) or any(outcome.needs_person for outcome in outcomes)
+    return 1 if is_open else 0
 
 
 @COMMANDS.graded(
