@@ -1,0 +1,1 @@
+"""Grades, hand-ins and feedback over the network: LTI 1.3, Canvas and Moodle."""

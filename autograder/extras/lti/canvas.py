@@ -1,0 +1,198 @@
+"""An assignment in Canvas, through its REST API with an access token."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from autograder.course.errors import CourseError
+from autograder.extras.lti import web
+from autograder.extras.lti.assignment import LmsMember, LmsStanding, SentMark
+from autograder.extras.lti.fetching import FetchedHandIn, RemoteFile
+from autograder.extras.lti.settings import LmsSettings
+
+_PAGE = 100  # entries of a list that Canvas sends at once
+_GRADED = ("points", "percent", "letter_grade", "gpa_scale")
+
+
+class CanvasAssignment:
+    """One assignment of a course in Canvas.
+
+    Raises:
+        CourseError: it cannot be reached, or takes no points from us.
+    """
+
+    lms = "Canvas"
+    has_lms_ids = True
+
+    def __init__(self, settings: LmsSettings, unit: str, max_points: float) -> None:
+        try:
+            from canvasapi.course import Course
+            from canvasapi.requester import Requester
+        except ImportError:
+            raise web.missing("canvasapi") from None
+        url = settings.address("url")
+        requester = Requester(url, settings.secret("token"))
+        # Its own would wait for ever where a server is silent, and never come back.
+        requester._session = self._session = web.PatientSession()
+        number = settings.text("course")
+        self._course = Course(requester, {"id": number})
+        name = settings.of_unit("assignments", unit)
+        self.address = f"canvas {url}/courses/{number}/assignments/{name}"
+        with self._asking():
+            self._assignment = self._course.get_assignment(name)
+        self._refuse(max_points)
+
+    def _refuse(self, max_points: float) -> None:
+        """Check that Canvas takes the gradebook's points as they are."""
+        there = self._assignment
+        possible = getattr(there, "points_possible", None) or 0.0
+        if getattr(there, "anonymize_students", False):
+            problem = "hides who is who: turn anonymous grading off"
+        elif getattr(there, "grading_type", "points") not in _GRADED:
+            problem = 'does not grade it with points: set "Display Grade as" to Points'
+        elif not getattr(there, "published", True):
+            problem = "has not published it: publish it"
+        elif abs(possible - max_points) > 1e-6:
+            problem = (
+                f"has {possible:g} points for it, the gradebook {max_points:g}: change "
+                "it in Canvas"
+            )
+        else:
+            return
+        raise CourseError(f"Canvas {problem}, and run the same command again")
+
+    def read_people(self) -> list[LmsMember]:
+        """The students of the course, with what an institution calls them."""
+        with self._asking():
+            users = self._course.get_users(
+                enrollment_type=["student"], include=["email"], per_page=_PAGE
+            )
+            return [
+                LmsMember(
+                    str(user.id), user.name, getattr(user, "email", None) or "",
+                    getattr(user, "sis_user_id", None) or "",
+                    getattr(user, "login_id", None) or "",
+                )
+                for user in users
+            ]  # fmt: skip
+
+    def read_standings(self) -> dict[str, LmsStanding]:
+        """The scores before Canvas's own deductions for lateness."""
+        with self._asking():
+            return {
+                str(entry.user_id): _standing(entry)
+                for entry in self._assignment.get_submissions(per_page=_PAGE)
+            }
+
+    def send(self, key: str, mark: SentMark) -> None:
+        """Set a student's grade, and add a comment."""
+        self._edit(
+            key,
+            submission={"posted_grade": f"{mark.score:.10g}"},
+            comment={"text_comment": mark.comment},
+        )
+
+    def attach(self, key: str, page: Path, score: float | None, comment: str) -> None:
+        """Attach a page to a comment of its own on a student's submission."""
+        with self._asking(of_student=True):
+            is_uploaded, reply = self._submission(key).upload_comment(page)
+        if not is_uploaded:
+            raise web.GradeRefusedError(f"Canvas: {web.shorten(reply)}")
+
+    def read_hand_ins(self) -> Iterator[FetchedHandIn]:
+        """The latest attempt of everybody who has handed in files."""
+        with self._asking():
+            entries = list(
+                self._assignment.get_submissions(include=["user"], per_page=_PAGE)
+            )
+        for entry in entries:
+            if entry.submitted_at:
+                user = getattr(entry, "user", {})
+                person = LmsMember(
+                    str(entry.user_id), user.get("name", ""),
+                    login=user.get("login_id") or "",
+                )  # fmt: skip
+                time = datetime.datetime.fromisoformat(entry.submitted_at)
+                files = tuple(
+                    RemoteFile(file.display_name, file.url, file.size)
+                    for file in entry.attachments
+                )
+                yield FetchedHandIn(person, time.astimezone(datetime.UTC), files)
+
+    def open_file(self, file: RemoteFile) -> Any:
+        """Begin to download a file; its address has a key of its own, and no token."""
+        return self._session.get(file.url, stream=True)
+
+    def _submission(self, key: str) -> Any:
+        from canvasapi.submission import Submission
+
+        return Submission(
+            self._course._requester,
+            {
+                "course_id": self._course.id,
+                "assignment_id": self._assignment.id,
+                "user_id": key,
+            },
+        )
+
+    def _edit(self, key: str, **fields: Any) -> None:
+        with self._asking(of_student=True):
+            self._submission(key).edit(**fields)
+
+    @contextlib.contextmanager
+    def _asking(self, of_student: bool = False) -> Iterator[None]:
+        """Turn what Canvas answers into our errors.
+
+        Args:
+            of_student: what is refused may concern one student only.
+        """
+        from canvasapi import exceptions
+
+        with web.network("Canvas"):
+            try:
+                yield
+            except exceptions.InvalidAccessToken:
+                raise CourseError(
+                    "Canvas does not accept the token: it has expired or was deleted; "
+                    "make a new one (Account > Settings > New Access Token)"
+                ) from None
+            except exceptions.CanvasException as error:
+                text = f"Canvas: {web.shorten(_message(error))}"
+                if of_student and not _is_fault(error):
+                    raise web.GradeRefusedError(text) from None
+                if isinstance(error, exceptions.ResourceDoesNotExist):
+                    text = (
+                        "Canvas has no such course or assignment, or the token's owner "
+                        "may not see it"
+                    )
+                raise CourseError(text) from None
+
+
+def _standing(entry: Any) -> LmsStanding:
+    if getattr(entry, "excused", False):
+        return LmsStanding(untouched="excused in Canvas")
+    score = getattr(entry, "entered_score", None)
+    if score is None and entry.score is not None:
+        score = entry.score + (getattr(entry, "points_deducted", None) or 0.0)
+    return LmsStanding(score)
+
+
+def _is_fault(error: Exception) -> bool:
+    """Whether Canvas itself has a fault: a class of no status that it documents."""
+    from canvasapi import exceptions
+
+    return type(error) is exceptions.CanvasException
+
+
+def _message(error: Any) -> str:
+    """What Canvas says, out of the several forms that its errors have."""
+    said = error.message
+    if isinstance(said, tuple):  # ("Something went wrong. ", the whole answer)
+        said = said[-1].get("message") or said[-1].get("status") or said
+    if isinstance(said, list) and said and isinstance(said[0], dict):
+        said = said[0].get("message", said)
+    return str(said)

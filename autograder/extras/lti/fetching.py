@@ -1,0 +1,112 @@
+"""Download what was handed in, as an archive that ``autograder collect`` reads."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from autograder.course import files
+from autograder.course.errors import CourseError
+from autograder.course.printable import printable
+from autograder.extras.lti import web
+from autograder.extras.lti.assignment import LmsMember
+from autograder.grading import intake
+
+METADATA = "fetched.json"
+FOLDER = "hand_in_of_"  # and the LMS's number of the student
+_LONGEST_NAME = 120
+_PIECE = 1 << 16  # bytes
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file in the LMS: the name that a student gave it, and its size in bytes."""
+
+    name: str
+    url: str
+    size: int
+
+
+@dataclass(frozen=True)
+class FetchedHandIn:
+    """The latest attempt of somebody; ``time`` has a zone."""
+
+    person: LmsMember
+    time: datetime.datetime
+    files: tuple[RemoteFile, ...]
+
+
+class RemoteFiles(Protocol):
+    """An assignment in an LMS from which hand-ins are fetched."""
+
+    lms: str
+
+    def read_hand_ins(self) -> Iterator[FetchedHandIn]:
+        """The latest attempt of everybody who has handed in files."""
+
+    def open_file(self, file: RemoteFile) -> Any:
+        """Begin to download a file: a response whose body is not read yet."""
+
+
+def fetch(source: RemoteFiles, folder: Path) -> list[str]:
+    """Write all hand-ins into a folder, with whose they are and when they came.
+
+    Returns:
+        Remarks on files that were left out.
+
+    Raises:
+        CourseError: the LMS cannot be reached.
+    """
+    people, remarks = {}, []
+    for hand_in in source.read_hand_ins():
+        person = hand_in.person
+        people[person.key] = {
+            "name": person.name,
+            "email": person.email,
+            "time": hand_in.time.astimezone(datetime.UTC).isoformat(),
+        }
+        place = folder / f"{FOLDER}{int(person.key)}"
+        place.mkdir()
+        for number, file in enumerate(hand_in.files):
+            path = place / _safe_name(file.name, number)
+            if fault := _download(source, file, path):
+                who = person.name or person.key
+                remarks.append(f"{printable(who)}: {path.name} left out: {fault}")
+    files.write(folder / METADATA, json.dumps(people, indent=1))
+    return remarks
+
+
+def _safe_name(name: str, number: int) -> str:
+    """A name that stays in its folder; equal ones get their number in front."""
+    plain = printable(name).replace("/", "_").replace("\\", "_")[-_LONGEST_NAME:]
+    plain = plain.lstrip(".") or "file"
+    return f"{number}_{plain}" if number else plain
+
+
+def _download(source: RemoteFiles, file: RemoteFile, path: Path) -> str:
+    """Download a file; returns why it was left out, "" if it was not."""
+    most = intake.DEFAULTS.saved
+    too_large = f"larger than {most >> 20} MB"
+    if file.size > most:
+        return too_large
+    with web.network(source.lms), source.open_file(file) as response:
+        if response.status_code != 200:
+            return f"{source.lms} answers {response.status_code}"
+        count = 0
+        with open(path, "wb") as target:
+            for piece in response.iter_content(_PIECE):
+                count += len(piece)
+                if count > most:
+                    path.unlink()
+                    return too_large
+                target.write(piece)
+    if count != file.size:
+        raise CourseError(
+            f"{source.lms} sent {count} of {file.size} bytes of a file; run the same "
+            "command again"
+        )
+    return ""

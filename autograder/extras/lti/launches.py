@@ -1,0 +1,95 @@
+"""What launches of a JupyterHub tell: whose gradebook it is, and who is who.
+
+The hub has an environment of its own. So this file imports nothing of ours while it is
+imported; the hub's configuration takes `note_launch` from a copy (docs/lms.md).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autograder.extras.lti.settings import LmsSettings
+
+FILE = Path(".autograder") / "launches.json"
+_CLAIM = "https://purl.imsglobal.org/spec"
+_GRADES = f"{_CLAIM}/lti-ags/claim/endpoint"
+_NAMES = f"{_CLAIM}/lti-nrps/claim/namesroleservice"
+_CONTEXT = f"{_CLAIM}/lti/claim/context"
+
+
+@dataclass(frozen=True)
+class LaunchedCourse:
+    """Where the grade and name services of a course in the LMS are.
+
+    ``users`` has the hub's name of a student by the LMS's.
+    """
+
+    lineitems: str
+    memberships: str
+    scopes: tuple[str, ...] = ()
+    users: dict[str, str] = field(default_factory=dict)
+
+
+def note_launch(folder: str | Path, authentication: dict[str, Any]) -> None:
+    """Note the services and the user of a launch that the hub has verified.
+
+    Args:
+        folder: nbgrader's course folder.
+        authentication: what ``post_auth_hook`` of ltiauthenticator's
+            ``LTI13Authenticator`` is given.
+    """
+    claims = authentication.get("auth_state") or {}
+    grades, names = claims.get(_GRADES) or {}, claims.get(_NAMES) or {}
+    if not grades.get("lineitems") or not names.get("context_memberships_url"):
+        return
+    path = Path(folder) / FILE
+    courses = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    context = claims.get(_CONTEXT) or {}
+    course = courses.setdefault(str(context.get("id", "")), {"users": {}})
+    course |= {
+        "title": str(context.get("title", "")),
+        "lineitems": grades["lineitems"],
+        "memberships": names["context_memberships_url"],
+        "scopes": list(grades.get("scope", [])),
+    }
+    course["users"][str(claims["sub"])] = authentication["name"]
+    path.parent.mkdir(exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part.write_text(json.dumps(courses, indent=1, sort_keys=True), "utf-8")
+    part.replace(path)
+
+
+def find(root: Path, settings: LmsSettings) -> LaunchedCourse:
+    """Find the course that the settings mean: their addresses, or those of launches.
+
+    Raises:
+        CourseError: nobody has launched yet, or several courses have.
+    """
+    from autograder.course.errors import CourseError
+    from autograder.course.files import read_json_state
+
+    courses = read_json_state(root / FILE)
+    wanted = settings.text("context", "")
+    chosen = [c for key, c in courses.items() if wanted in ("", key, c["title"])]
+    if "lineitems" in settings.values:
+        users = chosen[0]["users"] if len(chosen) == 1 else {}
+        lineitems = settings.address("lineitems")
+        return LaunchedCourse(lineitems, settings.address("memberships"), (), users)
+    if len(chosen) != 1:
+        listed = ", ".join(f"{key} ({c['title']})" for key, c in courses.items())
+        raise CourseError(
+            f"{settings.path}: set context of [lti] to one of {listed}"
+            if courses
+            else "no launch has been noted yet: open the hub once from the LMS, or set "
+            f"lineitems and memberships in {settings.path} (docs/lms.md)"
+        )
+    course = chosen[0]
+    return LaunchedCourse(
+        course["lineitems"], course["memberships"], tuple(course["scopes"]),
+        course["users"],
+    )  # fmt: skip

@@ -1,0 +1,45 @@
+"""How an archive names files that were fetched over the network, and says whose."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from collections.abc import Collection
+
+from autograder.classroom.lms.archive import NotPlacedError, Source
+from autograder.classroom.lms.layouts import Layout, Submitted, Submitter
+from autograder.course.printable import printable
+from autograder.extras.lti.fetching import FOLDER, METADATA
+
+_LARGEST = 16 << 20  # bytes of the metadata
+
+
+def _submitters(archive: Source, handed_in: Collection[str]) -> dict[str, Submitted]:
+    """Who handed in what, and when, by the LMS's number, as the LMS says it."""
+    files = [member for member in archive.members if member.name == METADATA]
+    if len(files) != 1:
+        raise NotPlacedError(f"it has no {METADATA}, which says whose the files are")
+    people = json.loads(archive.read(files[0], _LARGEST))
+    return {
+        key: (
+            (Submitter(key, printable(person["name"]), printable(person["email"])),),
+            _utc(person["time"]),
+        )
+        for key, person in people.items()
+    }
+
+
+def _utc(text: str) -> datetime.datetime:
+    time = datetime.datetime.fromisoformat(text).astimezone(datetime.UTC)
+    return time.replace(tzinfo=None, microsecond=0)
+
+
+LAYOUTS = [
+    Layout(
+        "Fetched",
+        re.compile(rf"{FOLDER}(?P<key>\d+)/(?P<file>.+)"),
+        beside=re.compile(re.escape(METADATA)),
+        read_submitters=_submitters,
+    )
+]

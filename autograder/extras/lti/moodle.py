@@ -1,0 +1,229 @@
+"""An assignment in Moodle, through its web service with a token."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from autograder.course.errors import CourseError
+from autograder.extras.lti import web
+from autograder.extras.lti.assignment import LmsMember, LmsStanding, SentMark
+from autograder.extras.lti.fetching import FetchedHandIn, RemoteFile
+from autograder.extras.lti.settings import LmsSettings
+
+# What is wrong with the token or the service, and not with one student.
+_CLOSED = {
+    "invalidtoken": "does not accept the token: it has expired or was deleted; make a "
+    "new one (docs/lms.md)",
+    "accessexception": "does not let the token use a function: add it to the service "
+    "(docs/lms.md lists them)",
+    "servicenotavailable": "has no such web service; turn it on (docs/lms.md)",
+    "enablewsdescription": "has its web services turned off (docs/lms.md)",
+    "sitemaintenance": "is in maintenance",
+}  # fmt: skip
+_COMMENTS, _FILES = "assignfeedbackcomments_editor", "files_filemanager"
+_PLAIN = 2  # Moodle's text format without any markup
+
+
+class _FaultError(Exception):
+    """Moodle's answer is an exception of its own, with a code."""
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+class MoodleAssignment:
+    """One assignment of a course in Moodle.
+
+    Raises:
+        CourseError: it cannot be reached, or takes no points from us.
+    """
+
+    lms = "Moodle"
+    has_lms_ids = True
+
+    def __init__(self, settings: LmsSettings, unit: str, max_points: float) -> None:
+        self._session = web.PatientSession()
+        self._url = settings.address("url")
+        self._token = settings.secret("token")
+        self._course = settings.text("course")
+        name = settings.of_unit("assignments", unit)
+        self.address = f"moodle {self._url}/course {self._course}/assignment {name}"
+        self._there = self._find(name)
+        self._id = self._there["id"]
+        self._refuse(max_points)
+
+    def _find(self, name: str) -> Mapping[str, Any]:
+        """The assignment whose page has this number in its address (``?id=``)."""
+        with self._asking():
+            reply = self._call("mod_assign_get_assignments", courseids=[self._course])
+            courses = reply["courses"]
+            listed = [a for course in courses for a in course["assignments"]]
+            matches = [a for a in listed if str(a["cmid"]) == name]
+        if matches:
+            return dict(matches[0])
+        names = ", ".join(f"{a['cmid']} ({web.shorten(a['name'])})" for a in listed)
+        raise CourseError(
+            f"Moodle has no assignment {name} in course {self._course}, or the token's "
+            f"owner may not see it; there are {names or 'none'}"
+        )
+
+    def _refuse(self, max_points: float) -> None:
+        """Check that Moodle takes the gradebook's points as they are."""
+        there = self._there
+        if there.get("blindmarking") and not there.get("revealidentities"):
+            problem = "hides who is who: reveal the identities"
+        elif float(there["grade"]) <= 0:
+            problem = "does not grade it with points: set Grade > Type to Point"
+        elif abs(float(there["grade"]) - max_points) > 1e-6:
+            problem = (
+                f"has {there['grade']} points for it, the gradebook {max_points:g}: "
+                "change it in Moodle"
+            )
+        else:
+            return
+        raise CourseError(f"Moodle {problem}, and run the same command again")
+
+    def read_people(self) -> list[LmsMember]:
+        """Everybody who is enrolled, as far as Moodle shows it to the token's owner."""
+        with self._asking():
+            users = self._call("core_enrol_get_enrolled_users", courseid=self._course)
+            return [
+                LmsMember(
+                    str(user["id"]), user.get("fullname", ""), user.get("email", ""),
+                    user.get("idnumber", ""), user.get("username", ""),
+                )
+                for user in users
+            ]  # fmt: skip
+
+    def read_standings(self) -> dict[str, LmsStanding]:
+        """The grades of the latest attempts; Moodle writes -1 where there is none."""
+        with self._asking():
+            reply = self._call("mod_assign_get_grades", assignmentids=[self._id])
+            grades = [g for a in reply["assignments"] for g in a["grades"]]
+            latest = sorted(grades, key=lambda grade: int(grade["attemptnumber"]))
+            scores = {str(g["userid"]): float(g["grade"] or -1) for g in latest}
+        return {
+            user: LmsStanding(None if score < 0 else score)
+            for user, score in scores.items()
+        }
+
+    def send(self, key: str, mark: SentMark) -> None:
+        """Set the grade of a student's latest attempt, and its comment."""
+        text = {"text": mark.comment, "format": _PLAIN}
+        self._save(key, f"{mark.score:.10g}", {_COMMENTS: text})
+
+    def attach(self, key: str, page: Path, score: float | None, comment: str) -> None:
+        """Make a page the feedback file of a student.
+
+        Moodle saves file, comment and grade together, and would empty what is missing.
+        """
+        if score is None:
+            raise web.GradeRefusedError("send the grade first: autograder grades")
+        with self._asking(of_student=True):
+            with open(page, "rb") as file:
+                reply = self._post(
+                    "webservice/upload.php", {"filearea": "draft", "itemid": 0},
+                    {"file_1": (page.name, file, "text/html")},
+                )  # fmt: skip
+            draft = reply[0]["itemid"]
+        text = {"text": comment, "format": _PLAIN}
+        self._save(key, f"{score:.10g}", {_COMMENTS: text, _FILES: draft})
+
+    def _save(self, key: str, grade: str, plugins: Mapping[str, Any]) -> None:
+        state = "readyforrelease" if self._there.get("markingworkflow") else ""
+        with self._asking(of_student=True):
+            self._call(
+                "mod_assign_save_grade", assignmentid=self._id, userid=key, grade=grade,
+                attemptnumber=-1, addattempt=0, workflowstate=state, applytoall=0,
+                plugindata=plugins,
+            )  # fmt: skip
+
+    def read_hand_ins(self) -> Iterator[FetchedHandIn]:
+        """What is handed in for good; drafts are none."""
+        with self._asking():
+            reply = self._call("mod_assign_get_submissions", assignmentids=[self._id])
+            entries = [s for a in reply["assignments"] for s in a["submissions"]]
+            people = {person.key: person for person in self.read_people()}
+        for entry in entries:
+            key = str(entry["userid"])
+            if entry["status"] == "submitted" and key != "0":  # 0: a group
+                time = datetime.datetime.fromtimestamp(
+                    entry["timemodified"], datetime.UTC
+                )
+                files = tuple(_files(entry))
+                yield FetchedHandIn(people.get(key, LmsMember(key)), time, files)
+
+    def open_file(self, file: RemoteFile) -> Any:
+        """Begin to download a file; its address, which is logged, has no token."""
+        if web.host(file.url) != web.host(self._url):
+            raise CourseError(f"Moodle names a file elsewhere: {web.host(file.url)}")
+        return self._session.post(
+            file.url, data={"token": self._token}, stream=True, allow_redirects=False
+        )
+
+    def _call(self, function: str, **arguments: Any) -> Any:
+        """Call a function of the web service.
+
+        Raises:
+            _FaultError: it raised one.
+        """
+        fields = {"wsfunction": function, "moodlewsrestformat": "json"}
+        fields |= dict(_flat(arguments))
+        return self._post("webservice/rest/server.php", fields)
+
+    def _post(self, path: str, fields: Mapping[str, Any], files: Any = None) -> Any:
+        response = self._session.post(
+            f"{self._url}/{path}", data={**fields, "wstoken": self._token}
+            if files is None else {**fields, "token": self._token},
+            files=files, allow_redirects=False,
+        )  # fmt: skip
+        if response.status_code != 200:
+            raise _FaultError(f"http{response.status_code}", "HTTP error")
+        reply = response.json()
+        if isinstance(reply, dict) and ("exception" in reply or "errorcode" in reply):
+            text = reply.get("message") or reply.get("error") or ""
+            raise _FaultError(str(reply.get("errorcode", "")), web.shorten(text))
+        return reply
+
+    @contextlib.contextmanager
+    def _asking(self, of_student: bool = False) -> Iterator[None]:
+        """Turn what Moodle answers into our errors.
+
+        Args:
+            of_student: what is refused may concern one student only.
+        """
+        with web.network("Moodle"):
+            try:
+                yield
+            except _FaultError as error:
+                said = f"{web.shorten(error)} ({web.shorten(error.code)})"
+                if error.code in _CLOSED:
+                    raise CourseError(f"Moodle {_CLOSED[error.code]}") from None
+                if of_student and not error.code.startswith("http"):
+                    raise web.GradeRefusedError(f"Moodle: {said}") from None
+                raise CourseError(f"Moodle refuses: {said}") from None
+
+
+def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Arguments as fields of a form: ``{"ids": [7]}`` is ``ids[0]=7``."""
+    if isinstance(value, list):
+        value = dict(enumerate(value))
+    if not isinstance(value, Mapping):
+        yield name, value
+        return
+    for key, inner in value.items():
+        yield from _flat(inner, f"{name}[{key}]" if name else str(key))
+
+
+def _files(entry: Mapping[str, Any]) -> Iterator[RemoteFile]:
+    """The files of a submission, out of Moodle's plugins for submitting."""
+    for plugin in entry.get("plugins", []):
+        areas = plugin.get("fileareas", []) if plugin.get("type") == "file" else []
+        for file in (f for area in areas for f in area.get("files", [])):
+            path = f"{file.get('filepath', '/')}{file['filename']}"
+            yield RemoteFile(path.strip("/"), file["fileurl"], int(file["filesize"]))

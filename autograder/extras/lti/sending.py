@@ -1,0 +1,251 @@
+"""Send a unit's scores to an LMS: compare first, then send what differs, then look."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from autograder.classroom import exports
+from autograder.classroom.classbook import Classbook, Student, Submission
+from autograder.classroom.services import Delivery
+from autograder.course import sheet
+from autograder.course.errors import CourseError
+from autograder.course.printable import printable
+from autograder.extras.lti.assignment import (
+    LmsMember,
+    LmsStanding,
+    OnlineAssignment,
+    SentMark,
+    rank,
+)
+from autograder.extras.lti.journal import Journal, digest
+from autograder.extras.lti.web import GradeRefusedError
+from autograder.grading import intake
+
+_EQUAL = 1e-4  # points; Moodle keeps five digits
+_LONGEST_COMMENT = 2000
+# What needs a look: the exit status is 1 if a row has one of these.
+_OPEN = (
+    "lower",
+    "changed there",
+    "not in the LMS",
+    "refused",
+    "not applied",
+    "not sent",
+)
+
+
+@dataclass(frozen=True)
+class GradeRow:
+    """A line of the table: a student, what the LMS has, and what becomes of it.
+
+    Attributes:
+        status: "send" or "sent", "same", "waiting", "excused", or one of `_OPEN`.
+    """
+
+    student: str
+    status: str
+    before: float | None = None
+    after: float | None = None
+    remark: str = ""
+    key: str = ""
+    mark: SentMark | None = None
+
+
+def send(
+    book: Classbook,
+    root: Path,
+    assignment: OnlineAssignment,
+    is_trial: bool,
+    may_lower: bool,
+) -> Delivery:
+    """Send the scores that differ, and say in a table what has changed.
+
+    Args:
+        is_trial: only say what would be sent.
+        may_lower: whether a score in the LMS may become lower.
+
+    Raises:
+        CourseError: the LMS cannot be asked what it has; nothing was sent.
+    """
+    journal = Journal(root, book.unit, assignment.address)
+    people = match(book.submissions, assignment)
+    standings = assignment.read_standings()
+    rows = _plan(book, root, people, standings, journal.read(), may_lower)
+    if is_trial:
+        return _delivery(rows, ("nothing has been sent (--dry-run)",))
+    rows, stop = _send_rows(rows, assignment, journal)
+    if not stop and any(row.status == "sent" for row in rows):
+        rows = _look_again(rows, assignment)
+    return _delivery(rows, (stop,) if stop else ())
+
+
+def match(
+    submissions: Sequence[Submission], assignment: OnlineAssignment
+) -> dict[str, LmsMember]:
+    """Find each student's person in the LMS's course; both are each other's surest."""
+    everybody = assignment.read_people()
+    ranks = [
+        [rank(person, s.student, assignment.has_lms_ids) for s in submissions]
+        for person in everybody
+    ]
+    pairs = exports.pair_surest(ranks)
+    return {submissions[n].student.id: everybody[p] for p, n in pairs.items()}
+
+
+def _plan(
+    book: Classbook,
+    root: Path,
+    people: Mapping[str, LmsMember],
+    standings: Mapping[str, LmsStanding] | None,
+    accepted: Mapping[str, Mapping[str, Any]],
+    may_lower: bool,
+) -> list[GradeRow]:
+    rows = []
+    for submission in book.submissions:
+        student = submission.student
+        person = people.get(student.id)
+        if person is None:
+            rows.append(
+                GradeRow(student.id, "not in the LMS", remark=_how_to_match(student))
+            )
+            continue
+        sent = accepted.get(student.id, {})
+        if standings is None:
+            standing = LmsStanding(sent.get("score"))
+        else:
+            standing = standings.get(person.key, LmsStanding())
+        row = GradeRow(student.id, "waiting", standing.score, key=person.key)
+        if standing.untouched:
+            row = replace(row, status="excused", remark=standing.untouched)
+        elif submission.score is None:
+            row = replace(row, remark="a written answer waits in the formgrader")
+        else:
+            mark = _mark(book, root, submission, submission.score)
+            row = replace(row, after=mark.score, mark=mark)
+            row = _compared(row, mark, sent, may_lower)
+        rows.append(row)
+    return rows
+
+
+def _how_to_match(student: Student) -> str:
+    return f"{student.full}: removed there, or add email or lms_user_id to the roster"
+
+
+def _mark(
+    book: Classbook, root: Path, submission: Submission, score: float
+) -> SentMark:
+    folder = root / "submitted" / submission.student.id / book.unit
+    handed_in, _ = intake.handed_in(folder)
+    return SentMark(score, book.max_points, comment(book, submission), handed_in)
+
+
+def comment(book: Classbook, submission: Submission) -> str:
+    """What a student reads beside the score: points, lateness, a person's comments."""
+    most, score = sheet.number(book.max_points), sheet.number(submission.so_far)
+    lines = [f"{book.unit}: {score} of {most} points."]
+    if submission.penalty:
+        lines.append(f"{sheet.number(submission.penalty)} points off for lateness.")
+    for exercise in book.exercises:
+        mark = submission.marks.get(exercise.name)
+        if mark and mark.comment:
+            lines.append(f"{exercise.name}: {printable(mark.comment)}")
+    return "\n".join(lines)[:_LONGEST_COMMENT]
+
+
+def _compared(
+    row: GradeRow, mark: SentMark, sent: Mapping[str, Any], may_lower: bool
+) -> GradeRow:
+    """A row with what is to be done, by what the LMS has and what was sent before."""
+    is_sent = sent and _is_equal(sent["score"], mark.score)
+    is_sent = is_sent and sent["comment"] == digest(mark.comment)
+    if row.before is None:
+        return replace(row, status="send")
+    if _is_equal(row.before, mark.score):
+        is_same = is_sent or not sent
+        return replace(row, status="same" if is_same else "send")
+    if is_sent and not may_lower:
+        remark = "the score was changed in the LMS after it was sent; it stays"
+        return replace(row, status="changed there", remark=remark)
+    if row.before > mark.score and not may_lower:
+        remark = "the LMS has more; --lower sends it anyway"
+        return replace(row, status="lower", remark=remark)
+    return replace(row, status="send")
+
+
+def _is_equal(first: float, second: float) -> bool:
+    return abs(first - second) < _EQUAL
+
+
+def _send_rows(
+    rows: Iterable[GradeRow], assignment: OnlineAssignment, journal: Journal
+) -> tuple[list[GradeRow], str]:
+    """Send what is to be sent; returns also why nothing more was sent, or ""."""
+    done, stop, accepted = [], "", journal.read()
+    for row in rows:
+        if row.mark and row.status == "same" and row.student not in accepted:
+            _accept(journal, row.student, row.mark)  # it arrived, its answer did not
+        if row.mark and row.status == "send":
+            try:
+                if not stop:
+                    assignment.send(row.key, row.mark)
+                    _accept(journal, row.student, row.mark)
+                row = replace(row, status="not sent" if stop else "sent")
+            except GradeRefusedError as reason:
+                row = replace(row, status="refused", remark=str(reason))
+            except CourseError as error:
+                row, stop = replace(row, status="not sent"), str(error)
+        done.append(row)
+    return done, stop
+
+
+def _accept(journal: Journal, student: str, mark: SentMark) -> None:
+    journal.accept(student, score=mark.score, comment=digest(mark.comment))
+
+
+def _look_again(
+    rows: Sequence[GradeRow], assignment: OnlineAssignment
+) -> list[GradeRow]:
+    """Read the scores once more: some LMSs accept a score and do not apply it."""
+    try:
+        standings = assignment.read_standings()
+    except CourseError:
+        return list(rows)
+    if standings is None:
+        return list(rows)
+    return [_applied(row, standings.get(row.key, LmsStanding())) for row in rows]
+
+
+def _applied(row: GradeRow, standing: LmsStanding) -> GradeRow:
+    if row.status != "sent" or row.mark is None:
+        return row
+    if standing.score is not None and _is_equal(standing.score, row.mark.score):
+        return row
+    shown = "nothing" if standing.score is None else sheet.number(standing.score)
+    remark = f"the LMS still shows {shown}: is the grade locked or the rubric in use?"
+    return replace(row, status="not applied", remark=remark)
+
+
+def _delivery(rows: Sequence[GradeRow], notes: tuple[str, ...]) -> Delivery:
+    """Lay out the rows that are not the same as before, and a line of sums."""
+    shown = [row for row in rows if row.status != "same"]
+    cells = [
+        (
+            printable(row.student), row.status,
+            sheet.number(row.before) or "-", sheet.number(row.after) or "-", row.remark,
+        )
+        for row in shown
+    ]  # fmt: skip
+    heads = ("student", "", "LMS", "now", "")
+    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+    lines = [
+        "  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip()
+        for line in ((heads, *cells) if cells else ())
+    ]
+    counts = Counter(row.status for row in rows)
+    sums = ", ".join(f"{count} {status}" for status, count in counts.items())
+    is_complete = not any(row.status in _OPEN for row in rows)
+    return Delivery((*lines, *notes, sums or "nobody to send"), is_complete)

@@ -1,0 +1,105 @@
+"""Requests to an LMS: patient when it is busy, and clear when it refuses."""
+
+from __future__ import annotations
+
+import contextlib
+import email.utils
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import requests
+
+from autograder.course.errors import CourseError
+from autograder.course.printable import printable
+
+_TIMEOUT = (10.0, 60.0)  # seconds to connect, and to wait for each piece of an answer
+_PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds, where the LMS names none
+_LONGEST_PAUSE = 300.0
+_BUSY = (429, 503)
+_SHOWN = 200  # letters of what an LMS says
+_CONTINUE = "run the same command to continue"
+
+
+class GradeRefusedError(Exception):
+    """The LMS takes one student's grade or file not; the text says why."""
+
+
+class PatientSession(requests.Session):
+    """A session that gives up on a silent server, and waits for a busy one."""
+
+    def request(self, method: Any, url: Any, *arguments: Any, **keywords: Any) -> Any:
+        keywords.setdefault("timeout", _TIMEOUT)
+        for pause in _PAUSES:
+            response = super().request(method, url, *arguments, **keywords)
+            if not _is_busy(response):
+                return response
+            self.wait(_requested_pause(response, pause))
+        raise CourseError(f"{host(url)} is too busy; wait a while, and {_CONTINUE}")
+
+    def wait(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+def _is_busy(response: requests.Response) -> bool:
+    """Whether an LMS asks us to come back; Canvas did it with 403 for many years."""
+    is_limit = response.status_code == 403 and "rate limit" in response.text.lower()
+    return response.status_code in _BUSY or is_limit
+
+
+def _requested_pause(response: requests.Response, otherwise: float) -> float:
+    """The seconds to wait by ``Retry-After``, which has a number or a date."""
+    text = response.headers.get("Retry-After", "")
+    pause = otherwise
+    try:
+        pause = float(text)
+    except ValueError:
+        with contextlib.suppress(ValueError):
+            pause = email.utils.parsedate_to_datetime(text).timestamp() - time.time()
+    if pause > _LONGEST_PAUSE:
+        raise CourseError(
+            f"{host(response.url)} asks us to wait {pause / 60:.0f} minutes; "
+            f"{_CONTINUE} then"
+        )
+    return max(pause, 0.0)
+
+
+def host(url: str) -> str:
+    """The host of an address, which may have secrets behind it."""
+    return url.split("//")[-1].split("/")[0].rpartition("@")[2]
+
+
+def shorten(text: object) -> str:
+    """What an LMS says, as the end of one line."""
+    return printable(" ".join(str(text).split()))[:_SHOWN]
+
+
+@contextlib.contextmanager
+def network(name: str) -> Iterator[None]:
+    """Turn what goes wrong on the way to an LMS into one line.
+
+    Raises:
+        CourseError: the LMS cannot be reached, or its answer makes no sense.
+    """
+    try:
+        yield
+    except requests.exceptions.SSLError:
+        raise CourseError(f"the certificate of {name} is not valid") from None
+    except requests.JSONDecodeError:
+        raise CourseError(
+            f"{name} answers with a page, not with data; is the address right?"
+        ) from None
+    except (requests.RequestException, OSError) as error:
+        kind = type(error).__name__
+        raise CourseError(f"{name} cannot be reached ({kind}); {_CONTINUE}") from None
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        kind = type(error).__name__
+        raise CourseError(
+            f"{name} answered what cannot be read ({kind}); report it, with the "
+            f"version of {name}"
+        ) from None
+
+
+def missing(package: str) -> CourseError:
+    """The error that a package of the extra is not installed."""
+    return CourseError(f"{package} is not installed; run: pip install '.[lti]'")
