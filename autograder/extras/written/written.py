@@ -1,13 +1,13 @@
 """Written answers as a work list: a page to read them all, and tables to fill in.
 
 A question's rubric, "What a full answer has: one thing (2), another (1).", becomes
-columns to tick. What is filled in goes into the gradebook, as if the formgrader had.
+columns to tick; `marks` records what is filled in.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,9 @@ from autograder.course import graded_notebooks, notebooks, sheet
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.extras.written import TEMPLATES, comment_bank
-from autograder.grading.gradebook.book import Gradebook
+from autograder.extras.written.division import Part, pseudonyms
+from autograder.grading.gradebook import hand_log
+from autograder.grading.gradebook.book import cell_name
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.titles import title
 
@@ -30,7 +32,7 @@ _RUBRIC = re.compile(r"What a full answer has:(?P<items>.*?)(?:\n\s*\n|\Z)", re.
 # characters at most); what is beyond begins another row.
 _LONGEST = 40_000
 SAME = "same as"  # the column that names who wrote the same
-_NOTHING = (None, "")  # of a row in which nothing is filled in
+MARKED = "marked by"  # the column that names who marked it last, and when
 _POINTS = re.compile(r"\((\d+(?:\.\d+)?)\)[,;.]?")  # behind each item
 
 
@@ -51,13 +53,17 @@ class EssayPrompt:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a student wrote; ``points`` None as long as nobody has graded it."""
+    """What a student wrote; ``points`` None as long as nobody has graded it.
+
+    ``marked`` says who marked it and when, "" if that is unknown.
+    """
 
     student: str
     name: str
     text: str
     points: float | None
     comment: str
+    marked: str = ""
 
     @property
     def plain(self) -> str:
@@ -98,24 +104,31 @@ def _items(text: str) -> Iterator[tuple[str, float]]:
         yield " ".join(criterion.split()), float(points)
 
 
-def answers(unit: str, root: Path, question: EssayPrompt) -> list[Answer]:
+def answers(
+    unit: str, root: Path, question: EssayPrompt, blind: bool = False
+) -> list[Answer]:
     """All graded students' answers to a question, equal ones together.
 
-    Those that wait come first. Refused work is left out: nobody has read it.
+    Those that wait come first. Refused work is left out: nobody has read it. To a
+    ``blind`` reader, students have pseudonyms and no names.
     """
     student_answers = []
     names = {student.id: student.name for student in gradebook.students(root)}
+    graded = graded_notebooks(unit, root)
+    shown = pseudonyms(root, unit, graded) if blind else {s: s for s in graded}
     with gradebook.open_gradebook(root) as book:
-        for student, path in graded_notebooks(unit, root).items():
+        marked = last_marks(book, unit, question)
+        for student, path in graded.items():
             notebook = notebooks.read(path)
             if GradingMetadata.of(notebook).refused:
                 continue
             key = question.name, unit, unit, student
             text = _text(notebook, question.name)
             grade, comment = book.find_grade(*key), book.find_comment(*key)
+            name = shown[student] if blind else names.get(student, student)
             student_answers.append(Answer(
-                student, names.get(student, student), text, grade.manual_score,
-                comment.manual_comment or "",
+                shown[student], name, text, grade.manual_score,
+                comment.manual_comment or "", marked.get(student, ""),
             ))  # fmt: skip
     waiting = {a.plain for a in student_answers if a.points is None}
     first = {a.plain: a.student for a in reversed(student_answers)}
@@ -124,6 +137,15 @@ def answers(unit: str, root: Path, question: EssayPrompt) -> list[Answer]:
         return a.plain not in waiting, a.blank, first[a.plain], a.student
 
     return sorted(student_answers, key=order)
+
+
+def last_marks(book: api.Gradebook, unit: str, question: EssayPrompt) -> dict[str, str]:
+    """Who marked each student's answer last, and when; "" where no person did."""
+    return {
+        entry.student: "" if entry.why else f"{entry.who} {entry.time}"
+        for entry in hand_log.read(book, unit)  # the last one counts
+        if entry.cell == cell_name(unit, unit, question.name)
+    }
 
 
 def grouped(student_answers: Sequence[Answer]) -> list[list[Answer]]:
@@ -142,29 +164,45 @@ def _text(notebook: NotebookNode, grade_id: str) -> str:
     return ""
 
 
-def write_list(unit: str, root: Path, folder: Path) -> list[Path]:
-    """Write the page, and a table to fill in for each question; returns the paths."""
-    by_question = [(q, answers(unit, root, q)) for q in questions(unit, root)]
-    paths = [folder / f"{unit}-written.html"]
+def write_list(
+    unit: str, root: Path, folder: Path, blind: bool = False, part: Part | None = None
+) -> list[Path]:
+    """Write the page, and a table to fill in for each question; returns the paths.
+
+    Args:
+        blind: without names.
+        part: of the answers; None: all.
+    """
+    suffix = part.suffix if part else ""
+    paths = [folder / f"{unit}-written{suffix}.html"]
     sections = []
-    for question, student_answers in by_question:
+    for question in questions(unit, root):
+        student_answers = [
+            answer
+            for answer in answers(unit, root, question, blind)
+            if part is None or part.contains(answer.plain)
+        ]
         bank = comment_bank.read(comment_bank.place(root, unit, question.name))
         sections.append((question, student_answers, grouped(student_answers), bank))
-    html = page.render("written.html.j2", unit, folder=TEMPLATES, sections=sections)
+    html = page.render(
+        "written.html.j2", unit, folder=TEMPLATES, sections=sections, blind=blind,
+        part=part,
+    )  # fmt: skip
     write(paths[0], html)
     for question, student_answers, groups, _ in sections:
         originals = {a.student: group[0].student for group in groups for a in group[1:]}
         rows = [
-            ("student", "name", SAME, "answer", *question.columns, "points", "comment"),
+            ("student", "name", SAME, "answer", *question.columns, "points", "comment",
+             MARKED),
             *(
                 (a.student, a.name, originals.get(a.student, ""), _shorten(a.text),
                  *("" for _ in question.items),
-                 sheet.number(a.points), a.comment)
+                 sheet.number(a.points), a.comment, a.marked)
                 for a in student_answers
             ),
         ]  # fmt: skip
         text = sheet.as_harmless_text(rows)
-        paths.append(folder / f"{unit}-{question.name}.csv")
+        paths.append(folder / f"{unit}-{question.name}{suffix}.csv")
         write(paths[-1], text)
     return paths
 
@@ -175,92 +213,3 @@ def _shorten(text: str) -> str:
     if len(data) <= _LONGEST:
         return text
     return f"{data[:_LONGEST].decode('utf-16-le', 'ignore')} [...]"
-
-
-def take_list(unit: str, root: Path, path: Path) -> int:
-    """Record a filled-in table in the gradebook; returns for how many students.
-
-    "points" counts where it is filled in, else the ticked items; a row in which nothing
-    is filled in counts like the row that its "same as" names, or changes nothing.
-    All of a table counts, or, after an error, none of it.
-
-    Raises:
-        CourseError: the table is of no question, or has points that cannot be.
-    """
-    table = sheet.read(path)
-    stem = path.stem.removeprefix(f"{unit}-")
-    matches = [q for q in questions(unit, root) if q.name == stem]
-    if not matches:
-        raise CourseError(f"{path}: its name matches no question of {unit}")
-    question = matches[0]
-    marks: dict[str, tuple[float | None, str]] = {}
-    bank_path = comment_bank.place(root, unit, question.name)
-    bank = before = comment_bank.read(bank_path)
-    lines = [text for text, _ in question.items]
-    for row in table.rows:
-        student = sheet.as_meant(table.cell(row, "student"))
-        try:
-            typed = sheet.as_meant(table.cell(row, "comment"))
-            comment, bank = comment_bank.expand_comment(typed, bank, lines)
-        except CourseError as error:
-            raise CourseError(f"{path}: {student}: {error}") from None
-        mark = _points(question, table, row, path), comment
-        if marks.setdefault(student, mark) != mark:
-            raise CourseError(f"{path}: two rows of {student} contradict each other")
-    for row in table.rows:
-        student, original = (
-            sheet.as_meant(table.cell(row, t)) for t in ("student", SAME)
-        )
-        if marks[student] == _NOTHING and original in marks:
-            marks[student] = marks[original]
-    count = _record(unit, root, question, marks)
-    if bank != before:
-        comment_bank.write(bank_path, bank)
-    return count
-
-
-def _points(
-    question: EssayPrompt, table: sheet.Sheet, row: Sequence[str], path: Path
-) -> float | None:
-    text = table.cell(row, "points")
-    ticked = [
-        points
-        for column, (_, points) in zip(question.columns, question.items, strict=True)
-        if table.cell(row, column)
-    ]
-    if not text and not ticked:
-        return None
-    try:
-        points = float(text.replace(",", ".")) if text else sum(ticked)
-    except ValueError:
-        points = -1.0
-    if not 0 <= points <= question.max_points:
-        student = table.cell(row, "student")
-        raise CourseError(
-            f'{path}: "{text}" for {student} is not between 0 and '
-            f"{question.max_points:g}"
-        )
-    return points
-
-
-def _record(
-    unit: str, root: Path, question: EssayPrompt,
-    marks: Mapping[str, tuple[float | None, str]],
-) -> int:  # fmt: skip
-    def write_marks(book: Gradebook) -> int:
-        count = 0
-        for student, (points, comment) in marks.items():
-            try:
-                grade = book.find_grade(question.name, unit, unit, student)
-            except api.MissingEntry:
-                raise CourseError(f"{student} has no graded submission") from None
-            if points is not None:
-                grade.manual_score, grade.needs_manual_grade = points, False
-                count += 1
-            if comment:
-                stored_comment = book.find_comment(question.name, unit, unit, student)
-                stored_comment.manual_comment = comment
-        book.finish()
-        return count
-
-    return gradebook.change(root, write_marks)

@@ -1,0 +1,179 @@
+"""Marks of written answers: a filled-in table goes into the gradebook.
+
+The table's column `MARKED` says who had marked an answer when it was written. Whoever
+marked it since is not overwritten unasked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from nbgrader import api
+
+from autograder.classroom import gradebook
+from autograder.course import graded_notebooks, sheet
+from autograder.course.errors import CourseError, list_present
+from autograder.extras.written import comment_bank
+from autograder.extras.written.division import pseudonyms, without_part
+from autograder.extras.written.written import (
+    MARKED,
+    SAME,
+    EssayPrompt,
+    last_marks,
+    questions,
+)
+from autograder.grading.gradebook import hand_log
+from autograder.grading.gradebook.book import Gradebook
+
+
+@dataclass(frozen=True)
+class AnswerMark:
+    """What a row of a table gives: points, a comment, or neither.
+
+    Attributes:
+        shown: the row's student, as the table calls them.
+        marked: who had marked the answer when the table was written, and when.
+    """
+
+    points: float | None
+    comment: str
+    shown: str
+    marked: str
+
+    @property
+    def is_empty(self) -> bool:
+        return self.points is None and not self.comment
+
+
+def take_list(unit: str, root: Path, path: Path, overwrite: bool = False) -> int:
+    """Record a filled-in table in the gradebook; returns for how many students.
+
+    "points" counts where it is filled in, else the ticked items; a row in which nothing
+    is filled in counts like the row that its "same as" names, or changes nothing.
+    All of a table counts, or, after an error, none of it.
+
+    Args:
+        overwrite: also what somebody else has marked since the table was written.
+
+    Raises:
+        CourseError: the table is of no question, or has points that cannot be, or would
+            overwrite somebody else's marks.
+    """
+    table = sheet.read(path)
+    stem = without_part(path.stem.removeprefix(f"{unit}-"))
+    prompts = questions(unit, root)
+    matches = [q for q in prompts if q.name == stem]
+    if not matches:
+        names = list_present([f"{unit}-{q.name}.csv" for q in prompts])
+        raise CourseError(f"{path}: its name matches no question of {unit}; {names}")
+    question = matches[0]
+    students = pseudonyms(root, unit, graded_notebooks(unit, root))
+    students = {shown: student for student, shown in students.items()}
+    marks: dict[str, AnswerMark] = {}
+    bank_path = comment_bank.place(root, unit, question.name)
+    bank = before = comment_bank.read(bank_path)
+    lines = [text for text, _ in question.items]
+    for row in table.rows:
+        shown, typed, marked = (
+            sheet.as_meant(table.cell(row, title))
+            for title in ("student", "comment", MARKED)
+        )
+        try:
+            comment, bank = comment_bank.expand_comment(typed, bank, lines)
+        except CourseError as error:
+            raise CourseError(f"{path}: {shown}: {error}") from None
+        mark = AnswerMark(_points(question, table, row, path), comment, shown, marked)
+        if marks.setdefault(shown, mark) != mark:
+            raise CourseError(f"{path}: two rows of {shown} contradict each other")
+    for row in table.rows:
+        shown, original = (
+            sheet.as_meant(table.cell(row, t)) for t in ("student", SAME)
+        )
+        if marks[shown].is_empty and original in marks:
+            first = marks[original]
+            marks[shown] = replace(
+                marks[shown], points=first.points, comment=first.comment
+            )
+    by_student = {students.get(shown, shown): mark for shown, mark in marks.items()}
+    record = _Record(unit, question, by_student, path, overwrite)
+    count = gradebook.change(root, record.write)
+    if bank != before:
+        comment_bank.write(bank_path, bank)
+    return count
+
+
+def _points(
+    question: EssayPrompt, table: sheet.Sheet, row: Sequence[str], path: Path
+) -> float | None:
+    text = table.cell(row, "points")
+    ticked = [
+        points
+        for column, (_, points) in zip(question.columns, question.items, strict=True)
+        if table.cell(row, column)
+    ]
+    if not text and not ticked:
+        return None
+    try:
+        points = float(text.replace(",", ".")) if text else sum(ticked)
+    except ValueError:
+        points = -1.0
+    if not 0 <= points <= question.max_points:
+        student = table.cell(row, "student")
+        raise CourseError(
+            f'{path}: "{text}" for {student} is not between 0 and '
+            f"{question.max_points:g}"
+        )
+    return points
+
+
+@dataclass(frozen=True)
+class _Record:
+    """Marks of a question by student, to be written into the gradebook."""
+
+    unit: str
+    question: EssayPrompt
+    marks: dict[str, AnswerMark]
+    path: Path
+    overwrite: bool
+
+    def write(self, book: Gradebook) -> int:
+        """Write all marks, or none; returns how many have points."""
+        last = last_marks(book, self.unit, self.question)
+        conflicts = [
+            line
+            for student, mark in self.marks.items()
+            if (line := self._set(book, student, mark, last.get(student, "")))
+        ]
+        if conflicts and not self.overwrite:
+            surplus = f" and {len(conflicts) - 3} more" * (len(conflicts) > 3)
+            raise CourseError(
+                f"{self.path}: marked meanwhile: {'; '.join(conflicts[:3])}{surplus}. "
+                "Nothing is recorded; empty these rows, or overwrite with --replace"
+            )
+        book.finish()
+        return sum(mark.points is not None for mark in self.marks.values())
+
+    def _set(self, book: Gradebook, student: str, mark: AnswerMark, last: str) -> str:
+        """Set a mark; returns a line on a different one by somebody else since."""
+        key = self.question.name, self.unit, self.unit, student
+        try:
+            grade = book.find_grade(*key)
+        except api.MissingEntry:
+            raise CourseError(f"{mark.shown} has no graded submission") from None
+        before = grade.manual_score
+        is_changed = mark.points not in (None, before)
+        if is_changed:
+            grade.manual_score = mark.points
+        if mark.points is not None:
+            grade.needs_manual_grade = False
+        if mark.comment:
+            comment = book.find_comment(*key)
+            is_changed |= comment.manual_comment != mark.comment
+            comment.manual_comment = mark.comment
+        is_ours = last.rsplit(" ", 2)[0] == hand_log.whoever()
+        if not is_changed or last in ("", mark.marked) or is_ours:
+            return ""
+        points = "a comment" if before is None else f"{before:g} points"
+        return f"{mark.shown}, {points} by {last}"
