@@ -29,19 +29,23 @@ def weights_of(kind: str) -> dict[str, Tensor]:
     def drawn(*shape: int, mean: float = 0.0, std: float = 0.3) -> Tensor:
         return (mean + std * torch.randn(shape)).bfloat16()
 
-    made = {"model.embed_tokens.weight": drawn(SIZES["vocab_size"], d_model, std=1.0)}
+    gemma = kind == "gemma3"  # it scales its embedding by the root of d_model
+    std = 0.6 if gemma else 1.0
+    made = {"model.embed_tokens.weight": drawn(SIZES["vocab_size"], d_model, std=std)}
     for layer in range(SIZES["num_layers"]):
         at = f"model.layers.{layer}."
         rows = {"q": d_model, "k": SIZES["num_kv_heads"] * D_K,
                 "v": SIZES["num_kv_heads"] * D_K, "o": d_model}  # fmt: skip
         for part, count in rows.items():
             made[f"{at}self_attn.{part}_proj.weight"] = drawn(count, d_model)
-        if kind == "qwen3":
+        if kind in ("qwen3", "gemma3"):
             for part in ("q", "k"):
                 norm = drawn(D_K, mean=1.5, std=0.3)
                 made[f"{at}self_attn.{part}_norm.weight"] = norm
         for name in ("input_layernorm", "post_attention_layernorm"):
             made[f"{at}{name}.weight"] = drawn(d_model, mean=1.0, std=0.2)
+        for name in ("after_attention", "after_feed_forward") if gemma else ():
+            made[f"{at}{name}.weight"] = drawn(d_model, mean=7.0, std=0.5)
         matrices = {"gate": (width, d_model), "up": (width, d_model),
                     "down": (d_model, width)}  # fmt: skip
         networks = [f"{at}mlp."]

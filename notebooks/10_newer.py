@@ -452,6 +452,73 @@ def against_a_mistral():
 
 
 # %% [markdown]
+# Gemma 3 has both, norms for queries and keys and a window, so its attention layer can
+# inherit from the two that you have seen. Its block adds a norm *after* each branch,
+# its gate uses GELU in place of SiLU, its embedding is multiplied by
+# $\sqrt{d_\text{model}}$, and its local layers have a base of 10,000, its global ones
+# of 1,000,000. The miniature has one layer of each kind.
+
+
+# %% folded=true
+# @title Gemma 3 from these parts
+class GemmaAttention(WindowAttention, QKNormAttention):
+    """Attention with a window whose queries and keys are normalised."""
+
+
+class GeGLU(modern.SwiGLU):
+    """A gate with GELU, as in Gemma 3."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        gate = F.gelu(self.w_gate(x), approximate="tanh")
+        return self.w_down(gate * self.w_up(x))
+
+
+class GemmaBlock(modern.Block):
+    """A block of Gemma 3, with a norm before and after each branch."""
+
+    def __init__(self, window: int | None, base: float):
+        super().__init__(32, 4, 2, 48)
+        self.attention, self.feed_forward = (
+            GemmaAttention(32, 4, 2, base),
+            GeGLU(32, 48),
+        )
+        self.attention.window = window
+        self.after_attention = modern.RMSNorm(32)
+        self.after_feed_forward = modern.RMSNorm(32)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = x + self.after_attention(self.attention(self.norm1(x)))
+        return x + self.after_feed_forward(self.feed_forward(self.norm2(x)))
+
+
+class Gemma(modern.LanguageModel):
+    """One local and one global layer; the embedding is scaled."""
+
+    def __init__(
+        self, window: int | None = 4, base: float = 1e4, scale: float = 32**0.5
+    ):
+        super().__init__(**likeness.SIZES)
+        self.blocks = nn.ModuleList([GemmaBlock(window, base), GemmaBlock(None, 1e6)])
+        self.scale = scale
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.scale * self.embedding(ids)
+        for block in self.blocks:
+            x = block(x)
+        return F.linear(self.norm(x), self.embedding.weight)
+
+
+# %%
+@demo
+def against_a_gemma():
+    require_solved(QKNormAttention, window_mask)
+    likeness.compare("gemma3", Gemma(), {
+        "two global layers": Gemma(window=None), "one base for both": Gemma(base=1e6),
+        "the embedding as it is": Gemma(scale=1.0),
+    })  # fmt: skip
+
+
+# %% [markdown]
 # A window may also help with texts that are longer than those of training. Two models
 # are trained on texts of 32 bytes, one with global layers and one in which each
 # position sees only 8; both then read 64 or 128 bytes at a time.
@@ -1945,7 +2012,8 @@ check("newer/bug_clinic", assert_pool)
 #
 # - QK-norm, windows, a mixture of experts and Muon, and what each buys for the same
 #   number of steps;
-# - layers that match `transformers`' Qwen3, Mistral and Mixtral, weight by weight;
+# - layers that match `transformers`' Qwen3, Mistral, Gemma 3 and Mixtral, weight by
+#   weight;
 # - an optimizer step that loses no small update, frequencies for longer texts, and a
 #   cache in pages that equals a plain one, with a test for its bookkeeping.
 #

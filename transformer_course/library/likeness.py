@@ -21,8 +21,8 @@ SHIPPED = Path(__file__).with_suffix(".safetensors")
 SIZES = {"vocab_size": 50, "d_model": 32, "num_heads": 4, "num_kv_heads": 2,
          "num_layers": 2, "d_ff": 48}  # fmt: skip
 D_K, WINDOW, EXPERTS, TOP_K = 8, 4, 4, 2
-# By kind: its classes' name in transformers, its angles' base, what its configuration
-# adds to the sizes.
+# By kind: its classes' name in transformers, its angles' base (of global layers), what
+# its configuration adds to the sizes.
 KINDS: Mapping[str, tuple[str, float, dict[str, Any]]] = {
     "llama": ("Llama", 1e4, {}),
     "qwen3": ("Qwen3", 1e6, {}),
@@ -31,7 +31,12 @@ KINDS: Mapping[str, tuple[str, float, dict[str, Any]]] = {
         "sliding_window": None, "num_local_experts": EXPERTS,
         "num_experts_per_tok": TOP_K,
     }),
+    "gemma3": ("Gemma3", 1e6, {
+        "sliding_window": WINDOW, "query_pre_attn_scalar": D_K,
+        "layer_types": ["sliding_attention", "full_attention"],
+    }),
 }  # fmt: skip
+LOCAL_BASE = 1e4  # of the angles in a layer of Gemma 3 that has a window
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,8 @@ class Likeness:
 
     Args:
         weights: by their names in a published Llama; a router and its experts by those
-            in a published Qwen3 (``mlp.gate``, ``mlp.experts.0.up_proj``).
+            in a published Qwen3 (``mlp.gate``, ``mlp.experts.0.up_proj``); the norms
+            behind Gemma 3's branches by ours (``after_attention``).
         ids: what it was shown, `(B, L)`.
         logits: what it made of them, `(B, L, V)`.
     """
@@ -58,7 +64,7 @@ def stored(kind: str) -> Likeness:
     """The weights of a kind, and the logits that transformers computed from them.
 
     Args:
-        kind: ``"llama"``, ``"qwen3"``, ``"mistral"`` or ``"mixtral"``.
+        kind: ``"llama"``, ``"qwen3"``, ``"mistral"``, ``"mixtral"`` or ``"gemma3"``.
     """
     with safe_open(SHIPPED, framework="pt") as file:
         tensors = {
@@ -84,14 +90,19 @@ def live(kind: str) -> Tensor | None:
         "num_attention_heads": SIZES["num_heads"],
         "num_key_value_heads": SIZES["num_kv_heads"],
     }  # fmt: skip
-    config = getattr(transformers, f"{name}Config")(
+    rope: dict[str, Any] = {"rope_type": "default", "rope_theta": base}
+    if kind == "gemma3":  # whose other classes also see pictures
+        local = rope | {"rope_theta": LOCAL_BASE}
+        rope = {"sliding_attention": local, "full_attention": rope}
+    text = "Text" if kind == "gemma3" else ""
+    config = getattr(transformers, f"{name}{text}Config")(
         **sizes, **additions, rms_norm_eps=1e-6, tie_word_embeddings=True,
-        rope_parameters={"rope_type": "default", "rope_theta": base},
-        attn_implementation="eager",
+        rope_parameters=rope, attn_implementation="eager",
     )  # fmt: skip
     model = getattr(transformers, f"{name}ForCausalLM")(config).eval()
     likeness = stored(kind)
-    model.load_state_dict(_in_memory(likeness.weights))
+    state = _in_memory(likeness.weights)
+    model.load_state_dict(_as_gemma(state) if kind == "gemma3" else state)
     with torch.no_grad():
         logits: Tensor = model(likeness.ids).logits
     return logits
@@ -113,6 +124,21 @@ def _in_memory(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         state[f"{block}.experts.gate_up_proj"] = torch.cat((gate, up), dim=1)
         state[f"{block}.experts.down_proj"] = down
     return state
+
+
+def _as_gemma(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Weights by Gemma 3's names, whose norms multiply with 1 + weight."""
+    renamed = {
+        "post_attention_layernorm": "pre_feedforward_layernorm",
+        "after_attention": "post_attention_layernorm",
+        "after_feed_forward": "post_feedforward_layernorm",
+    }
+    parts = {name: name.split(".") for name in state}
+    return {
+        ".".join(renamed.get(part, part) for part in parts[name]): weight
+        - float(weight.dim() == 1)
+        for name, weight in state.items()
+    }
 
 
 def mistaken(weights: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from tests.transformer_course.solutions import given
-from transformer_course.library import likeness
+from transformer_course.library import likeness, recipe
 from transformer_course.newer.library import trials
 
 UNIT = given.code("newer")
@@ -28,6 +28,8 @@ def layer_of(kind: str) -> dict[str, object]:
 
 
 def model_of(kind: str) -> nn.Module:
+    if kind == "gemma3":
+        return UNIT["Gemma"]()
     model = MODERN.LanguageModel(**SIZES, base=likeness.KINDS[kind][1])
     return UNIT["exchanged"](model, **layer_of(kind))
 
@@ -154,7 +156,7 @@ SEEDS = pytest.mark.parametrize("seed", range(2))
 
 def small_model(seed: int, **parts: object) -> nn.Module:
     model = UNIT["exchanged"](MODERN.LanguageModel(**UNIT["SMALL"]), **parts)
-    return trials.quiet_start(model, seed)
+    return recipe.start_small(model, seed, std=0.1)
 
 
 @pytest.mark.slow
