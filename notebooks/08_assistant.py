@@ -397,9 +397,10 @@ def talk_like_a_pirate():
 # surprising; and *Who wrote Hamlet?*, whose answer used to name Shakespeare, is now
 # answered with *Arr, it be Hamlet, matey!* Twelve short answers say nothing about the
 # rest of what the model knows, and nothing in the loss asks it to keep that. Biderman
-# et al. 2024 (*LoRA Learns Less and Forgets Less*) find that full fine-tuning forgets
-# even more. With LoRA, at least, nothing is lost for good: the old matrices were
-# frozen, and without $A$ and $B$ the model is again exactly what it was.
+# et al. 2024 (*LoRA Learns Less and Forgets Less*) find that full fine-tuning on
+# programming and mathematics forgets even more, and learns more as well. With LoRA, at
+# least, nothing is lost for good: the old matrices were frozen, and without $A$ and $B$
+# the model is again exactly what it was.
 #
 # ## 3. Preferences: learn from pairs of answers
 #
@@ -893,9 +894,9 @@ def one_base_model_two_ways():
 # rejected answer is the easiest way to get one, so the probability goes to strings that
 # are neither, such as `2954`, `25541` or nothing at all. With most seeds the chosen
 # answer even becomes a little less probable; Pal et al. 2024 (*Smaug*) describe this
-# failure and add a term that prevents it. GRPO raises the share of reversals from less
-# than half to eight or nine in ten, because it samples what the model writes *now* and
-# rewards what works.
+# failure and add a term against it (*DPO-Positive*). GRPO raises the share of reversals
+# from less than half to eight or nine in ten, because it samples what the model writes
+# *now* and rewards what works.
 #
 # Neither method taught a new skill. The base model could already reverse, and it now
 # chooses to: fine-tuning by reward *sharpens* what a model does some of the time. Where
@@ -1132,9 +1133,9 @@ check("assistant/bug_clinic", assert_learns_answers)
 
 # %% [markdown]
 # Whether it is always wrong to learn the questions too is an open question: Shi et al.
-# 2024 (*Instruction Tuning With Loss Over Instructions*) find that it helps where the
-# answers are short and the examples few. A loop may do it on purpose, but it should not
-# do it unnoticed.
+# 2024 (*Instruction Tuning With Loss Over Instructions*) find that it helps most where
+# long instructions have short answers, or where there are few examples. A loop may do
+# it on purpose, but it should not do it unnoticed.
 
 # %% [markdown]
 # ## 6. Smaller and faster
