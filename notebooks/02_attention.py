@@ -882,6 +882,22 @@ def scaled_dot_product_attention(
 check("attention/scaled_dot_product", scaled_dot_product_attention)
 
 # %% [markdown]
+# Here is your function at the numbers of Figure 2.7. Point at a row of the output to
+# see its query, its weights and the values it drew from.
+
+
+# %%
+@demo
+def rows_of_the_output():
+    q = torch.tensor([[-1.0, -1, 1, 1], [2, 1, -1, 2], [-1, -1, 2, -1]])
+    k = torch.tensor([[1.0, 0, 0, 1], [1, -1, 0, 1], [2, 0, 1, -1], [2, 1, 2, 1]])
+    v = torch.tensor([[1.0, 0, 2], [0, 2, 1], [3, 1, 0], [5, 5, 5]])
+    mask = torch.tensor([True, True, True, False])  # key 3 is padding
+    output, weights = scaled_dot_product_attention(q, k, v, mask)
+    pictures.follow_rows(q, k, v, weights, output)
+
+
+# %% [markdown]
 # Two witnesses can vouch for your function. The first is your own version with plain
 # loops:
 

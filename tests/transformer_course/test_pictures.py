@@ -155,6 +155,12 @@ def test_a_followed_row_tells_its_weights(alt_texts):
     ]
 
 
+def test_a_row_without_any_weight_is_followed_all_the_same(alt_texts):
+    nothing, v = torch.full((1, 2), float("nan")), torch.eye(2)
+    pictures("attention").follow_rows(v[:1], v, v, nothing, nothing @ v)
+    assert alt_texts == [["Weights of query 0: even."]]
+
+
 def test_who_is_it_tells_where_it_looks(alt_texts):
     words = ["The", "cat", "saw", "it", "there"]
     weights = torch.full((5, 5), 0.2)

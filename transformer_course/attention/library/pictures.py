@@ -145,13 +145,14 @@ def follow_rows(
     """
     frames, captions, alts = [], {}, []
     keys = [f"key {j}" for j in range(len(k))]
+    shares = weights.nan_to_num()  # a row with no key left is dark
     for i in range(len(q)):
         this = torch.arange(len(q)).eq(i)[:, None].float()
         parts = {
             "q": (q, this.expand(q.shape), ".3g"),
-            "k": (k, weights[i][:, None].expand(k.shape), ".3g"),
-            "weights": (weights, weights * this, ".2f"),
-            "v": (v, weights[i][:, None].expand(v.shape), ".3g"),
+            "k": (k, shares[i][:, None].expand(k.shape), ".3g"),
+            "weights": (weights, shares * this, ".2f"),
+            "v": (v, shares[i][:, None].expand(v.shape), ".3g"),
             "output": (output, this.expand(output.shape), ".2f"),
         }
         widths = [matrix.size(-1) for matrix, _, _ in parts.values()]
@@ -159,14 +160,15 @@ def follow_rows(
         for axes, (title, part) in zip(row, parts.items(), strict=True):
             maps.lit_matrix(axes, *part, title)
         frames.append(figure)
-        captions[f"row {i}"] = (
-            f"Output {i} mixes the values with the weights of query {i}."
-        )
-        alts.append(told.weights(weights[i : i + 1], [f"Weights of query {i}"], keys))
+        row_shares = enumerate(shares[i].tolist())
+        mixture = [f"{share:.2f} · v{j}" for j, share in row_shares if share >= 0.005]
+        said = " + ".join(mixture) or "nothing"
+        captions[f"row {i}"] = f"Row {i} of the weights mixes {said}."
+        alts.append(told.weights(shares[i : i + 1], [f"Weights of query {i}"], keys))
     areas = maps.row_areas(frames[0], frames[0].axes[-1], len(q))
     caption = (
-        "Point at a row of the output: lit are the query that asked for it, its "
-        "weights, and each key and value as far as it has a share in it."
+        "Point at a row of the output: its query lights up, and so do its weights and, "
+        "in proportion to them, the keys and values."
     )
     middle = len(frames) // 2
     show_steps(frames, captions, alts, number, caption, opened=middle, areas=areas)
