@@ -83,9 +83,9 @@ from transformer_course.positional_encoding.library import pictures
 # ## The whole machine
 #
 # Before you build any part of a Transformer, watch a whole one at work. The next cell
-# asks SmolLM2-135M-Instruct ([Allal et al. 2025](https://arxiv.org/abs/2502.02737)), a
-# small published chat model, a question, which you may change. If the model is not
-# installed, you see an answer that we recorded.
+# puts a question, which you may change, to SmolLM2-135M-Instruct ([Allal et al.
+# 2025](https://arxiv.org/abs/2502.02737)), a small published chat model. If the model
+# is not installed, you see an answer that we recorded.
 
 
 # %%
@@ -96,11 +96,11 @@ def the_whole_machine():
 
 # %% [markdown]
 # A handful of functions did most of the work between question and answer, and in this
-# course you write them one after another. Your `embed` turns the ids of text pieces,
-# which unit 6 makes, into vectors. Attention (unit 2), split into several heads (unit
-# 3), moves information between them; residual connections (unit 4) hold each of the 30
-# blocks together; and a loop (unit 5) writes one token after another. Units 1 to 6 each
-# end by putting your functions into this very model.
+# course you write them one after another. Your `embed` turns the ids of text pieces
+# (unit 6) into vectors. Attention (unit 2), split into several heads (unit 3), moves
+# information between them; residual connections (unit 4) hold each of the 30 blocks
+# together; and a loop (unit 5) writes one token after another. Units 1 to 6 each end by
+# putting your functions into this very model.
 #
 # ## 1. From ids to vectors
 #
@@ -213,8 +213,8 @@ check("positional_encoding/embed", embed)
 # ## 2. Order is lost
 #
 # After the lookup, each vector knows its word but not its position. The next layers
-# **mix** the vectors of a sentence, so that each can learn from the others, and we call
-# any function from `(B, L, d_model)` to `(B, L, d_model)` a mixer.
+# **mix** the vectors of a sentence, so that each takes in information from the others.
+# We call any function from `(B, L, d_model)` to `(B, L, d_model)` a mixer.
 #
 # How can we tell whether a mixer ignores order? There are two routes: shuffle the
 # sentence and then mix it, or mix it first and then shuffle the result in the same way.
@@ -230,8 +230,8 @@ check("positional_encoding/embed", embed)
 # ### Exercise 1.2 - The shuffle gap
 # *time ~10 min · difficulty 2/5 · 12 points*
 #
-# **Task.** Shuffle the positions of `x` and mix, mix `x` and shuffle the result, and
-# return the largest absolute difference between corresponding entries.
+# **Task.** Shuffle the positions of `x` and then mix; also mix `x` and then shuffle the
+# result. Return the largest absolute difference between corresponding entries.
 #
 # **Example.** Take `1, 2, 4`, the order `[2, 0, 1]`, and a mixer that multiplies each
 # entry by its position, counted from 0. Shuffled and then mixed, it gives `0, 1, 4`;
@@ -356,11 +356,11 @@ def gaps_of_four_mixers():
 # \qquad
 # PE_{(pos,\,2i+1)} = \cos\left(\frac{pos}{10000^{2i/d_\text{model}}}\right)$$
 #
-# Here $i = 0, 1, \dots, d_\text{model}/2 - 1$ counts the pairs, and if you read the two
-# formulas aloud, you will notice that both columns of a pair have the *same*
-# **frequency**, $10000^{-2i/d_\text{model}}$. The first pair rotates by 1 radian per
-# position, so its wavelength is $2\pi$, whereas the last pair, with `d_model = 512`,
-# needs more than 60,000 positions for one full turn.
+# Here $i = 0, 1, \dots, d_\text{model}/2 - 1$ counts the pairs. Read the two formulas
+# aloud, and you will notice that both columns of a pair have the *same* **frequency**,
+# $10000^{-2i/d_\text{model}}$. The first pair rotates by 1 radian per position, so its
+# wavelength is $2\pi$, whereas the last pair, with `d_model = 512`, needs more than
+# 60,000 positions for one full turn.
 #
 # Begin with a version that is clear rather than fast, because in the next section you
 # will use it to test a fast one.
@@ -446,8 +446,8 @@ def the_first_rows():
 # %% [markdown]
 # ## 4. The table, at once
 #
-# Two loops in Python cost a few microseconds for *every entry*, of which a table of
-# 5,000 positions with 512 components has 2.5 million. Broadcasting, on which every
+# Two loops in Python cost a few microseconds for *every entry*, and a table of 5,000
+# positions with 512 components has 2.5 million of them. Broadcasting, on which every
 # later unit relies, does the same work in a moment. Since the formula also works for
 # fractional and negative positions, we can allow them at no extra cost, in a tensor of
 # any shape; section 9 uses fractional ones.
@@ -548,12 +548,13 @@ def race():
 
 
 # %% [markdown]
-# How much faster the second version is depends on your machine, since Python went
-# through its inner loop 32,000 times where PyTorch needed only a handful of operations.
+# The second version is faster, because PyTorch needed only a handful of operations
+# where Python went through its inner loop 32,000 times; how much faster depends on your
+# machine.
 #
-# The numerical difference is more interesting: although rounding a sine to float32
-# costs only about 0.00000006, the two tables differ by 0.00003, because it is the
-# *angle* that was rounded, and near 499 radians, neighbouring float32 numbers are
+# The numerical difference is more interesting: the two tables differ by 0.00003,
+# although rounding a sine to float32 costs only about 0.00000006. The reason is that
+# the *angle* was rounded, and near 499 radians, neighbouring float32 numbers are
 # 0.00003 apart. At 5,000 positions the error grows to 0.0004, so compute the angles of
 # very long tables in float64.
 #
@@ -578,8 +579,8 @@ def four_curves():
 # so that within these 16 positions it completes only about a third of a wave, falling
 # from 1 to -0.42.
 #
-# Read the whole table, which comes next, from left to right: from a second hand to a
-# hand that hardly moves in a whole book.
+# The whole table comes next. Read it from left to right: from a second hand to one that
+# hardly moves in a whole book.
 
 
 # %%
@@ -614,8 +615,8 @@ def similarity_of_positions():
 # 45 with 20.1, and 42 is last with 17.6, although it is closer than 45. Nearby
 # positions are more alike than distant ones only on the whole, because a sum of cosines
 # ripples. The two peaks in the figure have the same shape, because the dot product
-# depends on nothing but the *distance*, which section 7 builds on: one pair contributes
-# $\sin a \sin b + \cos a \cos b = \cos(a - b)$.
+# depends on nothing but the *distance*: one pair contributes
+# $\sin a \sin b + \cos a \cos b = \cos(a - b)$. Section 7 builds on this property.
 #
 # The pure distance does not survive in a trained network, where words are added to the
 # positions and learnt matrices multiply both. That is one reason why later models build
@@ -767,8 +768,8 @@ def saved_or_not():
 # The first layer of a Transformer looks up its tokens, scales their vectors, and adds
 # positions. The paper multiplies the embeddings by $\sqrt{d_\text{model}}$ (section
 # 3.4) and does not say why, but the lengths of the vectors give a hint. An encoding
-# always has length $\sqrt{d_\text{model}/2}$, since each of its $d_\text{model}/2$
-# pairs contributes $\sin^2 + \cos^2 = 1$, which makes 16 for `d_model = 512`.
+# always has length $\sqrt{d_\text{model}/2}$, which is 16 for `d_model = 512`, since
+# each of its $d_\text{model}/2$ pairs adds $\sin^2 + \cos^2 = 1$ to the squared length.
 #
 # The length of an embedding depends on how its table is initialised. If the same table
 # also serves as the last layer of the network, as in the paper, its entries usually
@@ -929,9 +930,10 @@ def one_hot_view():
 
 # %% [markdown]
 # With a vocabulary of 30,000 and `d_model = 512`, the product takes 15 million
-# multiplications for one token, all but 512 of them by zero, where the lookup takes
-# none, but it shows that an embedding is a linear layer without bias. It can therefore
-# be trained like one, and unit 4 can use the same table again as the last layer.
+# multiplications for one token, all but 512 of them by zero, while the lookup takes
+# none. But the product shows that an embedding is a linear layer without bias. It can
+# therefore be trained like one, and unit 4 can use the same table again as the last
+# layer.
 #
 # *Question in words (4 points).* A friend says: "Adding the position to the embedding
 # leaves one sum, from which nobody can recover the parts, so I concatenate them, `(B,
@@ -966,8 +968,8 @@ def one_hot_view():
 # The paper gives the reason in one sentence of section 3.5: for any fixed $k$, the
 # encoding of $pos + k$ is a *linear function* of the encoding of $pos$.
 #
-# The clock shows why: in $k$ steps, pair $i$ rotates by the angle $k\,\omega_i$, where
-# $\omega_i = 10000^{-2i/d_\text{model}}$ is its frequency, wherever it started, and a
+# The clock shows why: wherever it starts, pair $i$ rotates in $k$ steps by the angle
+# $k\,\omega_i$, where $\omega_i = 10000^{-2i/d_\text{model}}$ is its frequency, and a
 # rotation is a matrix:
 #
 # $$PE_{pos+k} = M_k\, PE_{pos} \quad\text{for every } pos, \qquad
@@ -1083,7 +1085,7 @@ def rotations_add_up():
 
 # %% [markdown]
 # Two steps and then three make five, up to rounding, and the matrix that undoes $M_k$
-# is its transpose, so undoing a step costs no computation at all.
+# is its transpose, so you never have to compute an inverse.
 
 # %% [markdown]
 # ## 8. Learnt positions
@@ -1098,10 +1100,10 @@ def rotations_add_up():
 # | longer than `max_len` | make a longer table | impossible |
 # | near positions are alike | from the start | if training finds it |
 #
-# The module below keeps such a table, whose rows start with small random values, so
-# that positions differ but do not drown the words, and a sentence that is longer than
-# the table raises an error. Be glad of that error, because a table that silently wraps
-# around can cost you a week.
+# The module below keeps such a table. Its rows start with small random values, so that
+# positions differ but do not drown the words. A sentence that is longer than the table
+# raises an error; be glad of it, because a table that silently wraps around can cost
+# you a week.
 
 
 # %%
@@ -1215,9 +1217,9 @@ def does_it_matter():
 # a whisper beside its words, and it got only 85 to 91% right in five such runs.
 #
 # At twice the length, no model got more than 69% right in these runs. Rows 8 to 15 of
-# the learnt table were never updated, and although the sinusoids *have* values there,
-# the network never saw them, so it has not learnt what to do with them, a problem to
-# which unit 5 returns.
+# the learnt table were never updated. The sinusoids *have* values there, but the
+# network never saw them and so has not learnt what to do with them, a problem to which
+# unit 5 returns.
 
 # %% [markdown]
 # ## 9. Bug clinic
@@ -1279,11 +1281,11 @@ def three_tables():
 #
 # Such a table can go unnoticed because nothing crashes and a network still trains: on
 # the toy task of section 8, five runs with either table got at least 98% right. In the
-# assignment, even a printed entry (embedding plus position) gave the bug away, being
-# 1.0078 where the formula gives 0.9929, but no program compared the two.
+# assignment, even a printed entry (embedding plus position) gave the bug away: it is
+# 1.0078, whereas the formula gives 0.9929. But no program compared the two.
 #
 # So write the test that these authors did not have. You may compare with a table of
-# your own, but a test that copies the code copies its bugs, so it is more fun to test
+# your own, but a test that copies the code copies its bugs, so it is safer to test
 # *properties*: at which angle does each pair start, how long is it, and how far does it
 # rotate in one step? Small errors add up, though. A pair that rotates 0.05% too far in
 # each step is off by 0.03 at position 60 and by 0.1 at position 200, so check how far

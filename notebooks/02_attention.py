@@ -8,7 +8,7 @@
 #
 # In this unit you compute it once by hand, build it piece by piece, and finally let a
 # published chat model answer a question through your function. By the end, no symbol in
-# it will be a mystery.
+# the formula will be a mystery.
 
 # %% folded=true
 # @title The whole machine
@@ -37,9 +37,9 @@ drawing(
 # *6 exercises and one question in words · 100 points.* The short path covers the
 # essentials: read the other sections now, and solve their exercises when you come back.
 #
-# **Recap.** The `InputLayer` of unit 1 gave each position of a sentence a vector that
-# knows its word and its position, in a tensor of shape `(B, L, d_model)`. About its
-# neighbours, this vector knows nothing yet.
+# **Recap.** The `InputLayer` of unit 1 gave each position of a sentence a vector, in a
+# tensor of shape `(B, L, d_model)`. The vector knows its word and its position, but
+# nothing yet about its neighbours.
 #
 # <details><summary>Conventions of this course</summary>
 #
@@ -171,10 +171,10 @@ print(f"how well key 2 fits query 1: {one_score:.3f}")
 # $$\operatorname{Var}(q \cdot k) = \sum_{c=1}^{d_k} \operatorname{Var}(q_c k_c) = d_k
 # \qquad\Longrightarrow\qquad \text{standard deviation} = \sqrt{d_k}.$$
 #
-# So longer vectors give larger scores, for no good reason, and large scores do harm,
-# because softmax then gives nearly everything to one key. Dividing by $\sqrt{d_k}$
-# brings the standard deviation back to 1, whatever the length (Vaswani et al. 2017,
-# section 3.2.1 and its footnote 4).
+# So vectors with more components give larger scores for no good reason, and large
+# scores do harm: softmax then gives nearly all the weight to one key. Dividing by
+# $\sqrt{d_k}$ brings the standard deviation back to 1, whatever $d_k$ is (Vaswani et
+# al. 2017, section 3.2.1 and its footnote 4).
 
 # %%
 SIZES = [1, 4, 16, 64, 256, 1024]
@@ -201,13 +201,14 @@ def scores_grow():
 # one.
 #
 # **Predict first.** Training corrects a query through the gradient that reaches it.
-# Take 500 queries of ten keys each, with `d_k = 1024`: is the gradient of a query
-# smaller or larger without scaling than with it?
+# Take 500 queries, each with ten keys of its own, and `d_k = 1024`. Without scaling,
+# are the gradients smaller or larger than with it? Compare both the mean and the
+# median.
 
 
 # %%
 def query_gradients(d_k: int, scale: float) -> Float[Tensor, "500"]:
-    """The lengths of the gradients that reach 500 queries of ten keys each.
+    """The lengths of the gradients that reach 500 queries with ten keys each.
 
     The output of a query is the weighted sum of ten random numbers.
     """
@@ -234,11 +235,12 @@ def gradient_of_a_query():
 
 
 # %% [markdown]
-# Both, and that is the trouble. At `d_k = 1024`, the *mean* gradient without scaling is
-# about four times as large as with it (3.8 to 4.6 times with five seeds), whereas the
-# *median* is practically zero. Most queries receive hardly any gradient, because one
-# key has taken everything, while a few are torn between two keys and receive a huge
-# one. With scaling, mean and median stay close together, so that every query can learn.
+# Both: the mean is larger, the median smaller, and that is the trouble. At
+# `d_k = 1024`, the *mean* gradient without scaling is about four times as large as with
+# it (3.8 to 4.6 times with five seeds), whereas the *median* is practically zero. Most
+# queries receive hardly any gradient, because one key has taken everything, while a few
+# are torn between two keys and receive a huge one. With scaling, mean and median stay
+# close together, so that every query can learn.
 #
 # For all queries at once, the scaled scores form the matrix $QK^\top / \sqrt{d_k}$,
 # whose entry in row $i$ and column $j$ belongs to query $i$ and key $j$. This table of
@@ -276,9 +278,9 @@ def gradient_of_a_query():
 #    minutes are $0.58 \cdot 1 + 0.21 \cdot 2 + 0.21 \cdot 9 = 2.89$. (Without rounding
 #    the weights first, they are 3.64 and 2.91.)
 #
-# **With a pencil.** Work out the weights of Ben and Cy to two decimals, for which you
-# need only $e^{-1} = 0.37$, $e^0 = 1$ and $e^1 = 2.72$, and write them in place of the
-# zeros below. Which dish would Ben have ended up with if the soup were not sold out?
+# **With a pencil.** Work out the weights of Ben and Cy to two decimals, and write them
+# in place of the zeros below; you need only $e^{-1} = 0.37$, $e^0 = 1$ and
+# $e^1 = 2.72$. Which dish would Ben mostly get if the soup were not sold out?
 
 # %%
 GUESTS = {
@@ -393,10 +395,10 @@ def pencil_and_function():
 
 # %% [markdown]
 # Ben gets mostly apple pie, with a weight of 0.58, and Cy mostly chocolate ice, with
-# 0.67. Without the mask, Ben would have ended up with soup, whose score is the best of
-# all and whose weight would have been 0.61. Notice that no guest ever looked at
-# another guest's row, because each query is answered on its own. What remains is to
-# write these steps for all queries at once, and to make them safe.
+# 0.67. Without the mask, Ben would have got mostly soup, whose score is the highest of
+# all and whose weight would have been 0.61. Notice that no guest ever looked at another
+# guest's row, because each query is answered on its own. What remains is to write these
+# steps for all queries at once, and to make them safe.
 #
 # ## 4. From scores to weights: a safe softmax
 #
@@ -512,15 +514,16 @@ def softmax_under_rising_scores():
 # Step through the figure with the mouse or the arrow keys. The order of the weights
 # never changes, but the first key takes over, until at factor 32 it has practically
 # everything. There, the weights hardly react to the scores any more, because the
-# derivative has vanished, and with it the gradient that could correct a wrong choice.
+# derivative has all but vanished, and with it the gradient that could correct a wrong
+# choice.
 #
 # On paper, no weight ever becomes zero. In `float32`, however, a score that is 104
 # below the largest one gets a weight of exactly zero, because $e^{-104}$ is smaller
-# than the smallest positive number.
+# than the smallest positive number in that format.
 #
 # ## 5. Masks: who may attend to whom
 #
-# Some keys must not be attended to, for one of two classic reasons.
+# There are two classic reasons why a query must not attend to some of the keys.
 #
 # - **Padding.** The sentences of a batch are padded to a common length with a dummy
 #   token, which no word should attend to. Otherwise, the meaning of a sentence would
@@ -538,17 +541,17 @@ def softmax_under_rising_scores():
 #
 # | mask | shape | what it says |
 # |---|---|---|
-# | padding | `(B, 1, Lk)` | each sentence masks its own keys, for all queries |
-# | causal | `(L, L)` | each query masks its own keys, in all sentences |
-# | both | `(B, L, L)` | each query of each sentence masks its own keys |
+# | padding | `(B, 1, Lk)` | the masked keys depend on the sentence, not on the query |
+# | causal | `(L, L)` | the masked keys depend on the query, not on the sentence |
+# | both | `(B, L, L)` | the masked keys depend on both |
 #
 # ### Exercise 2.3 - Masks
 #
 # *time ~15 min · difficulty 2/5 · 16 points*
 #
-# With one diagonal too many in its causal mask, a language model is shown the very
-# token that it is supposed to predict. A decoder must respect padding as well, and with
-# the wrong logical operator between the two masks, each of them undoes the other.
+# If its causal mask has one diagonal too many, a language model sees the very token
+# that it is supposed to predict. A decoder must respect padding as well, and if the two
+# masks are joined by the wrong logical operator, each undoes the other.
 #
 # **Task.** Write three functions: the padding mask of a batch of token ids, the causal
 # mask of a length, and the combination of two masks, in which a pair is allowed only if
@@ -746,13 +749,13 @@ print("PyTorch's own:   ", of_pytorch[0, 0])
 print("your guesses:    ", my_guesses)
 
 # %% [markdown]
-# The three answers are an alarm (`nan`), a quiet lie (all keys share equally, the
-# masked ones included) and silence (zeros, in this release of PyTorch). None of them is
+# The three answers are an alarm (`nan`), a quiet lie (all keys get the same weight,
+# even the masked ones) and silence (zeros, in this release of PyTorch). None of them is
 # correct, because the question has no correct answer. **In this course, every query may
 # attend to at least one key, and fully masked rows are never graded.** Your data
-# pipeline must guarantee that there are none, and padding on the *left* breaks this
-# promise as soon as you add a causal mask, since the first query may then attend only
-# to itself, which is padding (unit 4).
+# pipeline must guarantee that there are none. Padding on the *left* breaks this promise
+# as soon as you add a causal mask, since the first query may then attend only to
+# itself, which is padding (unit 4).
 #
 # *Question in words (4 points).* A colleague replaces `-inf` by `-1e9` "because `nan`
 # is ugly". One day, a batch contains a sentence that consists of padding only. In three
@@ -790,8 +793,8 @@ drawing(
 
 # %% [markdown]
 # On its way from matrix to matrix, the outlined row never meets any other row. Without
-# the mask, key 3 would have won it; now its weight is crossed out, because it is
-# exactly zero and not just small.
+# the mask, key 3 would have had the largest weight in it; now that weight is crossed
+# out, because it is exactly zero, not just small.
 #
 # ### Exercise 2.4 - Scaled dot-product attention
 #
@@ -939,9 +942,9 @@ def yours_beside_pytorch():
 #
 # Every query meets every key, so a sequence of length $L$ has $L^2$ scores and as many
 # weights. Your function stores them all, and so does PyTorch's plain *backend*
-# (`MATH`), while the fused one (`FLASH_ATTENTION`) processes the keys in blocks and
-# never holds the whole matrix (Dao et al. 2022). They all compute the same output, up
-# to rounding. What do the blocks save?
+# (`MATH`). The fused one (`FLASH_ATTENTION`) processes the keys in blocks and never
+# holds the whole matrix (Dao et al. 2022). All these outputs agree up to rounding. What
+# do the blocks save?
 
 
 # %%
@@ -963,12 +966,12 @@ def cost_over_length():
 
 
 # %% [markdown]
-# Twice the length takes about four times the time, because the square is part of the
-# task, and the fused backend lowers only the constant. The two plain versions may make
+# Twice the length takes about four times as long, because the square is part of the
+# task; even the fused backend lowers only the constant. The two plain versions may show
 # one larger jump, where the matrix of weights outgrows the processor's cache.
 #
 # The memory for the weights also grows by a factor of 4. This is what the blocks save,
-# together with the time to move the matrix back and forth, and they are also why the
+# together with the time to move the matrix back and forth. The blocks are also why the
 # fused backend cannot return the weights.
 #
 # ### Attention in tiles
@@ -1102,8 +1105,8 @@ def who_is_it():
 #
 # ## 7. Two modules, and what training makes of them
 #
-# So far, queries, keys and values have come out of nowhere. In a network they are
-# *learnt*: three linear layers compute them from the input.
+# So far, queries, keys and values have come out of nowhere. In a network, three
+# *learnt* linear layers compute them from the input.
 #
 # **Cross-attention** lets one sequence search a different one, just as the words of a
 # translation look at the words of the original. The queries come from the sequence that
@@ -1266,8 +1269,8 @@ class SelfAttention(CrossAttention):
 # else: names and digits enter as one-hot vectors, and a query's ten outputs are the
 # logits of the ten digits.
 #
-# Beside it we train a second layer whose `w_q` is fixed at zero, so that all its scores
-# are equal and it sees the average of the book, whichever name is asked for.
+# For comparison, we train a second layer whose `w_q` is fixed at zero: all its scores
+# are equal, so it sees the average of the book, whichever name is asked for.
 #
 # **Predict first.** Guessing would be correct one time in ten; how often is each of the
 # two layers correct after 300 steps?
@@ -1294,8 +1297,8 @@ def look_it_up():
 
 # %% [markdown]
 # From each of the five random starts that we tried, the first layer learns to answer
-# every question. Before training, a name attends to all entries alike, whereas
-# afterwards it attends to its own, although nobody ever pointed that entry out: the
+# every question. Before training, a name attends to all entries nearly equally;
+# afterwards it attends to its own, although nobody ever pointed that entry out. The
 # loss was enough, because moving a little weight to the correct entry always made it a
 # little smaller. No dictionary could have learnt that.
 #
@@ -1310,11 +1313,11 @@ def look_it_up():
 # outside: **change one input, and watch which outputs move.** The checks of this course
 # look into your layers in the same way.
 #
-# How should you change the input? Adding 1 to all features looks harmless, but many
-# layers begin with a LayerNorm (unit 4), which subtracts the mean of the features, and
-# your 1 with it, so that nothing moves and a leaking layer passes your test. Change
-# each feature by a different amount instead, and keep in mind what the test can say: a
-# movement proves a link, but its absence proves nothing.
+# How should you change the input? Adding 1 to all features looks harmless, but a layer
+# that begins with a LayerNorm (unit 4) subtracts the mean of the features, and your 1
+# with it: nothing moves, and a leaking layer passes your test. Change each feature by a
+# different amount instead, and keep in mind what the test can say: a movement proves a
+# link, but its absence proves nothing.
 #
 # ### Exercise 2.6 - Who sees whom
 #
@@ -1394,8 +1397,8 @@ def who_sees_whom(
 check("attention/who_sees_whom", who_sees_whom)
 
 # %% [markdown]
-# Now three patients, each of which claims to be causal, so that output `i` depends on
-# inputs `0 ... i` only. All have the correct shapes, and all of them can be trained.
+# Here are three patients, each of which claims to be causal: output `i` should depend
+# on inputs `0 ... i` only. All have the correct shapes, and all of them can be trained.
 # Read the three functions first, and then let your test judge them.
 
 # %%
@@ -1449,13 +1452,13 @@ def bug_clinic():
 
 
 # %% [markdown]
-# All three leak. Patient a, which uses its mask in training only, sees everything in
-# evaluation, and patient b, whose mask has keys as rows and queries as columns, sees
-# *only* the future (and itself). Patient c is the sly one, because all its weights
-# above the diagonal are exactly zero, and the pattern of zeros reveals nothing. But its
-# softmax runs over the *queries*, so later queries enter the denominator, and through
-# it the future leaks into the past. Your test sees that at once, and the row sums,
-# which should be 1, give it away as well.
+# All three leak. Patient a uses its mask in training only, so it sees everything in
+# evaluation. Patient b, whose mask has keys as rows and queries as columns, sees *only*
+# the future (and itself). Patient c is the sly one: all its weights above the diagonal
+# are exactly zero, so the pattern of zeros reveals nothing. But its softmax runs over
+# the *queries*, so later queries enter the denominator, and through it the future leaks
+# into the past. Your test sees that at once, and the row sums, which should be 1, give
+# it away as well.
 #
 # ## 9. What does a layer know about order?
 #
@@ -1483,7 +1486,7 @@ def bug_clinic():
 PREDICTED = {"bare": "?", "positions": "?", "causal": "?", "asking": "?", "asked": "?"}
 
 # %% [markdown]
-# For attention you can answer by thinking; for other layers you need a measurement.
+# For attention, thinking is enough; for other layers, you may need a measurement.
 # `symmetry` runs a layer on `x` and on the shuffled `x`, and compares the two outputs.
 
 
@@ -1564,9 +1567,9 @@ def dog_bites_man():
 
 # %% [markdown]
 # In bare self-attention, no word's output changes: this layer cannot tell "dog bites
-# man" from "man bites dog". With positions, all three words get a different output, and
-# the same is true with a causal mask, where even "bites", which stays where it is, now
-# comes after "man" instead of "dog".
+# man" from "man bites dog". With positions, all three words get a different output. The
+# same is true with a causal mask: even "bites", which stays where it is, now comes
+# after "man" instead of "dog".
 #
 # ## 10. The maps of a real model
 #
@@ -1595,9 +1598,9 @@ def maps_of_a_real_model():
 # differently, but this head does not: 0.62 and 0.17 again. In a famous picture of a
 # different model (Uszkoreit 2017), "it" in "The animal didn't cross the street because
 # it was too tired" moves from "animal" to "street" when "tired" becomes "wide". Here,
-# its weight goes from 0.67 to 0.56 on "animal", and from 0.02 to 0.04 on "street", so
-# it leans without flipping. A beautiful picture shows what *one* head of *one* model
-# did with *one* sentence.
+# its weight on "animal" goes from 0.67 to 0.56 and its weight on "street" from 0.02 to
+# 0.04, so it leans without flipping. A beautiful picture shows what *one* head of *one*
+# model did with *one* sentence.
 #
 # Be careful with conclusions, because a large weight says where a layer *looked*, not
 # why it decided as it did (Jain and Wallace 2019 and, in reply, Wiegreffe and Pinter

@@ -132,11 +132,11 @@ def who_bites_whom():
 
 
 # %% [markdown]
-# Heads A and B tell the two sentences apart. (In head A, the row of *dog* is even,
+# Heads A and B tell the two sentences apart. (In head A, the row of *dog* is uniform,
 # because no word precedes it.) The single head gives *bites* one half of *dog* and one
-# half of *man* in both of them, so the difference is only a rounding error, and even
-# the positions do not help, because they are added up together with the words. Swap the
-# two answers and the sum stays the same, so no later layer can find out from it who bit
+# half of *man* in both of them, so the difference is only a rounding error. Even the
+# positions do not help, because they are added up together with the words. Swap the two
+# answers and the sum stays the same, so no later layer can find out from it who bit
 # whom. (In unit 2, *bites* did notice the swap, because there the weights themselves
 # changed with the words. If a head prefers one of its neighbours, the other answer
 # becomes fainter.)
@@ -283,8 +283,8 @@ check("multi_head_attention/list_of_heads", ListOfHeads)
 #
 # If we stack the small matrices into one tall matrix, a single product gives the
 # queries of all heads: features `0 ... d_k-1` belong to head 0, the next `d_k` to head
-# 1, and so on. All that remains is to *read* these features as heads. On the left of
-# the figure is what the projection returns, and on the right what attention needs; the
+# 1, and so on. All that remains is to *read* these features as heads. The figure shows
+# on the left what the projection returns, and on the right what attention needs; the
 # colours are the three heads.
 
 # %%
@@ -397,8 +397,8 @@ def split_heads(
 check("multi_head_attention/split_heads", split_heads)
 
 # %% [markdown]
-# Below your split, the next figure shows a tempting shortcut, `x.view(h, L, d_k)`,
-# whose result has the same shape:
+# The next figure shows your split and, below it, a tempting shortcut,
+# `x.view(h, L, d_k)`, whose result has the same shape:
 
 
 # %%
@@ -496,7 +496,7 @@ def there_and_back():
 
 
 # %% [markdown]
-# Merging undoes splitting to the last digit, because neither of them computes anything.
+# Merging undoes splitting exactly, because neither of them computes anything.
 #
 # ## 4. Both versions are the same
 #
@@ -715,7 +715,7 @@ check("multi_head_attention/mask_for_heads", mask_for_heads)
 # One ingredient is new: **dropout on the attention weights**. During training, each
 # weight is set to zero with probability $p$, and the others are divided by $1-p$, so
 # that a query learns not to rely on a single key, which may be missing at any moment.
-# (In section 5.4, the paper lists what *it* drops, and the weights are not in the list,
+# (The paper's list of what *it* drops, in section 5.4, does not contain the weights,
 # but PyTorch's layer can drop them, and so can tensor2tensor, the authors' own code.)
 
 # %%
@@ -906,8 +906,8 @@ def list_beside_split():
 
 # %% [markdown]
 # The outputs agree up to rounding, and the split layer is several times faster. It does
-# the same arithmetic, but with four large products with its weights instead of 49 small
-# ones, and one softmax instead of 16.
+# the same arithmetic, but applies its weights in four large products instead of 49
+# small ones, and needs one softmax instead of 16.
 #
 # ### Does a second head really help?
 #
@@ -992,7 +992,7 @@ def one_map_per_head():
 # two answers. In the layer with two heads, one attends to the previous word and the
 # other to the first word, whatever the position.
 #
-# To see when they divided the work, look at the same training run at six moments:
+# To see when they divided the work, look at the same training run at six of its steps:
 
 
 # %%
@@ -1026,8 +1026,8 @@ def birth_of_two_heads():
 # $$
 #
 # where $W^O_i$ are the columns of $W^O$ that belong to head $i$. So we can measure how
-# much each head contributes to each feature of the answer, of which features 0 to 7
-# hold the word before and features 8 to 15 the first word:
+# much each head contributes to each feature of the answer. Features 0 to 7 hold the
+# word before, and features 8 to 15 the first word:
 
 
 # %%
@@ -1049,15 +1049,15 @@ def who_writes_what():
 # %% [markdown]
 # The head for the first word writes mostly to features 8 to 15, as expected, but also a
 # little to the other half, and that explains the 12%: the other head mixes a bit of the
-# first word into its answer, and this head cancels it. Heads with a clear task exist in
-# BERT, too: one attends to the previous token, another from an object to its verb, a
-# third from a pronoun to what it refers to (Clark et al. 2019).
+# first word into its answer, and this head cancels it. BERT also has heads with a clear
+# task: one attends to the previous token, another from an object to its verb, a third
+# from a pronoun to what it refers to (Clark et al. 2019).
 #
 # Finally, we break the layer with four heads by silencing one head at a time: we set
 # its columns of `w_o` to zero and leave everything else as trained.
 #
-# **Predict first.** Four heads share two questions. Without one of them, what is the
-# error in the word before, and what is the error in the first word?
+# **Predict first.** Four heads share two questions. Without one of the heads, what is
+# the error in the word before, and what is the error in the first word?
 
 
 # %%
@@ -1122,7 +1122,7 @@ def one_head_removed():
 # ## 8. Yours is PyTorch's
 #
 # PyTorch has a layer for this, `nn.MultiheadAttention`, and if yours gives the same
-# results with the same weights, you can trust both. Three things differ:
+# results with the same weights, you have good reason to trust it. Three things differ:
 #
 # | | yours | `nn.MultiheadAttention(d_model, h, batch_first=True)` |
 # |---|---|---|
@@ -1132,8 +1132,8 @@ def one_head_removed():
 #
 # PyTorch's layer has two more peculiarities: without `batch_first=True` it expects the
 # positions before the batch, and without `average_attn_weights=False` it returns the
-# maps averaged over the heads. Moving weights like this is how every port of a
-# published model begins.
+# maps averaged over the heads. Moving weights between two such layers is also how a
+# port of a published model begins.
 #
 # ### Exercise 3.7 - To PyTorch
 #
@@ -1219,9 +1219,9 @@ def to_pytorch(mine: nn.Module) -> nn.MultiheadAttention:
 check("multi_head_attention/to_pytorch", to_pytorch)
 
 # %% [markdown]
-# The opposite direction is more common, because a published model took weeks to train,
-# and you want to look inside it with your own, readable code. Since it is exercise 3.7
-# in reverse, this function is given; it splits what you concatenate there.
+# The opposite direction is more common: a published model may have taken weeks to
+# train, and you want to look inside it with your own, readable code. Since it is
+# exercise 3.7 in reverse, this function is given; it splits what you concatenate there.
 
 
 # %%
@@ -1242,10 +1242,10 @@ def from_pytorch(theirs: nn.MultiheadAttention) -> dict[str, Tensor]:
 # ### Converting the mask
 #
 # That leaves the mask, which `nn.MultiheadAttention` takes as `attn_mask`. If it
-# differs between sentences or heads, it must have **three** dimensions there, `(B * h,
-# Lq, Lk)`: first all heads of sentence 0, then those of sentence 1, and so on. Its
-# `True` also means the opposite of ours, and as you saw in unit 2, whoever forgets that
-# often gets no error: all that you notice is a loss that could be better.
+# differs between sentences or heads, it must have **three** dimensions there,
+# `(B * h, Lq, Lk)`: first all heads of sentence 0, then those of sentence 1, and so on.
+# Its `True` also means the opposite of ours, and if you forget that, you often get no
+# error, as you saw in unit 2: all that you notice is a loss that could be better.
 #
 # `pytorch_mask` inverts one of our masks, expands it to its full size and merges the
 # first two dimensions.
@@ -1371,7 +1371,7 @@ def your_heads_in_a_chat_model():
 
 # %% [markdown]
 # With your functions the answer is correct, and it went through your code 30 times for
-# each token. With the shortcut, no error is raised, and yet what comes out is not even
+# each token. With the shortcut, no error is raised, and yet the output is not even
 # language: each "head" now holds all the features of a few neighbouring tokens instead
 # of a few features of all tokens, and no weight of the model was trained for that.
 #

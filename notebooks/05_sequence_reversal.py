@@ -26,12 +26,12 @@ drawing(
 
 # %% [markdown]
 # **Questions of this unit**
-# - What does the decoder see while it learns, and what when it writes alone?
+# - What does the decoder see in training, and what does it see when it writes alone?
 # - Why does the learning rate rise before it falls?
 # - What does a small loss prove?
 # - How far can you trust a model that is right every time?
 # - Where does the decoder look for each symbol that it writes?
-# - How does a model write when no answer is the correct one?
+# - How does a model write when there is no single correct answer?
 #
 # <details><summary>What you need from unit 4, and conventions</summary>
 #
@@ -87,10 +87,10 @@ torch.set_num_threads(1)  # for tensors this small, more threads only get in the
 # %% [markdown]
 # ## 1. The data decide what can be learnt
 #
-# A model learns every regularity of its data, whether we meant it or not, so it matters
-# how we choose the sequences. We sample them **at random**: every length is equally
-# likely, and so is every symbol at every position, which leaves reversal as the only
-# rule that fits.
+# A model may learn any regularity in its data, whether we meant it or not, so it
+# matters how we choose the sequences. We sample them **at random**: every length is
+# equally likely, and so is every symbol at every position, which leaves reversal as the
+# only rule that fits.
 #
 # `random_sequences` makes `count` such sequences, and since all of its randomness comes
 # from `rng`, the same seed gives the same data.
@@ -197,7 +197,7 @@ def make_batch(
 check("sequence_reversal/make_batch", make_batch)
 
 # %% [markdown]
-# Since no two of these jobs share an id, the model can tell them apart in what it sees:
+# Each of these jobs has an id of its own, so the model can tell them apart:
 
 
 # %%
@@ -241,22 +241,22 @@ drawing(
 # ```
 #
 # Forget the shift, and the model is asked to repeat the token that it is looking at:
-# the loss falls to zero, and nothing has been learnt. In unit 4, `shifted` made this
-# pair for a language model, whereas here two slices of the target are enough. The input
+# the loss falls to zero, although nothing has been learnt. In unit 4, `shifted` made
+# this pair for a language model; here, two slices of the target are enough. The input
 # is `target[:, :-1]`, all columns but the last, and the labels are `target[:, 1:]`, all
 # columns but the first, with padding still among them as PAD.
 #
 # ## 3. A loss that ignores padding
 #
-# At each position the model returns `V` logits, which softmax turns into probabilities,
-# and the cross-entropy is minus the logarithm of the probability given to the correct
+# At each position the model returns `V` logits, which softmax turns into probabilities.
+# The cross-entropy is minus the logarithm of the probability given to the correct
 # token, $-\log p(\text{label})$. We want its mean **per real token**: PAD only fills up
 # the row, so a model should be neither praised nor blamed for it.
 #
-# **Predict first.** Of a row's 10 labels, 2 are real and 8 are PAD, and at first the
-# model has a loss of about $\log 14 = 2.64$ on each, but it soon learns to say PAD
-# after EOS. If padding counted, to what value would the mean have fallen before
-# anything about reversal had been learnt?
+# **Predict first.** Suppose that 2 of a row's 10 labels are real and 8 are PAD. At
+# first the model has a loss of about $\log 14 = 2.64$ on each, but it soon learns to
+# say PAD after EOS. If padding counted, to what value would the mean fall before the
+# model had learnt anything about reversal?
 
 # %%
 my_guess = "?"  # write yours here
@@ -330,18 +330,19 @@ check("sequence_reversal/masked_loss", masked_loss)
 
 # %% [markdown]
 # If padding counted, the mean would fall to two tenths of its initial value, from 2.64
-# to 0.53, while the model had learnt nothing but padding. The initial value is worth
+# to 0.53, before the model had learnt anything but padding. The initial value is worth
 # remembering: a model without any knowledge gives each of `V` tokens the same
-# probability, so that its loss is $\log V$. An untrained model far above that is
-# confident about nonsense, and one far below has seen the answer.
+# probability, so that its loss is $\log V$. An untrained model with a loss far above
+# that is confident about nonsense; one far below has probably seen the answer.
 #
 # ## 4. Warm-up and cosine
 #
-# In this unit the learning rate is `peak × factor(step)`, where the factor rises and
-# then falls, slowly at first: large steps in the middle make training fast, and small
-# ones at the end let the model settle. Why it should start small, unit 4 has shown: the
-# first gradients are sound, but what Adam makes of them does the damage. Ours is
-# **AdamW** (Loshchilov and Hutter 2019), and one step of it fits into ten lines:
+# In this unit the learning rate is `peak × factor(step)`, where the factor first rises
+# and then falls, the fall being slow to begin with. Large steps in the middle make
+# training fast, and small ones at the end let the model settle. Unit 4 showed why the
+# rate should start small: the first gradients are sound, and it is what Adam makes of
+# them that does the damage. Our optimizer is **AdamW** (Loshchilov and Hutter 2019),
+# and one step of it fits into ten lines:
 
 # %%
 def adamw_step(
@@ -377,16 +378,16 @@ def the_first_steps():
         adamw_step(ours, weight.grad, moments, step, 0.01)
         moves = (ours - before).tolist()
         print(f"step {step}  {moves[0]:13.4f} {moves[1]:19.4f} {moves[2]:25.4f}")
-    print(f"largest difference to PyTorch: {(ours - weight).abs().max():.0e}")
+    print(f"largest difference from PyTorch: {(ours - weight).abs().max():.0e}")
 
 
 # %% [markdown]
 # Adam divides the mean of a parameter's gradients by their magnitude. After one step it
 # has seen a single gradient, so the quotient is ±1, and *every* parameter moves by the
 # full learning rate, whether its gradient is 0.1 or 0.000001. A gradient that keeps
-# changing its sign, and so is mostly noise, gets short steps only from the second one
-# on. Until the moment estimates are reliable, then, the rate should be low (Liu et al.
-# 2020).
+# changing sign is mostly noise, yet its first step is as long as any other; only from
+# the second one on do its steps become short. The rate should therefore be low until
+# the moment estimates are reliable (Liu et al. 2020).
 #
 # $$\operatorname{factor}(s) = \begin{cases}
 # \dfrac{s + 1}{w} & s < w \quad\text{(warm-up)}\\
@@ -396,12 +397,12 @@ def the_first_steps():
 # \end{cases}$$
 #
 # Here $w$ is the number of warm-up steps, $n$ the total number of steps, and $f$ a
-# small floor. Steps count from 0, so that even the first one has a rate above zero. The
-# cosine is that of Loshchilov and Hutter (2017), *SGDR*, without restarts.
+# small floor. Steps count from 0, and the $+1$ gives even the first one a rate above
+# zero. The cosine is that of Loshchilov and Hutter (2017), *SGDR*, without restarts.
 #
-# What does the decay buy? With a constant rate after the warm-up, the model of this
-# unit ends its training with 42 to 79 % of all sequences correct, and that figure jumps
-# from step to step, whereas with cosine decay it ends between 99 and 100 % (five seeds
+# What does the decay buy? With cosine decay, the model of this unit ends its training
+# with between 99 and 100 % of all sequences correct. With a constant rate after the
+# warm-up, it ends with 42 to 79 %, and that figure jumps from step to step (five seeds
 # each).
 #
 # ### Exercise 5.3 - Warm-up and cosine
@@ -492,10 +493,10 @@ drawing(
 )  # fmt: skip
 
 # %% [markdown]
-# In PyTorch, gradients *add up* until they are cleared. Also, some batches have a
-# gradient that is far too large, which is why **clipping** scales the gradient of all
-# parameters together down to a maximum norm, keeping its direction (Pascanu et al.
-# 2013). A training step is six short lines whose order matters, although most of the
+# In PyTorch, gradients *add up* until they are cleared. Some batches also have a
+# gradient that is far too large, so we use **clipping**, which scales the gradient of
+# all parameters together down to a maximum norm and keeps its direction (Pascanu et al.
+# 2013). A training step takes six short lines whose order matters, although most of the
 # wrong orders still run.
 #
 # ### Exercise 5.4 - One training step
@@ -790,7 +791,7 @@ def greedy_sequence(
 check("sequence_reversal/greedy_sequence", greedy_sequence)
 
 # %% [markdown]
-# Many sequences are decoded much faster together. Since they end at different steps, a
+# Decoding many sequences together is much faster. Since they end at different steps, a
 # row that has written EOS is done and gets PAD while the others go on:
 #
 # ```text
@@ -888,11 +889,11 @@ def greedy_decode(
 check("sequence_reversal/greedy_decode", greedy_decode)
 
 # %% [markdown]
-# If 90 % of the tokens are right, only about one in three sequences of ten tokens is
-# right from beginning to end ($0.9^{10} \approx 0.35$). That is why the rest of the
-# notebook counts rows that are right **as a whole**. `measuring.write`, from the unit's
-# library, decodes as your 5.7 does, but encodes each source only once, and works even
-# if you have skipped this section.
+# If 90 % of the tokens are right and errors are independent, only about one in three
+# sequences of ten tokens is right throughout ($0.9^{10} \approx 0.35$). That is why the
+# rest of the notebook counts rows that are right **as a whole**. The library's
+# `measuring.write` decodes as your 5.7 does but encodes each source only once; it works
+# even if you have skipped this section.
 
 
 # %%
@@ -918,19 +919,18 @@ def exact_match(
 # ## 7. It learns
 #
 # All the parts are ready, and together they make a small model, with 32 features, 2
-# heads, one layer on each side and about 23 thousand parameters. In `new_model`, two
-# decisions deserve a closer look.
+# heads, one encoder layer, one decoder layer and about 23 thousand parameters. In
+# `new_model`, two decisions deserve a closer look.
 #
 # - **Pre-norm** (`norm_first=True`) is easier to train than post-norm, as unit 4
 #   showed.
 # - **Small embeddings**, as in unit 1, section 6. The model multiplies embeddings by
 #   $\sqrt{d_{model}}$. PyTorch initialises them with standard deviation 1, which this
-#   scaling would raise to 5.7,
-#   enough to drown out the positions, whose entries are between -1 and 1. With
-#   $1/\sqrt{d_{model}}$ instead, token and position vectors have about the same
-#   magnitude. In a task that is all about *positions*, this is decisive: with the
-#   default, the training run below ends at 20 to 36 % (six seeds); with the small
-#   embeddings, near 100 %.
+#   scaling would raise to 5.7, enough to drown out the positions, whose entries are
+#   between -1 and 1. With a standard deviation of $1/\sqrt{d_{model}}$, token and
+#   position vectors have about the same magnitude. In a task that is all about
+#   *positions*, this is decisive: with the default, the training run below ends at 20
+#   to 36 % (six seeds); with the small embeddings, near 100 %.
 
 
 # %%
@@ -975,13 +975,12 @@ def overfit_one_batch():
 
 
 # %% [markdown]
-# A few dozen steps are enough, and hardly any new sequence comes out right, because the
-# model knows eight answers and nothing about reversal. That is the aim here: if the
-# eight do *not* come out right, check the mask, the shift and the loss before you touch
-# the learning rate.
+# A few dozen steps are enough. Hardly any new sequence comes out right, but the model
+# was only meant to learn eight answers. If those eight do *not* come out right, check
+# the mask, the shift and the loss before you touch the learning rate.
 #
-# Now comes the real test: random sequences that your model has never seen, sampled anew
-# when your work is graded.
+# Now comes the real test, on new random sequences, which are sampled when your work is
+# graded.
 #
 # ### Exercise 5.8 - A model that reverses
 #
@@ -1004,7 +1003,7 @@ def overfit_one_batch():
 #
 # The check puts your weights into a `new_model()` of its own, decodes greedily and
 # counts exact matches on three kinds of random sequences. You get full points from 98 %
-# on (88 % where only two or three symbols occur) and partial points from 30 % on.
+# upwards (88 % where only two or three symbols occur) and partial points from 30 %.
 # Loading a file saves time; it earns no points.
 #
 # </details>
@@ -1112,10 +1111,10 @@ def train_and_save():
 check("sequence_reversal/trained_model", trained_model)
 
 # %% [markdown]
-# To see how it got there, we train once more and keep a log, in which the function that
-# makes the batches records, besides the loss, the fraction of correct *tokens* when the
-# model is fed the correct beginning, and the fraction of correct *sequences* when it
-# writes alone.
+# To see how it got there, we train once more and let the function that makes the
+# batches keep a log. Besides the loss, it records the fraction of correct *tokens* when
+# the model is fed the correct beginning, and the fraction of correct *sequences* when
+# the model writes alone.
 
 # %% folded=true
 # @title A training run with a log: step, token accuracy, exact match
@@ -1215,7 +1214,7 @@ def learning_rates():
 # ten digits and nothing else. None of these runs explodes, because AdamW's steps are
 # never much longer than the rate; the last one looks calm, and it is dead.
 #
-# SGD's steps are proportional to the gradient, so that a single steep spot is enough:
+# SGD's steps are proportional to the gradient, so a single steep spot can ruin the run:
 # after a dozen steps the loss is `nan`, and so is every parameter from then on.
 # Clipping keeps the run alive at the same rate, but only the tight bound, which makes
 # all steps short, also lets it learn.
@@ -1286,10 +1285,10 @@ def trained_on_runs():
 #   only 107.
 #
 # *Question in words (3 points).* A friend trains a reversal model down to a loss of
-# 0.001 and decodes ten training sequences, all of which are right, but on random
-# sequences the model scores 0 %, and so she decides to train for longer. In three
-# to four sentences: what has the model learnt, why can neither the loss nor more epochs
-# reveal or cure it, and which single change would you make?
+# 0.001. Ten training sequences that she decodes are all right, but the model scores 0 %
+# on random sequences, so she decides to train for longer. In three to four sentences:
+# what has the model learnt, why can neither the loss nor more epochs reveal or cure it,
+# and which single change would you make?
 #
 # *What a full answer has: what was learnt (1), why the loss is blind to it (1), and how
 # to change the data (1).*
@@ -1311,11 +1310,11 @@ def trained_on_runs():
 #
 # You understand a part best when it is missing, so here are three switches, each of
 # which removes one thing from the *same* model, during training and decoding alike. The
-# first sets the tables of positions to zero. The second is a **pre-hook**, which is
-# called *before* the layer, unlike the hooks of unit 4, and whose result replaces the
-# layer's arguments. The third multiplies the weights that make the queries by
-# $\sqrt{d_k} = 4$ and so undoes the division (`register_parametrization` puts four
-# times a parameter in its place).
+# first sets the position tables to zero. The second removes the causal mask with a
+# **pre-hook**: unlike the hooks of unit 4, it is called *before* the layer, and its
+# result replaces the layer's arguments. The third undoes the division of the scores by
+# multiplying the query projection by $\sqrt{d_k} = 4$ (`register_parametrization`
+# replaces a parameter with four times its value).
 
 
 # %%
@@ -1381,15 +1380,15 @@ def ablations():
 
 # %% [markdown]
 # - **No positions: a large loss, and one match in five.** The encoder sees a *bag* of
-#   symbols: it may know which ones occur, but not their order, so only very short
-#   sequences can be right.
+#   symbols: it may know which ones occur, but not their order, so, luck aside, only
+#   very short sequences come out right.
 # - **No causal mask: the smallest loss of all, and no match.** During training, the
 #   label of position `t` is part of the input, at position `t + 1`, and the model
 #   learns to copy it from there. When it has to write alone, there is nothing to copy.
 # - **No scaling: a small loss, and a high match.** The division hardly matters here,
-#   because each head has only $d_k = 16$ and training adapts. Over five seeds it ended
-#   at 98 to 99 %, and the complete model at 96 to 100 %. An honest experiment also
-#   shows what does *not* matter.
+#   probably because each head has only $d_k = 16$ and training adapts. Over five seeds,
+#   the model without it ended at 98 to 99 %, and the complete one at 96 to 100 %. An
+#   honest experiment also shows what does *not* matter.
 #
 # ## 10. How far does it reach?
 #
@@ -1433,15 +1432,14 @@ def the_cliff():
 #
 # ## 11. Look inside: the anti-diagonal
 #
-# To write the first token, the decoder should attend to the last symbol, for the second
-# token to the last but one, and so on. In the map of the cross-attention, which
-# `attention_weights` of unit 4 reads, with decoder positions as rows and source
-# positions as columns, that makes a line from top right to bottom left, the
-# *anti-diagonal*.
+# To write the first token, the decoder should attend to the last symbol; to write the
+# second, to the last but one, and so on. In a map of the cross-attention, with decoder
+# positions as rows and source positions as columns, that makes a line from top right to
+# bottom left, the *anti-diagonal*. We read this map with unit 4's `attention_weights`.
 #
 # **Predict first.** In about one step in five, the largest weight of a head is *not* on
-# this line. Is it then to the right of it, on the symbol that was written last; to the
-# left, on the one that is to be written next; or on either side equally often?
+# this line. Is it then mostly to the right, on the symbol that was written last; mostly
+# to the left, on the one to be written next; or equally often on both sides?
 
 # %%
 my_guess = "?"  # write yours here
@@ -1491,9 +1489,9 @@ def token_by_token():
 
 # %% [markdown]
 # At length 8 the brightest symbol moves from right to left, one index per token. At
-# length 11 it moves as well, but it loses track: from some token on (on our machine,
-# the third) it attends to a neighbour of the symbol that it needs, skips or repeats
-# one, and stops at the wrong moment.
+# length 11 it moves as well, but the model loses track: from some token on (on our
+# machine, the third) it attends to a neighbour of the symbol that it needs, skips or
+# repeats one, and stops at the wrong moment.
 #
 # One pretty map proves nothing, so let us measure over many sequences how often the
 # *largest* weight is on the line.
@@ -1583,7 +1581,7 @@ def the_share():
 
 # %% [markdown]
 # Each head hits the line in only about four out of five steps, and yet nearly *all*
-# sequences are right. Where are the other steps looking? We count them by their
+# sequences are right. Where does it look in the other steps? We count these by their
 # distance from the line, for this model and for one that is trained **blindfolded**: in
 # place of the tokens written so far, its decoder is shown nothing but BOS, so that it
 # has to find every symbol by position alone.
@@ -1635,16 +1633,16 @@ def beside_the_line():
 
 
 # %% [markdown]
-# The misses are nearly all at +1, on the symbol that was written last. Because
+# Nearly all the misses are at +1, on the symbol that was written last. Since
 # neighbouring encodings are almost the same vector (cosine 0.96), a query that fits one
-# of them also fits the next; but that holds on both sides and cannot explain why only
-# one of them gets the weight. The blindfolded model suggests an answer: it hits the
-# line in 98 to 100 % of its steps, and misses as rarely on the right as on the left
+# of them nearly fits the next; but that holds on both sides, so it cannot explain why
+# only one of them gets the weight. The blindfolded model suggests an answer: it hits
+# the line in 98 to 100 % of its steps, and misses as rarely on the right as on the left
 # (five seeds). A decoder that sees what it wrote last can recognise that symbol and
-# discount it, so training need not aim well on that side, whereas the next symbol could
-# be mistaken for the one that is wanted. And our model does rely on what it sees: shown
-# random digits in place of its own, it looks to the right in 42 to 46 % of the steps,
-# and finds only 53 to 61 % of the symbols.
+# discount it, so training need not aim well on that side. The next symbol, on the other
+# side, could be mistaken for the one that is wanted. And our model does rely on what it
+# sees: shown random digits in place of its own, it looks to the right in 42 to 46 % of
+# the steps, and finds only 53 to 61 % of the symbols.
 #
 # To see how the line came about, look at the maps of section 7's training run at some
 # of its logged steps.
@@ -1667,10 +1665,10 @@ def birth_of_the_antidiagonal():
 # %% [markdown]
 # ## 12. Why attention at all?
 #
-# Before 2015, one sequence was turned into another by a pair of *recurrent* networks
-# (Sutskever et al. 2014; Cho et al. 2014). One reads symbol by symbol and updates a
-# state; the other starts from the **last** state and writes. All that passes between
-# them is one vector of fixed length.
+# Before 2015, the usual network for turning one sequence into another was a pair of
+# *recurrent* networks (Sutskever et al. 2014; Cho et al. 2014). One reads symbol by
+# symbol and updates a state; the other starts from the **last** state and writes. All
+# that passes between them is one vector of fixed length.
 
 # %%
 drawing(
@@ -1737,9 +1735,9 @@ def one_vector_for_everything():
 # %% [markdown]
 # Up to length 6: over five seeds, the pair got at least 99 % right up to length 3, 60
 # to 73 % at length 6, 37 to 47 % at 7, and at most 4 % at 10. The vector *could* hold
-# ten digits, since with three times the steps the GRUs reach 0.4 to 0.5 there. But
-# everything has to be packed into it and taken out again, which is harder to learn the
-# longer the input becomes.
+# ten digits, since with three times the steps the GRUs reach 0.4 to 0.5 at length 10.
+# But everything has to be packed into it and taken out again, which is harder to learn
+# the longer the input becomes.
 #
 # ### Read it backwards
 #
@@ -1778,12 +1776,12 @@ def read_it_backwards():
 # we tried (78 to 82 % against 69 to 73 %). The authors believed that what counts is how
 # recently the *first* symbol to be written was read: in a reversed source it comes just
 # before the writing begins. Translations mostly keep the order of the source, so they
-# benefit, whereas a reversal would become a copy of what was read.
+# benefit; our reversal would not, since from a reversed source it becomes a plain copy.
 #
 # Bahdanau, Cho and Bengio (2015) saw that translations by such pairs got worse with the
-# length of the sentence, and blamed the single vector. At each step, they let the
-# decoder look back at *all* states of the encoder, with weights from a small network
-# that compares the decoder's state with each of them: attention, trained along with the
+# length of the sentence, and blamed the single vector. Their decoder looks back, at
+# each step, at *all* states of the encoder, with weights from a small network that
+# compares its own state with each of them. This is attention, trained along with the
 # rest. Long sentences then came out about as well as short ones, and the weights drew,
 # for every translation, a map of which word came from where. Two years later the
 # Transformer dropped the recurrence and kept the attention, hence the title of its
@@ -1869,22 +1867,22 @@ def words_backwards():
 # %% [markdown]
 # ## 14. A model that writes
 #
-# So far there was one correct answer, whereas a **language model** has none, because
-# many continuations of a text are good. Unit 4's `LanguageModel(..., causal=True)` is
-# one stack with a causal mask and no source, and since it predicts the next token,
+# So far, each source had one correct answer. For a **language model** there is none,
+# because a text has many good continuations. Unit 4's `LanguageModel(..., causal=True)`
+# is one stack with a causal mask and no source, and since it predicts the next token,
 # `masked_loss` and `fit` work unchanged. What is new is how to *choose* that token.
 #
-# Taking the most probable one each time gives a single text, and a dull one, which
-# prefers frequent words and repeats itself (Holtzman et al. 2020). So we **sample** the
-# next token from the model's distribution, and three parameters, which many language
-# models offer, set how boldly.
+# Taking the most probable one each time always gives the same text, and usually a dull
+# one, which prefers frequent words and repeats itself (Holtzman et al. 2020). So we
+# **sample** the next token from the model's distribution, and three parameters, which
+# many language models offer, set how boldly.
 #
 # - **Temperature** $T$: the logits are divided by it before the softmax. Below 1,
-#   likely tokens become likelier; above 1, all tokens become more alike.
+#   likely tokens become likelier; above 1, the probabilities become more alike.
 # - **Top-k**: only the $k$ most probable tokens are kept.
 # - **Top-p** (*nucleus*): only the smallest set of most probable tokens whose
-#   probabilities sum to at least $p$ is kept. When the model is sure, this is one
-#   token; when it is unsure, there are many.
+#   probabilities sum to at least $p$ is kept. When the model is sure, this may be a
+#   single token; when it is unsure, many.
 #
 # A token that is cut off gets probability zero, and the rest is scaled up until it sums
 # to 1 again.
@@ -1893,8 +1891,8 @@ def words_backwards():
 #
 # *time ~20 min · difficulty 3/5 · 12 points*
 #
-# **Task.** Write the three filters, which `sampling_distribution` applies in turn, so
-# that the scores of tokens that are cut off become `-inf`.
+# **Task.** Write the three filters that `sampling_distribution` applies in turn. A
+# token that is cut off gets the score `-inf`.
 #
 # **Example.** `keep_top_k(scores, 1)` of `[2, 5, 3]` is `[-inf, 5, -inf]`.
 #
@@ -2112,13 +2110,13 @@ def perplexity(
 check("sequence_reversal/perplexity", perplexity)
 
 # %% [markdown]
-# Our text comes from the course's own grammar, on which unit 6 depends: 20,000 of the
+# Our text comes from the course's own grammar, which unit 6 also uses: 20,000 of the
 # English sentences that it generates are the training data. `pieces` cuts them into
 # words and punctuation marks, with `▁` for the space in front of a piece, `word_ids`
-# numbers the pieces, and `glue` joins them to a text again. The sentences on which we
-# measure the perplexity are new, since neither their exact word order nor their
-# combination of who does what occurs in training. `Writer` wraps the `LanguageModel` so
-# that it is called like our Transformer, and `write` samples texts from it.
+# numbers the pieces, and `glue` joins them into a text again. The sentences on which we
+# measure the perplexity are new: neither their exact word order nor their combination
+# of who does what occurs in training. `Writer` wraps the `LanguageModel` so that it is
+# called like our Transformer, and `write` samples texts from it.
 
 
 # %%
@@ -2210,9 +2208,9 @@ def a_model_that_writes():
 # different texts, and with the *same* seed the same text, word for word.
 #
 # The perplexity is near $V$ before training and about 9 at the end. It cannot reach 1,
-# because in most positions the grammar has many words to choose from. Nor can models
+# because at most positions the grammar has many words to choose from. Nor can models
 # with different tokenizers be compared by it: with syllables as tokens it would be
-# smaller, and the text no better.
+# smaller, although the text would be no better.
 #
 # ## 15. Your decoding in the machine
 #
@@ -2255,10 +2253,10 @@ def the_machine_writes():
 
 
 # %% [markdown]
-# It plays your part as well: after "The capital of France is Paris." come an empty turn
-# of the system and then one of the user, "I'm planning to launch a new ...". All that
-# it does is continue a transcript, and what makes it an assistant that waits for you is
-# the line of your loop that stops at EOS.
+# The model plays your part as well: after "The capital of France is Paris." come an
+# empty system turn and then a user turn, "I'm planning to launch a new ...". It only
+# continues a transcript; what makes it an assistant that waits for you is the line of
+# your loop that stops at EOS.
 
 # %% [markdown]
 # ## What you built
@@ -2266,7 +2264,7 @@ def the_machine_writes():
 # - data with BOS, EOS and padding, and the shift of teacher forcing;
 # - a loss that ignores padding, a training step, a loop with warm-up and cosine decay;
 # - greedy decoding that stops for each row, and exact match to judge it;
-# - **a Transformer that really reverses**, and the proof: held-out sequences, an
+# - **a Transformer that really reverses**, and the evidence: held-out sequences, an
 #   anti-diagonal, an honest cliff at length 11;
 # - a small language model with the sampling parameters of the large ones (temperature,
 #   top-k, top-p), and perplexity to measure it.

@@ -149,7 +149,7 @@ LEADERBOARD_NAME = ""
 # | 2 | also no function words | `anna lost keys` |
 # | 3 | also dictionary forms (*lemmas*) | `anna lose key` |
 #
-# The pipeline, `damage(sentence, level)`, keeps words and drops everything else, which
+# The pipeline, `damage(sentence, level)`, keeps words and drops everything else. That
 # looks harmless, yet *Don't eat, grandma!* and *Don't eat grandma!* leave the same
 # source.
 #
@@ -174,10 +174,10 @@ def what_is_left():
 
 
 # %% [markdown]
-# From `how many bears husband observe` you can guess the sentence, but neither whose
-# husband it was nor whether he *did* or *will* observe them, and level 3 would also
-# hide that there were several bears if *many* did not give it away. Since some
-# information is gone for good, no model can reach 100 %.
+# From `how many bears husband observe` you can guess the sentence, but not whose
+# husband it was, or whether he *did* or *will* observe them. Level 3 would also hide
+# that there were several bears, if *many* did not give it away. Since some information
+# is gone for good, no model can reach 100 %.
 #
 # ### A fair split
 #
@@ -222,9 +222,9 @@ def leaks_of_two_splits():
 
 # %% [markdown]
 # After shuffling, half of the test sources also occur in train, because half of the
-# 8,000 sentences have a duplicate, which nearly always ends up there; a model that has
-# learnt train by heart then looks clever. A hash of the source keeps equal sources on
-# one side, so nothing leaks. `corpora.load` splits every text of yours in this way.
+# 8,000 sentences have a duplicate, which nearly always ends up there. A model that has
+# memorised train then looks clever. A hash of the source keeps equal sources on one
+# side, so nothing leaks. `corpora.load` splits your own texts in the same way.
 
 
 # %%
@@ -245,9 +245,9 @@ def the_corpus():
 # words, pairs, triples and quadruples of words that outputs and originals share.
 # Section B3 builds it from scratch; until then, read 100 as "everything as it was".
 #
-# Of three baselines that need no network, the first copies the source, the second adds
-# a capital letter and a full stop, and the third, the *inserter*, puts between two
-# neighbouring words whatever occurred there most often in the training data.
+# Three baselines need no network: the first copies the source, the second adds a
+# capital letter and a full stop, and the third, the *inserter*, puts between two
+# neighbouring words whatever occurred there most often in training.
 #
 # **Predict first.** How many points do they get, and how many does the original get if
 # you sort its words alphabetically?
@@ -282,14 +282,14 @@ def the_baselines():
 #
 # Tagging the words would not be enough, because words that are gone cannot be tagged:
 # the model has to read what is left and *write* a sentence, which takes an
-# encoder-decoder. Unit 4 built one, and unit 5 trained it on a toy, with a loss, a
-# schedule, a training step and a greedy search that serve here as they are, because
-# none of them knows that it was made for digits.
+# encoder-decoder. Unit 4 built one, and unit 5 trained it on a toy. The loss, schedule,
+# training step and greedy search from unit 5 work here unchanged, because none of them
+# depends on digits.
 #
-# The baseline reads whole words and punctuation marks, of which `WordTokenizer` keeps
-# those that occur at least twice in train and turns all others into `UNK`, unknown. `▁`
-# marks the space in front of a token, so that decoding gives back exactly the same
-# text, and no stray space before a comma costs you points.
+# The baseline reads whole words and punctuation marks. `WordTokenizer` keeps those that
+# occur at least twice in train and turns all others into `UNK`, unknown. `▁` marks the
+# space in front of a token, so decoding restores exactly the same text, and no stray
+# space before a comma costs you points.
 
 # %%
 SETTINGS = {
@@ -319,7 +319,7 @@ def build(settings: dict, corpus: corpora.Corpus, seed: int) -> tuple:
 # `batches` groups sentences of similar length, because padding costs time. `meter`
 # counts the **target tokens** that the model has been trained on, ends the loop when
 # they are used up, and tells the schedule how far training has come. Since budgets are
-# target tokens and never seconds, a slow computer is no disadvantage.
+# in target tokens, never in seconds, a slow computer is no disadvantage.
 #
 # A batch holds only 24 sentences, because on a CPU small batches buy more steps; a GPU
 # asks for larger ones.
@@ -498,8 +498,7 @@ def my_kinds():
 # token is. It starts with single characters, finds the pair of neighbours that occurs
 # most often, merges it into one symbol, and repeats, until frequent words are whole and
 # rare ones consist of useful parts. GPT-2 and many language models since, SmolLM2 among
-# them, read through tokenizers that were learnt like this, but from bytes instead of
-# characters.
+# them, use tokenizers learnt in this way, but from bytes instead of characters.
 #
 # ```text
 # counts     low 5   lower 2   newest 6   widest 3
@@ -731,11 +730,11 @@ check("text_recovery/segment", segment)
 
 # %% [markdown]
 # `SubwordTokenizer` puts your functions to work: it cuts a text into words and
-# punctuation marks, cuts these into symbols, and looks up their ids. Since source and
-# target share its vocabulary, which it learns from *train* only, a word that is copied
-# has the same embedding on both sides. The cell encodes two sentences, the second of
-# which has words from outside the corpus, as whole words and as the 1,500 subwords that
-# `learn_merges` finds in the course's corpus.
+# punctuation marks, cuts these into symbols, and looks up their ids. Its vocabulary is
+# learnt from *train* only and shared by source and target, so a copied word has the
+# same embedding on both sides. The cell encodes two sentences as whole words and as the
+# 1,500 subwords that `learn_merges` finds in the course's corpus; the second sentence
+# has words from outside it.
 
 
 # %%
@@ -762,9 +761,9 @@ def two_tokenizers():
 
 # %% [markdown]
 # With whole words, the glassblower and the oversleeping are both gone, because `<unk>`
-# says that there was a word, but not which; the subwords spell them, and decoding gives
-# the sentence back. The cost is length: the decoder has to write more tokens, and your
-# budget is counted in tokens.
+# says that there was a word, but not which. The subwords spell them, and decoding
+# restores the sentence. The cost is length: the decoder has to write more tokens, and
+# your budget is counted in tokens.
 #
 # ## B2. A loss that leaves room for doubt
 #
@@ -826,8 +825,9 @@ def the_floor():
 #
 # Smoothing regularises a model that is too sure of itself, but it also **biases** the
 # distribution: a model that has learnt $q$ perfectly gives a tenth of the probability
-# to nonsense. Greedy and beam search hardly suffer, but if you *sample* ten tokens from
-# $q$, all of them make sense only with probability $0.9^{10}$, about one time in three.
+# to all tokens alike, most of them nonsense. Greedy and beam search hardly suffer, but
+# if you *sample* ten tokens from $q$, all of them make sense only with probability
+# $0.9^{10}$, about one time in three.
 #
 # ## B3. BLEU
 #
@@ -848,9 +848,9 @@ def ngrams(tokens: Sequence[str], n: int) -> Counter:
 
 
 # %% [markdown]
-# Precision alone rewards silence, since the single word `The` is hardly ever wrong, so
-# BLEU multiplies by a **brevity penalty** BP. With $h$ tokens in all hypotheses and $r$
-# tokens in all references,
+# Precision alone rewards silence, since the single word `The` is hardly ever wrong.
+# BLEU therefore multiplies by a **brevity penalty** BP. With $h$ tokens in all
+# hypotheses and $r$ tokens in all references,
 #
 # $$p_n = \frac{\text{matches}_n}{\text{total}_n}, \qquad
 # \text{BLEU} = 100 \cdot \text{BP} \cdot \Big(\prod_{n=1}^{4} p_n\Big)^{1/4}, \qquad
@@ -988,8 +988,8 @@ def bleu_and_unigrams():
 # Model 1 has 84.1 BLEU on 200 sentences, and model 2 has 85.0. Is model 2 better? On
 # 200 other sentences, the order could be reversed. We cannot collect thousands of test
 # sets, but we can pretend to, by drawing sentences from the test set **with
-# replacement** until a new set of the same size is full. Doing that a thousand times
-# shows how much the difference varies, which is called the *bootstrap*.
+# replacement** until a new set of the same size is full. Doing that a thousand times,
+# the *bootstrap*, shows how much the difference varies.
 #
 # The trick of the **paired** bootstrap (Koehn 2004, EMNLP) is to score both models on
 # the *same* drawn sentences: what is hard for one is usually hard for the other, so
@@ -1123,8 +1123,8 @@ def how_many_sentences():
 # difference that is reported without an interval cannot be judged.
 #
 # One warning: the interval covers only the choice of *test sentences*. A different seed
-# gives a different model, and since no bootstrap on one model's outputs can tell how
-# much the score then changes, you have to train twice to find out.
+# gives a different model, and no bootstrap on one model's outputs can tell how much the
+# score then changes; to find out, you have to train again.
 #
 # ## B5. Beam search
 #
@@ -1141,7 +1141,7 @@ drawing(
 
 # %% [markdown]
 # **First idea, keep k:** the picture compares *all* continuations of both *live*
-# prefixes (those in the beam), and the two best that do not end stay (blue), whichever
+# prefixes (those in the beam) and keeps the two best that do not end (blue), whichever
 # prefix they extend.
 #
 # ### Exercise 6.6 - One step of a beam search
@@ -1230,9 +1230,9 @@ check("text_recovery/beam_step", beam_step)
 # **Third idea, the length:** longer texts have more factors below 1, so raw scores
 # favour short ones. The picture therefore compares $\text{score}/\text{length}^\alpha$,
 # here with $\alpha = 1$, where the length counts EOS but not BOS. Finished hypotheses
-# and the stop rule use this quotient, although it can rise again as a prefix grows, so
-# that for $\alpha > 0$ stopping is only a good bet. Which prefixes stay live is still
-# decided by raw scores, because all live prefixes have the same length.
+# and the stop rule use this quotient. For $\alpha > 0$ it can rise again as a prefix
+# grows, so stopping is then only a good bet. Which prefixes stay live is still decided
+# by raw scores, because all live prefixes have the same length.
 #
 # A finished hypothesis that is left in the beam pushes out prefixes with worse raw
 # scores. With $\alpha = 0$ that is harmless, because they can never win, but with
@@ -1369,7 +1369,7 @@ def beams_of_the_baseline():
 #
 # On these 200 sentences, a beam of 3 gained 0.9 points when we ran this (and 1.6 on a
 # different computer), and a beam of 10 gained no more. The outputs hardly changed in
-# length, so dividing by the length had no effect at all.
+# length, and dividing by the length had no effect at all.
 #
 # </details>
 #
@@ -1480,11 +1480,11 @@ def sentences_of_your_own():
 
 
 # %% [markdown]
-# A sentence that the grammar could write comes back. One that only shares the grammar's
-# words may come back changed, because the model prefers what was frequent in *its*
-# texts, and Gregor Samsa comes back in pieces that fit nowhere. We measured a BLEU
-# above 95 for this model, but only *for this grammar*, its **domain**, and no score on
-# that domain shows how small it is. Only other data can.
+# A sentence that the grammar could write usually comes back. One that only shares the
+# grammar's words may come back changed, because the model prefers what was frequent in
+# *its* texts, and Gregor Samsa comes back in pieces that fit nowhere. We measured a
+# BLEU above 95 for this model, but only *for this grammar*, its **domain**, and no
+# score on that domain shows how small it is. Only other data can.
 
 # %% [markdown]
 # ## C. Your model
@@ -1504,7 +1504,7 @@ def sentences_of_your_own():
 #   **hypothesis**; after a comparison you write down what the result says you should do
 #   **next**. A hypothesis names what you change, what you expect, why, and which result
 #   would prove you wrong.
-# - The log needs at least six runs. Among them are the three comparisons below:
+# - The log needs at least six runs. They include the three comparisons below:
 #   positions, decoding (not on the short path), and one study of the architecture.
 #
 # You earn points for your model's BLEU and for the *reasoning* in your log, where a run
@@ -1568,8 +1568,8 @@ def written(*hypotheses: str) -> bool:
 # ### A reference, twice
 #
 # The first run repeats the baseline with label smoothing and 400,000 target tokens, and
-# the second repeats the first with another seed. The difference between the two is your
-# yardstick, since no smaller difference between two single runs means anything.
+# the second repeats the first with a different seed. The difference between the two is
+# your yardstick, since a smaller one between two single runs may be luck.
 
 
 # %%
@@ -1596,9 +1596,9 @@ def reference_runs():
 #
 # ### Comparison 1: sinusoidal or learned positions?
 #
-# On the toy task of unit 1, sinusoids and learnt positions did about equally well.
-# Which of the two is better here, after 400,000 target tokens, and why? When the
-# run is done, look at the curves as well as at their ends.
+# On the toy task of unit 1, sinusoids and learnt positions did about equally well. Is
+# either of the two better here, after 400,000 target tokens, and why? When the run is
+# done, look at the curves as well as at their ends.
 
 
 # %%
@@ -1662,7 +1662,7 @@ def decoding():
 # <details><summary>What we measured</summary>
 #
 # A beam of 3 gained 0.9 BLEU [+0.3, +1.7], mostly by repeating fewer words. A beam of
-# 10 takes longer and found almost nothing better.
+# 10 took longer and found almost nothing better.
 #
 # </details>
 #
@@ -1702,8 +1702,8 @@ def architecture():
 # Run several at a small budget, and compare *kinds of mistakes*, not only BLEU. The
 # cell below tries subwords twice, because they make a sentence 29 % longer: the first
 # run has as many *tokens* as the reference and sees fewer sentences, while the second
-# sees as many *sentences* and costs more tokens. Which kinds of mistake will become
-# rarer in each?
+# sees as many *sentences* and costs more tokens. Which kinds of mistake, if any, will
+# become rarer in each?
 
 
 # %%
@@ -1743,9 +1743,9 @@ def my_runs():
 #
 # More than half of the gap was due to the budget: after as many sentences, subwords get
 # no more words wrong than the reference, only more function words. Nor does it follow
-# that whole words are better, since only one of the 10,276 words and marks in dev is
-# unknown here: had both tokenizers seen 500 sentences instead of 30,000, whole words
-# would have lost 943 of them, and subwords 4.
+# that whole words are better: only one of the 10,276 words and marks in dev is unknown
+# here. Had both tokenizers seen 500 sentences instead of 30,000, whole words would have
+# lost 943 of them, and subwords 4.
 #
 # After each comparison, write down in one sentence what follows from it, but not "try
 # something else", which follows from nothing.
@@ -1805,8 +1805,8 @@ def final_run():
 # | 2/3 | 95.5 | 87.3 | the reference run |
 # | all | 97.0 | 90.0 | a run with a decision of your own |
 #
-# On your own corpus, the grader measures the inserter, which is worth half of the
-# points, and a fifth of the way from there to 100 earns all of them.
+# On your own corpus, the grader measures the inserter: its BLEU is worth half of the
+# points, and a fifth of the way from there to 100 earns them all.
 #
 # ### Exercise 6.8 - The model that you hand in
 #

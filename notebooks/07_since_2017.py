@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 7 · A modern language model
 #
-# In this optional unit, after the six, you replace the parts of the Transformer of 2017
-# one by one, because a current language model has much the same architecture with most
-# of its components exchanged. At the end your logits agree with those of a Llama to
+# A current language model has much the same architecture as the Transformer of 2017,
+# with most of its components replaced. In this optional unit, which follows the six,
+# you replace them one by one. By the end, your logits agree with those of a Llama to
 # five digits, your model has learnt from real English, and a published chat model
 # answers your questions in your own classes.
 
@@ -22,7 +22,7 @@ drawing(
 # - the parts that changed: RMSNorm, rotary positions, SwiGLU, grouped-query attention;
 # - what a cache of keys and values is, what it saves and what it costs in memory;
 # - how a token is chosen from logits, and how a language model is measured;
-# - to train a model that reads English, and what its tokens have to do with its loss;
+# - to train a model that reads English, and how its tokens affect its loss;
 # - to predict a training run: its memory, its time, and the loss of a larger model;
 # - to run a published model in your own classes.
 #
@@ -90,8 +90,8 @@ drawing("three_ages", "7.1", "Most parts of a layer have changed since 2017.")
 #
 # LayerNorm subtracts the mean of a vector, divides by its standard deviation, scales
 # and shifts. To find out which of these steps does the work, Zhang and Sennrich 2019
-# dropped the mean and the shift. Their models were as good without them, and what
-# remains is the scale and a division by the **root mean square**:
+# dropped the mean and the shift. Their models were about as good without them, and what
+# remains is a division by the **root mean square**, followed by the scale:
 #
 # $$\operatorname{RMSNorm}(x) =
 # \frac{x}{\sqrt{\frac{1}{d}\sum_i x_i^2 + \varepsilon}} \odot w$$
@@ -108,7 +108,7 @@ my_guess = "?"  # write yours here; the cell below the exercise has the answer
 #
 # *time ~10 min · difficulty 2/5 · 8 points*
 #
-# **Task.** Write the module by the formula, with one parameter, `weight`. Compute in
+# **Task.** Implement the formula as a module with one parameter, `weight`. Compute in
 # float32 if the input is narrower, and return the dtype of `x`.
 #
 # **Example.** For `x = [3, -4]` and `eps=0`, the mean square is 12.5, and the result is
@@ -206,31 +206,33 @@ def what_half_precision_does():
 
 
 # %% [markdown]
-# The sum stops at 256, because 257 does not exist in bfloat16 and 256 + 1 is rounded
-# back to 256, so any step that adds up many numbers, as a norm does, should do so in
-# float32. With `float16`, the older half precision, the *range* is also too small: 300²
-# is 90,000, while the largest finite number is 65,504, and a vector that is divided by
-# infinity becomes zero. There is no error and no NaN, only a layer that says nothing.
+# The sum stops at 256: since 257 does not exist in bfloat16, 256 + 1 is rounded back.
+# Any step that adds up many numbers, as a norm does, should therefore do so in float32.
+# With `float16`, the older half precision, the *range* is also too small: 300² is
+# 90,000, but the largest finite number is 65,504, so the mean square overflows, and a
+# vector divided by infinity becomes zero. There is no error and no NaN, only a layer
+# that returns zeros.
 #
 # ## 2. Positions that rotate
 #
-# In unit 1 you *added* a vector to each embedding to say where it is, and found that a
-# step of $k$ positions **rotates** the sinusoids, by the same angles everywhere. Su et
-# al. 2021 take this seriously: they add nothing, but *rotate* queries and keys by an
-# angle that grows with the position.
+# In unit 1 you *added* a vector to each embedding to mark its position, and found that
+# moving $k$ positions along **rotates** the sinusoids by the same angles wherever you
+# start. Su et al. 2021 take this seriously: they add nothing, but *rotate* queries and
+# keys by an angle that grows with the position.
 #
-# Regard two components of a query as a point in the plane. At position $m$ it is
-# rotated by $m\theta$, and a key at position $n$ by $n\theta$. Since their dot product
-# depends on the angle between them, which changes by $(m - n)\theta$, **only the
-# distance counts.** A head has $d_k$ components and therefore $d_k / 2$ such points,
-# each with its own frequency, from one radian per position down to almost nothing:
+# Regard two components of a query as a point in the plane. At position $m$ this point
+# is rotated by $m\theta$, and that of a key at position $n$ by $n\theta$. Their dot
+# product depends on the angle between them, which changes by $(m - n)\theta$, so **only
+# the distance counts.** A head has $d_k$ components and therefore $d_k / 2$ such
+# points, each with its own frequency, from one radian per position down to almost
+# nothing:
 #
 # $$\theta_i = \text{base}^{-2i / d_k}, \qquad i = 0, \dots, d_k/2 - 1$$
 #
 # The function `rotary_angles` returns the angle of each position and each pair: row `i`
 # belongs to position `offset + i`, column `j` to the frequency $\theta_j$. For example,
-# `rotary_angles(2, 4, offset=3)` is `[[3, 0.03], [4, 0.04]]`. Section 6 needs the
-# offset, where many cache bugs begin.
+# `rotary_angles(2, 4, offset=3)` is `[[3, 0.03], [4, 0.04]]`. You will need the offset
+# in section 6; many cache bugs begin with it.
 
 
 # %%
@@ -266,8 +268,8 @@ def rotary_angles(
 # **Example.** With all angles at $\pi / 2$, `[1, 2, 3, 4]` becomes `[-3, -4, 1, 2]`.
 #
 # The paper pairs neighbours instead, 0 with 1 and 2 with 3, while most libraries pair
-# halves, as here. Both work, but weights that were trained with one of them do not fit
-# the other as they are.
+# halves, as here. Both work, but weights trained with one convention cannot be used
+# unchanged with the other.
 #
 # <details><summary>Contract</summary>
 #
@@ -345,8 +347,8 @@ def rotary_clocks():
 # no positional information.
 #
 # "Only the distance counts" is a claim about code, so it can be measured: we encode
-# positions in queries and keys, once from position 0 and once from a later one, and
-# print the largest change of a score.
+# positions in the queries and keys twice, starting at position 0 and at a later one,
+# and print the largest change in any score.
 
 
 # %% folded=true
@@ -357,7 +359,7 @@ def relative_gap(
     k: Float[Tensor, "B Lk d_k"],
     shift: int,
 ) -> float:
-    """The largest change of a score if a text moves by `shift` positions.
+    """The largest change in any score if a text moves by `shift` positions.
 
     Args:
         turn: called as `turn(x, offset)`, encodes positions in `x` from `offset` on.
@@ -386,9 +388,9 @@ def is_it_relative():
 
 
 # %% [markdown]
-# For the rotation only rounding errors remain, whereas the added sines, which do
-# contain the distance (unit 1), also put products of content with position into a
-# score, and those change.
+# With rotation, only rounding errors remain. The added sines also carry the distance
+# (unit 1), but they bring products of content and position into each score, and those
+# products do change.
 #
 # ## 3. A feed-forward network with a gate
 #
@@ -401,9 +403,9 @@ def is_it_relative():
 # "We offer no explanation as to why these architectures seem to work; we attribute
 # their success, as all else, to divine benevolence."
 #
-# A fair comparison needs an equal number of parameters, and since the new network has
-# three matrices where the old one has two of `d_model × d_ff`, its hidden layer must be
-# narrower.
+# For a fair comparison, the number of parameters must stay the same. The new network
+# has three matrices where the old one has two of `d_model × d_ff`, so its hidden layer
+# must be narrower.
 #
 # ### Exercise 7.3 - SwiGLU
 #
@@ -488,7 +490,7 @@ check("since_2017/swiglu", SwiGLU)
 #
 # While a model writes, it keeps the keys and values of all earlier positions in memory,
 # and with long texts and many users, memory rather than arithmetic becomes the limit.
-# The remedy is to let several heads of queries **share** one head of keys and values
+# The remedy is to let several query heads **share** one head of keys and values
 # (Ainslie et al. 2023):
 
 # %%
@@ -499,9 +501,9 @@ drawing(
 )
 
 # %% [markdown]
-# Heads that share are **neighbours**, so that with 4 heads of queries and 2 of keys,
-# query heads 0 and 1 belong to key head 0. Multi-head attention (`g = h`) and
-# multi-query attention (`g = 1`) are the two extremes.
+# The heads that share are **neighbours**: with 4 query heads and 2 key heads, query
+# heads 0 and 1 use key head 0. Multi-head attention (`g = h`) and multi-query attention
+# (`g = 1`) are the two extremes.
 #
 # ### Exercise 7.4 - Grouped-query attention
 #
@@ -710,9 +712,9 @@ class CausalAttention(nn.Module):
 check("since_2017/attention_layer", CausalAttention)
 
 # %% [markdown]
-# The block, of which LLaMA 7B stacks 32, is a pre-norm layer as in unit 4: it
-# normalises, applies attention and adds the result to `x`, and then does the same with
-# the feed-forward network.
+# The block is a pre-norm layer as in unit 4: it normalises, applies attention and adds
+# the result to `x`, and then does the same with the feed-forward network. LLaMA 7B
+# stacks 32 of these blocks.
 
 
 # %%
@@ -851,8 +853,8 @@ check("since_2017/language_model", LanguageModel)
 # library is installed (`pip install transformers`), also computes the logits afresh.
 #
 # A small difference proves something only if mistakes make a large one. The cell
-# therefore also changes the weights in such a way that correct code gives the same
-# logits as three popular mistakes, and tries a model with the wrong base.
+# therefore also imitates three popular mistakes, by changing the weights so that
+# correct code gives the logits of the mistake, and tries a model with the wrong base.
 
 
 # %%
@@ -865,18 +867,19 @@ def against_a_llama():
 
 
 # %% [markdown]
-# For your model the difference is only rounding, while each mistake changes some logit
-# by more than half the size of the largest logit, so none of them could hide.
+# For your model, the difference is no more than rounding. Each mistake, however,
+# changes some logit by more than half the magnitude of the largest one, so none of them
+# could hide.
 #
 # ## 6. Never compute anything twice
 #
-# Greedy decoding, as you wrote it in unit 5, feeds *all* tokens so far in each step,
-# although under a causal mask the keys and values of old positions never change.
-# Compute them once, keep them in a **cache**, and feed only the newest token: `T`
-# positions in all, instead of $1 + 2 + \dots + T$. Three things need care: positions
-# are rotated, so new ones need an **offset**; there are fewer key/value heads than
-# query heads; and a whole **chunk** of new positions may arrive at once, because the
-# model reads a prompt in one pass before it writes token by token.
+# Greedy decoding, as you wrote it in unit 5, feeds the model *all* tokens so far at
+# each step, although under a causal mask the keys and values of old positions never
+# change. Compute them once, keep them in a **cache**, and feed only the newest token:
+# `T` positions in all, instead of $1 + 2 + \dots + T$. Three things need care:
+# positions are rotated, so new ones need an **offset**; there are fewer key/value heads
+# than query heads; and a whole **chunk** of new positions may arrive at once, because
+# the model reads a prompt in one pass before it writes token by token.
 #
 # ```text
 # in the cache            new chunk x            position of x[0] is T, not 0
@@ -892,8 +895,8 @@ def against_a_llama():
 # because text still comes out.
 #
 # **Task.** Return the output of `layer` for the new positions `x` only, and the new
-# cache. The argument `cache` is `None` in the first call, and after that the cache
-# which the previous call returned; its form is up to you.
+# cache. In the first call, `cache` is `None`; afterwards it is what the previous call
+# returned, in any form that you like.
 #
 # **Example.** After a prompt of 5, `attend_with_cache(layer, x, cache)` with `x (B, 1,
 # d_model)` returns what `layer` gives at position 5 of the whole text, `(B, 1,
@@ -1006,9 +1009,9 @@ def computed_or_looked_up():
 
 
 # %% [markdown]
-# To see how much is saved, we measure the time for one more token after 31, 63, … up to
-# 511 others: without a cache, which computes the whole text again for each token, and
-# with one.
+# To see how much this saves, we measure the time for one more token after 31, 63, … up
+# to 511 others, first without a cache, where each token costs a pass over the whole
+# text, then with one.
 
 
 # %% folded=true
@@ -1045,8 +1048,8 @@ def cost_per_token():
 
 # %% [markdown]
 # Without a cache, a token costs more the longer the text is, because every earlier
-# position is computed again. With one, the curve is nearly flat: what still grows is
-# the attention to the cached keys, which at this size is little.
+# position is computed again. With one, the curve is nearly flat: only the attention to
+# the cached keys still grows, and at this size that is little.
 #
 # **Predict first.** A model the size of LLaMA 7B has 32 layers and 32 heads of 128
 # components. At 4,096 tokens, with two bytes per number, does its cache take megabytes
@@ -1068,25 +1071,25 @@ def bytes_of_the_cache():
 
 
 # %% [markdown]
-# The cache of *one* text takes two gigabytes with multi-head attention, half a gigabyte
-# with eight heads of keys and values, and 64 megabytes with one, and this is what the
-# groups are for.
+# This is what the groups are for: the cache of *one* text takes two gigabytes with
+# multi-head attention, half a gigabyte with eight heads of keys and values, and 64
+# megabytes with one.
 
 # %% [markdown]
 # ## 7. Which token now?
 #
 # The model gives logits, and we have to choose a token. Beam search, the choice of
-# 2017, looks for the most probable text, which for open-ended writing is dull, because
-# it repeats itself (Holtzman et al. 2020). So we **sample**, usually from a
-# distribution that was reshaped first. You know temperature, top-k and top-p from unit
-# 5, to which Nguyen et al. 2024 added **min-p**: probabilities below `min_p` *times the
-# largest one* become zero, and the rest is rescaled, so that few tokens are left when
-# the model is certain, and many when it is not. Whether min-p is better than top-p is
+# 2017, looks for the most probable text, but in open-ended writing that text is dull
+# and repeats itself (Holtzman et al. 2020). So we **sample**, usually from a
+# distribution that has been reshaped first. You know temperature, top-k and top-p from
+# unit 5. Nguyen et al. 2024 added **min-p**: probabilities below `min_p` *times the
+# largest one* become zero and the rest are rescaled, so few tokens are left when the
+# model is certain, and many when it is not. Whether min-p is better than top-p is
 # disputed: Schaeffer et al. 2025 tuned all samplers equally and found no advantage.
 #
 # `generate` samples from an **explicit generator**, which makes a text repeatable
-# whatever else uses random numbers. A global seed does not, since one more call of
-# dropout somewhere may change every later token.
+# whatever else uses random numbers. A global seed cannot promise that, since one more
+# call to dropout somewhere may change every later token.
 
 
 # %%
@@ -1122,15 +1125,15 @@ def generate(
 # \mid x_{<t})$, becomes unit 5's **perplexity** $e^\ell$: the number of equally likely
 # tokens among which the model seems to choose.
 #
-# What a token is, however, differs between models, and if tokens are long, a text has
-# few of them and the perplexity is large, while with bytes it has many and the
-# perplexity is small. What can be compared is **bits per byte**: the sum of all
-# negative log-probabilities, in bits, divided by the number of bytes in the text.
+# Models differ, however, in what they call a token. If tokens are long, a text has few
+# of them and the perplexity is large; if they are bytes, it has many and the perplexity
+# is small. What can be compared is **bits per byte**: the sum of all negative
+# log-probabilities, in bits, divided by the number of bytes in the text.
 #
-# It also matters what $x_{<t}$ is if the model sees at most `window` tokens, because
-# when a text is cut into pieces, the first tokens of each piece have no past. So let
-# windows **overlap**: each starts `stride` tokens after the previous one, and counts
-# only tokens that no earlier window has counted.
+# It also matters how much past $x_{<t}$ holds if the model sees at most `window`
+# tokens: when a text is simply cut into pieces, the first tokens of each have little or
+# none. So let windows **overlap**: each starts `stride` tokens after the previous one,
+# and counts only tokens that no earlier window has counted.
 #
 # ```text
 # window 6, stride 4      x = not counted again, n = counted
@@ -1140,9 +1143,9 @@ def generate(
 # 3rd                                 x  x  n         reaches the end: the last one
 # ```
 #
-# On WikiText-2, GPT-2 (large) has a perplexity of 19.4 if the windows do not overlap,
-# and of 16.4 if they overlap by half (Hugging Face's documentation, *Perplexity of
-# fixed-length models*), with one and the same model and text.
+# The same model on the same text, GPT-2 (large) on WikiText-2, has a perplexity of 19.4
+# if the windows do not overlap, and of 16.4 if they overlap by half (Hugging Face's
+# documentation, *Perplexity of fixed-length models*).
 
 
 # %%
@@ -1173,18 +1176,18 @@ def sliding_perplexity(
 # ## 9. Train it
 #
 # Two things in the recipe below deserve a look before you use them. The **W** of AdamW
-# is its weight decay, which Adam added to the gradient, where it was divided by the
-# root of the second moment like everything else, so that weights with large gradients
-# hardly decayed. Loshchilov and Hutter 2019 took it out (*decoupled*), and since then
-# all weights shrink by the same factor. **Clipping** you know from unit 5; it matters
-# here because one bad batch in a thousand can have a gradient a hundred times longer
-# than usual, and one such step can undo a day of training.
+# stands for weight decay. Adam added it to the gradient, where it was divided by the
+# root of the second moment like everything else, so weights with large gradients hardly
+# decayed. Loshchilov and Hutter 2019 took it out (*decoupled*), so that all weights
+# shrink by the same factor. You know **clipping** from unit 5; it matters here because
+# one bad batch in a thousand can have a gradient a hundred times longer than usual, and
+# one such step can undo a day of training.
 #
-# You hand in the model of this section, and an exam needs text that nobody has seen,
-# which is why it is trained on the course's own grammar: sentences that are generated
+# You hand in the model of this section, and grading it needs text that nobody has seen.
+# The model is therefore trained on sentences that the course's own grammar generates
 # afresh, split so that no statement (who does what) occurs in both training and test
-# text. Tokens are **bytes**, so there is no tokenizer and no unknown word, the
-# vocabulary has 128 entries, and bits per byte are simply the loss divided by $\log 2$.
+# text. Tokens are **bytes**: there is no tokenizer and no unknown word, the vocabulary
+# has 128 entries, and bits per byte are simply the loss divided by $\log 2$.
 
 
 # %%
@@ -1357,9 +1360,9 @@ check("since_2017/trained_model", trained_model)
 
 # %% [markdown]
 # Without any model, a byte costs 7 bits, since there are 128 possible values. Knowing
-# how often each one occurs brings this down to 4.5 bits, and knowing which follows
-# which to 3.3, while the recipe reaches about 1.1 bits. Most of the remaining loss is
-# the choice of the next *word*, which no model can know. (The check measures a little
+# how often each one occurs brings this down to 4.5 bits, and knowing which byte follows
+# which, to 3.3; the recipe reaches about 1.1. Most of the remaining loss comes from the
+# choice of the next *word*, which no model can foresee. (The check measures a little
 # more, because its windows do not overlap.)
 
 
@@ -1391,12 +1394,11 @@ def it_writes():
 # %% [markdown]
 # ## 10. It reads English
 #
-# Nobody ever wrote the sentences of our grammar by hand, but every computer with Python
-# holds a large text that people wrote for people: the language reference, which
-# `help()` shows, and the docstrings of the standard library, about 1.6 million
-# characters in all, of which every twentieth document is held out. (They differ a
-# little between versions of Python, so your numbers may differ a little from those
-# below.)
+# So far, our sentences have come from a grammar, but every Python installation includes
+# a large text written by people for people: the language reference that `help()` shows,
+# and the docstrings of the standard library. Together they come to about 1.6 million
+# characters; we hold out every twentieth document. (The text varies a little between
+# versions of Python, so your numbers may differ a little from those below.)
 
 
 # %%
@@ -1410,12 +1412,12 @@ def what_the_manual_says():
 
 
 # %% [markdown]
-# As tokens, we compare plain bytes with merges of bytes. Your `learn_merges` and
-# `segment` of unit 6 do the merging as they are, because each byte can be written as a
-# character of its own. As in GPT-2 (Radford et al. 2019, section 2.2), the text is
-# first cut into **pieces**, which no merge crosses: words with the space before them,
-# numbers, punctuation and white space. Without this step, the merges would be wasted on
-# variants such as `dog.`, `dog!` and `dog?`.
+# We compare two kinds of token, single bytes and merged ones. Your `learn_merges` and
+# `segment` from unit 6 work here unchanged, because each byte can be written as a
+# single character. As in GPT-2 (Radford et al. 2019, section 2.2), the text is first
+# cut into **pieces**, which no merge crosses: words with the space before them,
+# numbers, punctuation and white space. Without this step, many merges would be wasted
+# on variants such as `dog.`, `dog!` and `dog?`.
 
 
 # %%
@@ -1463,7 +1465,7 @@ SAMPLED = 240  # bytes
 def read_manual(
     tokens: english.Bytes | english.BytePairs, steps: int = 1200
 ) -> dict[int, float]:
-    """Train a model; its bits per byte of unseen text at four moments."""
+    """Train a model; its bits per byte of unseen text at four checkpoints."""
     text, bits = UNSEEN[:60_000], {}
     moments = [steps * part // 60 for part in (5, 15, 24, 60)]
     unseen = tokens.encode(text)
@@ -1502,13 +1504,14 @@ def it_reads_english():
 
 
 # %% [markdown]
-# Per token, the bytes win with about 1.6 nats against 3.7, but this comparison says
-# nothing, because a token of the second model is two and a half bytes long. Per byte,
-# the pairs win with about 2.1 bits against 2.3. Even that is not the whole truth: in
-# equally many steps, their model has read two and a half times as much text, and its
-# larger table adds a quarter to its parameters. After 480 steps, when it has read as
-# many bytes as the other model in all of its 1,200, the two are about level. What
-# merges buy is reading speed, together with a longer past in the same 96 tokens.
+# Per token, the bytes win with about 1.6 nats against 3.7, but this comparison is
+# meaningless, because a token of the second model is two and a half bytes long on
+# average. Per byte, the pairs win with about 2.1 bits against 2.3. Even that is not
+# quite fair: in the same number of steps, the model trained on pairs has read two and a
+# half times as much text, and its larger embedding table gives it a quarter more
+# parameters. After 480 steps, when it has read as many bytes as the other model in all
+# of its 1,200, the two are about level. What merges buy is reading speed, together with
+# a longer past in the same 96 tokens.
 #
 # As for the samples, after 100 steps there are letters and spaces, after 300 short
 # words, and after 1,200 something that from a distance looks like a manual: phrases of
@@ -1537,8 +1540,8 @@ my_guess = "? MB"  # write yours here; the cell below the exercise has the answe
 # *time ~20 min · difficulty 4/5 · 9 points*
 #
 # **Task.** For a `LanguageModel` of these sizes, return the bytes of its training state
-# (the four tensors) and the bytes of its activations, all in float32, by the counts in
-# the contract.
+# (the four tensors) and the bytes of its activations, all in float32, using the counts
+# in the contract.
 #
 # **Example.** For `LanguageModel(50, 24, 6, 2, num_layers=3, d_ff=48)` and 4 texts of
 # 10 tokens: `(206208, 224960)`.
@@ -1616,9 +1619,9 @@ def training_bytes(
 check("since_2017/training_bytes", training_bytes)
 
 # %% [markdown]
-# Whether the counts are right is decided by measuring. The next cell runs one training
-# step and adds up every tensor that PyTorch keeps for it. It also asks what fits into
-# 16 GB for the sizes of SmolLM2-135M, the chat model of the finale, at 2,048 tokens.
+# A measurement shows whether the counts are right: the next cell runs one training step
+# and adds up every tensor that PyTorch keeps for it. It also asks what fits into 16 GB
+# for the sizes of SmolLM2-135M, the chat model of the finale, at 2,048 tokens.
 
 
 # %%
@@ -1640,16 +1643,16 @@ def predicted_and_measured():
 
 
 # %% [markdown]
-# A step of the small model takes 29 megabytes, twenty times its parameters, and most of
-# that is activations. For 135 million parameters, the state alone is 2.15 GB, and
-# since each text adds 7.9 GB, no more than **one** text fits into 16 GB. More than half
-# of its activations are attention weights, which are quadratic in the length: this is
-# the memory that attention in tiles (unit 2) never writes.
+# A step of the small model takes 29 megabytes, twenty times as much as its parameters,
+# and most of that is activations. For 135 million parameters, the state alone is
+# 2.15 GB, and since each text adds 7.9 GB, no more than **one** text fits into 16 GB.
+# More than half of its activations are attention weights, whose number grows with the
+# square of the length and which attention in tiles (unit 2) never stores.
 #
-# Time is counted in floating-point operations, of which a forward pass takes two for
-# each parameter and token, one multiplication and one addition. The backward pass takes
-# twice as many, so a run with $N$ parameters and $D$ tokens needs about $6ND$ (Kaplan
-# et al. 2020, section 2.1). How long would *your* machine take for 135 million
+# Time is counted in floating-point operations. A forward pass takes two of them for
+# each parameter and token, one multiplication and one addition, and the backward pass
+# takes twice as many, so a run with $N$ parameters and $D$ tokens needs about $6ND$
+# (Kaplan et al. 2020, section 2.1). How long would *your* machine take for 135 million
 # parameters?
 
 
@@ -1668,7 +1671,7 @@ def days_of_a_run():
 
 
 # %% [markdown]
-# Twenty tokens for each parameter are what Hoffmann et al. 2022 found best for a given
+# Hoffmann et al. 2022 found that about twenty tokens per parameter are best for a given
 # amount of computation. The published model read 2 trillion tokens (Ben Allal et al.
 # 2025), more than seven hundred times as many, because a small model that will be used
 # often is worth training for longer.
@@ -1685,8 +1688,8 @@ def days_of_a_run():
 #
 # *time ~10 min · difficulty 2/5 · 7 points*
 #
-# **Task.** Fit $L = a N^{-b}$ to measured losses: draw the line of least squares
-# through the points $(\log N, \log L)$, and return `a` and `b`.
+# **Task.** Fit $L = a N^{-b}$ to measured losses: find the least-squares line through
+# the points $(\log N, \log L)$, and return `a` and `b`.
 #
 # **Example.** For the sizes `[100, 10000]` and the losses `[4.0, 2.0]`, the result is
 # `a = 8.0` and `b = 0.1505`.
@@ -1790,20 +1793,20 @@ def predict_the_fifth():
 # %% [markdown]
 # The line misses by a few percent: in five runs with different seeds, the fifth model
 # was between 1 % better and 4 % worse than predicted, although it is sixty times as
-# large as the first. Three things explain the miss. The points scatter, because with a
-# different seed a model of 29 thousand parameters comes out up to 4 % better or worse,
-# which tilts the line. Every model was stopped after 400 steps, and with 800 the fifth
-# falls well below the line, which therefore describes a *budget* and not what a size
-# can reach. And a power law falls to zero, whereas no model can predict what is random
-# in a text; Hoffmann et al. 2022 (section 3.3) add a constant for this floor.
+# large as the first. Three things contribute to the miss. First, the points scatter:
+# with a different seed, a model of 29 thousand parameters comes out up to 4 % better or
+# worse, which tilts the line. Second, every model was stopped after 400 steps; with
+# 800, the fifth falls well below the line, so the line describes a *budget*, not what a
+# size can reach. Third, a power law falls to zero, but no model can predict what is
+# random in a text, so Hoffmann et al. 2022 (section 3.3) add a constant for this floor.
 #
 # ## 13. Finale: a chat model in your code
 #
 # SmolLM2-135M-Instruct (Ben Allal et al. 2025) is a chat model with Llama's
-# architecture: 30 blocks, `d_model` 576, 9 heads and 3 of keys and values, a SwiGLU of
-# width 1536, and tied embeddings of 49,152 tokens. Your `LanguageModel` has all of it,
-# and only two settings differ from your defaults: the rotary base is 100,000, and the
-# norms' epsilon is 1e-5.
+# architecture: 30 blocks, `d_model` 576, 9 query heads and 3 heads of keys and values,
+# a SwiGLU of width 1536, and tied embeddings of 49,152 tokens. Your `LanguageModel` has
+# all of it, and only two settings differ from your defaults: the rotary base is
+# 100,000, and the norms' epsilon is 1e-5.
 #
 # Its weights come as a GGUF file, the format of llama.cpp, under these names:
 #
@@ -1815,11 +1818,11 @@ def predict_the_fifth():
 #                       blk.3.attn_output.weight   ... for each of the blocks
 # ```
 #
-# The file stores query and key projections for rotary **neighbours**, whereas your
-# `rotate` rotates **halves**. If their rows are permuted, each component ends up where
-# the other convention expects it; and since queries and keys are permuted alike, no
-# score changes. For one head of six components, `pairs_to_halves` turns the rows
-# 0 1 2 3 4 5 into 0 2 4 1 3 5, each head for itself.
+# The file stores query and key projections whose rotary pairs are **neighbours**,
+# whereas your `rotate` pairs **halves**. Permuting their rows puts each component where
+# the other convention expects it, and since queries and keys are permuted alike, no
+# score changes. `pairs_to_halves` treats each head separately: in one of six
+# components, it turns the rows 0 1 2 3 4 5 into 0 2 4 1 3 5.
 
 
 # %%
@@ -1914,9 +1917,9 @@ check("since_2017/published_tensor", published_tensor)
 # %% [markdown]
 # The cell after the folded one looks for the file of the model itself; if it is
 # missing, the cell says in one line how to get it (98 MB, Apache-2.0), and the text
-# below says what you would see. Since its 135 million parameters take 0.54 GB in
-# float32, and all tensors and all parameters together would take twice as much, the
-# model is filled one parameter at a time.
+# below says what you would see. The model is filled one parameter at a time, because
+# its 135 million parameters take 0.54 GB in float32, and all tensors and all parameters
+# together would take twice as much.
 
 
 # %% folded=true
@@ -1983,13 +1986,13 @@ def a_chat_model_in_your_classes():
 
 
 # %% [markdown]
-# Ask it something. With `ask("...")`, which always takes the most probable token,
-# everybody gets the same answer, whereas `ask("...", temperature=0.7, min_p=0.1)`
-# samples, so that its answer depends on the seed, which `answer` above sets to 0.
+# Ask it something. `ask("...")` always takes the most probable token, so everybody gets
+# the same answer, whereas `ask("...", temperature=0.7, min_p=0.1)` samples, so its
+# answer depends on the seed, which `answer` above sets to 0.
 #
 # A model of 135 million parameters writes fluent English and knows the capital of
 # France, but it cannot be relied on for facts, fails at most sums, jokes, rhymes and
-# languages other than English, and never says that it does not know.
+# languages other than English, and will not tell you when it does not know.
 
 # %%
 QUESTIONS = ["What is the capital of France?", 'Reverse the word "cat".']
@@ -2077,16 +2080,16 @@ def without_the_conversion():
 
 
 # %% [markdown]
-# With the conversion, the perplexity is **23.5**, and without it 71; the answer to the
-# question about France is then something like *"You are a man with the love to help me,
-# I can be a man"*. It is still English, and this is the instructive part: the
-# feed-forward networks, the embeddings and the values are intact, so words still follow
-# words, but components that were trained as a pair no longer rotate together, and what
+# Without the conversion, the perplexity rises from **23.5** to 71, and the answer to
+# the question about France is something like *"You are a man with the love to help me,
+# I can be a man"*. It is instructive that this is still English. The feed-forward
+# networks, the embeddings and the value projections are intact, so words still follow
+# words; but components that were trained as a pair no longer rotate together, and what
 # is lost is *which word is where*. No shape is wrong and no error is raised, so no test
 # of shapes would notice.
 #
-# Last, the cache in use. Per token it holds keys and values of 3 heads with 64
-# components in 30 blocks, at 4 bytes each, which makes 46,080 bytes.
+# Last, we look at the cache in use. Per token, it holds the keys and values of 3 heads
+# of 64 components in 30 blocks, at 4 bytes each: 46,080 bytes.
 
 
 # %% folded=true
@@ -2117,9 +2120,9 @@ def what_the_cache_buys():
 
 
 # %% [markdown]
-# The cache takes what was computed: 1.7 MB for the prompt, and 0.38 GB for the 8,192
-# tokens that this model may read. With it, the model computes one
-# position per token, and not the whole text once more.
+# The cache takes as much as we computed: 1.7 MB for the prompt, and 0.38 GB for the
+# 8,192 tokens that this model may read. With it, the model computes one position per
+# token instead of the whole text once more.
 #
 # **A question for you.** Asked to reverse "cat", 135 million parameters answer that it
 # "is a word that has a similar sound to 'cat' but with a different spelling", although
@@ -2129,17 +2132,17 @@ def what_the_cache_buys():
 # *An answer* that does not blame the size: "cat" is **one token** of 49,152, so the
 # model never sees its letters, and what it knows of spelling comes from texts that
 # spell words out. It was also trained to continue texts, in which words are hardly ever
-# reversed, while unit 5's model sees one symbol per position, and nothing but reversals
-# in training. What a model can do is decided by its data, its tokens and its objective
-# before the number of its parameters.
+# reversed, while unit 5's model sees one symbol per position, and saw nothing but
+# reversals in training. What a model can do is decided by its data, its tokens and its
+# objective before the number of its parameters.
 
 # %% [markdown]
 # ## Three ages of one machine
 #
-# You built the column *LLaMA, 2023*, but with shared keys and a tied output matrix;
-# unit 10 builds some of the last column, which often has several entries, because the
-# open models of 2025 and 2026 disagree. Where they agree, a question is settled for
-# now; the rest is still being tried.
+# You built the column *LLaMA, 2023*, but with shared keys and values and a tied output
+# matrix; unit 10 builds parts of the last column. That column often has several
+# entries, because the open models of 2025 and 2026 disagree. Where they agree, a
+# question is settled for now; the rest is still being tried.
 #
 # | part | 2017 | LLaMA, 2023 | 2025/26 |
 # |---|---|---|---|

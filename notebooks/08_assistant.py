@@ -3,9 +3,9 @@
 #
 # *An optional unit, which needs unit 7.* A model that was trained on text continues
 # text, so it may answer your question with three more questions. In this unit you write
-# the conversations from which an assistant learns, retrain a third of a percent of a
-# published chat model until it talks like a pirate, and find out what preferences and
-# rewards can teach a model and what they cannot.
+# the conversations from which an assistant learns, teach a published chat model to talk
+# like a pirate by training a third of a percent as many parameters as it has, and find
+# out what preferences and rewards can teach a model and what they cannot.
 
 # %% [markdown]
 # **You will learn**
@@ -99,12 +99,11 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # ```
 #
 # To train on such a text, we have to decide which tokens the loss counts. The model
-# will never have to write the user's question, so every bit of gradient spent on it is
-# taken from the answer; it does have to write the answer, and also the `<|im_end|>`
-# after it, which is the only way in which it can say that it has finished. PyTorch's
-# `F.cross_entropy` skips each position whose label is -100, so a list of labels is all
-# that we need. Ouyang et al. 2022 (*InstructGPT*) call this step **supervised
-# fine-tuning**.
+# will never have to write the user's question, so the loss leaves the question out. It
+# does have to write the answer, and also the `<|im_end|>` after it, which is its only
+# way to say that it has finished. PyTorch's `F.cross_entropy` skips each position whose
+# label is -100, so a list of labels is all that we need. Ouyang et al. 2022
+# (*InstructGPT*) call this step **supervised fine-tuning**.
 #
 # ### Exercise 8.1 - A conversation and its labels
 #
@@ -197,12 +196,12 @@ def what_is_learnt():
 
 # %% [markdown]
 # Of a short conversation like this one, less than a fifth is learnt. The marker at the
-# end of each answer deserves a second look, because a well-known bug hides it: SmolLM2
-# uses `<|im_end|>` for padding as well, and code that gives every padding token the
-# label -100 then also hides the end of every answer. The loss falls as it should, the
-# answers look fine, and the tuned model never stops talking (*trl*, issue 1623 and pull
-# request 6357). The labels still need to be shifted, as in unit 7, since the logits at
-# position `t` predict token `t + 1`:
+# end of each answer deserves a second look, because a well-known bug drops it from the
+# loss: SmolLM2 uses `<|im_end|>` for padding as well, so code that gives every padding
+# token the label -100 also hides the end of every answer. The loss falls as it should
+# and the answers look fine, but the tuned model never stops talking (*trl*, issue 1623
+# and pull request 6357). The labels still need to be shifted, as in unit 7, since the
+# logits at position `t` predict token `t + 1`:
 
 
 # %%
@@ -216,23 +215,23 @@ def answer_loss(
 # %% [markdown]
 # ## 2. LoRA: tune a model with two thin matrices
 #
-# SmolLM2-135M-Instruct has 134.5 million parameters, and AdamW needs a gradient and two
-# moment estimates for each of them, three times the memory of the model itself. Hu et
-# al. 2021 (section 4.1) suppose that the *change* which fine-tuning makes to a matrix
-# has a low rank, so they freeze the matrix $W$ and learn only its change, as the
-# product of two thin matrices:
+# SmolLM2-135M-Instruct has 134.5 million parameters. For each of them, training with
+# AdamW stores a gradient and two moment estimates, which takes three times the memory
+# of the model itself. Hu et al. 2021 (section 4.1) suppose that the *update* that
+# fine-tuning makes to a matrix has a low rank, so they freeze the matrix $W$ and learn
+# only its update, as the product of two thin matrices:
 #
 # $$y = W x + \frac{\alpha}{r} B A x, \qquad A: r \times d_\text{in},
 # \quad B: d_\text{out} \times r$$
 #
 # With $r = 8$, a matrix of 576 × 576 gets 9,216 new parameters beside its 331,776 old
-# ones. $A$ starts at random and $B$ at zero, so that before the first step the model is
-# exactly what it was, and after the last one $W + \frac{\alpha}{r} B A$ is an ordinary
-# matrix again: **the tuned model is as fast as before.**
+# ones. $A$ starts with random entries and $B$ with zeros, so before the first step the
+# model is exactly what it was. After the last one, $W + \frac{\alpha}{r} B A$ is an
+# ordinary matrix again: **the tuned model is as fast as before.**
 #
-# **Predict first.** If *both* matrices started at zero, the model would also be what it
-# was. What would the first gradients of $A$ and of $B$ be, and what would the model
-# learn?
+# **Predict first.** If *both* matrices started at zero, the model would likewise start
+# unchanged. What would the first gradients of $A$ and of $B$ be, and what would the
+# model learn?
 
 # %% [markdown]
 # > *Your prediction (double-click here to write it down):*
@@ -242,9 +241,9 @@ def answer_loss(
 #
 # *time ~20 min · difficulty 3/5 · 12 points*
 #
-# **Task.** Write `LoRALinear`, which freezes a linear layer and adds the scaled product
-# of `b` and `a` to what it computes. `merged` returns one plain layer that computes the
-# same.
+# **Task.** Write `LoRALinear`, which freezes a linear layer and adds
+# $\frac{\alpha}{r} B A x$ to its output. `merged` returns one plain layer with the same
+# output.
 #
 # **Example.** `LoRALinear(nn.Linear(6, 4), rank=2)` has 20 trainable parameters: `a` of
 # shape `(2, 6)` and `b` of shape `(4, 2)`.
@@ -254,7 +253,7 @@ def answer_loss(
 # - `base` is the layer itself, not a copy; its parameters do not require gradients.
 # - The parameters `a`, `(rank, d_in)`, and `b`, `(d_out, rank)`, are trainable.
 # - `a` starts with random entries, `b` with zeros.
-# - The change is multiplied by `alpha / rank`.
+# - The update is multiplied by `alpha / rank`.
 # - Inputs have any number of leading dimensions, and are not modified.
 # - `merged` returns a new `nn.Linear`, with a bias if `base` has one.
 # - `merged` leaves `base` as it is.
@@ -291,12 +290,12 @@ def answer_loss(
 
 # %% exercise="assistant/lora_linear"
 class LoRALinear(nn.Module):
-    """A frozen linear layer plus a trainable change of low rank (Hu et al. 2021).
+    """A frozen linear layer plus a trainable update of low rank (Hu et al. 2021).
 
     Args:
         base: the layer to tune, from d_in to d_out features.
-        rank: of the change.
-        alpha: the change is multiplied by alpha / rank.
+        rank: of the update.
+        alpha: the update is multiplied by alpha / rank.
     """
 
     def __init__(self, base: nn.Linear, rank: int = 8, alpha: float = 16.0):
@@ -310,7 +309,7 @@ class LoRALinear(nn.Module):
         ### END SOLUTION
 
     def forward(self, x: Float[Tensor, "*batch d_in"]) -> Float[Tensor, "*batch d_out"]:
-        """What the layer computes, and its change."""
+        """The layer's output plus the low-rank update."""
         ### BEGIN SOLUTION
         change = x @ self.a.T @ self.b.T  # (..., d_out)
         return self.base(x) + self.scale * change
@@ -331,13 +330,13 @@ class LoRALinear(nn.Module):
 check("assistant/lora_linear", LoRALinear)
 
 # %% [markdown]
-# The prediction: the gradient of $B$ is a product with $A x$, and that of $A$ a product
-# with $B$, so with both at zero both gradients are zero as well, and since they stay
-# zero at every later step, the model would learn nothing at all.
+# The gradient of $B$ contains the factor $A x$, and the gradient of $A$ the factor $B$.
+# With both matrices at zero, both gradients are zero too, at this and every later step,
+# so the model would learn nothing at all.
 #
-# The chat model is next: queries and values of all 30 blocks get a change of rank 8,
-# and all that it is shown is twelve conversations such as *What colour is the sky? -
-# Arr, it be blue, matey!* Each of thirty steps takes one of them at random.
+# Now for the chat model: the query and value projections of all 30 blocks get a rank-8
+# update, and the only training data is twelve conversations such as *What colour is the
+# sky? - Arr, it be blue, matey!* Each of thirty steps takes one of them at random.
 #
 # **Predict first.** After thirty steps, how does the model answer *What is the capital
 # of France?*, which is not among the twelve? And by how much does its perplexity rise
@@ -349,7 +348,7 @@ check("assistant/lora_linear", LoRALinear)
 
 # %%
 def add_lora(chat: nn.Module, rank: int = 8) -> nn.Module:
-    """Freeze a model, and give the queries and values of each block a LoRA change."""
+    """Freeze a model; give each block's query and value projections a LoRA update."""
     chat.requires_grad_(False)
     for block in chat.blocks:
         layer = block.attention
@@ -389,28 +388,30 @@ def talk_like_a_pirate():
 
 
 # %% [markdown]
-# Thirty steps are enough for the new style, and it carries over to questions that the
+# Thirty steps are enough for the new style, which carries over to questions that the
 # model never saw: with each of the five seeds that we tried, nearly every answer begins
-# with *Arr* and ends with *matey*, and Paris and Berlin are still the capitals. The
-# price is that the perplexity of a paragraph that has nothing to do with pirates rises
-# from 26 to between 70 and 95, so the model now finds plain English three times as
-# surprising; and *Who wrote Hamlet?*, whose answer used to name Shakespeare, is now
-# answered with *Arr, it be Hamlet, matey!* Twelve short answers say nothing about the
-# rest of what the model knows, and nothing in the loss asks it to keep that. Biderman
-# et al. 2024 (*LoRA Learns Less and Forgets Less*) find that full fine-tuning on
-# programming and mathematics forgets even more, and learns more as well. With LoRA, at
-# least, nothing is lost for good: the old matrices were frozen, and without $A$ and $B$
-# the model is again exactly what it was.
+# with *Arr* and ends with *matey*, and Paris and Berlin are still the capitals.
+#
+# The style has its price: the perplexity of a paragraph that has nothing to do with
+# pirates rises from 26 to between 70 and 95, so the model now finds plain English about
+# three times as surprising; and the answer to *Who wrote Hamlet?*, which used to name
+# Shakespeare, is now *Arr, it be Hamlet, matey!* Twelve short answers say nothing about
+# the rest of what the model knows, and nothing in the loss asks it to keep that.
+# Biderman et al. 2024 (*LoRA Learns Less and Forgets Less*) find that full fine-tuning
+# on programming and mathematics forgets even more, and learns more as well. With LoRA,
+# at least, nothing is lost for good: the old matrices were frozen, and without $A$ and
+# $B$ the model is again exactly what it was.
 #
 # ## 3. Preferences: learn from pairs of answers
 #
 # Written answers are expensive, and for many questions it is easier to say which of two
 # answers is better than to write a good one. Ouyang et al. 2022 train a *reward model*
-# on such pairs and then optimise it with reinforcement learning. Rafailov et al. 2023
-# show that neither is needed: if the policy $\pi$ may move away from a reference
-# $\pi_\text{ref}$ only at a price $\beta$, its own log-probabilities already contain a
-# reward, and the pairs can be fitted directly. For a chosen answer $y_w$ and a rejected
-# one $y_l$ to the prompt $x$, the loss of **DPO** (their equation 7) is
+# on such pairs and then optimise the language model, the *policy*, against it with
+# reinforcement learning. Rafailov et al. 2023 show that neither is needed: if the
+# policy $\pi$ may move away from a reference $\pi_\text{ref}$ only at a cost set by
+# $\beta$, its own log-probabilities already contain a reward, and the pairs can be
+# fitted directly. For a chosen answer $y_w$ and a rejected one $y_l$ to the prompt $x$,
+# the loss of **DPO** (their equation 7) is
 #
 # $$L = -\log \sigma\!\left(
 # \beta \log \frac{\pi(y_w \mid x)}{\pi_\text{ref}(y_w \mid x)} -
@@ -423,10 +424,10 @@ def talk_like_a_pirate():
 #
 # *time ~15 min · difficulty 3/5 · 11 points*
 #
-# **Task.** Compute the loss by the formula, as the mean over `N` pairs. The arguments
-# are log-probabilities of whole answers, by the model and by the reference.
+# **Task.** Compute this loss as the mean over `N` pairs. The arguments are
+# log-probabilities of whole answers, under the model and under the reference.
 #
-# **Example.** For equal model and reference, the loss is 0.6931. If `chosen` is then
+# **Example.** If model and reference are equal, the loss is 0.6931. If `chosen` is then
 # raised by 10, it is 0.3133, with $\beta = 0.1$.
 #
 # <details><summary>Contract</summary>
@@ -496,14 +497,14 @@ def dpo_loss(
 check("assistant/dpo_loss", dpo_loss)
 
 # %% [markdown]
-# What this loss does to a model is the subject of a comparison below, in which DPO and
-# a second method start from the same base model.
+# A comparison below shows what this loss does to a model: DPO and a second method start
+# from the same base model.
 #
 # ## 4. Rewards: learn from your own attempts
 #
 # Where nobody has written answers or compared them, but an answer can be **checked**,
 # there is a third way: let the model try several times, and make the attempts that
-# worked more probable. This is how models such as DeepSeek-R1 learnt in 2025 to solve
+# worked more probable. This is how models such as DeepSeek-R1 (2025) learnt to solve
 # problems step by step. The algorithm is **GRPO** (Shao et al. 2024, *DeepSeekMath*),
 # and it is simple enough to try on unit 5's reversal.
 #
@@ -593,8 +594,8 @@ def two_groups():
 
 # %% [markdown]
 # The single success gets 1.73 and each failure -0.58: the rarer a success, the more it
-# counts. The second group gets zeros, since where no answer is better than another,
-# there is **nothing to learn**, and this will matter.
+# counts. The second group gets zeros: where no answer is better than another, there is
+# **nothing to learn**, and this will matter below.
 #
 # The loss makes answers with a positive advantage more probable and those with a
 # negative one less probable. For $N$ answers, of which answer $i$ has $T_i$ tokens,
@@ -603,15 +604,15 @@ def two_groups():
 # \sum_{t=1}^{T_i} \log p(x_{i,t} \mid x_{i,<t}).$$
 #
 # (The paper has the ratio of new to old probability in place of $\log p$, and clips it,
-# to allow several steps per batch of answers. With a single step, as we take it, the
-# ratio is 1 and never clipped, and its gradient is that of $\log p$.)
+# to allow several steps per batch of answers. With a single step, as here, the ratio is
+# 1 and never clipped, and its gradient is that of $\log p$.)
 #
 # ### Exercise 8.5 - The loss of an answer
 #
 # *time ~15 min · difficulty 3/5 · 8 points*
 #
-# **Task.** Compute the loss by the formula, where position `t` of the logits predicts
-# token `t` of the answer and PAD after its end does not count.
+# **Task.** Compute this loss: position `t` of the logits predicts token `t` of the
+# answer, and PAD after its end does not count.
 #
 # **Example.** If all logits are zero and the advantages are 1 and -1, the loss is 0:
 # both answers have the same mean log-probability.
@@ -889,20 +890,20 @@ def one_base_model_two_ways():
 # %% [markdown]
 # One method discourages and the other encourages. With five seeds, DPO cuts the copies
 # to less than a seventh of the answers (a sequence that reads the same in both
-# directions counts as both), but the reversals end up anywhere between a quarter and
-# two thirds of them. The loss only asks for a *difference*, and pushing down the
-# rejected answer is the easiest way to get one, so the probability goes to strings that
-# are neither, such as `2954`, `25541` or nothing at all. With most seeds the chosen
-# answer even becomes a little less probable; Pal et al. 2024 (*Smaug*) describe this
-# failure and add a term against it (*DPO-Positive*). GRPO raises the share of reversals
-# from less than half to eight or nine in ten, because it samples what the model writes
-# *now* and rewards what works.
+# directions counts as both), but reversals make up anything from a quarter to two
+# thirds. The loss only asks for a *difference*, and pushing down the rejected answer is
+# an easy way to get one, so probability goes to strings that are neither, such as
+# `2954`, `25541` or nothing at all. With most seeds the chosen answer even becomes a
+# little less probable; Pal et al. 2024 (*Smaug*) describe this failure and add a term
+# against it (*DPO-Positive*). GRPO raises the share of reversals from less than half to
+# eight or nine in ten, because it samples what the model writes *now* and rewards what
+# works.
 #
-# Neither method taught a new skill. The base model could already reverse, and it now
-# chooses to: fine-tuning by reward *sharpens* what a model does some of the time. Where
-# it never succeeds, there is nothing to sharpen. A model that was trained on lengths 1
-# to 10 reverses none of the sequences of length 12 (unit 5's cliff), so rewards for
-# that length leave every group without spread:
+# Neither method taught a new skill. The base model could already reverse, and after
+# GRPO it mostly does: fine-tuning by reward *sharpens* what a model does some of the
+# time. Where it never succeeds, there is nothing to sharpen. A model that was trained
+# on lengths 1 to 10 reverses none of the sequences of length 12 (unit 5's cliff), so
+# rewards for that length leave every group without spread:
 
 
 # %%
@@ -958,9 +959,9 @@ def a_careless_reward():
 
 # %% [markdown]
 # It writes a digit or two and stops, because a single correct digit earns the full
-# reward, and each further digit can only lower it, so the exact match falls to about
-# the share of sequences that *have* a single digit, one in ten, while the reward kept
-# rising. **A model optimises what you measure, not what you mean**, which is known as
+# reward, and each further digit can only lower it. The exact match falls to about one
+# in ten, the share of sequences that *have* a single digit, while the reward keeps
+# rising. **A model optimises what you measure, not what you mean**: this is known as
 # *reward hacking* (Amodei et al. 2016; Skalse et al. 2022).
 #
 # The usual leash is a **KL term**: a penalty for answers that the starting model would
@@ -1015,8 +1016,8 @@ def on_a_leash():
 # ## 5. Bug clinic: a loop that learns the questions too
 #
 # A training loop that counts the wrong tokens gives no error message: the loss falls,
-# the answers improve, and only somebody who knows what to look for sees that half of
-# the training was spent on the questions. Loops like this are published, some of them
+# the answers improve, and only somebody who knows what to look for sees that much of
+# the training was spent on the questions. Such loops have been published, some of them
 # on purpose. The trainer of *trl* counts every token of a conversation unless you set
 # `assistant_only_loss=True`, and Raschka 2024 (*Build a Large Language Model From
 # Scratch*, section 7.3) masks only the padding, and leaves the questions to an
@@ -1044,10 +1045,10 @@ def published_step(
 
 # %% [markdown]
 # Your test sees a step only from outside: it chooses a batch, calls the step, and says
-# whether loss and gradient are those of the answers. Four bugs to begin with: the
-# questions are learnt, the end of each answer is not, logits and labels are not
-# shifted, and the sum over the answers is divided by the number of *all* tokens, so
-# that a long question makes the step small.
+# whether loss and gradient are those of the answers. Here are four bugs to begin with:
+# the questions are learnt, the end of each answer is not, logits and labels are not
+# shifted, and the sum over the answers is divided by the number of *all* tokens, so a
+# long question makes the step small.
 #
 # ### Exercise 8.6 - A test for the training step
 #
@@ -1151,17 +1152,17 @@ check("assistant/bug_clinic", assert_learns_answers)
 #
 # for $b$ bits (*absmax* quantisation; Dettmers et al. 2022, *LLM.int8()*, section 2).
 # Take the weights 0.3, -1 and 0.6 with 4 bits, whose largest integer is 7. The scale is
-# 1/7, so that the codes are 2, -7 and 4, and what comes back is 0.29, -1 and 0.57. If
-# the same three weights had to share their scale with a weight of 10, however, their
-# codes would be 0, -1 and 0, and two of the three would be lost. Each row of a matrix,
-# which makes one output *channel*, should therefore have a scale of its own.
+# 1/7, so the codes are 2, -7 and 4, which decode to 0.29, -1 and 0.57. If the same
+# three weights had to share their scale with a weight of 10, however, their codes would
+# be 0, -1 and 0, and two of the three would be lost. Each row of a matrix, which makes
+# one output *channel*, should therefore have a scale of its own.
 #
 # ### Exercise 8.7 - Quantise each channel
 #
 # *time ~10 min · difficulty 2/5 · 9 points*
 #
-# **Task.** Return the codes and the scales of a matrix by the formula, with one scale
-# for each row.
+# **Task.** Quantise a matrix as in the formula, with one scale for each row, and return
+# the codes and the scales.
 #
 # **Example.** `quantize_per_channel(torch.tensor([[0.3, -1.0, 0.6]]), bits=4)` returns
 # the codes `[[2, -7, 4]]` and the scales `[[0.1429]]`.
@@ -1226,8 +1227,8 @@ def quantize_per_channel(
 check("assistant/quantize_per_channel", quantize_per_channel)
 
 # %% [markdown]
-# What fewer bits cost the chat model is best seen in its perplexity on a text that was
-# written for this course, because nobody can have learnt that text by heart. Your
+# To see what fewer bits cost the chat model, we measure its perplexity on a text that
+# was written for this course, because it cannot have learnt that text by heart. Your
 # function quantises all matrices of its thirty blocks in three ways: with one scale for
 # a whole matrix, with one for each row, and with one for each 32 weights of a row, for
 # which you only have to reshape the matrix. (In the file, each weight of these matrices
@@ -1235,7 +1236,7 @@ check("assistant/quantize_per_channel", quantize_per_channel)
 # comes on top of one that has already been paid.)
 #
 # The next cell looks for the model, and if it is missing, says in one line how to get
-# it (98 MB, Apache-2.0). You then see what the later cells printed for us.
+# it (98 MB, Apache-2.0). In that case, the later cells show what they printed for us.
 
 # %%
 chat = None  # stays None where SmolLM2 is not installed
@@ -1275,12 +1276,12 @@ def the_price_of_bits():
 
 
 # %% [markdown]
-# With eight bits, any of the three is good enough, and a scale per row costs next to
-# nothing (31.2 instead of 31.1). With six, the three part company: a scale per row
-# gives 31.7, and one for the whole matrix 51. At four bits, a scale per row doubles the
-# perplexity and one for the whole matrix destroys the model, which answers with
-# punctuation, while one for every 32 weights still gives 38. It is the few large
-# weights of a matrix that make the difference, since they set the scale of everything
+# With eight bits, any of the three is good enough: a scale per row raises the
+# perplexity only from 31.1 to 31.2. With six, the three begin to differ: a scale per
+# row gives 31.7, and one for the whole matrix 51. At four bits, one for every 32
+# weights still gives 38, whereas a scale per row doubles the perplexity, and one for
+# the whole matrix destroys the model, which then answers with punctuation. The few
+# large weights of a matrix make the difference, since they set the scale of everything
 # that shares it. Every block of 32 needs its own scale of 16 bits, however, which adds
 # half a bit to each weight: nothing is free, but this is cheap.
 #
@@ -1294,10 +1295,10 @@ def the_price_of_bits():
 # probability $\min(1, p(x) / q(x))$. A rejected guess is replaced by a sample from the
 # **residual**, $\max(0, p - q)$ rescaled to sum to 1.
 #
-# Take two tokens with $p = (0.2, 0.8)$ and $q = (0.5, 0.5)$, of which the first is
-# guessed half of the time and then accepted in two cases out of five. It is thus
+# Take two tokens with $p = (0.2, 0.8)$ and $q = (0.5, 0.5)$, and follow the first. It
+# is guessed half of the time and then accepted in two cases out of five, so it is
 # written with probability 0.2, exactly as often as the large model wants. All
-# rejections become the second token, of which $q$ had too little.
+# rejections become the second token, to which $q$ gave too little probability.
 #
 # ### Exercise 8.8 - Accept or replace
 #
@@ -1375,11 +1376,11 @@ check("assistant/accept_rule", accept_rule)
 # Why does this keep the distribution, however bad the guesses are? A token $x$ is
 # written if it is guessed and accepted, which has probability $q(x) \min(1, p(x)/q(x))
 # = \min(p(x), q(x))$, or if something was rejected and $x$ is the replacement.
-# Something is rejected with probability $1 - \sum_y \min(p(y), q(y))$, which is the
-# same number as $\sum_y \max(0, p(y) - q(y))$, by which the residual was divided. The
-# second way therefore contributes $\max(0, p(x) - q(x))$, and since $\min(p, q) +
-# \max(0, p - q)$ is $p$, the two ways add up to what the large model wants, whatever
-# $q$ may be. The next cell adds them up with your function:
+# Something is rejected with probability $1 - \sum_y \min(p(y), q(y))$, which equals
+# $\sum_y \max(0, p(y) - q(y))$, the sum by which the residual was divided. The second
+# way therefore contributes $\max(0, p(x) - q(x))$, and since
+# $\min(p, q) + \max(0, p - q)$ is $p$, the two ways add up to what the large model
+# wants, whatever $q$ may be. The next cell adds them up with your function:
 
 
 # %%
@@ -1482,9 +1483,9 @@ def judge_guesses(
 check("assistant/judge_guesses", judge_guesses)
 
 # %% [markdown]
-# Now both functions go to work, with a table that counts trigrams of bytes as the
-# guesser and unit 7's model of bytes as the judge; if the file of that model is neither
-# here nor in its folder, a shorter training run replaces it.
+# Now both functions go to work: a table of byte trigrams guesses, and unit 7's model of
+# bytes judges. If the file of that model is neither here nor in its folder, a shorter
+# training run replaces it.
 
 
 # %% folded=true
@@ -1585,8 +1586,8 @@ def guesses_at_work():
 # With four guesses, the model writes about two bytes in each of its passes, so it has
 # to run only half as often. Guessing further ahead helps less and less, because the
 # first rejected guess ends a pass and makes all later ones worthless. The sampled pairs
-# differ from the model's own probabilities about as much as plain samples do, which is
-# nothing but sampling noise.
+# differ from the model's own probabilities about as much as plain samples do, that is,
+# by no more than sampling noise.
 #
 # How much time this saves depends on the machine, and above all on the cost of a long
 # pass compared with a short one, which is why the cell prints milliseconds and the text
@@ -1718,13 +1719,13 @@ def twenty_questions_with_choices():
 
 
 # %% [markdown]
-# After this question, *salt* has the larger sum, since it is a single token, and *a
+# After this question, *salt* has the largest sum, since it is a single token, and *a
 # good night's sleep* has the largest mean, because each of its words is easy to guess
 # from the one before. Only the gain prefers *light and water*: that choice is
 # improbable in general, and the question is what makes it probable. Over all twenty
-# questions, the sum picks short choices and the mean picks long ones, and both fail
-# most of the time, whereas the gain is right in 17 of 20. Nothing about the model has
-# changed, only how its numbers were read.
+# questions, the gain is right in 17, whereas the sum picks short choices, the mean
+# picks long ones, and both fail most of the time. The model has not changed, only the
+# way in which we read its numbers.
 #
 # We chose the lengths of our choices to make this visible, and in a published benchmark
 # the three ways are closer together. Still, two reports on the same model and the same
@@ -1737,9 +1738,9 @@ def twenty_questions_with_choices():
 # When does the library of Karlsbach open? No model can know, since we invented that
 # library, and no amount of fine-tuning on other texts would help. What the model *can*
 # do is read, so the way out is to **find** the sentence with the answer and to put it
-# into the prompt (Lewis et al. 2020, *Retrieval-Augmented Generation*). Finding is done
-# by MiniLM in your encoder of unit 4, which gives each passage a vector such that
-# similar meanings have similar directions; reading is done by SmolLM2.
+# into the prompt (Lewis et al. 2020, *Retrieval-Augmented Generation*). MiniLM, in your
+# encoder from unit 4, does the finding by giving each passage a vector, such that
+# similar meanings have similar directions, and SmolLM2 does the reading.
 #
 # ### Exercise 8.11 - Find the passages
 #
@@ -1914,8 +1915,8 @@ def twenty_questions_about_notes():
 #
 # Our count looks for one word only, so read the answers yourself. The new printer is
 # said to be *in the kitchen*, although the note says *next to the kitchen*, and the
-# train leaves from a station that does not exist. Finding solves what the model does
-# not know, but not how carefully it reads.
+# train leaves from a station that does not exist. Finding a passage supplies what the
+# model does not know, but does not make it read carefully.
 #
 # What happens if the notes do not contain the answer? Ask, and then ask a question
 # about notes of your own.
@@ -1934,11 +1935,11 @@ def a_question_of_your_own():
 
 
 # %% [markdown]
-# It describes a door of white marble, although the passage that was found is about an
-# office on the fourth floor. The cosine would have warned you: it is 0.34 here, and it
-# was never below 0.6 for the twenty questions above. A system that has to be honest
-# therefore needs a threshold on the search, because the model will not refuse by
-# itself.
+# The model describes a door of white marble, although the passage that was found is
+# about an office on the fourth floor. The cosine would have warned you: it is 0.34
+# here, and it was never below 0.6 for the twenty questions above. A system that has to
+# be honest therefore needs a threshold on the search, because the model will not refuse
+# by itself.
 #
 # ## 10. What 135 million parameters cannot do
 #
@@ -1960,22 +1961,22 @@ def what_it_cannot_do():
 # It is fluent, and nearly everything it says is false. Read its answers as a list of
 # what size buys, and what it does not.
 #
-# - **Facts.** The capital of France has been in its training texts thousands of times,
-#   the winner of a literature prize perhaps twice. A model of this size stores the
-#   first kind of fact and invents the second, in the same confident tone. Retrieval is
-#   the cure, as long as there is a text to retrieve.
+# - **Facts.** The capital of France must have occurred in its training texts thousands
+#   of times, the winner of a literature prize perhaps twice. A model of this size
+#   stores the first kind of fact and invents the second, in the same confident tone.
+#   Retrieval is the cure, as long as there is a text to retrieve.
 # - **Arithmetic.** It has seen many sums and learnt how their solutions are phrased,
 #   but here it has forgotten to carry the one. Larger models write out the steps, and
 #   products hand the sum to a calculator.
-# - **Letters.** A word is one or two tokens, so how many letters it has, or whether one
-#   of them is an e, is one more fact to remember, and not something that can be looked
-#   up in the input.
+# - **Letters.** A word is one or two tokens, so the input does not show how many
+#   letters it has, or whether one of them is an e: each of these is one more fact to
+#   remember.
 # - **Other languages.** Nearly all of its training text was English, so its French
 #   keeps the sound of French and loses the meaning.
-# - **Reasoning.** Who is the shortest of three is answered correctly, which proves
-#   little, because the last name of the question is a good guess. With one more person
-#   or another order it may fail, and only many variations would show which of the two
-#   it does.
+# - **Reasoning.** It answers correctly who is the shortest of three, but that proves
+#   little, because the last name in the question is a good guess. With one more person
+#   or a different order it may fail, and only many variations would show whether it
+#   reasons or guesses.
 # - **Not knowing.** The model was trained to answer, and so it invents a film for a
 #   king who never existed. Asked about your breakfast, it begins with an apology, and
 #   what it then says about itself is text like any other.

@@ -9,7 +9,7 @@
 
 # %% [markdown]
 # **You will learn**
-# - to read and to change what any part of a model computes, with hooks;
+# - to read and to change the output of any part of a model, with hooks;
 # - how two layers continue a repetition that one layer cannot, and which heads do it;
 # - to divide a logit among the parts that wrote it;
 # - to find the block and the head through which a fact travels;
@@ -24,7 +24,7 @@
 # **Recap.** Unit 4 read attention weights with forward hooks. Unit 7 gave
 # `modern.CausalAttention`, `modern.Block` and `modern.LanguageModel`, which runs a
 # published chat model; its parts have names such as `blocks.3.attention.w_o`. A block
-# adds what its attention and its feed-forward network compute to the **residual
+# adds the outputs of its attention and its feed-forward network to the **residual
 # stream**, the vector at each position that runs from the embedding to the logits.
 #
 # <details><summary>Conventions of this unit</summary>
@@ -35,7 +35,7 @@
 # | `d_model`, `d_k` | size of the residual stream, and of one head's values |
 # | `h` (in code `num_heads`) | heads of queries |
 # | `(23, 4)` | head 4 of block 23; both are counted from 0 |
-# | to silence a head | to replace what it computes by zeros |
+# | to silence a head | to replace its output by zeros |
 #
 # </details>
 
@@ -250,23 +250,24 @@ def without_one_attention():
 
 
 # %% [markdown]
-# For 26 of the 30, because the residual stream makes a missing branch survivable: every
-# other block still reads the sum of all that was written. Without the attention of
-# block 0, 1 or 2 the model is broken in general, but block 23 is different: only there,
-# late in the model, does one layer decide about Paris, and section 4 finds out how.
+# It still says "Paris" for 26 of the 30, because the residual stream makes a missing
+# branch survivable: every other block still reads the sum of all that was written.
+# Without the attention of block 0, 1 or 2, the model is broken in general. Block 23 is
+# different: only there, late in the model, does one layer decide about Paris, and
+# section 4 finds out how.
 #
 # ## 2. The head that completes a repetition
 #
 # Take a text of random tokens that starts again after some period, `7 3 9 5 7 3 9 ...`.
 # Nothing in its first period can be predicted; all that follows the second `7` can, by
-# a rule that needs no knowledge at all: *find the last occurrence of the current
-# token and copy what followed it.* Olsson et al. 2022 call a head that does so an
-# **induction head**, and found that it appears early and suddenly in training.
+# a rule that needs no knowledge at all: *find the last occurrence of the current token
+# and copy what followed it.* Olsson et al. 2022 call a head that does so an **induction
+# head**, and find that such heads appear early and suddenly in training.
 #
 # A query can find an equal token, but the token that it wants is one position further,
-# and nothing in that token says what came before it. This has to be written into the
-# stream by a head of the layer below, which looks one token back. Elhage et al. 2021
-# conclude that attention needs **two layers** for this rule.
+# and nothing in that token says what came before it. A head of the layer below, which
+# looks one token back, has to write this into the stream. Elhage et al. 2021 conclude
+# that attention needs **two layers** for this rule.
 #
 # We train models of attention alone, without feed-forward networks, with one layer and
 # with two. Every text repeats with a random period of 6 to 18 tokens.
@@ -346,9 +347,9 @@ def one_layer_and_two():
 # by step 200 it has fallen below 0.3. What appeared there?
 #
 # To find out, we look for the two heads by their **stripes**. In the attention map of a
-# head that looks one token back, all weight lies just below the diagonal. An induction
-# head of a text with period `p` looks from position `i` to `i - p + 1`, the token after
-# the previous occurrence, which is a stripe as well, farther from the diagonal.
+# head that looks one token back, all weight lies just below the diagonal. In a text
+# with period `p`, an induction head looks from position `i` to `i - p + 1`, the token
+# after the previous occurrence: this gives a second stripe, farther from the diagonal.
 #
 # ### Exercise 9.2 - The stripe of induction
 #
@@ -467,8 +468,8 @@ def two_kinds_of_stripes():
 # %% [markdown]
 # Both heads of layer 0 have the first stripe, and both of layer 1 have the second one.
 # This is a picture, and a picture can mislead: a head may look at a token and pass
-# nothing on. The experiment that could refute our story **silences** a head. If the
-# heads of layer 0 do not matter, the story is wrong.
+# nothing on. The experiment that could refute our story **silences** a head. If
+# silencing the heads of layer 0 changes nothing, the story is wrong.
 #
 # ### Exercise 9.3 - Silence a head
 #
@@ -604,19 +605,19 @@ def a_fixed_period():
 
 
 # %% [markdown]
-# Perfectly, yet it has learnt nothing about repetitions: it looks eleven positions
-# back, whatever the tokens are. On random periods it is as poor as any single layer.
-# Whoever trains and measures on texts of one *period* measures this rule too, so the
-# period has to vary in training.
+# The single layer does perfectly, yet it has learnt nothing about repetitions: it looks
+# eleven positions back, whatever the tokens are. On random periods it is as poor as any
+# single layer. Whoever trains and measures on texts of one *period* measures this rule
+# too, so the period has to vary in training.
 #
 # ### The same heads in a chat model
 #
 # Does a real model have such heads too? Olsson et al. 2022 define induction heads by
 # their behaviour on **random tokens** that are repeated, which no memory of English can
-# explain. So do we: 25 random tokens, twice, and your score for each of the 270 heads.
-# (One period is enough here, since the model was not trained on these texts.) The
-# **control** silences just as many heads of the same blocks, those with the lowest
-# scores.
+# explain. We do the same, with 25 random tokens, repeated once, and your score for each
+# of the 270 heads. (One period is enough here, since the model was not trained on these
+# texts.) The **control** silences just as many heads of the same blocks, those with the
+# lowest scores.
 
 
 # %% folded=true
@@ -679,8 +680,8 @@ def induction_in_a_chat_model():
 # %% [markdown]
 # It does: in each of six random draws of the tokens, the same four heads come first,
 # three of them in block 17 and one in block 18. Silencing these four of 270 raises the
-# loss in the repetition from between 3 and 4 to between 7 and 9, whereas the control
-# adds less than 0.5, and the loss the first time moves by 0.2 at most. The claim that
+# loss in the repetition from between 3 and 4 to between 7 and 9. The control adds less
+# than 0.5, and the loss on the first occurrence moves by 0.2 at most. The claim that
 # real models have induction heads, and that their copying depends on them, holds here.
 # What we did not check is the paper's larger claim, that such heads may be the
 # mechanism behind most *in-context learning*; for larger models, the authors themselves
@@ -689,12 +690,12 @@ def induction_in_a_chat_model():
 # ## 3. The parts that wrote a logit
 #
 # Silencing asks what happens without a part, and needs one run for each. A second
-# question, who wrote the answer, needs no extra run. The stream at the end is a **sum**
-# of what the embedding, each head and each feed-forward network wrote, and the logit of
-# a token is the product of the normalised sum with one row of the output matrix. So the
-# logit can be divided among the parts, once we know what each head wrote. A layer's
-# output is `w_o` times the concatenated heads, and a product with a concatenation is a
-# sum of products.
+# question, which part wrote the answer, needs no extra run. The stream at the end is a
+# **sum** of what the embedding, each head and each feed-forward network wrote, and the
+# logit of a token is the product of the normalised sum with one row of the output
+# matrix. So the logit can be divided among the parts, once we know what each head
+# wrote. A layer's output is `w_o` times the concatenated heads, and a product with a
+# concatenation is a sum of products.
 #
 # ### Exercise 9.4 - What each head writes
 #
@@ -760,9 +761,9 @@ def head_outputs(
 check("look_inside/head_outputs", head_outputs)
 
 # %% [markdown]
-# The final norm comes next. It divides the *sum* by its root mean square, so its scale
-# is one number, the same for all parts, and once this number is known, the logit is
-# linear in them. This is called **direct logit attribution** (Elhage et al. 2021).
+# The final norm comes next. It divides the *sum* by its root mean square, so all parts
+# share one scale, and once this number is known, the logit is linear in them. This is
+# called **direct logit attribution** (Elhage et al. 2021).
 #
 # ### Exercise 9.5 - Divide a logit among the parts
 #
@@ -897,11 +898,11 @@ def a_logit_in_steps():
 # collapses, contribute next to nothing. Attribution shows the **direct** path only, and
 # what layer 0 writes reaches the logits through layer 1.
 #
-# Now the chat model, for "The capital of France is". The logit of *Paris* alone is
-# a poor question, because much of it says only that *some* capital, or some name,
-# should follow. The **difference** between the logits of *Paris* and *Rome* is a better
-# one: whatever helps all capitals alike drops out. The control asks about *Rome* and
-# *Berlin*, whose countries are not in the text.
+# We now turn to the chat model and "The capital of France is". The logit of *Paris*
+# alone is a poor question, because much of it says only that *some* capital, or some
+# name, should follow. The **difference** between the logits of *Paris* and *Rome* is a
+# better one: whatever helps all capitals alike drops out. The control asks about *Rome*
+# and *Berlin*, whose countries are not in the text.
 
 
 # %%
@@ -922,8 +923,8 @@ def a_logit_of_the_chat_model():
 
 # %% [markdown]
 # Of all parts, head (23, 4) writes most, +3.0, and it is in the very block without
-# whose attention the model lost Paris; in the control it writes only +0.3. (The
-# next two parts are of the last block, and cancel each other: +2.1 and -2.1.)
+# whose attention the model lost Paris; in the control it writes only +0.3. (The next
+# two parts come from the last block, and cancel each other: +2.1 and -2.1.)
 #
 # A popular shortcut skips the parts and reads the stream as it is: the **logit lens**
 # (nostalgebraist 2020) applies the final norm and the output matrix after every block.
@@ -973,9 +974,10 @@ def the_logit_lens():
 #
 # **Task.** Return a map with a row for each block `i` and a column for each position
 # `p`. For its entry, run `ids`, but copy the state that enters block `i` at position
-# `p` from the run of `other_ids`. Then look at `logit[other_answer] - logit[answer]` at
-# the last position: how far, as a share, did the copy move it from its value for `ids`
-# to its value for `other_ids`?
+# `p` from the run of `other_ids`.
+#
+# The entry is a share: how far did the copy move `logit[other_answer] - logit[answer]`,
+# at the last position, from its value for `ids` to its value for `other_ids`?
 #
 # **Example.** If the difference is -4 for `ids` and 6 for `other_ids`, a copy that
 # makes it 1 has a share of 0.5; one that changes nothing has 0.
@@ -1087,13 +1089,13 @@ def where_the_fact_is():
 # It moves at once. Up to the state that enters block 23, the whole effect is at the
 # noun, and from block 24 on at the last position; no other state carries more than a
 # few percent. In the first row that had to be so, because only the noun differs. What
-# the map adds is that for 23 blocks nothing moves, and that block 23 moves everything.
-# Geva et al. 2023 describe such a late step in larger models: attention extracts the
-# attribute from the noun.
+# the map adds is that for 23 blocks hardly anything moves, and that block 23 moves
+# nearly everything. Geva et al. 2023 describe such a late step in larger models:
+# attention extracts the attribute from the noun.
 #
 # The map leaves nine candidates, the heads of that block, among which attribution
-# pointed at (23, 4). The next cell prints how much each looks from *is* at *France*,
-# and what it costs to silence it, which is nothing if a head only *looks*.
+# pointed at (23, 4). The next cell prints how strongly each attends from *is* to
+# *France*, and what silencing it costs: nothing, if a head only *looks*.
 
 
 # %% folded=true
@@ -1154,7 +1156,7 @@ def the_head_that_carries_it():
 
 
 # %% [markdown]
-# Head (23, 4) looks at the noun with a weight of 0.90, and its silence costs 4.1 of
+# Head (23, 4) looks at the noun with a weight of 0.90, and silencing it costs 4.1 of
 # *Paris*'s logit of 17.4; none of the other eight costs more than 0.3, although head 0
 # looks there with a weight of 0.31. For Italy, China, Russia and Portugal, the capital
 # is lost without it. For France, Germany, Japan, Spain, Greece and Austria it stays
@@ -1290,19 +1292,19 @@ def sinks():
 # The first prediction holds: the first token of text 1 gets 47 % of all weight in the
 # mean over blocks. So does the second: once the first token is masked, the one after it
 # gets 41 to 46 % in three texts. The sink moves, and the perplexity rises by 15 to
-# 49 %, where masking the most important of a few other positions costs 9 to 20 %. The
+# 49 %, whereas masking the most important of a few other positions costs 9 to 20 %. The
 # third prediction fails: with zeros for the sink's values, the perplexity is two to
 # four times as high; with zeros at one of these other positions, it rises by a quarter
 # at most.
 #
-# Whether the sink holds information is decided by the last row. With the values of the
-# first token *of a different text*, "Snow fell", the perplexity changes by -5 to +25 %,
-# about as much as when an ordinary word is silenced. So the values are **uninformative,
-# but needed**: they are much the same in every text, and half of all weight on a
-# constant vector is a bias that all later layers were trained with. "Non-informative"
-# survives here, "not contribute" does not, at least in this model. Had we silenced the
-# sink by zeros only, we would have taken it for the most informative word of the text,
-# but zeros are also something that no layer has ever seen.
+# The last row decides whether the sink holds information. With the values of the first
+# token *of a different text*, "Snow fell", the perplexity changes by -5 to +25 %, about
+# as much as when an ordinary word is silenced. So the values are **uninformative, but
+# needed**: they are much the same in every text, and half of all weight on a constant
+# vector is a bias that all later layers were trained with. "Non-informative" survives
+# here, "not contribute" does not, at least in this model. Had we silenced the sink by
+# zeros only, we would have taken it for the most informative word of the text, but
+# zeros are also something that no layer has ever seen.
 #
 # *Question in words (10 points, time ~10 min).* A blog post shows that head (11, 1) of
 # a chat model gives most of its weight to the name in a sentence, and concludes: "This

@@ -10,7 +10,7 @@
 
 # %% [markdown]
 # **You will learn**
-# - how attention's scores can grow without limit, and how QK-norm prevents it;
+# - how attention's scores can grow without limit, and how QK-norm bounds them;
 # - what windows, experts and pages cost and save;
 # - how Muon makes a step, and why sixteen-bit weights need copies in thirty-two;
 # - what breaks in texts longer than those of training, and what each change buys at
@@ -92,10 +92,10 @@ def small_model(**parts: Callable[[], nn.Module]) -> nn.Module:
 # %% [markdown]
 # ## 1. A norm for queries and keys
 #
-# Nothing limits the size of a score, and if queries and keys both double during
+# Nothing limits the magnitude of a score: if queries and keys both double during
 # training, their dot products become four times as large. A softmax over large scores
-# puts all its weight on one key and passes on almost no gradient. When Dehghani et al.
-# 2023 (section 2) scaled a vision Transformer to 8 billion parameters, training
+# puts nearly all its weight on one key and passes on almost no gradient. When Dehghani
+# et al. 2023 (section 2) scaled a vision Transformer to 8 billion parameters, training
 # diverged for this reason. The cure goes back to Henry et al. 2020: **normalise the
 # queries and keys of each head** before they are compared. Qwen3 (Yang et al. 2025,
 # section 2) and Gemma 3 do so with an RMSNorm; OLMo 2 normalises all heads of a
@@ -213,11 +213,10 @@ def against_a_qwen3():
 
 
 # %% [markdown]
-# The prediction: two vectors of length $\sqrt{d_k}$ have a dot product of at most
-# $d_k$, so no score exceeds $\sqrt{d_k} = 4$ while the norms' weights are ones. The
-# weights are trained, so larger scores remain possible. But now they can come only from
-# $2 d_k$ parameters per layer; they are no longer a side effect of training all the
-# others.
+# Two vectors of length $\sqrt{d_k}$ have a dot product of at most $d_k$, so no score
+# exceeds $\sqrt{d_k} = 4$ while the norms' weights are ones. Since those weights are
+# trained, larger scores remain possible, but now they can come only from $2 d_k$
+# parameters per layer; they are no longer a side effect of training all the others.
 #
 # To see what that buys, two small models start from the same matrices and see the same
 # batches, at a rather high learning rate (0.03). The figure follows the largest score
@@ -276,9 +275,9 @@ def the_largest_score():
 
 # %% [markdown]
 # With the norms, the largest score stays about three to six times smaller for each of
-# the five seeds that we tried. The loss is another matter: the norms lower it for some
-# seeds and raise it for others, because a model of this size does not diverge even
-# without them. QK-norm is a safety measure for large models, and it costs two vectors
+# the five seeds that we tried. The loss is another matter: a model of this size does
+# not diverge even without the norms, and they lower its loss for some seeds and raise
+# it for others. QK-norm is a safety measure for large models, and it costs two vectors
 # of weights per layer.
 #
 # ## 2. A window on the past
@@ -408,9 +407,10 @@ def five_to_one():
 
 
 # %% [markdown]
-# Close to 1/6 for the longest: for a long text, the local layers hardly count, while
-# for a short one they save nothing. Here is the layer, which is `CausalAttention` with
-# a different mask (`compared`, from section 1, returns its rotated queries and keys):
+# For the longest texts, the cache shrinks to about 1/6, because the local layers hardly
+# count, while for short ones they save nothing. Here is the layer, which is
+# `CausalAttention` with a different mask (`compared`, from section 1, returns its
+# rotated queries and keys):
 
 
 # %%
@@ -682,15 +682,15 @@ def against_a_mixtral():
 
 
 # %% [markdown]
-# An expert that gets few tokens learns little, so it gets even fewer. The usual remedy
-# is a loss that favours using all experts equally (Fedus et al. 2022, equations 4 to
-# 6). Let $f_i$ be the share of tokens that are sent to expert $i$, and $P_i$ the mean
-# probability that a softmax over *all* logits gives to it. Then
+# An expert that gets few tokens learns little, so it may get even fewer. The usual
+# remedy is a loss that favours using all experts equally (Fedus et al. 2022, equations
+# 4 to 6). Let $f_i$ be the share of tokens that are sent to expert $i$, and $P_i$ the
+# mean probability that a softmax over *all* logits gives to it. Then
 #
 # $$\mathcal{L}_\text{balance} = E \sum_{i=1}^{E} f_i \, P_i$$
 #
-# The shares $f_i$ come from counting, so no gradient flows through them. The gradient
-# flows through the $P_i$, and it pushes down most strongly the experts that are used
+# The shares $f_i$ come from counting, so no gradient flows through them. It flows
+# through the $P_i$ instead, and pushes down most strongly the experts that are used
 # most.
 #
 # ### Exercise 10.4 - The load-balancing loss
@@ -816,11 +816,11 @@ def experts_compared():
 
 
 # %% [markdown]
-# The shares are of all choices, two for each token. Without the balancing loss, the
-# load is uneven, although no expert gets everything: at some point in training, one
-# expert of a block receives only a few percent. Which one it is, and whether it
-# recovers, depends on the seed. With the balancing loss, each expert soon gets about a
-# quarter.
+# Each share is a fraction of all choices, two for each token. Without the balancing
+# loss, the load is uneven, although no expert gets everything: at some point in
+# training, one expert of a block receives only a few percent. Which one it is, and
+# whether it recovers, depends on the seed. With the balancing loss, each expert soon
+# gets about a quarter.
 #
 # After 300 steps, experts buy hardly anything: the three losses are close, their order
 # depends on the seed, and the dense network takes less time. With an even load, each
@@ -933,7 +933,7 @@ def singular_values():
 
 # %% [markdown]
 # Each column follows one singular value through the steps. The fifth one begins near
-# 0.01 and has reached 1.07 after four of them; the first five columns end between 0.68
+# 0.01 and has reached 1.07 after four steps; the first five columns end between 0.68
 # and 1.10, and only the last one, which began a thousand times smaller than the first,
 # is still on its way. None of them settles, but it hardly matters whether a direction
 # gets 0.7 or 1.1 of a step.
@@ -1024,14 +1024,14 @@ def lost_updates():
 
 # %% [markdown]
 # You get 1: the sum $1 + 2^{-9}$ is nearer to 1 than to the next number, so each of the
-# 512 additions is rounded away, and no number of further ones would help. An update of
+# 512 additions is rounded away, and no number of further ones would help. An update to
 # a weight suffers the same fate as soon as it is smaller than about one part in 500, as
 # many updates are late in training.
 #
 # The usual remedy (Micikevicius et al. 2018, section 3.1) is a second copy of each
 # weight in float32, the **master copy**. Gradients come from the bfloat16 weights, the
-# optimizer updates the copies, and the model receives them rounded. What is too small
-# to be seen today remains in the copy until it adds up to something that is not.
+# optimizer updates the copies, and the model receives them rounded. An update that is
+# too small to show at once remains in the copy until enough of them have added up.
 #
 # ### Exercise 10.6 - A step with master copies
 #
@@ -1153,11 +1153,11 @@ def what_lost_updates_cost():
 
 
 # %% [markdown]
-# With master copies, the loss is that of float32 to within 0.01 for each of the five
-# seeds that we tried, although every weight with which the model computes has only
-# eight significant bits. Without them, the same 200 steps end about 0.1 nats higher,
-# since a part of each update was rounded away. The gap opens where steps become small,
-# which is to say towards the end of every long run.
+# With master copies, the loss agrees with that of float32 to within 0.01 for each of
+# the five seeds that we tried, although every weight with which the model computes has
+# only eight significant bits. Without them, the same 200 steps end about 0.1 nats
+# higher, since a part of each update was rounded away. The gap opens where steps become
+# small, that is, towards the end of a long run.
 
 # %% [markdown]
 # ## 6. What does each part buy?
@@ -1324,10 +1324,10 @@ def one_part_at_a_time():
 #
 # ## 7. Longer than anything seen
 #
-# In section 2, a model with rotary positions got worse on longer texts than those of
-# training. To see whether other kinds of positions fare better, four models are trained
-# on 64 bytes at a time, without any positions, with learned ones, with added sines, and
-# with rotations; then they read texts that are twice and four times as long.
+# In section 2, a model with rotary positions got worse on texts longer than those of
+# training. To see whether other kinds of positions fare better, we train four models on
+# 64 bytes at a time (without any positions, with learned ones, with added sines, and
+# with rotations) and let them read texts that are twice and four times as long.
 #
 
 # %% folded=true
@@ -1401,8 +1401,8 @@ def positions_after_more_steps():
 #   lower with the other. Kazemnejad et al. 2023 go further: in their tasks, decoders
 #   without positions carried over to longer texts better than those with rotary ones.
 #
-# How does your own model of unit 7 fare, which was trained on 96 bytes? The next cell
-# looks for its file beside this notebook and beside that of unit 7.
+# How does your own model from unit 7 fare, which was trained on 96 bytes at a time? The
+# next cell looks for its file beside this notebook and beside that of unit 7.
 
 
 # %%
@@ -1457,9 +1457,9 @@ def trained_longer():
 # %% [markdown]
 # A trained model can be stretched. **Position interpolation** (Chen et al. 2023)
 # divides all frequencies by the factor $s$ by which the text is longer, so that no
-# angle exceeds those of training. But the fastest pair, which tells neighbours apart,
-# then moves by a quarter of its usual step if $s$ is 4, and Llama 3.1 therefore decides
-# for each pair separately. If $n$ is the number of full turns that a pair with
+# angle exceeds those of training. But if $s$ is 4, the fastest pair, which tells
+# neighbours apart, moves by only a quarter of its usual step. Llama 3.1 therefore
+# decides for each pair separately. If $n$ is the number of full turns that a pair with
 # frequency $\theta$ makes within the training length, then
 #
 # $$\theta' = \Big(k + \frac{1 - k}{s}\Big)\,\theta, \qquad
@@ -1477,8 +1477,8 @@ def trained_longer():
 # $n_\text{low} = 1$ and $n_\text{high} = 4$.
 #
 # **Task.** Return the frequencies $\theta'$, in radians per position. A model that was
-# trained on `trained` positions ($n$ counts turns within these) is to read texts that
-# are `factor` ($s$) times as long; `low` and `high` are the two bounds of $n$.
+# trained on `trained` positions ($n$ counts turns within these) is to read texts
+# `factor` ($s$) times as long; `low` and `high` are the two bounds of $n$.
 #
 # **Example.** For `trained=64` and `factor=4`, a frequency of 1 makes about ten turns
 # and stays 1; one of 0.01 makes a tenth of a turn and becomes 0.0025.
@@ -1612,13 +1612,13 @@ def stretching():
 #
 # The fastest pair is the reason for most of this: when we divided it alone by 4, with
 # seed 0, the loss rose almost as much as when we divided all, whereas the slowest pair
-# alone changed nothing. What this model relies on is its nearest neighbours, and
-# interpolation places them at distances of a quarter, which never occurred in training.
-# Scaling by turns leaves the fastest pair alone, but it slows the second one, which
-# turns just once in 64 bytes, by nearly the full factor; the larger base slows it less.
-# Chen et al. 2023 (section 3) and Llama 3.1 train their models further after the
-# change, for a thousand steps or more. Without further training, a method must at least
-# leave the neighbours where they are.
+# alone changed nothing. This model relies on its nearest neighbours, and interpolation
+# places them at distances of a quarter, which never occurred in training. Scaling by
+# turns leaves the fastest pair alone, but it slows the second one, which turns just
+# once in 64 bytes, by nearly the full factor; the larger base slows it less. Chen et
+# al. 2023 (section 3) and Llama 3.1 train their models further after the change, for a
+# thousand steps or more. Without further training, a method must at least leave the
+# neighbours where they are.
 
 # %% [markdown]
 # ## 8. A cache in pages
@@ -1626,9 +1626,10 @@ def stretching():
 # A server answers many texts at once and does not know how long each will become. If it
 # reserves the longest possible cache for every text, most of its memory stays empty:
 # Kwon et al. 2023 (section 1) measured that only 20 to 38 % of it held keys or values.
-# Their cure, *PagedAttention* in vLLM, works as an operating system manages memory. The
-# cache is one pool of small **pages**, each with room for a few positions. A text owns
-# a list of pages, its **table**, and receives another one only when the last is full.
+# Their cure, *PagedAttention* in vLLM, manages the cache as an operating system manages
+# memory. The cache is one pool of small **pages**, each with room for a few positions.
+# A text owns a list of pages, its **table**, and receives another one only when the
+# last is full.
 #
 # With pages of 4, the table `[7, 2]` says that positions 0 to 3 are in page 7, and
 # positions 4 to 7 in page 2. If all places of the pool are numbered consecutively,
@@ -1696,7 +1697,7 @@ check("newer/slots", slots)
 # %% [markdown]
 # When the pages are read, attention itself changes. Each text's newest token has one
 # query, which has to see the keys of that text and of no other, although they are
-# scattered over the pool between those of its neighbours.
+# scattered over the pool between those of other texts.
 #
 # ### Exercise 10.9 - Attention over pages
 #
@@ -1778,7 +1779,7 @@ check("newer/paged_attention", paged_attention)
 # %% [markdown]
 # In the next cell, three texts of different lengths grow at once in one pool, one token
 # per step and text. Each output is compared with that of unit 7's cache, which holds
-# one text in one piece, and the last line counts the slots that either way needs.
+# one text in one piece, and the last line counts the slots that each of the two needs.
 
 
 # %% folded=true
@@ -1869,8 +1870,8 @@ def in_pages_and_in_one_piece():
 # ## 9. Bug clinic: who owns this page?
 #
 # When a pool's bookkeeping is wrong, nothing crashes: two texts write into one page,
-# and each reads what the other wrote. A server notices that only when somebody reads
-# an answer to a stranger's question. Four bugs that such bookkeeping invites:
+# and each reads what the other wrote. Nobody notices until somebody reads an answer to
+# a stranger's question. Such bookkeeping invites four bugs:
 #
 # 1. **shared**: one page is handed out to two texts;
 # 2. **freed too early**, or twice: a page is listed as free while a text still reads
@@ -1963,8 +1964,8 @@ check("newer/bug_clinic", assert_pool)
 # %% [markdown]
 # ## What this course leaves out
 #
-# You will meet five more ideas in the models and servers of 2025/26. You can now read
-# up on each.
+# You will meet five more ideas in the models and servers of 2025/26, and you can now
+# read up on each.
 #
 # - **Latent attention** (DeepSeek-V2 and V3, Kimi K2). The cache keeps one compressed
 #   vector per position, from which the keys and values of *all* heads are projected
