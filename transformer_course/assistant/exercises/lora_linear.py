@@ -1,4 +1,4 @@
-"""A linear layer with a trainable change of low rank."""
+"""A linear layer with a trainable low-rank update."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CASES = [
     case("plain", "a layer from 6 to 4 features, rank 2", _layer(6, 4, 2, 16.0, 5),
          "Before training the result is the layer's own; afterwards the scaled change is added.", atol=1e-4),
     case("no_bias", "rank 3 and alpha 1.5, without a bias", _layer(5, 7, 3, 1.5, 2, 4, bias=False),
-         "`alpha / rank` is the factor of the change.", atol=1e-4),
+         "`alpha / rank` is the factor of the update.", atol=1e-4),
     case("square", "as many features out as in, rank 1", _layer(5, 5, 1, 8.0, 3),
          "Which of the two matrices is applied first?", atol=1e-4),
     case("leading", "a batch of texts with heads", _layer(4, 6, 3, 12.0, 2, 3, 5),
@@ -95,11 +95,11 @@ MISTAKES = [
     wrong("base_left_out", "The layer's own output is missing from the result.",
           "What does the formula add to `B A x`?",
           edit(_RESULT, "return self.scale * change")),
-    wrong("base_scaled", "The layer's own output is scaled as well; only the change should be.",
+    wrong("base_scaled", "The layer's own output is scaled as well; only the update should be.",
           "What would the model compute before its first step?",
           edit(_RESULT, "return self.scale * (self.base(x) + change)")),
     wrong("weights_merged_in_forward",
-          "`forward` adds the change to `base.weight` in place, so that every call adds it once more.",
+          "`forward` adds the update to `base.weight` in place, so that every call adds it once more.",
           "What is `base.weight` after two calls?",
           edit(_RESULT, """
               with torch.no_grad():
@@ -111,14 +111,14 @@ MISTAKES = [
           edit(_RESULT, "extra = 0 if self.base.bias is None else self.base.bias; "
                "return self.base(x) + self.scale * change + extra")),
     wrong("activation_between",
-          "There is an activation between `a` and `b`; with it, the change can no longer be merged into a matrix.",
+          "There is an activation between `a` and `b`; with it, the update can no longer be merged into a matrix.",
           "Is `B relu(A x)` linear in `x`?",
           edit(_CHANGE, "change = (x @ self.a.T).relu() @ self.b.T")),
-    wrong("merged_without_scale", "`merged` does not multiply the change by `alpha / rank`, or leaves it out.",
+    wrong("merged_without_scale", "`merged` does not multiply the update by `alpha / rank`, or leaves it out.",
           "Do `forward` and the merged layer give the same?",
           edit(_MERGE, "layer.weight += self.b @ self.a"),
           edit(_MERGE, "pass", name="merged_without_change"), tests="returns a new"),
-    wrong("merged_in_place", "`merged` changes or returns `base`: after a second call, the change is in it twice.",
+    wrong("merged_in_place", "`merged` changes or returns `base`: after a second call, the update is in it twice.",
           "Is `layer` a new layer, or `base` under another name?",
           edit(_COPY, "layer = self.base"), tests="leaves"),
     wrong("merged_bias", "The merged layer's bias is missing, or is not the one of `base`.",
