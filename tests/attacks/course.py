@@ -185,6 +185,7 @@ def _run_bounded(
     ours = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     environment = {k: v for k, v in os.environ.items() if "AUTOGRADER" not in k}
     environment |= {
+        "AUTOGRADER_COURSE": str(ROOT),  # also where the engine is installed elsewhere
         "COURSE_TOKEN": f"{CANARY}-environment",
         "OMP_NUM_THREADS": "1",
         "TMPDIR": tempfile.gettempdir(),
