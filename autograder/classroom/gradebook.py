@@ -202,12 +202,17 @@ def change(root: Path, action: Callable[[Gradebook], Result]) -> Result:
 
 def due(root: Path, unit: str) -> datetime.datetime | None:
     """An assignment's deadline in UTC without zone; None if there is none yet."""
+    return due_dates(root).get(unit)
+
+
+def due_dates(root: Path) -> dict[str, datetime.datetime]:
+    """The deadlines of all assignments that have one, in UTC without zone."""
     try:
         with open_gradebook(root) as book:
-            duedate = book.find_assignment(unit).duedate
-            return duedate if duedate is None else duedate.replace(tzinfo=None)
-    except (NoGradebookError, api.MissingEntry):
-        return None
+            dates = {entry.name: entry.duedate for entry in book.assignments}
+    except NoGradebookError:
+        return {}
+    return {unit: date.replace(tzinfo=None) for unit, date in dates.items() if date}
 
 
 @contextmanager

@@ -7,7 +7,6 @@ a student's worst units.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,8 +17,7 @@ from autograder.classroom.ungraded import ungraded
 from autograder.course import sheet
 from autograder.course.errors import CourseError, UsageError
 from autograder.grading.gradebook import extensions
-
-DAY = 86400.0
+from autograder.grading.gradebook.late_days import LateBudget, late_days
 
 
 @dataclass(frozen=True)
@@ -58,12 +56,20 @@ class Standing:
 
 @dataclass(frozen=True)
 class Progress:
-    """The course's units with their weights, and a line for each student."""
+    """The course's units with their weights, and a line for each student.
+
+    ``late_days`` is the budget of each student over the term, 0 if there is none.
+    """
 
     units: tuple[str, ...]
     weights: tuple[float, ...]
     drop: int
     lines: tuple[Standing, ...]
+    late_days: int = 0
+
+    def days_left(self, line: Standing) -> int:
+        """What is left of a student's late days."""
+        return max(0, self.late_days - line.late)
 
 
 def read(root: Path) -> list[Classbook]:
@@ -133,7 +139,7 @@ def _mark(
     if not submissions:
         return Mark(0.0, False, waits, extended=extended)
     points = submissions[0].so_far / book.max_points if book.max_points else 0.0
-    late = math.ceil(submissions[0].late / DAY)
+    late = late_days(submissions[0].late)
     return Mark(points, True, bool(submissions[0].waiting) or waits, late, extended)
 
 
@@ -157,12 +163,15 @@ def as_csv(course: Progress) -> str:
     rows: list[list[object]] = [
         ["student", "name", "email", *columns, "course %", "late days", "waiting"]
     ]
+    if course.late_days:
+        rows[0].append("late days left")
     for line in course.lines:
         shares = [100 * m.share if m.handed_in else None for m in line.marks]
         waiting = sum(mark.waiting for mark in line.marks)
         student, share = line.student, 100 * line.share
         person = (student.id, student.name, student.email)
-        rows.append([*person, *shares, share, line.late, waiting])
+        left = [course.days_left(line)] if course.late_days else []
+        rows.append([*person, *shares, share, line.late, waiting, *left])
     return sheet.as_harmless_text(rows)
 
 
@@ -175,7 +184,8 @@ def make(root: Path, path: Path, weights: Mapping[str, float], drop: int) -> lis
     books = read(root)
     granted = {book.unit: _granted(root, book.unit) for book in books}
     new = {book.unit: ungraded(book, root) for book in books}
-    course = progress(books, weights, drop, granted, new)
+    budget = LateBudget(config=gradebook.configured(root).config).days
+    course = replace(progress(books, weights, drop, granted, new), late_days=budget)
     html = page.render("progress.html.j2", "course", course=course)
     return page.write_both(path, html, as_csv(course))
 

@@ -24,7 +24,8 @@ _LONGEST_EXTENSION = 1000  # days
            default="", choices=services.that_can("fetch")),
     option("--roster", "the students, for the gradebook", "CSV", type=Path),
     option("--worksheet",
-           "Moodle's grading worksheet, for blind marking and for namesakes", "CSV",
+           "Moodle's grading worksheet: when each student handed in; also for blind "
+           "marking and for namesakes", "CSV",
            type=Path),
     option("--lms", "if it cannot be recognised", "NAME", default=""),
     option("--timezone",
@@ -35,6 +36,7 @@ _LONGEST_EXTENSION = 1000  # days
 def _collect(unit: str, root: Path, options: Namespace) -> int:
     from autograder.classroom import gradebook
     from autograder.classroom.lms import layouts, place, roster
+    from autograder.grading.dates import last_moment
 
     if bool(options.archives) == bool(options.service):
         raise UsageError("give an archive, or --from")
@@ -47,9 +49,10 @@ def _collect(unit: str, root: Path, options: Namespace) -> int:
         roster.keep(class_roster, root)
     if options.worksheet:
         class_roster = class_roster.with_worksheet(options.worksheet)
+    due = gradebook.due(root, unit)
     collection = place.Collection(
         unit, root, class_roster, layouts.to_utc(options.timezone), options.lms.lower(),
-        options.replace, gradebook.due(root, unit),
+        options.replace, last_moment(due) if due else None,
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         remarks: list[str] = []
@@ -138,11 +141,14 @@ def _solutions(unit: str, root: Path, options: Namespace) -> int:
     from autograder.classroom import gradebook
     from autograder.classroom.publishing import solved
     from autograder.course import find_unit
+    from autograder.grading.dates import last_moment
     from autograder.grading.gradebook import extensions
 
     last = gradebook.due(root, unit)
     if last:
-        last += max(extensions.granted(root, unit).values(), default=timedelta())
+        last = last_moment(
+            last, max(extensions.granted(root, unit).values(), default=None)
+        )
     if not options.now:
         solved.refuse_early(unit, last)
     path = root / "solutions" / f"{unit}.ipynb"

@@ -24,6 +24,7 @@ from nbgrader.exchange.default import ExchangeCollect
 from autograder.course.access import account_name, refuse_full, refuse_path
 from autograder.course.errors import CourseError
 from autograder.course.files import locked
+from autograder.grading.dates import last_moment
 from autograder.grading.gradebook import extensions
 from autograder.grading.intake import STAMP, parse_stamp
 from autograder.grading.intake.inbound import copy, last_change
@@ -90,8 +91,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
         self.src_records = []
         for student, paths in by_student.items():
             if submissions := list(self._handed_in(student, paths)):
-                extension = extra.get(student, datetime.timedelta())
-                deadline = due + extension if due else None
+                deadline = last_moment(due, extra.get(student)) if due else None
                 chosen = _latest(submissions, deadline)
                 self.src_records.append(chosen)
                 last = max(submissions, key=_TIME)

@@ -41,15 +41,20 @@ def due_date(text: str) -> datetime.datetime:
     return moment
 
 
-def install() -> None:
+def install(grace_minutes: float = 0) -> None:
     """Have nbgrader read times as this module does.
 
     Nothing of nbgrader can be configured here: its one reader of times is replaced
     for the gradebook, and `nbgrader db assignment add` refuses what it cannot read.
-    Doing it twice is harmless.
+    Doing it twice is harmless; the last grace counts.
+
+    Args:
+        grace_minutes: how long after a deadline nothing is late yet.
     """
     from nbgrader.apps.dbapp import DbAssignmentAddApp
 
+    global _grace
+    _grace = datetime.timedelta(minutes=grace_minutes)
     if utils.parse_utc is _parse_utc:
         return
     utils.parse_utc = _parse_utc
@@ -58,11 +63,19 @@ def install() -> None:
 
 
 def own_due_date(submission: api.SubmittedAssignment) -> datetime.datetime | None:
-    """When a submission is due, its student's extension included; None if never."""
+    """When a submission is late, its student's extension included; None if never."""
     due: datetime.datetime | None = submission.assignment.duedate
-    return due + (submission.extension or datetime.timedelta()) if due else None
+    return last_moment(due, submission.extension) if due else None
 
 
+def last_moment(
+    due: datetime.datetime, extension: datetime.timedelta | None = None
+) -> datetime.datetime:
+    """The last moment that is in time: a deadline, an extension, and the grace."""
+    return due + (extension or datetime.timedelta()) + _grace
+
+
+_grace = datetime.timedelta()  # which `install` sets
 _plain_utc = utils.parse_utc
 
 

@@ -7,6 +7,7 @@ the way leaves students and graders without a release.
 from __future__ import annotations
 
 import contextlib
+import datetime
 import itertools
 import os
 import shutil
@@ -15,6 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import nbformat
+from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import (
     BaseConverter,
     GenerateAssignment,
@@ -23,10 +26,10 @@ from nbgrader.converters import (
 )
 from nbgrader.exchange.default import ExchangeReleaseAssignment
 
-from autograder.course import access, files
+from autograder.course import access, files, notebooks
 from autograder.course.errors import CourseError
 from autograder.course.notebooks import read_valid_text
-from autograder.grading import sentences
+from autograder.grading import due_line, sentences
 from autograder.grading.gradebook import book, changes, damage, hand_log
 from autograder.grading.gradebook.book import PatientBook
 from autograder.grading.gradebook.other_points import points_of_folder, refuse_mixture
@@ -226,7 +229,10 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
 
 
 class CourseRelease(ExchangeReleaseAssignment):  # type: ignore[misc]
-    """nbgrader's release into the exchange, whose old one stays until all is copied."""
+    """nbgrader's release into the exchange, whose old one stays until all is copied.
+
+    What students fetch says below its title when it is due.
+    """
 
     dest_path: str
 
@@ -240,10 +246,28 @@ class CourseRelease(ExchangeReleaseAssignment):  # type: ignore[misc]
         self.dest_path = str(part)
         try:
             super().copy_files()
+            if due := self._due():
+                for path in sorted(part.glob("*.ipynb")):
+                    notebook = notebooks.read(path)
+                    due_line.add_due_line(notebook, due)
+                    path.write_text(f"{nbformat.writes(notebook)}\n", encoding="utf-8")
             files.replace_folder(place, part)
         finally:
             shutil.rmtree(part, ignore_errors=True)
             self.dest_path = str(place)
+
+    def _due(self) -> datetime.datetime | None:
+        url, course = self.coursedir.db_url, self.coursedir.course_id
+        if not all(path.exists() for path in book.book_files(url)):
+            return None
+        with (
+            Gradebook(url, course) as gradebook,
+            contextlib.suppress(MissingEntry),
+        ):
+            due: datetime.datetime | None
+            due = gradebook.find_assignment(self.coursedir.assignment_id).duedate
+            return due
+        return None
 
 
 def _refuse_path(converter: BaseConverter) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader.api import Comment, Grade, Gradebook, MissingEntry
+from nbgrader.plugins import BasePlugin
 from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
 from nbgrader.utils import (
     compute_checksum,
@@ -16,6 +17,7 @@ from nbgrader.utils import (
     is_solution,
     is_task,
 )
+from traitlets import Float, Instance
 
 from autograder.grading.checks import reference_metadata
 from autograder.grading.checks.check_cell import check_cell
@@ -23,6 +25,7 @@ from autograder.grading.dates import how_late
 from autograder.grading.extra_cells import find_handler
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.gradebook.book import Row, rows_of, set_score
+from autograder.grading.gradebook.late_days import LateBudget, balance_of
 from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.settings import Processed, Resources
@@ -152,10 +155,37 @@ def _partial_credit(text: object, points: float) -> float:
     return value if math.isfinite(value) and 0 <= value <= points else 0.0
 
 
+class _BeyondLateDays(BasePlugin):  # type: ignore[misc]
+    """A late policy that is asked only about seconds that are not ``free``."""
+
+    policy = Instance(BasePlugin)
+    free = Float()
+
+    def late_submission_penalty(
+        self, student_id: str, score: float, total_seconds_late: float
+    ) -> float | None:
+        seconds = total_seconds_late - self.free
+        if seconds <= 0:
+            return None
+        penalty: float | None
+        penalty = self.policy.late_submission_penalty(student_id, score, seconds)
+        return penalty
+
+
 class LatePenalties(AssignLatePenalties):  # type: ignore[misc]
     """nbgrader's late penalties, with a line on how late a student is and the cost."""
 
     log: Any
+    plugin_inst: BasePlugin
+
+    def init_plugin(self) -> None:
+        """Have the policy see only what is late beyond the student's late days."""
+        super().init_plugin()
+        if budget := LateBudget(config=self.config).days:
+            with Gradebook(self.db_url) as book:
+                balance = balance_of(book, budget, self.student_id)
+            free, policy = balance.free_for(self.assignment_id), self.plugin_inst
+            self.plugin_inst = _BeyondLateDays(parent=self, policy=policy, free=free)
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
         logger, self.log = self.log, _SILENT

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 
@@ -62,6 +63,14 @@ def test_late_days_and_extensions_stand_beside():
     rows = list(csv.DictReader(io.StringIO(progress.as_csv(progress_table))))
     assert "2 hours" in page.render("progress.html.j2", "course", course=progress_table)
     assert rows[1]["02_b %"] == "" and rows[0]["course %"] == "73.3333"
+
+
+def test_a_budget_of_late_days_has_a_balance_for_each_student():
+    course = replace(progress.progress(BOOKS, {}), late_days=3)
+    rows = list(csv.DictReader(io.StringIO(progress.as_csv(course))))
+    assert [row["late days left"] for row in rows] == ["1", "1"]
+    assert "2, 1 left" in page.render("progress.html.j2", "course", course=course)
+    assert replace(course, late_days=1).days_left(course.lines[0]) == 0
 
 
 @pytest.mark.parametrize("text", ["06", "07=1", "01=much"])

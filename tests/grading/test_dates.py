@@ -9,6 +9,8 @@ from nbgrader.api import Gradebook, SubmittedAssignment
 from autograder.course.errors import CourseError
 from autograder.grading import dates
 
+EPOCH = datetime.datetime(2026, 11, 30, 10)
+
 
 @pytest.mark.parametrize(
     ("text", "utc"),
@@ -76,3 +78,20 @@ def test_an_extension_waits_for_a_deadline(tmp_path, monkeypatch):
         assert ada.duedate is None and ada.total_seconds_late == 0
         book.update_or_create_assignment("unit", duedate="2026-11-30 10:30 UTC")
         assert book.find_submission("unit", "ada").total_seconds_late == 30 * 60
+
+
+@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")  # nbgrader's own way
+def test_nothing_is_late_within_the_grace(tmp_path, monkeypatch):
+    monkeypatch.setattr(utils, "parse_utc", utils.parse_utc)  # put back afterwards
+    monkeypatch.setattr(SubmittedAssignment, "duedate", SubmittedAssignment.duedate)
+    monkeypatch.setattr(dates, "_grace", dates.last_moment(EPOCH) - EPOCH)
+    dates.install(grace_minutes=10)
+    with Gradebook(f"sqlite:///{tmp_path}/gradebook.db", "tiny") as book:
+        book.add_assignment("unit", duedate="2026-11-30 10:00 UTC")
+        for student, minute, late in (("ada", 10, 0), ("bob", 11, 60)):
+            book.add_student(student)
+            time = f"2026-11-30 10:{minute} UTC"
+            entry = book.add_submission("unit", student, timestamp=time)
+            assert entry.total_seconds_late == late
+    hour = datetime.timedelta(hours=1)
+    assert dates.last_moment(EPOCH, hour) == EPOCH + hour * 7 / 6

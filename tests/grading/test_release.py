@@ -8,6 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbconvert.writers import FilesWriter
+from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
@@ -82,6 +83,11 @@ def test_a_release_in_the_exchange_stays_until_the_new_one_is_copied(
     assert released.read_text() == text
     assert api.release_assignment(UNIT)["success"]
     assert released.read_text() == new and [p.name for p in out.iterdir()] == [UNIT]
+    with Gradebook(f"sqlite:///{clone}/gradebook.db", "tiny") as book:
+        book.update_or_create_assignment(UNIT, duedate="2026-11-30 22:59 UTC")
+    assert api.release_assignment(UNIT)["success"]
+    assert nbformat.read(released, 4).cells[0].source.startswith("# Numbers\n\n**Due ")
+    assert release_text(clone) == new
 
 
 def _full(*_, **__):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.classroom.collection_log import Note
@@ -129,6 +129,10 @@ class Collection:
     ) -> tuple[str, str, str]:
         """Place a student's latest attempt; returns status, remark and any fault."""
         person, latest = _latest(claims)
+        unread = ""
+        if latest.time is None and not layout.lasting:
+            time, unread = self.roster.find_time(student, self.utc)
+            latest = replace(latest, time=time)
         handed_in = contents(archive, latest, self.unit, self.root)
         stamp, late = _stamp(latest, self.due)
         note = _note(person, latest, layout.lms, len(claims))
@@ -136,7 +140,7 @@ class Collection:
         status, remark = place.store(handed_in.files, note, stamp, self.replace)
         latest_of = f"the latest of {len(claims)} attempts" if len(claims) > 1 else ""
         fault = handed_in.fault and f"cannot be graded: {handed_in.fault}"
-        remarks = [remark, fault, *handed_in.notes, late, latest_of]
+        remarks = [remark, fault, *handed_in.notes, late, unread, latest_of]
         return status, "; ".join(filter(None, remarks)), handed_in.fault
 
 

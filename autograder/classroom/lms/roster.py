@@ -7,6 +7,8 @@ student's id.
 
 from __future__ import annotations
 
+import contextlib
+import datetime
 import re
 import unicodedata
 from collections import Counter
@@ -17,7 +19,7 @@ from pathlib import Path
 from autograder.classroom.classbook import Student, plain
 from autograder.classroom.gradebook import NoGradebookError, enter_students, students
 from autograder.classroom.lms.archive import NotPlacedError
-from autograder.classroom.lms.layouts import Layout, Submitter
+from autograder.classroom.lms.layouts import Layout, Submitter, ToUtc
 from autograder.course import sheet
 from autograder.course.errors import CourseError
 from autograder.course.files import write
@@ -26,8 +28,14 @@ from autograder.course.printable import printable
 COLUMNS = ("id", "first_name", "last_name", "email", "lms_user_id", "username")
 _WORKSHEET = {  # Moodle's grading worksheet, in English
     "identifier": "participant", "full name": "name", "email address": "email",
-    "id number": "number",
+    "id number": "number", "last modified (submission)": "modified",
 }  # fmt: skip
+_EXAMPLE = "Monday, 30 November 2026, 11:59 PM"
+_MODIFIED = tuple(
+    f"%A, {day}, {clock}"
+    for day in ("%d %B %Y", "%B %d, %Y")
+    for clock in ("%I:%M %p", "%H:%M")
+)
 _ID = re.compile(r"[\w@][\w@.+-]{0,120}")  # what can name a folder anywhere
 
 
@@ -38,6 +46,7 @@ class Enrolment:
     student: Student
     username: str = ""
     participants: tuple[str, ...] = ()  # more than one: nobody knows which it is
+    modified: str = ""  # when their submission was, in Moodle's words
 
 
 class Roster:
@@ -115,9 +124,32 @@ class Roster:
         ]
         entries = []
         for entry in self.entries:
-            numbers = {number for number, row in rows if _is_row_of(entry.student, row)}
-            entries.append(replace(entry, participants=tuple(sorted(numbers))))
+            matches = {n: row for n, row in rows if _is_row_of(entry.student, row)}
+            modified = [row["modified"] for row in matches.values()][:1]
+            entries.append(
+                replace(
+                    entry,
+                    participants=tuple(sorted(matches)),
+                    modified="".join(modified),
+                )
+            )
         return Roster(entries)
+
+    def find_time(
+        self, student: str, utc: ToUtc
+    ) -> tuple[datetime.datetime | None, str]:
+        """When a student handed in, by the worksheet (UTC, without zone).
+
+        Returns:
+            The time, None if there is none, and what is wrong with the worksheet's.
+        """
+        texts = [e.modified for e in self.entries if e.student.id == student]
+        text = "".join(texts).strip(" -")
+        for pattern in _MODIFIED:
+            with contextlib.suppress(ValueError):
+                return utc(datetime.datetime.strptime(text, pattern)), ""
+        unread = f'the worksheet\'s time "{text}" is not like "{_EXAMPLE}": ignored'
+        return None, unread if text else ""
 
 
 _APART = {  # by whether the LMS's numbers mean the same person in every assignment

@@ -12,7 +12,7 @@ import itertools
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from importlib import metadata
 from importlib.metadata import PackageMetadata
@@ -25,10 +25,12 @@ from autograder.authoring import assistants, budget, edition
 from autograder.authoring.colab import CHECKS, Repository, published
 from autograder.authoring.solutions import builds_on
 from autograder.checks.installed import wheel_name
+from autograder.classroom import gradebook
 from autograder.classroom.publishing import wheel
 from autograder.course import Unit, manifest, notebooks, settings, units
 from autograder.course.errors import CourseError
 from autograder.course.files import replace_folder, write
+from autograder.grading import due_line
 from autograder.root import CONTENT, ENGINE, FILE, PACKAGE, ROOT
 from autograder.sandbox.kit import shipped
 
@@ -104,16 +106,16 @@ def build(last: Unit, folder: Path, repository: Repository | None = None) -> lis
     """
     repository = repository or published(last.root)
     version, data = _wheel(last, repository, folder)
-    name = wheel_name(version)
+    name, due = wheel_name(version), gradebook.due_dates(last.root)
     part = folder.with_name(f".{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     for unit in notebook_units(last):
-        text = _notebook(unit, repository, version)
+        text = _notebook(unit, repository, version, due.get(unit.label))
         write(part / "notebooks" / unit.release.name, text)
     write(part / name, data)
     distribution = settings(last.root)["distribution"]
     write(part / CHECKS, f"{distribution} @ {repository.file(name)}\n")
-    write(part / "README.md", _readme(last, repository, name))
+    write(part / "README.md", _readme(last, repository, name, due))
     for path in _texts(last):
         write(part / path.name, path.read_bytes())
     write(part / "environment.yml", _environment(last, name))
@@ -139,14 +141,21 @@ def contents(last: Unit) -> dict[str, Path]:
     return files
 
 
-def _readme(last: Unit, repository: Repository, wheel: str) -> str:
-    rows = ["| notebook | takes | |", "|---|---|---|"]
+def _readme(
+    last: Unit, repository: Repository, wheel: str, due: Mapping[str, datetime]
+) -> str:
+    is_dated = not due.keys().isdisjoint(u.label for u in notebook_units(last))
+    rows = ["| notebook | takes | due | |", "|---|---|---|---|"]
+    if not is_dated:
+        rows = ["| notebook | takes | |", "|---|---|---|"]
     for unit in notebook_units(last):
         cells = edition.read(unit)
         title = cells[0].text.splitlines()[0].lstrip("# ")
         link = f"[{title}](notebooks/{unit.release.name})"
         time, badge = budget.stated_time(cells), repository.badge(unit)
-        rows.append(f"| {link} | {time} | {badge} |")
+        date = due_line.describe(due[unit.label]) if unit.label in due else ""
+        dated = f" {date} |" if is_dated else ""
+        rows.append(f"| {link} | {time} |{dated} {badge} |")
     download = _FOLDER
     if repository.is_public:
         name = repository.repository
@@ -163,8 +172,10 @@ def _readme(last: Unit, repository: Repository, wheel: str) -> str:
     )
 
 
-def _notebook(unit: Unit, repository: Repository, version: str) -> str:
-    """The release, which names where it is published and the checks that it needs."""
+def _notebook(
+    unit: Unit, repository: Repository, version: str, due: datetime | None = None
+) -> str:
+    """The release: where it is published, the checks that it needs, when it is due."""
     book = notebooks.read(unit.release)
     generated = repository.generated_cells(unit, version)
     cells = {cell.get("id"): cell for cell in book.cells}
@@ -175,6 +186,8 @@ def _notebook(unit: Unit, repository: Repository, version: str) -> str:
         )
     for identifier, source in generated.items():
         cells[identifier].source = source
+    if due:
+        due_line.add_due_line(book, due)
     return f"{nbformat.writes(book)}\n"
 
 

@@ -14,8 +14,10 @@ from nbgrader.utils import compute_checksum, is_grade, is_solution
 from autograder.checks.aspects import by_aspect
 from autograder.checks.words import PARTLY, sign
 from autograder.course import grade_ids
+from autograder.course.printable import format_count
 from autograder.grading.dates import how_late
 from autograder.grading.gradebook import changes
+from autograder.grading.gradebook.late_days import LateBudget, balance_of
 from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import KEY, GradingMetadata
 from autograder.grading.sentences import group_of
@@ -85,8 +87,19 @@ class Scores(GetGrades):  # type: ignore[misc]
             resources[KEY] = {
                 **_summary(nb, notebook, metadata, self.assignment_id, sentences),
                 "changes": _describe_changes(changed, self.assignment_id),
+                "late_days": self._describe_late_days(gradebook),
             }
         return nb, resources
+
+    def _describe_late_days(self, book: Gradebook) -> str:
+        """What is left of the student's late days; "" if there is no budget."""
+        budget = LateBudget(config=self.config).days
+        if not budget:
+            return ""
+        balance = balance_of(book, budget, self.student_id)
+        used = balance.spent.get(self.assignment_id, 0)
+        here = f"; this unit used {used}" if used else ""
+        return f"{balance.left} of your {format_count(budget, 'late day')} left{here}"
 
     def _get_score(self, cell: NotebookNode, resources: Resources) -> None:
         super()._get_score(cell, resources)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from autograder.classroom.lms.roster import Roster, from_csv
 from tests.classroom.lms.course import ADA, BOB
 from tests.tiny_course import UNIT
@@ -46,9 +48,10 @@ def test_two_people_who_claim_to_be_one_are_both_refused(course):
 MOODLE_ADA = "Ada Lovelace_{}_assignsubmission_file_/a.ipynb"
 
 
-def worksheet(course, *rows: str) -> Roster:
+def worksheet(
+    course, *rows: str, titles="Identifier,Full name,Email address"
+) -> Roster:
     path = course.root / "worksheet.csv"
-    titles = "Identifier,Full name,Email address"
     path.write_text("\n".join([titles, *rows]) + "\n")
     return course.roster.with_worksheet(path)
 
@@ -95,3 +98,35 @@ def test_a_time_cannot_be_handed_in_as_a_file(course):
         )
     )
     assert course.placed == {"ada": {f"{UNIT}.ipynb": ADA}}
+
+
+MODIFIED = "Identifier,Full name,Email address,Last modified (submission)"
+
+
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [
+        ('"Sunday, 30 November 2025, 11:59 PM"', "2025-11-30 22:59:00"),
+        ('"Sunday, November 30, 2025, 11:59 PM"', "2025-11-30 22:59:00"),
+        ('"Sunday, 30 November 2025, 23:59"', "2025-11-30 22:59:00"),
+        ("-", "None"),
+    ],
+)
+def test_the_worksheet_says_when_each_student_handed_in(course, text, time):
+    row = f"Participant 77,Ada Lovelace,,{text}"
+    path = course.zip((MOODLE_ADA.format(77), BOB))
+    roster = worksheet(course, row, titles=MODIFIED)
+    (outcome,) = course.collect(path, roster=roster).values()
+    assert outcome.status == "placed" and outcome.remark == ""
+    assert course.time("ada") == time
+    course.collect(path)
+    assert course.time("ada") == time, "the same without its time takes none away"
+
+
+def test_a_time_that_cannot_be_read_is_told_and_the_work_placed(course):
+    row = "Participant 77,Ada Lovelace,,30.11.2025 23:59"
+    path = course.zip((MOODLE_ADA.format(77), BOB))
+    roster = worksheet(course, row, titles=MODIFIED)
+    (outcome,) = course.collect(path, roster=roster).values()
+    assert outcome.status == "placed" and course.time("ada") == "None"
+    assert 'time "30.11.2025 23:59" is not like "Monday, 30 Nov' in outcome.remark

@@ -1,5 +1,6 @@
 """The student kit works alone and holds nothing that a student should not see."""
 
+import datetime
 import re
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from autograder.classroom.publishing import kit
 from autograder.course import Unit, find_unit, units
 from autograder.course.errors import CourseError
 from autograder.course.notebooks import FINDER
+from autograder.grading import due_line
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -56,6 +58,19 @@ def test_it_holds_all_notebooks_a_wheel_and_a_readme(built_kit):
     texts = {"README.md", "student.md", "environment.yml", "LICENSE", "LICENSE-TEXT"}
     rules = {PurePath(name).name for name in assistants.FILES}
     assert names == notebooks | texts | rules | {"checks.txt", wheel_in(built_kit).name}
+
+
+def test_students_read_when_each_unit_is_due(tmp_path, monkeypatch):
+    first = units()[0]
+    dates = {first.label: datetime.datetime(2026, 11, 30, 22, 59)}
+    monkeypatch.setattr(kit.gradebook, "due_dates", lambda root: dates)
+    kit.build(units()[1], tmp_path / "student")
+    line = due_line.describe(dates[first.label])
+    readme = (tmp_path / "student" / "README.md").read_text(encoding="utf-8")
+    assert readme.count(f"| {line} |") == 1 and readme.count("|  |") == 1
+    for unit in units()[:2]:
+        path = tmp_path / "student" / "notebooks" / unit.release.name
+        assert (f"**Due {line}**" in path.read_text("utf-8")) == (unit == first)
 
 
 def test_its_wheel_states_the_license_that_the_course_states(built_kit):
