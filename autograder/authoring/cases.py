@@ -19,6 +19,7 @@ from autograder.authoring.answers import (
     mistaken_objects,
 )
 from autograder.authoring.draw import Draw
+from autograder.authoring.points_by_aspect import answer_aspects
 from autograder.authoring.second_order import with_doubles
 from autograder.authoring.sizes import shapes_of_results
 from autograder.authoring.specification import CaseKind, Specification
@@ -30,16 +31,18 @@ from autograder.authoring.telling import (
     draw_until_telling,
     find_unsteady,
 )
-from autograder.authoring.variants import build_object, namespace, solution_source
+from autograder.authoring.variants import (
+    argument_names,
+    build_object,
+    namespace,
+    solution_source,
+)
 from autograder.checks import references
 from autograder.checks.compare import compare
 from autograder.checks.exercise import Answers, Case, Exercise, Mistake
 from autograder.checks.interactor import Interactor
 from autograder.checks.naming import pattern
-from autograder.checks.points import RESULTS, WEIGHTS
-from autograder.checks.probes import OWN, find
 from autograder.checks.stored_answers import select_whole, sketch_mistakes
-from autograder.course.errors import CourseError
 
 
 def drawings(
@@ -140,8 +143,9 @@ def exercise(
         cases,
         describe_mistakes(specification),
         builds_on(specification, unit),
-        specification.aspects,
+        specification.separate,
         tuple(specification.ready_made),
+        argument_names(specification),
     )
 
 
@@ -255,51 +259,10 @@ def _case(
     shapes = shapes_of_results(specification)
     return Case(
         kind.name, kind.title, kind.hint, inputs, expected, mistakes, hidden,
-        aspects=aspects(specification, kind, expected),
+        aspects=answer_aspects(specification, kind, expected),
         shapes={name: shapes[name] for name in expected if name in shapes},
         **_shared_fields(kind),
     )  # fmt: skip
-
-
-def aspects(
-    specification: Specification, kind: CaseKind, names: Iterable[str]
-) -> dict[str, str]:
-    """The aspect of each answer that does not count for the case's own aspect.
-
-    Only cases of values and of masks are divided like this; other cases, and those of
-    general properties, count as a whole. Parts of the results count in a case of
-    values, unless it is `undivided`.
-
-    Raises:
-        CourseError: the probe does not declare an answer once, or for an aspect that
-            has no weight.
-    """
-    if kind.says:  # the answers are those of several ways to call
-        return {}
-    declared = {name: _declared_aspect(specification, name) for name in names}
-    if kind.aspect not in RESULTS:
-        return {}
-    divided = kind.aspect == "values" and not kind.undivided
-    return {
-        name: aspect
-        for name, aspect in declared.items()
-        if aspect in WEIGHTS or (divided and aspect != OWN)
-    }
-
-
-def _declared_aspect(specification: Specification, name: str) -> str:
-    if name in specification.aspects and name not in WEIGHTS:
-        return name
-    try:
-        aspect = find(specification.name).aspect(name)
-    except LookupError as error:
-        raise CourseError(f"{specification.name}: {error} beside its @probe") from None
-    if aspect not in (OWN, *WEIGHTS, *specification.aspects):
-        raise CourseError(
-            f"{specification.name}: its @probe declares {name!r} as part {aspect!r}; "
-            "give that a weight in the aspects of its Specification"
-        )
-    return aspect
 
 
 def _draw(specification: Specification, kind: CaseKind, seed: str) -> Draw:

@@ -1,16 +1,89 @@
-"""Divide the points of an exercise over aspects, as a check does."""
+"""Points by aspect: which answers count for which, and what an aspect is worth."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
+from autograder.authoring.specification import CaseKind, Specification
 from autograder.checks import references
-from autograder.checks.points import WEIGHTS, aspects, possible
+from autograder.checks.points import RESULTS, aspects, possible
+from autograder.checks.prices import (
+    FIFTH,
+    HALF,
+    PART,
+    PRICES,
+    RENAMED_ARGUMENT,
+    TENTH,
+    Price,
+)
+from autograder.checks.probes import OWN, find
+from autograder.course.errors import CourseError
+
+_WORDS = {
+    HALF: "at least half",
+    FIFTH: "at least a fifth",
+    TENTH: "at least a tenth; all of these together at most a fifth",
+}
 
 
 def shares(name: str, points: float) -> dict[str, float]:
     """The points of an exercise's visible cases by aspect, in the usual order."""
     exercise = replace(references.load(name.split("/")[0])[name], points=points)
     case_aspects = dict.fromkeys(a for case in exercise.cases for a in aspects(case))
-    usual = [aspect for aspect in WEIGHTS if aspect in case_aspects]
+    usual = [aspect for aspect in PRICES if aspect in case_aspects]
     return possible(exercise, dict.fromkeys([*usual, *case_aspects]))
+
+
+def price_table() -> str:
+    """What each kind of damage costs, as the guide for students prints it."""
+    prices = sorted([*PRICES.values(), PART], key=lambda price: -price.least)
+    rows = [f"| {price.damage} | {_cost(price)} |" for price in prices]
+    return "\n".join(["| what is wrong | costs |", "|---|---|", *rows])
+
+
+def _cost(price: Price) -> str:
+    if price is PRICES["names"]:
+        return f"{100 * RENAMED_ARGUMENT:g} %"
+    return _WORDS[price.least]
+
+
+def answer_aspects(
+    specification: Specification, kind: CaseKind, names: Iterable[str]
+) -> dict[str, str]:
+    """The aspect of each answer that does not count for the case's own aspect.
+
+    Only cases of values and of masks are divided like this; other cases, and those of
+    general properties, count as a whole. Parts of the results count in a case of
+    values, unless it is `undivided`.
+
+    Raises:
+        CourseError: the probe does not declare an answer once, or for an aspect that
+            is neither usual nor a part.
+    """
+    if kind.says:  # the answers are those of several ways to call
+        return {}
+    declared = {name: _declared_aspect(specification, name) for name in names}
+    if kind.aspect not in RESULTS:
+        return {}
+    divided = kind.aspect == "values" and not kind.undivided
+    return {
+        name: aspect
+        for name, aspect in declared.items()
+        if aspect in PRICES or (divided and aspect != OWN)
+    }
+
+
+def _declared_aspect(specification: Specification, name: str) -> str:
+    if name in specification.part_names:
+        return name
+    try:
+        aspect = find(specification.name).aspect(name)
+    except LookupError as error:
+        raise CourseError(f"{specification.name}: {error} beside its @probe") from None
+    if aspect not in (OWN, *PRICES, *specification.part_names):
+        raise CourseError(
+            f"{specification.name}: its @probe declares {name!r} as part {aspect!r}; "
+            "name that in the parts of its Specification"
+        )
+    return aspect

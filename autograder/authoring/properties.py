@@ -19,7 +19,9 @@ import torch
 from autograder.authoring.contract import Contract, SpecialSizes
 from autograder.authoring.draw import Draw
 from autograder.authoring.specification import CaseKind, Inputs, Maker
+from autograder.checks.points import RESULTS
 from autograder.checks.properties import KEY
+from autograder.checks.properties.arguments import OVERWRITTEN
 from autograder.course.errors import CourseError
 
 # Names and defaults of the arguments with which the object is called and, if it is a
@@ -142,9 +144,13 @@ def sequence(
     """Make a case of the exercise's own probe on several inputs in turn, and again.
 
     There is none where cases are long (measured), of only one kind, or already many.
+    What is unusual, or ends in an error, has a case and a price of its own.
     """
     usable = [
-        s for s in own_kinds if not s.measure and not s.hidden_only and not s.expected
+        kind
+        for kind in own_kinds
+        if kind.aspect in RESULTS
+        and not (kind.measure or kind.hidden_only or kind.expected)
     ]
     if len(usable) < 2 or len(own_kinds) > 9:
         return ()
@@ -163,6 +169,7 @@ def sequence(
         if forms and "called" in forms:
             parts[-1]["label"] += ", with all options by their names"
             parts[-1]["named"] = "yes"
+        parts.append({**parts[-1], "label": OVERWRITTEN, "overwriting": "yes"})
         return _pack_inputs(Contract(), parts, input_sets, forms)
 
     return (_property_kind("sequence", inputs, [first, *other_kinds[:2]]),)

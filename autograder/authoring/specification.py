@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 from autograder.authoring.contract import Contract
@@ -51,7 +51,8 @@ class CaseKind:
         picture: "auto", or "curves" for quantities that run along rows.
         measure, scale: for answers that are better or worse (see measures/): the
             measure's name, and (value, share of the points) in rising order.
-        aspect: the part of the exercise's points that it earns (see points.WEIGHTS).
+        aspect: the part of the exercise's points that it earns, and what damage here
+            costs (see prices.PRICES): "limits" for inputs that are unusual.
         says, asks: what to say if this alone fails and no mistake is recognised, with
             ``{label}`` for the first answer that is wrong.
         expected: from an equal Draw to the expected answers, if the inputs are made
@@ -151,9 +152,10 @@ class Specification:
             notebook's solution (a trained model is neither exact nor portable; to draw
             a picture takes longer than to know what stands in it).
         contract: what is true of every call, from which more cases follow.
-        aspects: weights of the cases' aspects where they are not the usual ones. One of
-            no usual name is a part of the results, which counts for itself: the result
-            of that name, and what a probe declares for it.
+        parts: the results that count for themselves, in words, with ", " between
+            several: those of these names, and what a probe declares for them.
+        separate: why a wrong result costs only the share of its case, where each case
+            or part is a task of its own; the usual prices hold if omitted.
         interactor: what the judge plays where it knows more than ships with the probe.
         ready_made: functions that do what is asked, and that the text forbids: of
             PyTorch ("torch.softmax", "F.rms_norm", "nn.Transformer"), or by their
@@ -179,7 +181,8 @@ class Specification:
     precise: bool = True
     reference: object = None
     contract: Contract | None = None
-    aspects: Mapping[str, float] = field(default_factory=dict)
+    parts: str = ""
+    separate: str = ""
     interactor: type[Interactor] | None = None
     ready_made: Sequence[str] = ()
     results: str = "the result"
@@ -190,6 +193,11 @@ class Specification:
     name: str = ""
     target: str = ""
     helpers: Sequence[str] = ()
+
+    @property
+    def part_names(self) -> list[str]:
+        """The results that count for themselves."""
+        return self.parts.split(", ") if self.parts else []
 
     @property
     def targets(self) -> list[str]:

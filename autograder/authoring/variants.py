@@ -151,3 +151,20 @@ def _compiled(source: str, filename: str) -> CodeType:
         warnings.simplefilter("ignore", SyntaxWarning)
         # Like a cell of a notebook, without the future imports of this module.
         return compile(source, filename, "exec", dont_inherit=True)
+
+
+def argument_names(specification: Specification) -> dict[str, tuple[str, ...]]:
+    """The arguments of each function, and of each class's methods, in order."""
+    names = namespace(specification)
+    functions: dict[str, Any] = {}
+    for target in specification.targets:
+        value = names[target]
+        members = vars(value).items() if inspect.isclass(value) else [("", value)]
+        for name, function in members:
+            is_called = name == "__init__" or not name.startswith("_")
+            if inspect.isfunction(function) and is_called:
+                functions[f"{target}.{name}".rstrip(".")] = function
+    return {
+        path: tuple(inspect.signature(function).parameters)
+        for path, function in functions.items()
+    }

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from autograder.checks.language import _, translatable
+from autograder.checks.language import _
+from autograder.checks.prices import price
 
-_WORDS = {
-    "values": translatable("values"),
-    "masks": translatable("masks"),
-    "form": translatable("form"),
-    "calls": translatable("repeated and special calls"),
-    "learning": translatable("gradients and start values"),
-    "mode": translatable("training and evaluation mode"),
-    "errors": translatable("promised errors"),
-}
 _LEAST = 0.005  # points: a smaller loss would be shown as 0
 
 
@@ -37,7 +29,7 @@ def by_aspect(aspects: Mapping[str, Sequence[float]]) -> str:
         _("{lost} of {most} for {aspect}").format(
             lost=_number(lost[name]),
             most=_number(aspects[name][1]),
-            aspect=_(_WORDS.get(name, name)),
+            aspect=_(price(name).word or name),
         )
         for name in named
     ]

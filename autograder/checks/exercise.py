@@ -64,6 +64,7 @@ RAISED = "raised"
 STUB = "stub"  # beside that one: what raised is an exercise that nobody has solved
 # Beside results: the ready-made answers to its exercise that an object has called.
 CALLED = "ready-made answers that were called"
+RENAMED = "an argument of another name"  # beside results: it was passed by position
 AFTERWARDS = " afterwards"  # after the name of an input: what it holds in the end
 
 
@@ -139,10 +140,11 @@ class Case:
 class Exercise:
     """A graded piece of work, whose ``points`` are divided over aspects.
 
-    ``aspects`` holds weights by aspect where they are not the usual ones (compare.py).
-    ``builds_on`` names exercises of the same unit whose answers this one uses. One that
-    is given in this edition of the unit has no points. ``ready_made`` names functions
-    that do what it asks one to write (ready_made.py).
+    ``separate`` says why a wrong result costs only the share of its case (prices.py):
+    each is a task of its own. ``builds_on`` names exercises of the same unit whose
+    answers this one uses. One that is given in this edition of the unit has no points.
+    ``ready_made`` names functions that do what it asks one to write (ready_made.py),
+    ``arguments`` those of its functions, in the order of the text (renamed.py).
     """
 
     name: str
@@ -151,8 +153,9 @@ class Exercise:
     cases: tuple[Case, ...]
     mistakes: Mapping[str, Mistake] = field(default_factory=dict)
     builds_on: tuple[str, ...] = ()
-    aspects: Mapping[str, float] = field(default_factory=dict)
+    separate: str = ""
     ready_made: tuple[str, ...] = ()
+    arguments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -160,8 +163,9 @@ class Finding:
     """How one named answer compares with the reference.
 
     ``problem`` is "" when they agree, else the first of raised, missing, type, shape,
-    dtype, finite, values in which they differ, that a ready-made answer was called,
-    or `PARTLY`. ``wording`` is what to say of it, or a function that makes it.
+    dtype, finite, values in which they differ, that a ready-made answer was called or
+    an argument renamed, or `PARTLY`. ``wording`` is what to say of it, or a function
+    that makes it.
     """
 
     name: str

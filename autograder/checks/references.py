@@ -69,8 +69,9 @@ def _describe_exercise(exercise: Exercise) -> dict[str, Any]:
         "title": exercise.title,
         "points": exercise.points,
         "builds_on": exercise.builds_on,
-        "aspects": dict(exercise.aspects),
+        "separate": exercise.separate,
         "ready_made": exercise.ready_made,
+        "arguments": exercise.arguments,
         "mistakes": [_describe_mistake(m) for m in exercise.mistakes.values()],
         "cases": [
             {
@@ -162,7 +163,8 @@ def _read_exercise(
     mistakes = {m["name"]: Mistake(**m) for m in entry["mistakes"]}
     return Exercise(
         name, entry["title"], entry["points"], cases, mistakes,
-        tuple(entry["builds_on"]), entry["aspects"], tuple(entry.get("ready_made", ())),
+        tuple(entry["builds_on"]), entry.get("separate", ""),
+        tuple(entry.get("ready_made", ())), entry.get("arguments", {}),
     )  # fmt: skip
 
 

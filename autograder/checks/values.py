@@ -88,6 +88,22 @@ def same_values(
     return not differing(expected, actual, atol, rtol).any()
 
 
+def same_but_dtype(expected: object, actual: object, case: Case) -> bool:
+    """Whether numbers of another dtype agree: integers exactly, others in its digits.
+
+    Half precision may be off by eight of its steps.
+    """
+    if not isinstance(expected, torch.Tensor) or not isinstance(actual, torch.Tensor):
+        return False
+    if expected.shape != actual.shape or expected.is_complex() or actual.is_complex():
+        return False
+    a, b = expected.to(torch.float64), actual.to(torch.float64)
+    if not expected.is_floating_point():
+        return torch.equal(a, b)
+    steps = 8 * torch.finfo(actual.dtype).eps if actual.is_floating_point() else 0.0
+    return same_values(a, b, max(case.atol, steps), max(case.rtol, steps))
+
+
 def differing(
     expected: torch.Tensor, actual: torch.Tensor, atol: float, rtol: float
 ) -> torch.Tensor:

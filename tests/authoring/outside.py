@@ -102,7 +102,7 @@ def row(specification: Specification, cases: Iterable[Case]) -> Exposure:
         exposure.given |= {_kind(n) for n in revealed}
         exposure.kept |= {_kind(n) for n in case.inputs if n not in revealed}
         drawings[case.name] += 1
-        parts = specification.aspects.keys() - points.WEIGHTS.keys()
+        parts = specification.part_names
         for answer, value in case.expected.items():
             group = case.name, case.aspect_of(answer)
             if parts and group[1] in (*parts, *points.RESULTS):

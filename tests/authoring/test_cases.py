@@ -6,6 +6,7 @@ import pytest
 
 from autograder.authoring import cases
 from autograder.authoring.catalogue import specification, specifications
+from autograder.authoring.points_by_aspect import answer_aspects
 from autograder.checks.probes import probe
 from autograder.course.errors import CourseError
 
@@ -59,7 +60,7 @@ DECLARED = {"results": "twice", "learning": "gradients are recorded"}
 
 def test_answers_count_for_what_their_probe_declares(tiny_exercise):
     _reporting(**DECLARED, parts={"halves": "half"})
-    task = replace(tiny_exercise, aspects={"halves": 2.0})
+    task = replace(tiny_exercise, parts="halves")
     (case,) = cases.fresh_cases(task, "a")
     assert case.aspects == {"half": "halves", "gradients are recorded": "learning"}
     assert [case.aspect_of(n) for n in ("twice", "half")] == ["values", "halves"]
@@ -77,16 +78,14 @@ def test_answers_count_for_what_their_probe_declares(tiny_exercise):
 def test_some_cases_have_no_parts_or_count_as_a_whole(tiny_exercise, changed, aspects):
     _reporting(**DECLARED, parts={"halves": "half"})
     (kind,) = tiny_exercise.cases
-    task = replace(
-        tiny_exercise, aspects={"halves": 2.0}, cases=[replace(kind, **changed)]
-    )
+    task = replace(tiny_exercise, parts="halves", cases=[replace(kind, **changed)])
     (case,) = cases.fresh_cases(task, "a")
     assert case.aspects == aspects
 
 
 def test_a_result_with_a_weight_of_its_own_counts_for_itself():
     attention = specification("attention/scaled_dot_product")
-    counted = cases.aspects(attention, attention.cases[0], ["output", "weights"])
+    counted = answer_aspects(attention, attention.cases[0], ["output", "weights"])
     assert counted == {"weights": "weights"}
 
 
@@ -97,7 +96,7 @@ def test_an_answer_that_no_probe_declares_is_refused_by_its_name(tiny_exercise):
         cases.exercise(tiny_exercise, 10.0, "public", hidden=False)
 
 
-def test_a_part_without_a_weight_is_refused(tiny_exercise):
+def test_a_part_that_the_specification_does_not_name_is_refused(tiny_exercise):
     _reporting(**DECLARED, parts={"halves": "half"})
-    with pytest.raises(CourseError, match="declares 'half' as part 'halves'; give"):
+    with pytest.raises(CourseError, match="declares 'half' as part 'halves'; name"):
         cases.fresh_cases(tiny_exercise, "a")

@@ -19,6 +19,7 @@ from autograder.authoring.contract import Contract
 from autograder.authoring.course import build, is_built, products
 from autograder.authoring.references import difference
 from autograder.authoring.specification import Specification
+from autograder.authoring.variants import argument_names
 from autograder.authoring.verify import refuse_wrong_scores
 from autograder.checks.exercise import Exercise
 from autograder.checks.references import TEXT, load, pack
@@ -129,7 +130,8 @@ def right(task: Specification, stored: Exercise, seed: str, hidden: bool) -> Exe
         stored,
         cases=tuple(answered_cases),
         mistakes=cases.describe_mistakes(task),
-        aspects=task.aspects,
+        separate=task.separate,
+        arguments=argument_names(task),
     )
 
 

@@ -16,7 +16,7 @@ SPEAKING = [
     *(CHECKS / f"{name}.py" for name in (
         "aspects", "check", "compare", "contents", "demo", "display", "earlier",
         "installed", "naming", "observe", "overview", "panel", "patience", "pictures",
-        "progress", "rows", "scorecard", "several", "summary",
+        "progress", "renamed", "rows", "scorecard", "several", "summary",
     )),
     *sorted((CHECKS / "diagnostics").glob("*.py")),
 ]  # fmt: skip

@@ -85,7 +85,7 @@ def test_a_part_that_everybody_knows_is_found_out():
             *(({}, {"y": torch.ones(2) * n, "weights": "1"}) for n in range(3))
         )
     ]
-    task = replace(exercise(), aspects={"weights": 2.0})
+    task = replace(exercise(), parts="weights")
     exposure = outside.row(task, drawings)
     assert exposure.open == set() and exposure.open_parts == {("c", "weights")}
     assert outside.row(exercise(), drawings).open_parts == set()

@@ -10,6 +10,7 @@ from autograder.authoring.draw import Draw
 from autograder.authoring.properties import forms, kinds, sequence
 from autograder.authoring.specification import CaseKind
 from autograder.checks.properties import KEY
+from autograder.checks.properties.arguments import OVERWRITTEN
 
 OWN = [
     CaseKind(name, name, lambda draw: {"x": draw.tensor(2, 3)}, "", atol=atol)
@@ -57,7 +58,15 @@ def test_a_sequence_ends_with_all_options_by_name_where_there_are_some():
     call = json.loads(kinds_of_case[0].inputs(Draw("a"))[KEY])
     called = {"names": ["x", "rate"], "defaults": {"rate": 0.5}}
     assert call["call"]["called"] == called
-    assert call["parts"][-1]["label"].endswith("with all options by their names")
+    *_, last, overwriting = call["parts"]
+    assert last["label"].endswith("with all options by their names")
+    assert overwriting == {**last, "label": OVERWRITTEN, "overwriting": "yes"}
+
+
+def test_a_sequence_is_made_of_ordinary_cases():
+    unusual = [replace(OWN[0], name=a, aspect=a) for a in ("limits", "errors", "mode")]
+    assert sequence([OWN[0], *unusual]) == ()
+    assert len(sequence([*OWN, *unusual])) == 1
 
 
 def test_what_cannot_be_said_in_json_is_no_option():

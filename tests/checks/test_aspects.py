@@ -11,7 +11,7 @@ def test_losses_are_listed_by_their_size_and_then_by_name():
     assert by_aspect(points) == (
         "Points lost: 1.5 of 4 for values, 1 of 1 for promised errors, "
         "1 of 1 for training and evaluation mode, "
-        "0.67 of 1 for repeated and special calls."
+        "0.67 of 1 for repeated calls."
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from autograder.authoring.catalogue import specifications
 from autograder.checks.exercise import RAISED
 from autograder.checks.naming import PATTERN
-from autograder.checks.points import WEIGHTS
+from autograder.checks.prices import PRICES
 from autograder.checks.probes import OWN, find
 from autograder.checks.probes.default import DEFAULT
 from autograder.checks.properties import what_was_seen
@@ -45,7 +45,7 @@ def test_every_label_has_a_declared_aspect(unit):
         assert reported_labels, task.name
         for label in reported_labels:
             aspect = find(task.name).aspect(label)  # or it raises, with the label
-            assert aspect in {OWN, *WEIGHTS, *task.aspects}, (task.name, label)
+            assert aspect in {OWN, *PRICES, *task.part_names}, (task.name, label)
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -53,15 +53,15 @@ def test_every_declared_name_is_reported_and_every_part_weighs_something(unit):
     for task in specifications(unit):
         reported_labels, reports = set(labels(unit, task.name)), find(task.name).reports
         if find(task.name) is DEFAULT:  # which declares what most exercises report
-            assert task.aspects.keys() <= WEIGHTS.keys() | reported_labels, task.name
+            assert set(task.part_names) <= reported_labels, task.name
             continue
         for name in (name for names in reports.values() for name in names):
             assert any(fnmatchcase(label, name) for label in reported_labels), (
                 task.name,
                 name,
             )
-        parts = task.aspects.keys() - WEIGHTS.keys()
-        assert parts == reports.keys() - {OWN, *WEIGHTS}, task.name
+        parts = reports.keys() - {OWN, *PRICES}
+        assert parts == set(task.part_names), task.name
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -74,7 +74,8 @@ def test_the_cases_of_a_property_count_for_its_aspect(unit):
     }
     assert aspects["property_sequence"] == {"calls"}
     for case_aspects in aspects.values():
-        assert len(case_aspects) == 1 and case_aspects <= {"calls", "mode", "learning"}
+        assert len(case_aspects) == 1 and case_aspects <= PRICES.keys()
+    assert aspects["property_gradient"] == {"gradients"}
 
 
 def test_recorded_gradients_cost_what_learns_wherever_they_are_looked_at():

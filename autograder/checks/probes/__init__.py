@@ -111,8 +111,10 @@ def probe(
     results: str,
     form: str = "",
     calls: str = "",
+    gradients: str = "",
     learning: str = "",
     mode: str = "",
+    limits: str = "",
     errors: str = "",
     parts: Mapping[str, str] | None = None,
 ) -> Callable[[Near], Near]:
@@ -125,12 +127,14 @@ def probe(
         name: the exercise.
         interactor, in_notebook: see `Probe`.
         results: what counts for the aspect of its case.
-        form, calls, learning, mode, errors: what counts for these, beside results.
+        form, calls, gradients, learning, mode, limits, errors: what counts for these,
+            beside results (see prices.PRICES).
         parts: by the exercise's own aspects, the results that count for them.
     """
     declared = {
-        OWN: results, "form": form, "calls": calls, "learning": learning,
-        "mode": mode, "errors": errors, **(parts or {}),
+        OWN: results, "form": form, "calls": calls, "gradients": gradients,
+        "learning": learning, "mode": mode, "limits": limits, "errors": errors,
+        **(parts or {}),
     }  # fmt: skip
     reports = {
         aspect: tuple(names.split("; ")) for aspect, names in declared.items() if names

@@ -77,7 +77,9 @@ def observe_call(answer: Any, inputs: Inputs) -> Seen:
 def _read_numbers(module: Any, names: Sequence[str]) -> Seen:
     """The numbers that a module has as attributes, as text."""
     numbers = {name: str(getattr(module, name, None)) for name in names}
-    return {name: value.removesuffix(".0") for name, value in numbers.items()}
+    return {
+        f"attribute {name}": value.removesuffix(".0") for name, value in numbers.items()
+    }
 
 
 def read_arguments(inputs: Inputs) -> Seen:
@@ -214,7 +216,9 @@ class _DefaultProbe(Probe):
 DEFAULT = _DefaultProbe(
     observe_call,
     reports={
+        "form": ("attribute *", "type of *"),
         "calls": ("* afterwards",),
-        "learning": ("gradient of *", "parameters", *BEGINNING.split("; ")),
+        "gradients": ("gradient of *",),
+        "learning": ("parameters", *BEGINNING.split("; ")),
     },
 )

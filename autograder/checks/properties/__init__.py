@@ -50,9 +50,10 @@ def try_ways(probe: Report, answer: object, inputs: Inputs) -> Seen:
     """Report what an object does in the ways that ``inputs["property"]`` asks for."""
     request = json.loads(str(inputs[KEY]))
     observations: dict[str, Any] = {}
+    answers: Seen = {}
     parts, log = [], ResultLog()
     functions = answer if isinstance(answer, tuple) else (answer,)
-    if is_function := all(map(inspect.isroutine, functions)):
+    if all(map(inspect.isroutine, functions)):
         noting = tuple(map(log.noting, functions))
         answer = noting if isinstance(answer, tuple) else noting[0]
     for part in request["parts"]:
@@ -64,19 +65,19 @@ def try_ways(probe: Report, answer: object, inputs: Inputs) -> Seen:
             parts.append((part, _begun(tries)))
     with contextlib.ExitStack() as afterwards:
         for part, tries in parts:
+            if "overwriting" in part:  # results are the caller's, who may write there
+                afterwards.enter_context(arguments.overwrite(answers))
             for label, find_out in tries:
                 endings = [text for text in (label, part["label"]) if text]
                 try:
                     with _annotate_errors(*endings):
-                        answers = find_out()
+                        answers = dict(find_out())
                 except learning.ByHandError:
                     return learning.BY_HAND
                 for name, value in answers.items():
                     observations[SEPARATOR.join([name, *endings])] = plain(value)
-                log.look()
-                if part["way"] == "probe" and is_function:
-                    # A function's results are the caller's, who may write into them.
-                    afterwards.enter_context(arguments.overwrite(answers))
+                if "overwriting" not in part:
+                    log.look()
     if not request["call"]["module"] and {part["way"] for part, _ in parts} & _SEVERAL:
         observations["results that later calls have changed"] = log.describe_changes()
     return observations

@@ -10,8 +10,11 @@ from functools import partial
 import torch
 from torch import nn
 
+from autograder.checks.language import translatable
 from autograder.checks.properties.call import Call, Named, Results, Tries, copied_module
 from autograder.checks.properties.fake_dropout import dropout_is, nothing
+
+OVERWRITTEN = translatable("after the first result was written over")
 
 
 def plain(call: Call) -> Tries:
@@ -36,7 +39,7 @@ def steady(call: Call) -> Tries:
         call.target.eval()
     else:
         yield (
-            "after the first result was written over",
+            OVERWRITTEN,
             partial(_call_while_overwritten, call),
         )
     numbers = _other_numbers(call)

@@ -46,9 +46,9 @@ CASES = [
          tests="never guesses"),
     case("impossible", "tokens that neither model ever writes",
          sizes(batch=(3,), V=7, p=_without_two, q=_without_two),
-         "Divide by q only where it is not zero: 0 / 0 is NaN.", tests="never guesses"),
+         "Divide by q only where it is not zero: 0 / 0 is NaN.", tests="never guesses", aspect="limits"),
     case("no_excess", "two equal distributions", sizes(batch=(2,), V=4, p=_EQUAL, q=_EQUAL),
-         "Nothing is ever rejected, so there is no excess to divide by.", open=True, tests="are equal"),
+         "Nothing is ever rejected, so there is no excess to divide by.", open=True, tests="are equal", aspect="limits"),
     case("larger", "2 x 4 pairs over 11 tokens", sizes(batch=(2, 4), V=11, **_ANY), "As above.", hidden_only=True),
 ]
 

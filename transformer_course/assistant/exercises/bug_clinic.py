@@ -156,5 +156,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    target="assert_learns_answers", precise=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+    target="assert_learns_answers", precise=False, separate="each case has bugs of its own",
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

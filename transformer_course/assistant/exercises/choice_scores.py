@@ -55,10 +55,10 @@ CASES = [
          "Each choice is divided by its own number of tokens."),
     case("infinite", "padding with a log-probability of minus infinity",
          sizes(N=3, T=4, real=_SHORT, log_p=_padded_with(-torch.inf), alone=_padded_with(-torch.inf)),
-         "What is 0 times infinity?", tests="even infinity or NaN"),
+         "What is 0 times infinity?", tests="even infinity or NaN", aspect="limits"),
     case("nan", "padding with NaN",
          sizes(N=3, T=4, real=_SHORT, log_p=_padded_with(torch.nan), alone=_padded_with(torch.nan)),
-         "As above.", hidden_only=True, tests="even infinity or NaN"),
+         "As above.", hidden_only=True, tests="even infinity or NaN", aspect="limits"),
     case("larger", "7 choices of up to 11 tokens", sizes(N=7, T=11, real=_real(11, 8, 8, 5, 3, 2, 1), **_ANY),
          "As above.", hidden_only=True),
 ]

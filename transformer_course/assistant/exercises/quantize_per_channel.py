@@ -46,7 +46,7 @@ CASES = [
     case("four", "6 rows of 9 weights, 4 bits", sizes(d_out=6, d_in=9, bits=4),
          "With 4 bits, the largest integer is 7."),
     case("zeros", "a row of zeros", sizes(d_out=4, d_in=6, weight=_row_of_zeros),
-         "Which scale keeps 0 / scale from being NaN?", tests="A row of zeros"),
+         "Which scale keeps 0 / scale from being NaN?", tests="A row of zeros", aspect="limits"),
     case("three", "3 rows of 11 weights, 3 bits", sizes(d_out=3, d_in=11, bits=3), "As above.", hidden_only=True),
     case("wide", "9 rows of 4 weights, 8 bits", sizes(d_out=9, d_in=4), "As above.", hidden_only=True),
 ]

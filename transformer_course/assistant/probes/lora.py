@@ -17,7 +17,8 @@ from autograder.checks.probes import Inputs, Seen, describe, probe
     results="result; result before training; merged *",
     form="kind of merged",
     calls="* afterwards; base",
-    learning="trainable; start of *; gradient of *",
+    gradients="gradient of *",
+    learning="trainable; start of *",
 )
 def lora_linear(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report a layer before and after `a` and `b` get values, and what it merges to."""

@@ -13,7 +13,7 @@ from autograder.checks.probes.default import observe_call
     "assistant/dpo_loss",
     results="loss",
     calls="* afterwards",
-    learning="gradient of chosen; gradient of rejected",
+    gradients="gradient of chosen; gradient of rejected",
 )
 def dpo_loss(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report what the usual probe does, but no gradient of the reference."""

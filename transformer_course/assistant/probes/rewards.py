@@ -13,7 +13,7 @@ from autograder.checks.probes.default import observe_call
     "assistant/grpo_loss",
     results="loss",
     calls="* afterwards",
-    learning="gradient of logits",
+    gradients="gradient of logits",
 )
 def grpo_loss(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report what the usual probe does, but no gradient of advantages."""

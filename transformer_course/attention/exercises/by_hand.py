@@ -139,6 +139,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    target="attend", ready_made=("F.scaled_dot_product_attention",), aspects={"weights": 3.0},
+    target="attend", ready_made=("F.scaled_dot_product_attention",), parts="weights",
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

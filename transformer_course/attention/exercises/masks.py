@@ -265,7 +265,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     target="padding_mask, causal_mask, combine_masks", precise=False,
-    aspects={"padding mask": 3.0, "causal mask": 3.0, "combined masks": 3.0},  # a task each
+    parts="padding mask, causal mask, combined masks", separate="three functions are asked for",
     ready_made=("transformer_course.encoder_decoder.probes.bugs.triangle",),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

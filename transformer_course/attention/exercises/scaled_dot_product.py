@@ -33,7 +33,7 @@ CASES = [
     case("huge", "scores near 2,000,000 and near -2,000,000, and a mask",
          sizes(batch=(2,), Lq=5, Lk=5, d_v=6, q=_huge(1, -1, 1, -1, 1), k=_huge(-1, -1, -1, -1, -1), mask="2 Lq Lk"),
          "Large scores must give weights, not nan. A masked key gets weight 0, however large its score and however "
-         "small the allowed ones. Which number is below all others?", aspect="masks"),
+         "small the allowed ones. Which number is below all others?", aspect="limits"),
     case("causal", "a causal mask", sizes(batch=(2,), Lq=5, Lk=5, d_k=6, d_v=3, mask=lambda draw: causal_mask(5)),
          "The mask (L, L) says which keys each query may attend to.", aspect="masks"),
     case("full_mask", "a different mask for each sentence and query",
@@ -260,7 +260,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     target="scaled_dot_product_attention", results="output, weights",
-    aspects={"weights": 4.0},  # right ones are half of the way
+    parts="weights",
     contract=Contract(
         narrow=True, on=("heads",),
         sizes=special(

@@ -24,7 +24,7 @@ from autograder.checks.probes.default import observe_call
     "attention/softmax",
     results="weights; their logarithms; what rows lack to 1, in millionths",
     calls="* afterwards",
-    learning="gradient of x",
+    gradients="gradient of x",
 )
 def softmax(function: Any, inputs: Inputs) -> Seen:
     """Report the call, and in float64 what is next to nothing in float32."""

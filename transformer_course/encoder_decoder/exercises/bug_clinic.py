@@ -271,5 +271,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    target="assert_decoder_layer", precise=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED
+    target="assert_decoder_layer", precise=False, separate="each case has bugs of its own",
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

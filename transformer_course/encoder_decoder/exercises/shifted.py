@@ -33,7 +33,7 @@ CASES = [
          "0 is a number like any other, even as an argument."),
     case("huge", "ids that float32 cannot hold",
          sizes(ids=_draw_sentences, B=3, L=5, pad_id=4, ignore=-100, least=2**40),
-         "Ids stay integers from beginning to end.", hidden_only=True),
+         "Ids stay integers from beginning to end.", hidden_only=True, aspect="limits"),
     case("long", "longer sentences", sizes(ids=_draw_sentences, B=5, L=12, pad_id=4, ignore=-7),
          "Does your code depend on the sizes?", hidden_only=True),
 ]
@@ -120,7 +120,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    results="inputs, targets", aspects={"targets": 6.0}, precise=False, fixed="L",
+    results="inputs, targets", parts="targets", precise=False, fixed="L",
     contract=Contract(on=("other_pad",), sizes={"as many sentences as words": {"B": 5, "L": 5}}),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

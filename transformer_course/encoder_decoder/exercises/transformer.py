@@ -211,7 +211,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     target="Transformer", results="logits", tests="embeddings",
-    aspects={"memory": 3.0},  # the encoder's half
+    parts="memory",
     contract=Contract(
         on=("post", "padding"), dropout=(("pre_gelu",), {"make.dropout": 0.375}),
         sizes={

@@ -23,7 +23,8 @@ _RATE = f"{MAKE}dropout"
 _probe_layer = partial(
     probe,
     calls="* afterwards",
-    learning=f"{BEGINNING}; parameters; gradient of *",
+    gradients="gradient of *",
+    learning=f"{BEGINNING}; parameters",
 )
 
 
@@ -110,7 +111,7 @@ def _observe_chance(module: nn.Module, inputs: Inputs) -> Seen:
     "encoder_decoder/add_and_norm",
     results="output; calls",
     calls="* afterwards",
-    learning="gradient of x",
+    gradients="gradient of x",
     mode="output in eval mode; calls, also in eval mode",
 )
 def add_and_norm(function: Any, inputs: Inputs) -> Seen:

@@ -16,8 +16,10 @@ from autograder.checks.probes.weights import load_weights, parameter_shapes
 @probe(
     "encoder_decoder/stack",
     results="layers made; `norm` is the very norm that was given; output",
-    calls="hooks left out; * afterwards",
-    learning="parameters; gradient of *",
+    form="hooks left out",
+    calls="* afterwards",
+    gradients="gradient of *",
+    learning="parameters",
 )
 def stack(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report what a stack of our own layers does; decoder layers if there is a memory.

@@ -30,7 +30,7 @@ CASES = [
     case("in_place", "an edit that changes its argument and returns it", _run(2, 6, "embedding: add"),
          "Which of the hook's three arguments does the edit get?"),
     case("error", "a model that fails in the middle of a run", _run(2, 3, "blocks.0: halve", fails=True),
-         "What happens to your hooks if `model(ids)` raises an error?", tests="raises"),
+         "What happens to your hooks if `model(ids)` raises an error?", tests="raises", aspect="limits"),
     case("many", "four edits in five blocks",
          _run(2, 7, "embedding: negate, blocks.1.feed_forward: zero, blocks.3: swap, blocks.4.attention: halve",
               blocks=5), "As above.", hidden_only=True),

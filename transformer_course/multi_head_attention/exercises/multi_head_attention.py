@@ -168,6 +168,14 @@ ACCEPTED = [
                 heads = self.attn_drop(weights) @ v
                 return self.w_o(torch.cat(list(heads.unbind(1)), dim=-1)), weights
         """)),
+    right("heads_in_the_last_dimension", edit(ATTENTION, """
+        q, k, v = (x.permute(2, 0, 1, 3) for x in (q, k, v))
+        scores = torch.einsum("ibhd,jbhd->ijbh", q, k) / math.sqrt(q.size(-1))
+        if mask is not None:
+            scores = scores.masked_fill(~mask.permute(2, 3, 0, 1), float("-inf"))
+        weights = scores.softmax(dim=1)  # (Lq, Lk, B, h)
+        """, MERGED, 'torch.einsum("bhij,jbhd->ibhd", weights, v).flatten(2).transpose(0, 1)',
+        DROP, "self.dropout(weights).permute(2, 3, 0, 1)")),
     right("dropout_by_hand", edit(DROP, """
         weights
         p = self.dropout.p
@@ -182,7 +190,7 @@ EXERCISE = Specification(
     results="output, weights",
     gradients=False,  # of the output alone; the weights may be detached
     fixed="d_model",
-    aspects={"mode": 5.5, "weights": 4.0},  # dropout is one of its things
+    parts="weights",
     contract=Contract(
         on=("plain", "padding"), ways=OF_ATTENTION, shown=True, alone=True,
         dropout=(("padding",), {"make.dropout": 0.375}),

@@ -134,4 +134,7 @@ ACCEPTED = [
                                    "assert (torch.bincount(owned, minlength=pages) == 1).all()")),
 ]
 
-EXERCISE = Specification(target="assert_pool", precise=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)
+EXERCISE = Specification(
+    target="assert_pool", precise=False, separate="each case has bugs of its own",
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

@@ -25,11 +25,11 @@ CASES = [
     case("one", "9 tokens, 1 of 3 experts", sizes(batch=(9,), E=3, top_k=1, scale=3.0),
          "Each token counts for one expert."),
     case("even", "4 tokens that use the experts evenly", sizes(logits=_balance_experts, top_k=2),
-         "With an even load the loss is top_k.", open=True),
+         "With an even load the loss is top_k.", open=True, aspect="limits"),
     case("square", "as many tokens as experts: 4", sizes(batch=(4,), E=4, top_k=2),
          "For each token, the probabilities sum to 1."),
     case("one_token", "a single token", sizes(batch=(1,), E=5, top_k=2),
-         "A mean over one token is that token.", hidden_only=True),
+         "A mean over one token is that token.", hidden_only=True, aspect="limits"),
     case("three", "3 of 6 experts", sizes(batch=(3, 5), E=6, top_k=3),
          "As above.", hidden_only=True),
 ]

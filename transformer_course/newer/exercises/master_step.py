@@ -37,7 +37,7 @@ CASES = [
          "The optimizer keeps its own state; call its `step` once."),
     case("missing", "a step in which one parameter has no gradient",
          _steps(3, (3,), (2, 2), rate=0.125, missing=1),
-         "Without a gradient, nothing moves: neither the parameter nor its copy.", tests="without"),
+         "Without a gradient, nothing moves: neither the parameter nor its copy.", tests="without", aspect="limits"),
     case("many", "40 steps of three parameters", _steps(40, (2, 2), (3,), (4, 2), rate=2.0**-9), "As above.",
          hidden_only=True),
 ]

@@ -23,7 +23,7 @@ CASES = [
     case("one", "7 positions or more, a window of 1", sizes(length=_draw_length, window=1),
          "A window of 1 leaves each position alone with itself."),
     case("wide", "a window that is wider than the text", sizes(length=_draw_length, window=27),
-         "A window may be wider than the text.", tests="larger"),
+         "A window may be wider than the text.", tests="larger", aspect="limits"),
     case("long", "7 positions or more, a window of 5", sizes(length=_draw_length, window=5),
          "As above.", hidden_only=True),
 ]

@@ -12,13 +12,15 @@ from autograder.checks.probes import Inputs, Seen, probe
 from autograder.checks.probes.default import create_module, observe_call
 from autograder.checks.probes.weights import BEGINNING, load_weights
 
-_LEARNING = f"gradient of *; parameters; {BEGINNING}"
+_LEARNING = f"parameters; {BEGINNING}"
 
 
 @probe(
     "newer/mixture",
     results="the output",
-    calls="* afterwards; vectors that the experts compute",
+    form="vectors that the experts compute",
+    calls="* afterwards",
+    gradients="gradient of *",
     learning=_LEARNING,
 )
 def mixture(module_class: Callable[..., Any], inputs: Inputs) -> Seen:

@@ -286,4 +286,7 @@ ACCEPTED = [
         """)),
 ]
 
-EXERCISE = Specification(target="assert_sinusoidal", precise=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)
+EXERCISE = Specification(
+    target="assert_sinusoidal", precise=False, separate="each case has bugs of its own",
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

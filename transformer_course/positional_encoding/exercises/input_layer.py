@@ -210,7 +210,6 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     target="InputLayer", results="output",
-    aspects={"mode": 3.0},  # dropout is one of its steps
     contract=Contract(
         ways=("steady", "alone", "spread", "gradient", "loaded", "start"),
         dropout=(("padding_is_0",), {"make.dropout": 0.25}),

@@ -175,7 +175,6 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     target="PositionalEncoding", results="output",
-    aspects={"form": 3.5},  # what a buffer is, is the lesson
     contract=Contract(ways=("steady", "alone", "spread", "training", "gradient", "loaded")),  # it has no weights
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

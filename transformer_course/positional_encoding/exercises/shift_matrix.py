@@ -16,7 +16,7 @@ CASES = [
     case("backward", "steps backward", sizes(k=lambda draw: -draw.ids(1, 9), d_model=8),
          "Going back by k undoes going forward by k."),
     case("no_step", "no step at all", sizes(k=0, d_model=8),
-         "0 steps change nothing.", open=True),
+         "0 steps change nothing.", open=True, aspect="limits"),
     case("far", "large steps, wide vectors", sizes(k=lambda draw: draw.ids(20, 60), d_model=10),
          "Does each pair rotate by its own angle?", atol=3e-5),
     case("one_pair", "a single pair, and more than a hundred steps",

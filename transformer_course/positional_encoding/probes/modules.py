@@ -26,9 +26,10 @@ DROPOUT = torch.tensor(0.25)  # the share that the input layer is asked to drop
 @probe(
     "positional_encoding/module",
     results="output",
-    form='pe is a buffer; dtype after .to(torch.bfloat16); device after .to("meta")',
     calls="* afterwards",
-    learning=f"gradient of *; parameters; {BEGINNING}",
+    gradients="gradient of *",
+    learning="pe is a buffer; dtype after .to(torch.bfloat16); "
+    f'device after .to("meta"); parameters; {BEGINNING}',
 )
 def module(module_class: Any, inputs: Inputs) -> Seen:
     """Report what the usual probe does, the buffer, and what moves with the module."""

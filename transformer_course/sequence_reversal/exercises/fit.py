@@ -196,6 +196,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    aspects={"losses": 2.0},  # what is told of the loop
+    parts="losses",
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -171,7 +171,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    aspects={"form": 3.0, "mode": 3.0},  # what follows an EOS, and an end
     ready_made=("transformer_course.sequence_reversal.library.measuring.write",),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -30,7 +30,7 @@ CASES = [
          "Without a fourth argument, the floor is 0.02.", picture="curves"),
     case("no_warmup", "a warm-up of a single step, floor 0",
          sizes(step=_choose_steps(1, 30), warmup=1, steps=30, floor=0.0),
-         "With one step of warm-up, step 0 has the factor 1.", picture="curves"),
+         "With one step of warm-up, step 0 has the factor 1.", picture="curves", aspect="limits"),
     case("long_warmup", "a long warm-up, floor 0.3",
          sizes(step=_choose_steps(70, 100), warmup=70, steps=100, floor=0.3),
          "The cosine begins when the warm-up ends, not at step 0.", picture="curves", hidden_only=True),

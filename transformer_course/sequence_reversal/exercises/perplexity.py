@@ -43,7 +43,7 @@ CASES = [
     case("batches", "three batches of very different sizes", _batches((8, 8, 6, 7), (1,), (2, 1), vocabulary=8),
          "All real tokens of all batches count equally."),
     case("only_padding", "three batches, one of nothing but padding", _batches((4, 2), (0, 0, 0), (3,), vocabulary=9),
-         "A batch without a real label contributes nothing, neither to the sum nor to the count."),
+         "A batch without a real label contributes nothing, neither to the sum nor to the count.", aspect="limits"),
     case("gaps", "two batches, with PAD between labels", _batches((7, 5), (4, 8, 6), vocabulary=8, gaps=3),
          "A label that is not PAD counts, wherever it is."),
     case("unsure", "two batches of a model that is often wrong and sure of it",
@@ -195,6 +195,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    aspects={"perplexity": 3.0},  # one of two results
+    parts="perplexity",
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

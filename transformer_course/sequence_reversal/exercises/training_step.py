@@ -35,7 +35,7 @@ CASES = [
          "`max_norm` is 1."),
     case("spare", "a parameter that the batch does not use",
          lambda draw: {**_steps(2, 2, 4, 3, rate=0.7)(draw), "spare": "yes"},
-         "Whatever was left in `grad` is not the gradient of this batch."),
+         "Whatever was left in `grad` is not the gradient of this batch.", aspect="limits"),
     case("more_rows", "more rows and four steps", _steps(4, 1, 6, 2, 4, 3, scale=1.5, rate=0.5, max_norm=0.1),
          "Does your code depend on the sizes?", hidden_only=True),
 ]
@@ -209,6 +209,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    aspects={"decoder input": 2.0, "first loss": 2.0, "losses": 1.0},  # steps of a step
+    parts="decoder input, first loss, losses",
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

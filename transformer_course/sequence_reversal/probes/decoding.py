@@ -12,7 +12,7 @@ from autograder.checks.exercise import Answers, WrongAnswerError
 from autograder.checks.interactor import Ask, Interactor, require_tensor
 from autograder.checks.probes import Inputs, Log, Seen, describe, probe, tensor
 from transformer_course.library.written_rows import trim_at_eos
-from transformer_course.sequence_reversal.probes.observing import BOS, EOS
+from transformer_course.sequence_reversal.probes.observing import BOS, EOS, PAD
 
 
 class _Lines(Interactor):
@@ -129,7 +129,7 @@ def greedy_sequence(function: Any, inputs: Inputs, ask: Ask) -> Seen:
 
 @_of_decoding(
     "sequence_reversal/greedy_decode",
-    results="tokens before EOS",
+    results="tokens before EOS; rows that write on after EOS",
     form="form of the tokens",
 )
 def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
@@ -138,8 +138,15 @@ def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     tokens = tensor(tokens, "the tokens")
     return {
         "tokens before EOS": trim_at_eos(tokens),
+        "rows that write on after EOS": _count_unended(tokens),
         "form of the tokens": tokens,
     } | traces
+
+
+def _count_unended(tokens: torch.Tensor) -> torch.Tensor:
+    """How many rows have other tokens than EOS and PAD after their first EOS: ()."""
+    over = (tokens == EOS).cumsum(dim=-1) > 0
+    return (over & (tokens != EOS) & (tokens != PAD)).any(dim=-1).sum()
 
 
 def _decoded(function: Any, inputs: Inputs, ask: Ask) -> tuple[Any, Seen]:

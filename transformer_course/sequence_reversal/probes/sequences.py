@@ -31,7 +31,8 @@ def make_batch(function: Any, inputs: Inputs) -> Seen:
 @probe(
     "sequence_reversal/antidiagonal_share",
     results="share",
-    calls="kind of the share; * afterwards",
+    form="kind of the share",
+    calls="* afterwards",
 )
 def antidiagonal_share(function: Any, inputs: Inputs) -> Seen:
     """Report the share and its type, and both tensors afterwards."""

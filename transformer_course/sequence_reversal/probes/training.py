@@ -19,7 +19,7 @@ from transformer_course.sequence_reversal.probes.observing import (
 )
 
 
-@probe("sequence_reversal/learning_rate", results="factors", calls="kind of a factor")
+@probe("sequence_reversal/learning_rate", results="factors", form="kind of a factor")
 def learning_rate(function: Any, inputs: Inputs) -> Seen:
     """Report the factors at some steps, with the default floor if none is given."""
     warmup, steps = int(inputs["warmup"]), int(inputs["steps"])
@@ -102,7 +102,7 @@ class _LoggingSGD(torch.optim.Optimizer):
 @probe(
     "sequence_reversal/training_step",
     results="source that the model sees; * at the end; what the batch does not use",
-    calls="kind of the loss",
+    form="kind of the loss",
     mode="in training mode; its parts in training mode",
     parts={
         "decoder input": "decoder input",
@@ -115,8 +115,9 @@ def training_step(function: Any, inputs: Inputs) -> Seen:
     model = _Scripted(inputs)
     rate = float(inputs["rate"])
     optimizer = torch.optim.SGD(model.groups(), lr=rate, momentum=0.25)
-    for parameter in model.parameters():  # of somebody who came before
-        parameter.grad = torch.ones_like(parameter)
+    if "spare" in inputs:  # unusual: gradients of a step that somebody left behind
+        for parameter in model.parameters():
+            parameter.grad = torch.ones_like(parameter)
     bound = [float(inputs["max_norm"])] if "max_norm" in inputs else []
     losses: list[object] = []
     for source, target in zip(inputs["source"], inputs["target"], strict=True):
@@ -190,7 +191,7 @@ def _floats(losses: Sequence[object]) -> torch.Tensor:
     "sequence_reversal/fit",
     results="learning rates; batches drawn; steps taken when a batch is drawn; "
     "* at the end",
-    calls="kind of a loss",
+    form="kind of a loss",
     parts={"losses": "losses"},
 )
 def fit(function: Any, inputs: Inputs) -> Seen:

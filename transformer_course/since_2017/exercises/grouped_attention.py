@@ -53,7 +53,7 @@ CASES = [
     case("far", "allowed keys whose scores are far below those of masked ones",
          sizes(B=2, g=2, Lk=5, d_v=6, q=_draw_far_queries, k=_draw_far_keys,
                mask=lambda draw: (torch.arange(5) % 2 == 0).expand(3, 5).clone()),
-         "Which number is below every score, however low?"),
+         "Which number is below every score, however low?", aspect="limits"),
     case("refused", "5 query heads, 2 of keys", sizes(B=2, h=5, g=2, Lq=3, Lk=5, d_k=4, d_v=6),
          "The docstring names the error to raise.", aspect="errors", open=True),
     case("heads", "8 query heads, 4 of keys, a mask for each head of all texts",
@@ -171,7 +171,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     results="output, weights", fixed="h",
-    aspects={"weights": 4.0},  # right ones are half of the way
+    parts="weights",
     contract=Contract(on=("two_groups", "masked")),
     ready_made=("F.scaled_dot_product_attention",),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,

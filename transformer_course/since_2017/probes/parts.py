@@ -21,14 +21,16 @@ from autograder.checks.probes.default import CALL, create_module, observe_call
 from autograder.checks.probes.weights import BEGINNING
 from transformer_course.library.observing import whole
 
-_LEARNING = f"gradient of *; parameters; {BEGINNING}"
+_LEARNING = f"parameters; {BEGINNING}"
 
 
 @probe(
     "since_2017/rms_norm",
-    results="the output; weight at first; a row of bfloat16 has another size",
+    results="the output; weight at first",
     form="type of *",
+    limits="a row of bfloat16 has another size",
     calls="* afterwards",
+    gradients="gradient of *",
     learning=_LEARNING,
 )
 def rms_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
@@ -80,7 +82,8 @@ class _File(Mapping[str, torch.Tensor]):
 @probe(
     "since_2017/published_tensor",
     results="*.weight",
-    calls="most tensors looked up in one call; * afterwards",
+    form="most tensors looked up in one call",
+    calls="* afterwards",
 )
 def published_tensor(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report each parameter's tensor, how many were looked up, the file afterwards."""
@@ -107,7 +110,7 @@ def published_tensor(function: Callable[..., Any], inputs: Inputs) -> Seen:
     "since_2017/grouped_attention",
     results="output; the error",
     calls="* afterwards",
-    learning="gradient of *",
+    gradients="gradient of *",
     parts={"weights": "weights"},
 )
 def grouped_attention(function: Callable[..., Any], inputs: Inputs) -> Seen:

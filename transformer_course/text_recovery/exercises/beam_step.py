@@ -35,7 +35,7 @@ CASES = [
     case("narrow", "5 prefixes, k = 2", _beam(5, 2, 6, 2),
          "Only the k best stay."),
     case("few", "k larger than the number of continuations", _beam(2, 2, 5, 12),
-         "If there are fewer than k continuations, all of them stay."),
+         "If there are fewer than k continuations, all of them stay.", aspect="limits"),
     case("rich", "one prefix that is far better than the others", _beam(4, 3, 9, 4, richer=30.0),
          "A prefix may lose all its continuations."),
     case("other", "other prefixes", _beam(6, 5, 13, 6),

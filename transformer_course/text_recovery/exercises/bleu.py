@@ -70,9 +70,9 @@ CASES = [
     case("brief", "perfect outputs of up to three words and an empty output, among longer outputs", _brief,
          "A sentence of three words adds nothing to the counts of order 4.", tests="hypothesis"),
     case("no_match", "no common four-gram", _no_match,
-         "An order without a match makes BLEU 0.", open=True),
+         "An order without a match makes BLEU 0.", open=True, aspect="limits"),
     case("nothing", "no common word", _nothing,
-         "Without any match, BLEU is 0; nothing raises an error.", open=True),
+         "Without any match, BLEU is 0; nothing raises an error.", open=True, aspect="limits"),
     case("other", "other outputs", lambda draw: _corpus(draw, 14, 0.2),
          "The same for other texts.", hidden_only=True),
 ]

@@ -48,7 +48,7 @@ CASES = [
     case("few", "sixteen words", lambda draw: _counts(draw, 16, 10),
          "Count pairs within words, weighted by the words' counts."),
     case("ties", "pairs with equal counts", _ties,
-         "Of several equally frequent pairs, the alphabetically first is merged."),
+         "Of several equally frequent pairs, the alphabetically first is merged.", aspect="limits"),
     case("stop", "more merges than there are pairs", lambda draw: _counts(draw, 6, 99, below=3),
          "Stop once no pair occurs at least twice."),
     case("to_the_end", "merges until no pair is left", lambda draw: _counts(draw, 5, 99, least=2),

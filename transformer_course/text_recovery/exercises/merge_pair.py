@@ -42,7 +42,7 @@ CASES = [
     case("long", "up to fourteen symbols, punctuation among them", lambda draw: _rows(draw, 12, signs=True),
          "Merge from left to right; a merged symbol is used up."),
     case("least", "two symbols, one, and none", _least,
-         "A list of fewer than two symbols has no pair: return a copy of it."),
+         "A list of fewer than two symbols has no pair: return a copy of it.", aspect="limits"),
     case("longer", "lists of more than a hundred symbols", lambda draw: _rows(draw, 130),
          "The same for longer lists.", hidden_only=True),
 ]

@@ -42,11 +42,11 @@ CASES = [
     case("hundred", "13 sentences, 100 resamples", lambda draw: _rows(draw, 13, 100, better=0),
          "The interval contains 95 % of the differences: cut off 2.5 % at each end."),
     case("ties", "systems that differ in two sentences", _ties,
-         "A resample in which both are equally good is not a win."),
+         "A resample in which both are equally good is not a win.", aspect="limits"),
     case("default", "default number of resamples", lambda draw: _rows(draw, 17, 0),
          "By default there are 1,000 resamples."),
     case("few", "fewer than 40 resamples", lambda draw: _rows(draw, 21, 30),
-         "With fewer than 40 resamples, nothing is cut off."),
+         "With fewer than 40 resamples, nothing is cut off.", aspect="limits"),
     case("other", "other systems", lambda draw: _rows(draw, 25, 400, better=2),
          "The same for other systems.", hidden_only=True),
 ]

@@ -14,7 +14,8 @@ from transformer_course.text_recovery.probes.observing import as_json, kinds
 @probe(
     "text_recovery/merge_pair",
     results="merged",
-    calls="kind of the symbols; the result is a new list; * afterwards",
+    form="kind of the symbols",
+    calls="the result is a new list; * afterwards",
 )
 def merge_pair(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report the merged lists, and the original lists afterwards."""
@@ -47,7 +48,8 @@ def _symbols(result: object) -> list[Any] | tuple[Any, ...]:
 @probe(
     "text_recovery/learn_merges",
     results="merges",
-    calls="kind of a merge; merges of a second call, for num_merges = 0; * afterwards",
+    form="kind of a merge",
+    calls="merges of a second call, for num_merges = 0; * afterwards",
 )
 def learn_merges(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report the merges, those for `num_merges = 0`, and the counts afterwards."""
@@ -69,7 +71,8 @@ def learn_merges(function: Callable[..., Any], inputs: Inputs) -> Seen:
 @probe(
     "text_recovery/segment",
     results="symbols",
-    calls="symbols of a second call, the first ones written over; * afterwards",
+    calls="* afterwards",
+    limits="symbols of a second call, the first ones written over",
 )
 def segment(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report the symbols of some words, and the merges afterwards."""

@@ -62,9 +62,9 @@ class Script(nn.Module):
 
 @probe(
     "text_recovery/beam_search",
-    results="tokens before EOS, k *; tokens of the longest prefix that was read, k *; "
-    "dimensions for one sentence",
+    results="tokens before EOS, k *; dimensions for one sentence",
     form="form of the ids, k *",
+    limits="tokens of the longest prefix that was read, k *",
     calls="* afterwards",
     learning="gradients recorded, k *",
 )

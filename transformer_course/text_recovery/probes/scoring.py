@@ -16,7 +16,8 @@ from transformer_course.text_recovery.probes.observing import as_json, number
 @probe(
     "text_recovery/bleu",
     results="BLEU; BLEU (cut at spaces)",
-    calls="kind of BLEU; * afterwards",
+    form="kind of BLEU",
+    calls="* afterwards",
 )
 def bleu(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report BLEU with 13a and with tokens cut at spaces, and the texts afterwards."""
