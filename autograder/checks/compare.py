@@ -10,7 +10,7 @@ from functools import partial
 
 import torch
 
-from autograder.checks import ready_made
+from autograder.checks import ready_made, renamed
 from autograder.checks.exercise import (
     AFTERWARDS,
     CALLED,
@@ -55,7 +55,8 @@ def judge(
     of its drawings pass, so that answers learnt by heart for one drawing earn nothing.
     A measure's scale may end above 1: a bonus.
     """
-    return judge_answers(exercise, collect_answers(exercise, cases, ask))
+    answers = collect_answers(exercise, cases, ask)
+    return judge_answers(exercise, renamed.ask_by_position(exercise, answers, ask))
 
 
 def collect_answers(
@@ -104,10 +105,13 @@ def judge_answers(exercise: Exercise, answers: Mapping[Case, Answers]) -> CheckR
         compare(case, ready_made.with_listed_only(case_answers, names))
         for case, case_answers in answers.items()
     )
-    aspects = earned(exercise, results)
-    points = round(sum(points for points, _ in aspects.values()), 2)
     failed = any(not result.passed for result in results)
     mistake, sure = diagnose(exercise, results) if failed else (None, False)
+    results, renaming = renamed.note(results)
+    if renaming and not failed:
+        mistake, sure = renaming, True
+    aspects = earned(exercise, results)
+    points = round(sum(points for points, _ in aspects.values()), 2)
     return CheckResult(
         exercise.name, exercise.title, points, exercise.points, results, mistake, sure,
         aspects=aspects,

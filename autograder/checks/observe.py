@@ -19,7 +19,7 @@ from typing import TextIO
 
 import torch
 
-from autograder.checks import properties, ready_made
+from autograder.checks import properties, ready_made, renamed
 from autograder.checks.calls import code_of
 from autograder.checks.console import showable
 from autograder.checks.exercise import RAISED, STUB, Answers, WrongAnswerError, plain
@@ -46,13 +46,18 @@ def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
     Never raises for what the student's code does: an exception becomes the answer
     ``{"raised": message}``; an unsolved stub says so under ``"stub"``, too, and that of
     another exercise is named. Where the inputs ask for that, calls of ready-made
-    answers are reported as well.
+    answers and arguments of other names are reported as well.
     """
     inputs, names = ready_made.split(inputs)
     if names:
         with ready_made.noting_calls(names) as called:
             answers = observe(probe, answer, inputs)
         return {**answers, **ready_made.report(called)}
+    inputs, arguments = renamed.split(inputs)
+    if arguments:
+        other_names: dict[str, str] = {}
+        answer = renamed.adapt(answer, arguments, other_names)
+        return {**observe(probe, answer, inputs), **renamed.report(other_names)}
     if properties.KEY in inputs:  # a general property, which makes use of the probe
         probe = functools.partial(properties.try_ways, probe)
     with isolated(inputs) as copies:

@@ -23,6 +23,7 @@ from autograder.checks.check import without_stub
 from autograder.checks.compare import collect_answers, judge_answers
 from autograder.checks.exercise import Answers, Case, CheckResult, is_stub
 from autograder.checks.panel import draw_pictures
+from autograder.checks.renamed import ask_by_position
 from autograder.course import ROOT
 from autograder.course.errors import describe_fault
 from autograder.grading.ipc import Connection, ConnectionLostError, Message
@@ -185,6 +186,7 @@ def decide(check: PreparedCheck, sandbox: SandboxClient) -> CheckResult:
     answers = {case: ask(case) for case in check.exercise.cases}
     if not all(map(is_stub, answers.values())):
         answers |= collect_answers(check.exercise, check.fresh, ask)
+        answers = ask_by_position(check.exercise, answers, ask)
     sandbox.release()
     for case, answer in answers.items():
         log.debug("case %s: the sandbox said %s", case.name, answer)

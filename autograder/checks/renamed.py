@@ -1,0 +1,125 @@
+"""Arguments of other names than the task's: they are passed by position.
+
+A call by name fails where a student's function names the argument otherwise. Such a
+case is asked once more with the names of the task, in their order: whoever calls then
+passes by position what the task calls by a name, and the rest is graded as usual.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import re
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from autograder.checks.exercise import (
+    RAISED,
+    RENAMED,
+    Answers,
+    Case,
+    CaseResult,
+    Exercise,
+    Finding,
+    Mistake,
+)
+from autograder.checks.language import _
+
+LISTED = "names of arguments"  # the input that lists them, if they are to be adapted
+Arguments = Mapping[str, Sequence[str]]  # by function, or by class and method
+_REFUSED = re.compile(r"^TypeError: .*unexpected keyword argument")
+
+
+def ask_by_position(
+    exercise: Exercise,
+    answers: Mapping[Case, Answers],
+    ask: Callable[[Case], Answers],
+) -> dict[Case, Answers]:
+    """Ask again wherever a name was refused, and keep the answers if that helps."""
+    listed = {LISTED: json.dumps({k: [*v] for k, v in exercise.arguments.items()})}
+    adapted = dict(answers)
+    for case, case_answers in answers.items():
+        if exercise.arguments and _REFUSED.match(str(case_answers.get(RAISED, ""))):
+            again = ask(replace(case, inputs={**case.inputs, **listed}))
+            if RENAMED in again:
+                adapted[case] = again
+    return adapted
+
+
+def note(
+    results: tuple[CaseResult, ...],
+) -> tuple[tuple[CaseResult, ...], Mistake | None]:
+    """Say of the first result that needed it that an argument was passed by position.
+
+    Once is enough: the other cases are judged by what they answer.
+    """
+    for place, result in enumerate(results):
+        names = str(result.answers.get(RENAMED, "")).split()
+        if len(names) != 2:
+            continue
+        message = _("Your argument `{own}` is called `{name}` in the task.")
+        message = message.format(name=names[0], own=names[1])
+        finding = Finding("", RENAMED, message)
+        noted = replace(result, findings=(finding, *result.findings), credit=0.0)
+        asks = _("Which names do the arguments have in the cell that you were given?")
+        mistake = Mistake("renamed", message, asks)
+        return (*results[:place], noted, *results[place + 1 :]), mistake
+    return results, None
+
+
+def split(inputs: Answers) -> tuple[Answers, Arguments]:
+    """A case's inputs without the list, and the names on it."""
+    if LISTED not in inputs:
+        return inputs, {}
+    remaining = {name: value for name, value in inputs.items() if name != LISTED}
+    return remaining, json.loads(str(inputs[LISTED]))
+
+
+def adapt(answer: Any, arguments: Arguments, renamed: dict[str, str]) -> Any:
+    """Wrap functions, or a class, so that calls by the task's names reach them.
+
+    Args:
+        renamed: notes the student's name of each argument that was passed like this.
+    """
+    if isinstance(answer, tuple):
+        return tuple(adapt(part, arguments, renamed) for part in answer)
+    name = getattr(answer, "__name__", "")
+    if not inspect.isclass(answer):
+        return _by_position(answer, arguments.get(name, ()), renamed)
+    methods = {
+        method: _by_position(getattr(answer, method), names, renamed)
+        for path, names in arguments.items()
+        for owner, _, method in [path.partition(".")]
+        if owner == name and hasattr(answer, method)
+    }
+    members = {"__module__": answer.__module__, **methods}
+    return types.new_class(name, (answer,), exec_body=lambda b: b.update(members))
+
+
+def _by_position(
+    function: Callable[..., Any], names: Sequence[str], renamed: dict[str, str]
+) -> Callable[..., Any]:
+    try:
+        parameters = [*inspect.signature(function).parameters]
+    except (TypeError, ValueError):
+        return function
+    own = {
+        name: parameter
+        for name, parameter in zip(names, parameters, strict=False)
+        if name not in parameters and parameter not in names
+    }
+
+    @functools.wraps(function)
+    def call(*args: Any, **keywords: Any) -> Any:
+        renamed.update({n: own[n] for n in keywords if n in own})
+        return function(*args, **{own.get(n, n): v for n, v in keywords.items()})
+
+    return call
+
+
+def report(renamed: Mapping[str, str]) -> dict[str, str]:
+    """What a case answers beside its results: nothing, or an argument's two names."""
+    return {RENAMED: " ".join(next(iter(renamed.items())))} if renamed else {}
