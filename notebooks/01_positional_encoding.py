@@ -59,6 +59,7 @@ drawing(
 # | `pos` | a position; the first token has `pos = 0` |
 # | ids | `PAD = 0`, `BOS = 1`, `EOS = 2`, `UNK = 3`; real words start at 4 |
 # | arguments | are never modified in place, unless a task asks for it |
+# | floats | come in any dtype, also as views of other tensors; results keep the dtype |
 # | gradients | flow back through what you compute, unless the text says otherwise |
 #
 # </details>

@@ -60,6 +60,7 @@ drawing(
 # | mask | boolean, **`True` = may attend**, broadcastable to `(B, h, Lq, Lk)` |
 # | attention | returns the pair `(output, weights)`, in this order |
 # | arguments | are never modified in place |
+# | floats | come in any dtype, also as views of other tensors; results keep the dtype |
 # | gradients | flow back through what you compute, unless the text says otherwise |
 #
 # </details>
