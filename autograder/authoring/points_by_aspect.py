@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from autograder.authoring.specification import CaseKind, Specification
 from autograder.checks import references
-from autograder.checks.points import RESULTS, aspects, possible
+from autograder.checks.points import RESULTS, SEQUENCE, aspects, possible
 from autograder.checks.prices import (
     FIFTH,
     HALF,
@@ -18,6 +18,7 @@ from autograder.checks.prices import (
     Price,
 )
 from autograder.checks.probes import OWN, find
+from autograder.checks.properties import CHANGED_LATER, what_was_seen
 from autograder.course.errors import CourseError
 
 _WORDS = {
@@ -53,19 +54,28 @@ def answer_aspects(
 ) -> dict[str, str]:
     """The aspect of each answer that does not count for the case's own aspect.
 
-    Only cases of values and of masks are divided like this; other cases, and those of
-    general properties, count as a whole. Parts of the results count in a case of
+    Only cases of values and of masks are divided like this. Of other cases, what costs
+    little counts apart, also in a sequence of calls; those of other general properties
+    count as a whole. Parts of the results count in a case of
     values, unless it is `undivided`.
 
     Raises:
         CourseError: the probe does not declare an answer once, or for an aspect that
             is neither usual nor a part.
     """
-    if kind.says:  # the answers are those of several ways to call
+    if kind.says and kind.name != SEQUENCE:  # answers of several ways to call
         return {}
-    declared = {name: _declared_aspect(specification, name) for name in names}
+    declared = {
+        name: _declared_aspect(specification, what_was_seen(name)[0])
+        for name in names
+        if name != CHANGED_LATER
+    }
     if kind.aspect not in RESULTS:
-        return {}
+        return {
+            name: aspect
+            for name, aspect in declared.items()
+            if aspect in PRICES and PRICES[aspect].small and aspect != kind.aspect
+        }
     divided = kind.aspect == "values" and not kind.undivided
     return {
         name: aspect

@@ -28,7 +28,7 @@ from autograder.checks.exercise import (
 )
 from autograder.checks.language import _
 
-LISTED = "names of arguments"  # the input that lists them, if they are to be adapted
+LISTED = "names_of_arguments"  # the input that lists them, if they are to be adapted
 Arguments = Mapping[str, Sequence[str]]  # by function, or by class and method
 _REFUSED = re.compile(r"^TypeError: .*unexpected keyword argument")
 

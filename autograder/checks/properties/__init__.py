@@ -21,6 +21,7 @@ from torch import nn
 
 from autograder.checks.exercise import Answers, WrongAnswerError, plain
 from autograder.checks.language import SEPARATOR as SEPARATOR
+from autograder.checks.language import translatable
 from autograder.checks.probes import Inputs, Report, Seen, under
 from autograder.checks.probes.weights import AWAITED, completed, select_weights
 from autograder.checks.properties import arguments, learning, modules
@@ -79,10 +80,11 @@ def try_ways(probe: Report, answer: object, inputs: Inputs) -> Seen:
                 if "overwriting" not in part:
                     log.look()
     if not request["call"]["module"] and {part["way"] for part, _ in parts} & _SEVERAL:
-        observations["results that later calls have changed"] = log.describe_changes()
+        observations[CHANGED_LATER] = log.describe_changes()
     return observations
 
 
+CHANGED_LATER = translatable("results that later calls have changed")
 _SEVERAL = {"probe", "steady"}  # ways that make several calls, each for its own sake
 
 
