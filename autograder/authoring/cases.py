@@ -22,6 +22,7 @@ from autograder.authoring.draw import Draw
 from autograder.authoring.points_by_aspect import answer_aspects
 from autograder.authoring.second_order import with_doubles
 from autograder.authoring.sizes import shapes_of_results
+from autograder.authoring.smallest import small_cases
 from autograder.authoring.specification import CaseKind, Specification
 from autograder.authoring.telling import (
     EMPTY,
@@ -130,23 +131,18 @@ def exercise(
         for name, case in ((k.name, cases_by_kind[k.name]) for k, _ in kind_inputs)
     )
     if hidden:
-        cases = tuple(
-            replace(case, tells=tuple(tells.get(case.name, ()))) for case in cases
-        )
+        cases = tuple(replace(c, tells=tuple(tells.get(c.name, ()))) for c in cases)
     else:
         cases = with_doubles(specification, cases, unsteady)
-    cases = tuple(sketch_mistakes(case) for case in cases)
+    cases = tuple(map(sketch_mistakes, cases))
     return Exercise(
         specification.name,
         specification.target,  # until the build reads the title above its check
-        points,
-        cases,
-        describe_mistakes(specification),
-        builds_on(specification, unit),
-        specification.separate,
-        tuple(specification.ready_made),
+        points, cases, describe_mistakes(specification), builds_on(specification, unit),
+        specification.separate, tuple(specification.ready_made),
         argument_names(specification),
-    )
+        small=() if hidden else small_cases(specification, cases),
+    )  # fmt: skip
 
 
 def describe_mistakes(specification: Specification) -> dict[str, Mistake]:

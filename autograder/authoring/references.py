@@ -180,9 +180,10 @@ def difference(old: Mapping[str, Exercise], new: Sequence[Exercise]) -> str:
 
 
 def _difference(old: Exercise, new: Exercise) -> str:
-    if [case.name for case in old.cases] != [case.name for case in new.cases]:
+    old_cases, new_cases = (*old.cases, *old.small), (*new.cases, *new.small)
+    if [case.name for case in old_cases] != [case.name for case in new_cases]:
         return f"{new.name}: other cases"
-    for before, after in zip(old.cases, new.cases, strict=True):
+    for before, after in zip(old_cases, new_cases, strict=True):
         if reason := _of_case(before, after):
             return f"{new.name}, case {after.name}: {reason}"
     return ""
@@ -192,10 +193,13 @@ def keep_equal(committed: Mapping[str, Exercise], new: Exercise) -> Exercise:
     """An exercise with those committed values that are equal to its own."""
     if new.name not in committed:
         return new
-    old_cases = {case.name: case for case in committed[new.name].cases}
-    return replace(
-        new, cases=tuple(_keep_case(old_cases.get(c.name), c) for c in new.cases)
+    old = committed[new.name]
+    old_cases = {case.name: case for case in (*old.cases, *old.small)}
+    cases, small = (
+        tuple(_keep_case(old_cases.get(case.name), case) for case in part)
+        for part in (new.cases, new.small)
     )
+    return replace(new, cases=cases, small=small)
 
 
 def _keep_case(old: Case | None, new: Case) -> Case:

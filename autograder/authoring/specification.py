@@ -171,6 +171,8 @@ class Specification:
             catalogue knows it from the file.
         target: the name that the student's cell defines and the check is given; of
             several, all names, with ", " between them. The exercise's own, if omitted.
+        is_possible: whether inputs can occur, where not all that the solutions accept
+            make sense: small cases are cut from large ones.
         helpers: names of functions that the cell defines in front of it, which belong
             to the solution as well.
     """
@@ -193,6 +195,7 @@ class Specification:
     name: str = ""
     target: str = ""
     helpers: Sequence[str] = ()
+    is_possible: Callable[[Mapping[str, Any]], bool] | None = None
 
     @property
     def part_names(self) -> list[str]:

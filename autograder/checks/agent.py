@@ -16,6 +16,7 @@ from autograder.checks.interactor import Ask, asking
 from autograder.checks.language import template
 from autograder.checks.observe import describe_error, observe
 from autograder.checks.probes import find
+from autograder.checks.smallest import BRIEFLY, observe_briefly
 from autograder.checks.wire import receive, send
 from autograder.checks.words import CHANNEL
 
@@ -39,9 +40,12 @@ def serve(name: str, ticket: str, get: Callable[[], object]) -> None:
         number = 0
         while (message := receive(channel))[0] != f"done {ticket}":
             call = f"{ticket} {number}"
-            if message[0] == f"ask {call}":
+            if message[0] in (f"ask {call}", f"{BRIEFLY} {call}"):
+                is_brief = message[0].startswith(BRIEFLY)
                 with reset():
-                    answer = _answer(name, get, message[1], _asking(channel, call))
+                    answer = _answer(
+                        name, get, message[1], _asking(channel, call), is_brief
+                    )
                 send(channel, f"answer {call}", answer)
                 number += 1
 
@@ -93,7 +97,13 @@ def _asking(channel: socket.socket, call: str) -> Ask:
     return asking(exchange)
 
 
-def _answer(name: str, get: Callable[[], object], inputs: Answers, ask: Ask) -> Answers:
+def _answer(
+    name: str,
+    get: Callable[[], object],
+    inputs: Answers,
+    ask: Ask,
+    is_brief: bool = False,
+) -> Answers:
     try:
         answer = get()
     except NameError as error:
@@ -102,6 +112,7 @@ def _answer(name: str, get: Callable[[], object], inputs: Answers, ask: Ask) -> 
     except Exception as error:
         return {RAISED: describe_error(error)}
     probe = find(name)
-    return observe(
+    observe_answer = observe_briefly if is_brief else observe
+    return observe_answer(
         lambda target, copies: probe.play(target, copies, ask), answer, inputs
     )

@@ -23,6 +23,7 @@ from autograder.checks.panel import Shown
 from autograder.checks.patience import Running, report_status
 from autograder.checks.probes import find
 from autograder.checks.scorecard import Scorecard, next_step
+from autograder.checks.smallest import add_smallest, observe_briefly
 from autograder.checks.summary import Summary, summary
 
 
@@ -94,9 +95,14 @@ class Check:
             with reset():  # each case, as in grading
                 return observe(probe, answer, case.inputs)
 
+        def ask_briefly(case: Case) -> Answers:
+            with reset():
+                return observe_briefly(probe, answer, case.inputs)
+
         try:
             with report_status(status), restored(), brief():
                 verdict = judge(exercise, cases, ask)
+                verdict = add_smallest(verdict, exercise, ask_briefly)
         except KeyboardInterrupt as stop:
             return _empty(exercise, _stopped(status, stop))
         self._failed.pop(name, None)

@@ -21,7 +21,7 @@ from autograder.checks.language import _
 from autograder.root import REFERENCES
 
 if TYPE_CHECKING:
-    from autograder.checks.panel import Link
+    from autograder.checks.next_step import Link
 
 _FOLDER = REFERENCES / "contents"
 
@@ -44,7 +44,7 @@ class ExercisePlace:
     @property
     def link(self) -> Link:
         """Its label, as a link that JupyterLab follows."""
-        from autograder.checks.panel import Link  # here: the build needs no torch
+        from autograder.checks.next_step import Link  # here: the build needs no torch
 
         name = quote(notebook_name())
         return Link(self.label, f"{name}#cell-id={self.cell}" if name else "")

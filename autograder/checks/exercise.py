@@ -144,7 +144,9 @@ class Exercise:
     each is a task of its own. ``builds_on`` names exercises of the same unit whose
     answers this one uses. One that is given in this edition of the unit has no points.
     ``ready_made`` names functions that do what it asks one to write (ready_made.py),
-    ``arguments`` those of its functions, in the order of the text (renamed.py).
+    ``arguments`` those of its functions, in the order of the text (renamed.py). ``small``
+    are small cases in rising order, to be shown where an answer fails (smallest.py);
+    they earn nothing.
     """
 
     name: str
@@ -156,6 +158,7 @@ class Exercise:
     separate: str = ""
     ready_made: tuple[str, ...] = ()
     arguments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    small: tuple[Case, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -211,7 +214,8 @@ class CheckResult:
     points of a cell, so the ``repr`` leaves it out. ``note`` replaces the list of
     cases when nothing could be run; ``unsolved`` says that it is a stub still. ``sure``
     says that the mistake explains every answer, not only some of them. ``aspects`` are
-    the points earned and possible, by aspect.
+    the points earned and possible, by aspect. ``smallest`` is the smallest of the small
+    cases on which a wrong answer fails.
     """
 
     exercise: str
@@ -224,6 +228,7 @@ class CheckResult:
     note: str = ""
     unsolved: bool = False
     aspects: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    smallest: CaseResult | None = None
 
     @property
     def passed(self) -> bool:

@@ -22,57 +22,17 @@ from autograder.checks.boxes import (
 )
 from autograder.checks.console import showable
 from autograder.checks.exercise import CaseResult, CheckResult
-from autograder.checks.language import _, plural
+from autograder.checks.language import _, plural, translatable
+from autograder.checks.next_step import NextStep
 from autograder.checks.pictures import picture as picture_of
 from autograder.checks.rows import CaseGroup, clip_names, details, inline, results, rows
 from autograder.checks.rows import title as title_of
+from autograder.checks.side_by_side import compare_side_by_side
 from autograder.checks.words import sign
 
 WORDS = 120  # to be read before anything is unfolded
+_SMALLEST = translatable("The smallest input that fails, of those tried:")
 PICTURES = 30 * 1024  # characters of pictures in a panel; the first one is always there
-
-
-@dataclass(frozen=True)
-class Link:
-    """The name of a place in a notebook, and its address; "" where none is known."""
-
-    text: str
-    address: str = ""
-
-    @property
-    def html(self) -> str:
-        if not self.address:
-            return inline(self.text)
-        style = "color:inherit;text-decoration:underline"
-        address = html.escape(self.address, quote=True)
-        return f'<a href="{address}" style="{style}">{inline(self.text)}</a>'
-
-
-@dataclass(frozen=True)
-class NextStep:
-    """Where to go on; ``is_beyond``: the short path ended just now.
-
-    ``on_path``: where the short path goes on, if that is another exercise.
-    """
-
-    place: Link
-    is_beyond: bool = False
-    on_path: Link | None = None
-
-    def __str__(self) -> str:
-        return self._after(self.place.text, self.on_path.text if self.on_path else "")
-
-    @property
-    def html(self) -> str:
-        return self._after(self.place.html, self.on_path.html if self.on_path else "")
-
-    def _after(self, place: str, on_path: str) -> str:
-        message = _("Next: {exercise}.")
-        if self.is_beyond:
-            message = _("The short path is done. Beyond it: {exercise}.")
-        elif on_path:
-            message = _("Next: {exercise}; on the short path: {other}.")
-        return message.format(exercise=place, other=on_path)
 
 
 @dataclass(frozen=True, repr=False)
@@ -109,7 +69,8 @@ def as_text(verdict: CheckResult, next_step: NextStep | None = None) -> str:
     if not verdict.results:
         return verdict.note
     lines = [f"{_(verdict.title)}: {_points(verdict)}"]
-    lines += [f"  {line}" for line in (*_mistake_lines(verdict), *_aspects(verdict))]
+    head = (*_mistake_lines(verdict), *_smallest_lines(verdict), *_aspects(verdict))
+    lines += [f"  {line}" for line in head]
     if verdict.passed:
         follows = f" {next_step}" if next_step else ""
         lines.append(f"  ✓ {_all_pass(verdict)}{follows}")
@@ -139,9 +100,10 @@ def as_html(
 ) -> str:
     """The verdict as a self-contained HTML fragment without scripts.
 
-    A right answer is one line that unfolds. For a wrong one, the first cases that fail
-    are open, with a picture; the others unfold, with pictures as long as there is room.
-    Whatever makes more than WORDS to read at first sight is folded.
+    A right answer is one line that unfolds. For a wrong one, the smallest input that
+    fails is shown, or else the first cases that fail, with a picture; the others
+    unfold, with pictures as long as there is room. Whatever makes more than WORDS to
+    read at first sight is folded.
 
     Args:
         pictures: what `draw_pictures` gave for the verdict, if it was called before.
@@ -153,17 +115,18 @@ def as_html(
         return boxed(BLUE, _passed_html(verdict, next_step))
     pictures = draw_pictures(verdict) if pictures is None else pictures
     head = _head(f"<strong>{inline(_(verdict.title))}</strong>", verdict)
+    evidence = _smallest_html(verdict)
     parts = "".join(map(_folded_points, _aspects(verdict)))
-    lead = head + _mistake_html(verdict) + parts
+    lead = head + _mistake_html(verdict) + evidence + parts
     first, *other_rows = rows(verdict)
-    opened = _row_html(first, verdict, pictures, is_first=True)
+    opened = _row_html(first, verdict, pictures, is_first=not evidence)
     others_html = "".join(
         _row_html(row, verdict, pictures, is_first=False) for row in other_rows
     )
     if other_rows and visible_words(lead + opened + others_html) > WORDS:
         others_html = unfolding(_("the other cases"), others_html)
     if visible_words(lead + opened + others_html) > WORDS:
-        opened = _row_html(first, verdict, pictures, is_first=True, is_brief=True)
+        opened = _row_html(first, verdict, pictures, not evidence, is_brief=True)
     colour = BLUE if verdict.is_partial else ORANGE
     return boxed(colour, lead + opened + others_html)
 
@@ -243,6 +206,31 @@ def _mistake_html(verdict: CheckResult) -> str:
     message, *asks = map(inline, lines)
     paragraph = "<br>".join([f"<strong>{message}</strong>", *asks])
     return f'<p style="margin:.5em 0">{paragraph}</p>'
+
+
+def _smallest_lines(verdict: CheckResult) -> list[str]:
+    """The smallest input that fails, with both results; and its hint, if all else is
+    silent.
+    """
+    if verdict.smallest is None:
+        return []
+    lines = compare_side_by_side(verdict.smallest).lines()
+    return [_(_SMALLEST), *(f"  {line}" for line in lines), *_smallest_hint(verdict)]
+
+
+def _smallest_hint(verdict: CheckResult) -> list[str]:
+    hint = verdict.smallest.case.hint if verdict.smallest else ""
+    is_needed = hint and not verdict.mistake
+    return [_("Hint: {rule}").format(rule=_(hint))] if is_needed else []
+
+
+def _smallest_html(verdict: CheckResult) -> str:
+    if verdict.smallest is None:
+        return ""
+    shown = compare_side_by_side(verdict.smallest)
+    hint = "".join(f"<div>{inline(line)}</div>" for line in _smallest_hint(verdict))
+    style = "margin:.5em 0"
+    return f'<div style="{style}">{html.escape(_(_SMALLEST))}{shown.html}{hint}</div>'
 
 
 def _row_html(

@@ -63,7 +63,7 @@ def _describe_mistake(mistake: Mistake) -> dict[str, Any]:
 
 
 def _describe_exercise(exercise: Exercise) -> dict[str, Any]:
-    """The texts of an exercise; of its cases, whatever is not a default."""
+    """The texts of an exercise and of its cases."""
     return {
         "name": exercise.name,
         "title": exercise.title,
@@ -73,14 +73,17 @@ def _describe_exercise(exercise: Exercise) -> dict[str, Any]:
         "ready_made": exercise.ready_made,
         "arguments": exercise.arguments,
         "mistakes": [_describe_mistake(m) for m in exercise.mistakes.values()],
-        "cases": [
-            {
-                field.name: value
-                for field in _TEXT_FIELDS
-                if (value := getattr(case, field.name)) != _usual(field)
-            }
-            for case in exercise.cases
-        ],
+        "cases": list(map(_describe_case, exercise.cases)),
+        "small": list(map(_describe_case, exercise.small)),
+    }
+
+
+def _describe_case(case: Case) -> dict[str, Any]:
+    """The texts of a case: whatever is not a default."""
+    return {
+        field.name: value
+        for field in _TEXT_FIELDS
+        if (value := getattr(case, field.name)) != _usual(field)
     }
 
 
@@ -93,7 +96,7 @@ def _pack_cases(exercise: Exercise, tensors: dict[str, torch.Tensor]) -> dict[st
     """Per case and role, how each answer is kept."""
     return {
         case.name: stored_answers.pack(case, f"{exercise.name}/{case.name}/", tensors)
-        for case in exercise.cases
+        for case in (*exercise.cases, *exercise.small)
     }
 
 
@@ -156,15 +159,18 @@ def _read_exercise(
     entry: dict[str, Any], answers: dict[str, Any], file: safe_open
 ) -> Exercise:
     name = entry["name"]
-    cases = tuple(
-        _read_case(case, answers[case["name"]], f"{name}/{case['name']}/", file)
-        for case in entry["cases"]
+    cases, small = (
+        tuple(
+            _read_case(case, answers[case["name"]], f"{name}/{case['name']}/", file)
+            for case in entry.get(part, ())  # older files have no small ones
+        )
+        for part in ("cases", "small")
     )
     mistakes = {m["name"]: Mistake(**m) for m in entry["mistakes"]}
     return Exercise(
         name, entry["title"], entry["points"], cases, mistakes,
         tuple(entry["builds_on"]), entry.get("separate", ""),
-        tuple(entry.get("ready_made", ())), entry.get("arguments", {}),
+        tuple(entry.get("ready_made", ())), entry.get("arguments", {}), small,
     )  # fmt: skip
 
 

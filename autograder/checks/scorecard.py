@@ -12,7 +12,7 @@ from autograder.checks.cells import current, digest, name_of
 from autograder.checks.console import showable
 from autograder.checks.exercise import CheckResult
 from autograder.checks.language import _, translatable
-from autograder.checks.panel import Link, NextStep
+from autograder.checks.next_step import Link, NextStep
 from autograder.checks.progress import Earlier, ProgressFileError
 from autograder.checks.rows import results
 from autograder.checks.words import PROGRESS, sign

@@ -10,7 +10,7 @@ from autograder.checks.boxes import BLUE, boxed, mark
 from autograder.checks.console import showable
 from autograder.checks.contents import contents_of
 from autograder.checks.language import _, plural, translatable
-from autograder.checks.panel import Link, NextStep
+from autograder.checks.next_step import Link, NextStep
 from autograder.checks.rows import inline
 from autograder.checks.scorecard import ExerciseScore, Scorecard, next_step
 from autograder.checks.words import ATTEMPTS_DATA, PROGRESS

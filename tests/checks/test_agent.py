@@ -11,6 +11,7 @@ import torch
 
 from autograder.checks import agent
 from autograder.checks.exercise import RAISED
+from autograder.checks.smallest import BRIEFLY
 from autograder.checks.wire import receive, send, within
 
 TICKET = "t7"
@@ -57,6 +58,13 @@ def test_every_question_is_asked_of_the_object_as_it_is_then(asking):
     channel = asking(lambda: next(values))
     assert answer(channel, 0)["twice"].equal(INPUTS["x"])
     assert answer(channel, 1)["twice"].equal(3 * INPUTS["x"])
+
+
+def test_a_small_case_is_asked_for_in_the_same_way(asking):
+    channel = asking(lambda: lambda x: 2 * x)
+    send(channel, f"{BRIEFLY} {TICKET} 0", INPUTS)
+    kind, answers = receive(channel, wait=within(60))
+    assert kind == f"answer {TICKET} 0" and answers["twice"].equal(2 * INPUTS["x"])
 
 
 @pytest.mark.parametrize("call", ["t6 0", f"{TICKET} 1", TICKET])

@@ -8,6 +8,7 @@ import torch
 from autograder import check
 from autograder.checks import references
 from autograder.checks.boxes import DARK_ORANGE, ORANGE, visible_words
+from autograder.checks.compare import compare, judge
 from autograder.checks.diagnostics.symptoms import SEEN
 from autograder.checks.exercise import (
     RAISED,
@@ -17,15 +18,10 @@ from autograder.checks.exercise import (
     Finding,
     Mistake,
 )
-from autograder.checks.panel import (
-    WORDS,
-    Link,
-    NextStep,
-    as_html,
-    as_text,
-    draw_pictures,
-)
+from autograder.checks.next_step import Link, NextStep
+from autograder.checks.panel import WORDS, as_html, as_text, draw_pictures
 from tests.checks.scaled import NAME, unscaled
+from tests.conftest import row
 from transformer_course.solutions import attention
 
 
@@ -110,6 +106,22 @@ def test_a_panel_has_few_words_before_anything_is_unfolded(monkeypatch):
     everything = as_html(verdict)
     assert visible_words(everything) > WORDS
     assert set(re.findall(r"\w+", html)) >= set(re.findall(r"\w+", everything))
+
+
+def test_the_smallest_input_that_fails_comes_first_and_the_cases_are_folded(doubling):
+    x, wrong = row(1.0), row(7.0)
+    case = Case("small 1", "", "Each number counts twice.", {"x": x}, {"twice": 2 * x})
+    verdict = judge(doubling, doubling.cases, lambda case: {"twice": row(7, 7, 7)})
+    smallest = compare(case, {"twice": wrong})
+    verdict = replace(verdict, smallest=smallest, mistake=None)
+    html, text = as_html(verdict), as_text(verdict)
+    evidence = html.partition("<details")[0]
+    assert "x = [1.0]" in evidence and ">2<" in evidence and ">7<" in evidence
+    assert "Hint: Each number counts twice." in evidence
+    assert "<details open" not in " ".join(re.findall("<details[^>]*>", html))
+    assert text.index("x = [1.0]") < text.index("✗")
+    named = replace(verdict, mistake=Mistake("m", "You did m.", "Did you?"), sure=True)
+    assert "Hint: Each" not in as_html(named), "the mistake's question is the hint"
 
 
 def test_where_points_were_lost_is_folded():

@@ -1,15 +1,18 @@
 """References are data: packed, read, and read again when they have changed."""
 
 import gc
+import json
 import os
 import shutil
 from dataclasses import replace
 
 import pytest
+import torch
 
 from autograder.authoring import cases
 from autograder.authoring.references import difference
 from autograder.checks import references
+from autograder.checks.exercise import Case, Exercise
 from tests.checks.scaled import NAME
 
 
@@ -61,6 +64,27 @@ def test_references_are_the_same_after_packing_and_reading(tiny_exercise, tmp_pa
     assert not difference(references.read(path), [exercise])
     assert references.pack(references.read(path).values()) == packed
     assert references.read(path, "tiny/other") == {}
+
+
+def test_small_cases_are_kept_and_a_file_of_an_older_version_has_none(tmp_path):
+    x = torch.tensor([1, 2])
+    small = Case("small 1", "", "Twice?", {"x": x}, {"twice": 2 * x})
+    exercise = Exercise("tiny/double", "Twice", 1.0, (), small=(small,))
+    path = tmp_path / "tiny.safetensors"
+    packed = references.pack([exercise])
+    for suffix, content in packed.items():
+        path.with_suffix(suffix).write_bytes(content)
+    (read,) = references.read(path)["tiny/double"].small
+    assert read.hint == "Twice?" and read.expected["twice"].equal(2 * x)
+    assert not difference(references.read(path), [exercise])
+    other = replace(small, inputs={"x": x + 1})
+    assert "small 1" in difference(
+        references.read(path), [replace(exercise, small=(other,))]
+    )
+    document = json.loads(packed[references.TEXT])
+    del document["exercises"][0]["small"]
+    path.with_suffix(references.TEXT).write_text(json.dumps(document))
+    assert references.read(path)["tiny/double"].small == ()
 
 
 @pytest.mark.parametrize(

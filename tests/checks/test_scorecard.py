@@ -8,7 +8,7 @@ import pytest
 
 from autograder.checks import references
 from autograder.checks.check import Check
-from autograder.checks.panel import Link
+from autograder.checks.next_step import Link
 from autograder.checks.scorecard import ExerciseScore, next_step
 from autograder.checks.words import PROGRESS
 from tests.checks.notebook import Notebook

@@ -24,6 +24,7 @@ from autograder.checks.compare import collect_answers, judge_answers
 from autograder.checks.exercise import Answers, Case, CheckResult, is_stub
 from autograder.checks.panel import draw_pictures
 from autograder.checks.renamed import ask_by_position
+from autograder.checks.smallest import BRIEFLY, add_smallest
 from autograder.course import ROOT
 from autograder.course.errors import describe_fault
 from autograder.grading.ipc import Connection, ConnectionLostError, Message
@@ -187,13 +188,26 @@ def decide(check: PreparedCheck, sandbox: SandboxClient) -> CheckResult:
     if not all(map(is_stub, answers.values())):
         answers |= collect_answers(check.exercise, check.fresh, ask)
         answers = ask_by_position(check.exercise, answers, ask)
+    result, late = judge_answers(check.exercise, answers), sandbox.late
+    result = _add_smallest(check, sandbox, result)
     sandbox.release()
     for case, answer in answers.items():
         log.debug("case %s: the sandbox said %s", case.name, answer)
-    result = judge_answers(check.exercise, answers)
     if not sandbox.heard:
         return replace(result, results=(), note="The check did not run.", points=0.0)
-    return replace(result, mistake=sandbox.late, sure=True) if sandbox.late else result
+    return replace(result, mistake=late, sure=True) if late else result
+
+
+def _add_smallest(
+    check: PreparedCheck, sandbox: SandboxClient, result: CheckResult
+) -> CheckResult:
+    """Try a wrong answer on small inputs, unless the sandbox is lost, or is now."""
+
+    def ask(case: Case) -> Answers:
+        return sandbox.ask(check.side(case), kind=BRIEFLY)
+
+    extended = result if sandbox.is_lost else add_smallest(result, check.exercise, ask)
+    return result if sandbox.is_lost else extended
 
 
 def hide_stub(result: CheckResult) -> CheckResult:

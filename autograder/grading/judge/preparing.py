@@ -138,7 +138,8 @@ def _draw_cases(name: str, seed: str) -> tuple[Case, ...]:
 
     One guess in three or four is right, so each case counts by two drawings at least.
     """
-    task, visible = specification(name), _visible(name.split("/")[0])[name].cases
+    task, exercise = specification(name), _visible(name.split("/")[0])[name]
+    visible = (*exercise.cases, *exercise.small)
     cases = fresh_cases(task, seed)
     if issubclass(task.side, BlindTrial):
         cases += fresh_cases(task, f"{seed} again", only_hidden=True)

@@ -69,23 +69,32 @@ class SandboxClient:
         """Seconds of the sandbox for its answers, and of ours for what it has asked."""
         return self._clock + self._worked
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether no answer can come any more."""
+        return bool(self._lost)
+
     def await_ready(self) -> bool:
         """Whether our call begins there; the grading process bounds the wait."""
         never = self._begin_span(Budget(math.inf, math.inf))
         self.heard = self._until((f"ready {self._ticket}",), never) is not None
         return self.heard
 
-    def ask(self, side: Interactor, inputs: Packed | None = None) -> Answers:
+    def ask(
+        self, side: Interactor, inputs: Packed | None = None, kind: str = "ask"
+    ) -> Answers:
         """The answers to a case; once an answer is missing, none is asked for.
 
         Meanwhile the sandbox may ask, too: we play the other side of its probe.
 
         Args:
             inputs: what that side shows, if it is packed already.
+            kind: "ask", or `smallest.BRIEFLY` for an answer that may take a second.
         """
         span = self._begin_span(self._answer_budget.least(self._check_budget))
         try:
-            return self._await_answers(side, inputs or side.reveal_inputs(), span)
+            shown = inputs or side.reveal_inputs()
+            return self._await_answers(side, shown, span, kind)
         finally:
             self._meter.look()
             self._count_ours(span)
@@ -93,11 +102,11 @@ class SandboxClient:
             self._check_budget = self._check_budget.without(span)
 
     def _await_answers(
-        self, side: Interactor, inputs: Answers | Packed, span: Span
-    ) -> Answers:  # fmt: skip
+        self, side: Interactor, inputs: Answers | Packed, span: Span, kind: str
+    ) -> Answers:
         call = f"{self._ticket} {self._number}"
         kinds = (f"answer {call}", f"question {call}")
-        is_sent = self._send(f"ask {call}", inputs, span)
+        is_sent = self._send(f"{kind} {call}", inputs, span)
         while is_sent and (message := self._until(kinds, span)):
             if message[0] == kinds[0]:
                 self._number += 1

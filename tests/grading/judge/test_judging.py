@@ -1,8 +1,12 @@
 """The judge believes tensors only: how a verdict comes about."""
 
+from dataclasses import replace
+
+import pytest
 import torch
 
 from autograder.checks import references
+from autograder.checks.exercise import Case
 from autograder.checks.panel import as_text
 from autograder.grading.judge import judging, preparing, questioning
 from tests.grading.sandbox_and_judge import NAME, judged
@@ -36,6 +40,36 @@ def test_fresh_cases_are_asked_beside_the_visible_ones(sandbox):
         for key in ("x",)
         if key in case.inputs and key in stored_case.inputs
     )
+
+
+@pytest.fixture
+def with_small(monkeypatch):
+    """The exercise with two small cases, in both of which a row is halved."""
+    exercise = references.load("attention")[NAME]
+    call = exercise.cases[0].inputs["call"]
+    small = [
+        Case(f"small {n}", "", "", {"call": call, "x": x}, {"weights": x.softmax(-1)})
+        for n, x in enumerate((torch.zeros(1, 1), torch.zeros(1, 2)), start=1)
+    ]
+    changed = {NAME: replace(exercise, small=tuple(small))}
+    monkeypatch.setattr(preparing, "_visible", lambda unit: changed)
+
+
+def test_a_wrong_answer_is_tried_on_small_inputs_that_are_public(sandbox, with_small):
+    verdict = judged(sandbox(lambda: lambda x: x.softmax(-1) / 2))
+    assert verdict.smallest.case.name == "small 1" and not verdict.smallest.case.hidden
+    assert "yours     0.5" in as_text(verdict)
+    assert judged(sandbox(lambda: attention.stable_softmax)).smallest is None
+
+
+def test_a_sandbox_that_is_lost_over_small_inputs_loses_nothing_else(
+    sandbox, with_small, monkeypatch
+):
+    before = judged(sandbox(lambda: lambda x: x.softmax(-1) / 2))
+    monkeypatch.setattr(judging, "BRIEFLY", "a question that nobody answers")
+    verdict = judged(sandbox(lambda: lambda x: x.softmax(-1) / 2), seconds=1.0)
+    assert verdict.smallest is None and verdict.points == before.points
+    assert verdict.mistake == before.mistake
 
 
 def test_nothing_is_drawn_for_a_stub(sandbox, monkeypatch):

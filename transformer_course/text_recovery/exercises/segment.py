@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
@@ -57,6 +59,16 @@ def _grow(
 
 def _draw_words(draw: Draw, characters: str, lengths: list[int]) -> list[str]:
     return ["".join(characters[i] for i in draw.ids(0, len(characters), n).tolist()) for n in lengths]
+
+
+def _can_be_learnt(inputs: Mapping[str, Any]) -> bool:
+    """Whether earlier merges make each symbol of several characters."""
+    made = set[str]()
+    for first, second in json.loads(inputs["merges"]):
+        if any(len(symbol) > 1 and symbol not in made for symbol in (first, second)):
+            return False
+        made.add(first + second)
+    return True
 
 
 CASES = [
@@ -196,4 +208,6 @@ ACCEPTED = [
         """)),
 ]
 
-EXERCISE = Specification(precise=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)
+EXERCISE = Specification(
+    precise=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED, is_possible=_can_be_learnt
+)

@@ -1,0 +1,161 @@
+"""Inputs that are smaller in one way: fewer items, letters or rows, smaller numbers.
+
+Whether an input still makes sense, nobody knows here: who asks for smaller ones tries
+them on solutions (Zeller and Hildebrandt 2002, "Simplifying and isolating
+failure-inducing input").
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from autograder.checks.exercise import Answers, Value
+from autograder.checks.probes.default import CALL
+
+_FEW = 8  # items of which each is left out, or made smaller, by itself
+_DEEPEST = 4  # level of lists in lists
+_SEPARATORS = (";", ", ")  # between the parts of a text
+_PAIR = 2  # items of a list in a list that belong together, like those of a merge
+
+
+def smaller_inputs(inputs: Answers) -> Iterator[dict[str, Value]]:
+    """Yield inputs that are smaller in one way each, the boldest cuts first."""
+    yield from _cut_sizes(inputs)
+    yield from _cut_lists(inputs)
+    for level in range(_DEEPEST):
+        for name, value in inputs.items():
+            if name != CALL:
+                for smaller in _smaller_values(value, level):
+                    yield {**inputs, name: smaller}
+
+
+def _cut_lists(inputs: Answers) -> Iterator[dict[str, Value]]:
+    """Cut lists of one length together: what they hold belongs together."""
+    lists: dict[int, dict[str, list[Any]]] = {}
+    for name, value in inputs.items():
+        data = _read_data(value)
+        if isinstance(data, list) and len(data) > 1:
+            lists.setdefault(len(data), {})[name] = data
+    for length, named in lists.items():
+        for kept in _cuts(length, least=1) if len(named) > 1 else ():
+            cut = {n: json.dumps([d[i] for i in kept]) for n, d in named.items()}
+            yield {**inputs, **cut}
+
+
+def _read_data(value: Value) -> Any:
+    """What a text holds as JSON; None if it is no JSON, or no text."""
+    try:
+        return json.loads(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+def _cut_sizes(inputs: Answers) -> Iterator[dict[str, Value]]:
+    """Cut a size wherever it occurs: in all tensors, and as a number beside them."""
+    tensors = {n: v for n, v in inputs.items() if isinstance(v, torch.Tensor)}
+    sizes = {size for tensor in tensors.values() for size in tensor.shape}
+    for size in sorted(sizes - {0, 1}, reverse=True):
+        for kept in _cuts(size, least=1):
+            cut = {name: _cut(tensor, size, kept) for name, tensor in tensors.items()}
+            numbers = {
+                name: torch.tensor(len(kept))
+                for name, tensor in tensors.items()
+                if not tensor.dim() and tensor.dtype == torch.int64 and tensor == size
+            }
+            if numbers:
+                yield {**inputs, **cut, **numbers}
+            yield {**inputs, **cut}
+
+
+def _cut(tensor: torch.Tensor, size: int, kept: list[int]) -> torch.Tensor:
+    for dim, length in enumerate(tensor.shape):
+        if length == size:
+            tensor = tensor.index_select(dim, torch.tensor(kept, dtype=torch.int64))
+    return tensor
+
+
+def _cuts(length: int, least: int = 0) -> Iterator[list[int]]:
+    """The places that are kept: a half of them, and all but one."""
+    places = list(range(length))
+    if length // 2 >= max(least, 1):
+        yield places[: length // 2]
+        yield places[length // 2 :]
+    if length > least:
+        for place in reversed(places) if length <= _FEW else (length - 1, 0):
+            yield [other for other in places if other != place]
+
+
+def _smaller_values(value: Value, level: int) -> Iterator[Value]:
+    """Smaller values that differ at one level of lists in lists."""
+    if isinstance(value, str):
+        if (data := _read_data(value)) is not None:
+            yield from map(json.dumps, _smaller_data(data, level))
+        elif not level:
+            yield from _fewer_parts(value)
+    elif isinstance(value, torch.Tensor) and not level:
+        yield from _smaller_tensors(value)
+
+
+def _smaller_tensors(value: torch.Tensor) -> Iterator[torch.Tensor]:
+    """The same shape with smaller integers, or with rounder floats."""
+    if value.is_floating_point():
+        for steps in (1, 4):
+            rounded = (value * steps).round() / steps + 0.0  # no -0.0
+            if not torch.equal(rounded, value):
+                yield rounded
+    elif value.dtype == torch.int64 and value.numel() <= _FEW:
+        for place, entry in enumerate(value.flatten().tolist()):
+            for smaller in _smaller_numbers(entry):
+                entries = value.flatten().clone()
+                entries[place] = smaller
+                yield entries.view(value.shape)
+
+
+def _smaller_numbers(number: int) -> Iterator[int]:
+    yield from (
+        n for n in dict.fromkeys((1, number // 2, number - 1)) if 0 < n < number
+    )
+
+
+def _fewer_parts(text: str) -> Iterator[str]:
+    separators = (*_SEPARATORS, " ") if _is_of_numbers(text) else _SEPARATORS
+    separator = next((s for s in separators if s in text), "")
+    parts = text.split(separator) if separator else []
+    for kept in _cuts(len(parts), least=1):
+        yield separator.join(parts[place] for place in kept)
+    for place, part in enumerate(parts):
+        for smaller in _fewer_parts(part) if separator != " " else ():
+            yield separator.join([*parts[:place], smaller, *parts[place + 1 :]])
+
+
+def _is_of_numbers(text: str) -> bool:
+    return all(part.isdecimal() for part in text.replace(";", " ").split())
+
+
+def _smaller_data(data: Any, level: int) -> Iterator[Any]:
+    if level and isinstance(data, list):
+        for place, item in enumerate(data):
+            is_pair = level == 1 and isinstance(item, list) and len(item) == _PAIR
+            for smaller in _smaller_data(item, level - 1) if not is_pair else ():
+                yield [*data[:place], smaller, *data[place + 1 :]]
+    elif level and isinstance(data, dict):
+        for key, item in data.items():
+            for smaller in _smaller_data(item, level - 1):
+                yield {**data, key: smaller}
+    elif isinstance(data, list) and not level:
+        for kept in _cuts(len(data)):
+            yield [data[place] for place in kept]
+    elif isinstance(data, dict) and not level:
+        for kept in _cuts(len(data)):
+            yield dict([*data.items()][place] for place in kept)
+    elif isinstance(data, str) and not level:
+        separator = " " if " " in data else ""
+        parts = data.split() if separator else list(data)
+        for kept in _cuts(len(parts), least=1):
+            yield separator.join(parts[place] for place in kept)
+    elif type(data) is int and not level:
+        yield from _smaller_numbers(data)

@@ -1,0 +1,234 @@
+"""Small cases, on which an answer is shown to fail: input, expected result, its own.
+
+Each mistake of an exercise is made smaller: from the smallest case that shows it, the
+inputs are cut as long as the mistake still gives another result than the solution
+(delta debugging). About a dozen of what is left are stored with the exercise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+
+from autograder.authoring.answers import expected_answers, mistaken_objects
+from autograder.authoring.confined import ConfinedProgram
+from autograder.authoring.shrinking import smaller_inputs
+from autograder.authoring.specification import Specification
+from autograder.authoring.variants import build_object
+from autograder.checks.compare import compare
+from autograder.checks.exercise import RAISED, Answers, Case, Value
+from autograder.checks.global_state import pristine
+from autograder.checks.interactor import Interactor
+from autograder.checks.observe import observe
+from autograder.checks.probes import OWN, find
+from autograder.checks.probes.default import CALL, MAKE
+from autograder.checks.probes.weights import WEIGHTS
+from autograder.checks.side_by_side import is_shown, named_text
+from autograder.checks.time_limit import TooLongError, limit
+from autograder.course.errors import CourseError
+
+MOST = 12  # small cases of an exercise
+_LONGEST = 240  # characters of what is shown of their inputs
+_INPUTS = 6  # of a case, more of which nobody reads
+_LARGEST = 3000  # characters of inputs from which it is worth to begin
+_TRIES = 250  # of smaller inputs, for each mistake
+_STARTS = 2  # cases from which the search for a mistake begins, if the first is vain
+_SECONDS = 2.0  # of CPU time: a mistake may never end
+
+
+def small_cases(
+    specification: Specification, cases: Sequence[Case]
+) -> tuple[Case, ...]:
+    """Find small cases on which the mistakes of an exercise fail, in rising order.
+
+    There are none where nobody could read them: of trained models, of clinics, of
+    modules with many weights, and where results are numbers of floats.
+
+    Args:
+        cases: the visible ones, from which the small ones are cut.
+    """
+    if specification.side is not Interactor or any(case.measure for case in cases):
+        return ()
+    ordinary = [case for case in cases if not (case.says or case.open)]
+    starts = [
+        case
+        for case in (_with_results_only(specification, c) for c in ordinary)
+        if _is_read(case) and len(named_text(case.inputs)) <= _LARGEST
+    ]
+    if not starts:
+        return ()
+    with contextlib.redirect_stdout(io.StringIO()), pristine():
+        return _Search(specification, starts).choose()
+
+
+def _with_results_only(specification: Specification, case: Case) -> Case:
+    """A case that asks for results: not for how they are made, or what is left."""
+    probe, parts = find(specification.name), specification.aspects
+    expected = {
+        name: value
+        for name, value in case.expected.items()
+        if (name in parts or probe.aspect(name) in (OWN, *parts))
+    }
+    return Case(
+        case.name, "", case.hint, case.inputs, expected, atol=case.atol, rtol=case.rtol
+    )
+
+
+def _is_read(case: Case) -> bool:
+    """Whether the first result is read rather than computed with, or all inputs are."""
+    is_module = any(name.startswith((MAKE, WEIGHTS)) for name in case.inputs)
+    if not case.expected or is_module or len(case.inputs) > _INPUTS + 1:
+        return False
+    result = next(iter(case.expected.values()))
+    inputs = [
+        v for v in case.inputs.values() if isinstance(v, torch.Tensor) and v.dim()
+    ]
+    return not _holds_floats(result) or not any(map(_holds_floats, inputs))
+
+
+def _holds_floats(value: Value) -> bool:
+    return isinstance(value, torch.Tensor) and value.is_floating_point()
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """A small case, and the mistakes that fail on it, by name."""
+
+    case: Case
+    tells: frozenset[str]
+
+    @property
+    def size(self) -> tuple[int, str]:
+        """How much there is to read; equal for equal inputs only."""
+        text = named_text(self.case.inputs)
+        results = sum(
+            value.numel() if isinstance(value, torch.Tensor) else len(str(value))
+            for value in self.case.expected.values()
+        )
+        return len(text) + results, text
+
+
+class _Search:
+    """The search for the small cases of one exercise."""
+
+    def __init__(self, specification: Specification, starts: Sequence[Case]):
+        self._specification, self._starts = specification, starts
+        self._probe = find(specification.name)
+        self._reference = build_object(specification)
+        self._accepted = [
+            build_object(specification, variant)
+            for variant in specification.accepted
+            if not variant.confined
+        ]
+        self._mistaken = {
+            name: answer
+            for name, answer in mistaken_objects(specification).items()
+            if not isinstance(answer, ConfinedProgram)
+        }
+        self._known: dict[str, Case | None] = {}  # cases by their inputs
+
+    def choose(self) -> tuple[Case, ...]:
+        """The cases that tell most mistakes, each by the smallest input."""
+        inputs = {
+            named_text(case.inputs): case
+            for name in self._mistaken
+            for case in self._shrink(name)
+        }
+        trials = [self._try_all(case) for case in inputs.values()]
+        chosen = list(_cover(sorted(trials, key=lambda trial: trial.size)))
+        chosen.sort(key=lambda trial: trial.size)
+        return tuple(
+            replace(trial.case, name=f"small {number}")
+            for number, trial in enumerate(chosen, start=1)
+        )
+
+    def _try_all(self, case: Case) -> _Trial:
+        tells = (name for name in self._mistaken if self._fails(name, case))
+        return _Trial(case, frozenset(tells))
+
+    def _shrink(self, name: str) -> Iterator[Case]:
+        """The first case small enough to be shown, and the smallest one."""
+        failing = (case for case in self._starts if self._fails(name, case))
+        by_size = sorted(failing, key=lambda case: len(named_text(case.inputs)))
+        for case in by_size[:_STARTS]:
+            shown = list[Case]()
+            for smaller in self._descend(name, case):
+                if _can_be_shown(smaller):
+                    shown.append(smaller)
+            if shown:
+                yield from (shown[0], shown[-1])
+                return
+
+    def _descend(self, name: str, case: Case) -> Iterator[Case]:
+        """Ever smaller cases on which a mistake fails."""
+        tried, is_smaller = set[str](), True
+        while is_smaller:
+            yield case
+            is_smaller = False
+            for inputs in smaller_inputs(case.inputs):
+                key = named_text(inputs)
+                if key in tried:
+                    continue
+                if len(tried) == _TRIES:
+                    return
+                tried.add(key)
+                smaller = self._complete(replace(case, inputs=inputs))
+                if smaller and self._fails(name, smaller) and self._is_agreed(smaller):
+                    case, is_smaller = smaller, True
+                    break
+
+    def _complete(self, case: Case) -> Case | None:
+        """A case with the solution's results; None if it has none of these names."""
+        key = named_text(case.inputs)
+        is_possible = self._specification.is_possible
+        if is_possible and not is_possible(case.inputs):
+            return None
+        if key not in self._known:
+            try:
+                with limit(_SECONDS):
+                    answers = expected_answers(
+                        self._specification, self._reference, case.inputs
+                    )
+            except (CourseError, TooLongError):
+                answers = {}
+            expected = {n: answers[n] for n in case.expected if n in answers}
+            complete = replace(case, expected=expected)
+            self._known[key] = complete if expected else None
+        return self._known[key]
+
+    def _is_agreed(self, case: Case) -> bool:
+        """Whether all right answers agree, so that the inputs make sense."""
+        answers = (self._reference, *self._accepted)
+        return all(not self._is_wrong(answer, case) for answer in answers)
+
+    def _fails(self, name: str, case: Case) -> bool:
+        return self._is_wrong(self._mistaken[name], case)
+
+    def _is_wrong(self, answer: object, case: Case) -> bool:
+        try:
+            with limit(_SECONDS):
+                answers: Answers = observe(self._probe, answer, case.inputs)
+        except TooLongError:
+            answers = {RAISED: "it does not end"}
+        return not compare(case, answers).passed
+
+
+def _can_be_shown(case: Case) -> bool:
+    inputs = [value for name, value in case.inputs.items() if name != CALL]
+    is_short = len(named_text(case.inputs)) <= _LONGEST
+    return is_short and all(map(is_shown, (*inputs, *case.expected.values())))
+
+
+def _cover(trials: Sequence[_Trial]) -> Iterator[_Trial]:
+    """The smallest case of each mistake, those of most mistakes first, then others."""
+    smallest: dict[_Trial, int] = {}
+    for name in sorted({name for trial in trials for name in trial.tells}):
+        trial = next(trial for trial in trials if name in trial.tells)
+        smallest[trial] = smallest.get(trial, 0) + 1
+    ordered = sorted(smallest, key=lambda trial: -smallest[trial])
+    others = [trial for trial in reversed(trials) if trial not in smallest]
+    yield from [*ordered, *others][:MOST]

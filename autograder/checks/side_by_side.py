@@ -1,0 +1,249 @@
+"""A small input, the expected result and the answer's, side by side.
+
+What is shown is at most 6 x 6 entries or a line of text, and the first difference is
+marked in both results.
+"""
+
+from __future__ import annotations
+
+import html
+import itertools
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from autograder.checks.exercise import (
+    RAISED,
+    Answers,
+    Case,
+    CaseResult,
+    Finding,
+    Other,
+    Value,
+)
+from autograder.checks.language import _, translate
+from autograder.checks.probes.default import CALL, MAKE
+from autograder.checks.values import differing
+
+SIDE = 6  # rows and columns of a tensor that is shown
+LONGEST = 120  # characters of a text that is shown
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\w.+-]+|\s+|.', re.DOTALL)
+_DIGITS = range(4, 17)
+_SPACE = "\u00a0"
+
+Rows = list[list[str]]  # the cells of each line
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """What is shown of a small case: inputs by name, two results, and their difference.
+
+    ``place`` is the row and the cell of the first difference, None where there is none
+    to be marked; ``remark`` says what the results do not show.
+    """
+
+    inputs: tuple[tuple[str, str], ...]
+    name: str
+    expected: Rows
+    actual: Rows
+    place: tuple[int, int] | None
+    remark: str = ""
+
+    def lines(self) -> list[str]:
+        """The same as plain text; a row that differs is marked at its end."""
+        lines = [f"{name} = {value}" for name, value in self.inputs]
+        if self.name:
+            lines.append(f"{self.name}:")
+        heads = _("expected"), _("yours")
+        if len(self.expected) == len(self.actual) == 1:
+            width = max(map(len, heads))
+            lines += [
+                f"  {head:<{width}}  {_join(rows[0])}"
+                for head, rows in zip(heads, (self.expected, self.actual), strict=True)
+            ]
+            lines += self._carets(width + 4)
+        else:
+            lines += self._columns(heads)
+        return [*lines, self.remark] if self.remark else lines
+
+    def _carets(self, margin: int) -> list[str]:
+        if self.place is None:
+            return []
+        cells, cell = self.actual[0], self.place[1]
+        start = len(_join([*cells[:cell], ""])) if cell else 0
+        length = len(cells[cell]) if cell < len(cells) else 1
+        return [" " * (margin + start) + "^" * length]
+
+    def _columns(self, heads: tuple[str, str]) -> list[str]:
+        left = [heads[0], *map(_join, self.expected)]
+        right = [heads[1], *map(_join, self.actual)]
+        width = max(map(len, left)) + 3
+        pairs = itertools.zip_longest(left, right, fillvalue="")
+        marked = self.place[0] + 1 if self.place else -1
+        return [
+            f"  {first:<{width}}{second}{'   <--' if n == marked else ''}".rstrip()
+            for n, (first, second) in enumerate(pairs)
+        ]
+
+    @property
+    def html(self) -> str:
+        """A table of two columns below the inputs; what differs is marked."""
+        inputs = "".join(
+            f"<div><code>{html.escape(f'{name} = {value}')}</code></div>"
+            for name, value in self.inputs
+        )
+        cells = "".join(
+            '<div style="padding-right:2em">'
+            f"{html.escape(f'{self.name}, {head}' if self.name else head)}<br>"
+            f'<code style="white-space:pre-wrap">{self._rows_html(rows)}</code></div>'
+            for head, rows in (
+                (_("expected"), self.expected),
+                (_("yours"), self.actual),
+            )
+        )
+        remark = f"<div>{html.escape(self.remark)}</div>" if self.remark else ""
+        results = f'<div style="display:flex;flex-wrap:wrap">{cells}</div>'
+        return inputs + results + remark
+
+    def _rows_html(self, rows: Rows) -> str:
+        lines = []
+        for n, cells in enumerate(rows):
+            escaped = [html.escape(cell) for cell in cells]
+            if self.place and self.place[0] == n and self.place[1] < len(cells):
+                cell = self.place[1]
+                text = escaped[cell].rstrip(_SPACE)
+                space = escaped[cell][len(text) :]
+                style = "text-decoration:underline;text-decoration-thickness:2px"
+                escaped[cell] = f'<b style="{style}">{text}</b>{space}'
+            lines.append("".join(escaped).replace(_SPACE, "&nbsp;"))
+        return "<br>".join(lines)
+
+
+def compare_side_by_side(result: CaseResult) -> SideBySide:
+    """What to show of a small case that fails; a large answer is left out."""
+    finding = next(finding for finding in result.findings if finding.problem)
+    if finding.problem == RAISED:
+        return _with_an_error(result, finding)
+    expected, actual = finding.expected, finding.actual
+    assert expected is not None
+    remark = "" if finding.problem == "values" else finding.message
+    if actual is None or not is_shown(actual):
+        rows, place = [["..."]], None
+    else:
+        rows, place = _rows(actual), _first_difference(finding, result.case)
+    expected_rows, rows = _distinguish(expected, actual, place, rows)
+    name = translate(finding.name) if len(result.case.expected) > 1 else ""
+    inputs = tuple(_named_inputs(result.case.inputs))
+    return SideBySide(inputs, name, expected_rows, rows, place, remark)
+
+
+def _with_an_error(result: CaseResult, finding: Finding) -> SideBySide:
+    """An answer that stops with an error where a result is expected."""
+    name, expected = next(iter(result.case.expected.items()))
+    name = translate(name) if len(result.case.expected) > 1 else ""
+    error = translate(finding.message.split("\n")[0])[:LONGEST]
+    inputs = tuple(_named_inputs(result.case.inputs))
+    return SideBySide(inputs, name, _rows(expected), [[error]], None)
+
+
+def is_shown(value: Value) -> bool:
+    """Whether a value is small enough to be shown whole."""
+    if isinstance(value, torch.Tensor):
+        sides = [side for side in value.shape if side != 1]
+        return len(sides) <= 2 and all(side <= SIDE for side in sides)
+    return isinstance(value, Other) or len(value) <= LONGEST
+
+
+def named_text(inputs: Answers) -> str:
+    """All that is shown of inputs, as a text whose length says how small they are."""
+    return "\n".join(f"{name} = {value}" for name, value in _named_inputs(inputs))
+
+
+def _named_inputs(inputs: Answers) -> list[tuple[str, str]]:
+    return [
+        (name.removeprefix(MAKE), _in_a_line(value))
+        for name, value in inputs.items()
+        if name != CALL
+    ]
+
+
+def _in_a_line(value: Value) -> str:
+    if isinstance(value, torch.Tensor):
+        if value.is_floating_point():
+            return str(_nested(value.tolist()))
+        return str(value.tolist())
+    try:  # as people write it, not as ASCII
+        return json.dumps(json.loads(str(value)), ensure_ascii=False)
+    except ValueError:
+        return str(value) or '""'
+
+
+def _nested(value: object) -> object:
+    """Numbers of floats with four digits, in lists of lists."""
+    if isinstance(value, list):
+        return [_nested(part) for part in value]
+    return float(f"{value:.4g}")
+
+
+def _rows(value: Value, digits: int = _DIGITS[0]) -> Rows:
+    """A value as rows of cells: the entries of a matrix, the words of a text."""
+    if isinstance(value, Other):
+        return [[_("of type {kind}").format(kind=value.kind)]]
+    if isinstance(value, str):
+        return [_TOKEN.findall(value) or ['""']]
+    form = f".{digits}g" if value.is_floating_point() else ""
+    if value.dtype == torch.bool:
+        cells = ["FT"[entry] for entry in value.flatten().tolist()]
+    else:
+        cells = [f"{entry:{form}}" for entry in value.flatten().tolist()]
+    width = value.size(-1) if value.dim() else 1
+    if not width or not cells:
+        return [["[]"]]
+    longest = max(map(len, cells))
+    aligned = [cell.rjust(longest) for cell in cells]
+    return [
+        _spaced(aligned[start : start + width]) for start in range(0, len(cells), width)
+    ]
+
+
+def _spaced(cells: Sequence[str]) -> list[str]:
+    """Cells with a space after all but the last: one at which no row is broken."""
+    return [*(f"{cell}{_SPACE}" for cell in cells[:-1]), *cells[-1:]]
+
+
+def _join(cells: Sequence[str]) -> str:
+    return "".join(cells).replace(_SPACE, " ")
+
+
+def _first_difference(finding: Finding, case: Case) -> tuple[int, int] | None:
+    """The row and the cell of the first difference, None between unlike forms."""
+    expected, actual = finding.expected, finding.actual
+    if isinstance(expected, str) and isinstance(actual, str):
+        pairs = itertools.zip_longest(_rows(expected)[0], _rows(actual)[0])
+        return 0, next(n for n, (first, second) in enumerate(pairs) if first != second)
+    if not isinstance(expected, torch.Tensor) or not isinstance(actual, torch.Tensor):
+        return None
+    if expected.shape != actual.shape or expected.dtype != actual.dtype:
+        return None
+    wrong = differing(expected, actual, case.atol, case.rtol).flatten().tolist()
+    width = expected.size(-1) if expected.dim() else 1
+    row, cell = divmod(wrong.index(True), width) if any(wrong) else (0, 0)
+    return row, cell
+
+
+def _distinguish(
+    expected: Value, actual: Value | None, place: tuple[int, int] | None, rows: Rows
+) -> tuple[Rows, Rows]:
+    """Both results, with as many digits as their first difference takes."""
+    expected_rows = _rows(expected)
+    if place is None or actual is None or not isinstance(expected, torch.Tensor):
+        return expected_rows, rows
+    for digits in _DIGITS if expected.is_floating_point() else ():
+        expected_rows, rows = _rows(expected, digits), _rows(actual, digits)
+        row, cell = place
+        if expected_rows[row][cell].strip() != rows[row][cell].strip():
+            break
+    return expected_rows, rows

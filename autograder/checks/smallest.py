@@ -1,0 +1,68 @@
+"""The smallest input on which a wrong answer fails.
+
+The build stores about a dozen small inputs with each exercise whose results are read
+rather than computed with (lists, texts, ids, masks), in rising order. They earn
+nothing, and are no secret: all of them ship with the visible cases.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+from autograder.checks import ready_made
+from autograder.checks.compare import compare
+from autograder.checks.exercise import (
+    RAISED,
+    Answers,
+    Case,
+    CheckResult,
+    Exercise,
+    is_stub,
+)
+from autograder.checks.language import template
+from autograder.checks.observe import observe
+from autograder.checks.probes import Report
+from autograder.checks.time_limit import TooLongError, limit
+
+BRIEFLY = "try"  # how the judge asks a sandbox for an answer to one of them
+_SECONDS = 1.0  # of CPU time, for each of them
+NO_END = template("your code does not end")
+
+
+def add_smallest(
+    verdict: CheckResult, exercise: Exercise, ask: Callable[[Case], Answers]
+) -> CheckResult:
+    """Add the smallest case on which a wrong answer fails, if one of them does.
+
+    Args:
+        ask: brings the answers to a small case; see `observe_briefly`.
+    """
+    answers = [result.answers for result in verdict.results]
+    is_wrong = bool(answers) and not (verdict.passed or verdict.is_partial)
+    if not is_wrong or any(map(is_stub, answers)):
+        return verdict
+    for case in exercise.small:
+        # Nobody asks for calls of ready-made answers here.
+        result = compare(case, ready_made.with_listed_only(ask(case), ()))
+        if not result.passed:
+            return replace(verdict, smallest=result)
+    return verdict
+
+
+def observe_briefly(probe: Report, answer: object, inputs: Answers) -> Answers:
+    """Observe an object, which has to end within a second of CPU time."""
+    try:
+        with limit(_SECONDS) if _can_be_limited() else contextlib.nullcontext():
+            return observe(probe, answer, inputs)
+    except TooLongError:
+        return {RAISED: NO_END}
+
+
+def _can_be_limited() -> bool:
+    """Whether this system and this thread can end code that runs on and on."""
+    is_main = threading.current_thread() is threading.main_thread()
+    return is_main and hasattr(signal, "SIGPROF")

@@ -1,0 +1,114 @@
+"""A small input is shown with both results, and their first difference is marked."""
+
+import pytest
+import torch
+from hypothesis import given
+
+from autograder.checks.boxes import visible_words
+from autograder.checks.compare import compare
+from autograder.checks.exercise import RAISED, Case, Other
+from autograder.checks.side_by_side import (
+    compare_side_by_side,
+    is_shown,
+    named_text,
+)
+from tests.grading.answering import run, tensors, texts
+
+SQUARE = torch.ones(3, 3).tril().bool()
+
+
+def side_by_side(expected, actual, **inputs):
+    case = Case("small 1", "", "", inputs, {"result": expected})
+    return compare_side_by_side(compare(case, {"result": actual}))
+
+
+def test_lists_are_shown_as_lines_with_the_first_difference_below():
+    shown = side_by_side('["ab", "c"]', '["a", "b", "c"]', words='["abc"]')
+    assert shown.lines() == [
+        'words = ["abc"]',
+        '  expected  ["ab", "c"]',
+        '  yours     ["a", "b", "c"]',
+        "             ^^^",
+    ]
+    assert shown.html.count("<b ") == 2
+    assert ">&quot;ab&quot;</b>" in shown.html and ">&quot;a&quot;</b>" in shown.html
+
+
+def test_a_longer_list_differs_where_the_shorter_one_ends():
+    shown = side_by_side("[1, 2]", "[1, 2, 3]")
+    assert shown.lines()[-1].index("^") == shown.lines()[-2].index(", 3]")
+
+
+def test_masks_are_shown_as_grids_with_the_row_that_differs():
+    shown = side_by_side(SQUARE, SQUARE.T, length=torch.tensor(3))
+    assert shown.lines() == [
+        "length = 3",
+        "  expected   yours",
+        "  T F F      T T T   <--",
+        "  T T F      F T T",
+        "  T T T      F F T",
+    ]
+    assert visible_words(shown.html) <= 15, "a row is one word; a mark divides it"
+
+
+def test_floats_have_as_many_digits_as_their_difference_takes():
+    shown = side_by_side(torch.tensor([2.0, 77.8801]), torch.tensor([2.0, 77.8923]))
+    assert shown.lines()[:2] == [
+        "  expected      2 77.88",
+        "  yours         2 77.89",
+    ]
+
+
+def test_an_error_stands_in_place_of_a_result():
+    case = Case("small 1", "", "", {"word": "a"}, {"symbols": '["a"]'})
+    answers = {RAISED: "IndexError: list index out of range\nin your line 3: x[1]"}
+    lines = compare_side_by_side(compare(case, answers)).lines()
+    assert lines[-1] == "  yours     IndexError: list index out of range"
+
+
+def test_another_shape_or_dtype_is_said_and_nothing_is_marked():
+    for actual in (SQUARE[:2], SQUARE.long(), "None", Other("list")):
+        shown = side_by_side(SQUARE, actual)
+        assert shown.place is None and shown.remark
+
+
+def test_of_several_results_the_one_that_differs_is_named():
+    case = Case("s", "", "", {}, {"source": torch.ones(2), "target": torch.ones(2)})
+    answers = {"source": torch.ones(2), "target": torch.zeros(2)}
+    shown = compare_side_by_side(compare(case, answers))
+    assert shown.name == "target" and "target, expected" in shown.html
+
+
+def test_a_large_answer_is_left_out():
+    shown = side_by_side(SQUARE, torch.zeros(99, 99))
+    assert shown.actual == [["..."]] and "99" in shown.remark
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (torch.zeros(6, 6), True),
+        (torch.zeros(1, 6, 1, 6), True),
+        (torch.zeros(7), False),
+        (torch.zeros(2, 2, 2), False),
+        ("a" * 120, True),
+        ("a" * 121, False),
+    ],
+)
+def test_what_is_shown_is_small(value, expected):
+    assert is_shown(value) is expected
+
+
+def test_inputs_are_named_as_in_the_call():
+    inputs = {"call": "{}", "make.d_model": torch.tensor(4), "word": '"\\u00df"'}
+    assert named_text(inputs) == 'd_model = 4\nword = "ß"'
+
+
+@run(200)
+@given(tensors() | texts)
+def test_whatever_a_sandbox_answers_is_shown_and_escaped(actual):
+    case = Case("s", "", "", {"x": torch.ones(2)}, {"a": torch.tensor([1, 2])})
+    result = compare(case, {"a": actual})
+    if not result.passed:
+        shown = compare_side_by_side(result)
+        assert len("\n".join(shown.lines())) < 3000 and "<div><div>" not in shown.html
