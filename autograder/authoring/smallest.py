@@ -67,7 +67,7 @@ def small_cases(
 
 def _with_results_only(specification: Specification, case: Case) -> Case:
     """A case that asks for results: not for how they are made, or what is left."""
-    probe, parts = find(specification.name), specification.aspects
+    probe, parts = find(specification.name), specification.part_names
     expected = {
         name: value
         for name, value in case.expected.items()

@@ -144,9 +144,9 @@ class Exercise:
     each is a task of its own. ``builds_on`` names exercises of the same unit whose
     answers this one uses. One that is given in this edition of the unit has no points.
     ``ready_made`` names functions that do what it asks one to write (ready_made.py),
-    ``arguments`` those of its functions, in the order of the text (renamed.py). ``small``
-    are small cases in rising order, to be shown where an answer fails (smallest.py);
-    they earn nothing.
+    ``arguments`` those of its functions, in the order of the text (renamed.py).
+    ``small`` are small cases in rising order, to be shown where an answer fails
+    (smallest.py); they earn nothing.
     """
 
     name: str
