@@ -30,7 +30,7 @@ from autograder.grading.scores import SaveVerdicts
 from tests import tiny_course as tiny
 from tests.classroom.conftest import RunAndNote
 
-GUIDES = ("docs/admin.md", "docs/ta.md", "docs/instructor.md")
+GUIDES = ("docs/admin.md", "docs/ta.md", "docs/instructor.md", "docs/lms.md")
 UNIT = "02_attention"
 STARTS = ("autograder", "nbgrader", "make", "sudo", "git", "docker", "uv", "rsync")
 OTHERS = ("cd", "cp", "jupyter", "python", "source", "systemd-run")
@@ -48,6 +48,7 @@ NEEDS = {
         r"autograder regrade 02 --preview|autograder watch",
     "a table that was filled in (tests/extras/written)":
         r"autograder written 02 --from",
+    "an LMS (tests/extras/lti)": r"autograder (\w+ 02.* --(to|from) |lti-key)",
     "the packages of a website (tests/extras/website)": r"autograder site",
 }  # fmt: skip
 CLASS = ("ada", "alan", "bob", "cleo", "dora", "eve")

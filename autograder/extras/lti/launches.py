@@ -7,6 +7,7 @@ imported; the hub's configuration takes `note_launch` from a copy (docs/lms.md).
 from __future__ import annotations
 
 import json
+import logging
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,11 +44,17 @@ def note_launch(folder: str | Path, authentication: dict[str, Any]) -> None:
         authentication: what ``post_auth_hook`` of ltiauthenticator's
             ``LTI13Authenticator`` is given.
     """
+    try:
+        _note(Path(folder) / FILE, authentication)
+    except (OSError, ValueError) as error:  # nobody is locked out for that
+        logging.getLogger("jupyterhub").error("a launch was not noted: %s", error)
+
+
+def _note(path: Path, authentication: dict[str, Any]) -> None:
     claims = authentication.get("auth_state") or {}
     grades, names = claims.get(_GRADES) or {}, claims.get(_NAMES) or {}
     if not grades.get("lineitems") or not names.get("context_memberships_url"):
         return
-    path = Path(folder) / FILE
     courses = json.loads(path.read_text("utf-8")) if path.exists() else {}
     context = claims.get(_CONTEXT) or {}
     course = courses.setdefault(str(context.get("id", "")), {"users": {}})

@@ -25,6 +25,7 @@ _CLOSED = {
     "sitemaintenance": "is in maintenance",
 }  # fmt: skip
 _COMMENTS, _FILES = "assignfeedbackcomments_editor", "files_filemanager"
+_HTTP = "HTTP"  # the code of what is no answer of Moodle's at all
 _PLAIN = 2  # Moodle's text format without any markup
 
 
@@ -183,7 +184,7 @@ class MoodleAssignment:
             files=files, allow_redirects=False,
         )  # fmt: skip
         if response.status_code != 200:
-            raise _FaultError(f"http{response.status_code}", "HTTP error")
+            raise _FaultError(_HTTP, f"status {response.status_code}")
         reply = response.json()
         if isinstance(reply, dict) and ("exception" in reply or "errorcode" in reply):
             text = reply.get("message") or reply.get("error") or ""
@@ -204,7 +205,7 @@ class MoodleAssignment:
                 said = f"{web.shorten(error)} ({web.shorten(error.code)})"
                 if error.code in _CLOSED:
                     raise CourseError(f"Moodle {_CLOSED[error.code]}") from None
-                if of_student and not error.code.startswith("http"):
+                if of_student and error.code != _HTTP:
                     raise web.GradeRefusedError(f"Moodle: {said}") from None
                 raise CourseError(f"Moodle refuses: {said}") from None
 

@@ -53,6 +53,14 @@ def test_a_launch_without_grades_is_not_noted(tmp_path):
         find(tmp_path)
 
 
+def test_nobody_is_locked_out_by_a_note_that_fails(tmp_path, caplog):
+    (tmp_path / ".autograder").mkdir()
+    (tmp_path / launches.FILE).write_text("{")
+    launches.note_launch(tmp_path, launch("u-1", "ada"))
+    assert "a launch was not noted" in caplog.text
+    assert (tmp_path / launches.FILE).read_text() == "{"
+
+
 def test_of_several_courses_the_settings_choose(tmp_path):
     for course in "78":
         launches.note_launch(tmp_path, launch("u-1", "ada", course))

@@ -185,3 +185,9 @@ def test_a_page_waits_for_the_grade(moodle, tmp_path):
     page.touch()
     with pytest.raises(GradeRefusedError, match="send the grade first"):
         open_moodle(tmp_path).attach("501", page, None, "")
+
+
+def test_a_token_in_the_environment_is_used(moodle, tmp_path, monkeypatch):
+    configure(tmp_path, "moodle", MOODLE.format(moodle.url, "expired-one"))
+    monkeypatch.setenv("AUTOGRADER_MOODLE_TOKEN", TOKEN)
+    assert send(tmp_path).is_complete
