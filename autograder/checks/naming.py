@@ -17,6 +17,7 @@ from autograder.checks.exercise import (
     Mistake,
 )
 from autograder.checks.language import _
+from autograder.checks.layers import name_layers
 from autograder.checks.several import several
 from autograder.checks.values import same_answer
 
@@ -59,6 +60,35 @@ def blame(verdict: CheckResult, failed: Sequence[Suspect]) -> CheckResult:
 
 
 def diagnose(
+    exercise: Exercise, results: Sequence[CaseResult]
+) -> tuple[Mistake | None, bool]:
+    """Find the mistake that gives these answers, or several; see `_diagnose_one`.
+
+    Where no mistake is sure, several are looked for that show in different things.
+    """
+    mistake, sure = _diagnose_one(exercise, results)
+    if mistake and sure and mistake.name != SEEN:
+        return mistake, sure
+    telling = _telling(results)
+    if any(r.case.measure for r in telling):
+        return mistake, sure
+    return name_layers(exercise, telling, _find_exact) or (mistake, sure)
+
+
+def _find_exact(exercise: Exercise, results: Sequence[CaseResult]) -> Mistake | None:
+    """The only mistake that gives all these results; None if there are several."""
+    comparable = _select_comparable(results)
+    exact = [
+        mistake
+        for mistake in exercise.mistakes.values()
+        if _fit(comparable, mistake) is _Fit.WHOLE
+    ]
+    return (
+        exact[0] if len(exact) == 1 and not all(r.passed for r in comparable) else None
+    )
+
+
+def _diagnose_one(
     exercise: Exercise, results: Sequence[CaseResult]
 ) -> tuple[Mistake | None, bool]:
     """Find the mistake that gives these answers, and whether it explains all of them.

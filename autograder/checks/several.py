@@ -56,17 +56,17 @@ def several(
         if len({mistakes[place].says for place in pair}) == 2  # not one mistake, twice
     ]
     if len(pairs) == 1:
-        sure = any(_is_telling(f) for r in ordinary for f in r.findings)
+        sure = any(is_telling(f) for r in ordinary for f in r.findings)
         pair = [mistake for mistake in mistakes if mistake.name in pairs[0]]
         if not sure and len(alone := _in_most(ordinary, pair)) == 1:
             return and_more(alone[0]), False
-        return _join_mistakes(pair), sure
+        return join_mistakes(pair), sure
     if pairs and len(shared := set.intersection(*pairs)) == 1:
         return and_more(exercise.mistakes[shared.pop()]), False
     chosen, is_complete = _case_by_case(ordinary, mistakes)
     if not chosen:
         return None
-    mistake = _join_mistakes([*_input_changed(ordinary, chosen), *chosen][:_MOST])
+    mistake = join_mistakes([*_input_changed(ordinary, chosen), *chosen][:_MOST])
     return mistake if is_complete else and_more(mistake), False
 
 
@@ -103,7 +103,7 @@ def _in_most(
     return [m for m in mistakes if 2 * count_explained(m) >= len(needs)]
 
 
-def _join_mistakes(mistakes: Sequence[Mistake]) -> Mistake:
+def join_mistakes(mistakes: Sequence[Mistake]) -> Mistake:
     """Join several mistakes into one, with numbers before their sentences."""
     if len(mistakes) == 1:
         return mistakes[0]
@@ -137,9 +137,7 @@ def _case_by_case(
     parts = {name: _part(results, needs, m) for name, m in by_name.items()}
     parts = {n: p for n, p in parts.items() if p.refuted < _cases(p.explains)}
     unexplained = {(i, name) for i, need in needs.items() for name in need}
-    telling = {
-        (i, f.name) for i in needs for f in results[i].findings if _is_telling(f)
-    }
+    telling = {(i, f.name) for i in needs for f in results[i].findings if is_telling(f)}
     chosen: list[str] = []
     while unexplained and len(chosen) < _MOST:
         gains = {name: part.explains & unexplained for name, part in parts.items()}
@@ -194,7 +192,7 @@ def _variant_part(
     return _Part(frozenset(explains), refuted)
 
 
-def _is_telling(finding: Finding) -> bool:
+def is_telling(finding: Finding) -> bool:
     """Whether a wrong answer holds so much that no two agree by chance."""
     value = finding.actual
     if isinstance(value, str):

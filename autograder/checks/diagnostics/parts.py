@@ -49,7 +49,7 @@ def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
         _own_error(wrong)
         or _first((parameters,), answers)
         or _first((_no_gradient,), _by_answer(faults(alone)))
-        or _first((_dtype, _other_kind, another_error), answers)
+        or _first((other_dtype, _other_kind, another_error), answers)
         or _first(SHAPES, answers)
         or _errors(wrong)
         or _no_numbers(wrong)
@@ -113,7 +113,7 @@ def _is_zero(finding: Finding) -> bool:
     return bool(a.any()) and not b.any()
 
 
-def _dtype(findings: Sequence[Finding]) -> Sign:
+def other_dtype(findings: Sequence[Finding]) -> Sign:
     """Recognise the same wrong dtype in every wrong case, whatever else is wrong."""
     kinds = {(dtype_of(f.expected), dtype_of(f.actual)) for f in findings}
     if len(kinds) != 1 or not any(f.problem == "dtype" for f in findings):

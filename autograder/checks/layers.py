@@ -1,0 +1,246 @@
+"""Several mistakes of which each shows in something else: a result, its form, a call.
+
+What is wrong is divided: into what answers are and what form they have (a dtype,
+dimensions of one entry), and into the aspects for which they count. A mistake that
+gives all that was seen in one part is named for that part. What another part shows is
+named beside it only if the first mistake does not show there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import torch
+
+from autograder.checks.diagnostics.alike import is_gradient
+from autograder.checks.diagnostics.parts import other_dtype
+from autograder.checks.diagnostics.promises import input_change
+from autograder.checks.diagnostics.shapes import rank
+from autograder.checks.diagnostics.symptoms import SEEN, of_all
+from autograder.checks.diagnostics.values import Sign
+from autograder.checks.exercise import (
+    RAISED,
+    CaseResult,
+    Exercise,
+    Finding,
+    Mistake,
+)
+from autograder.checks.points import RESULTS, WEIGHTS
+from autograder.checks.several import is_telling, join_mistakes
+from autograder.checks.values import same_answer, same_tensors
+
+_CHANGED = "input_changed"
+_MOST = 3  # mistakes that are named at once
+_ROUGH = {torch.float16: 2e-3, torch.bfloat16: 1.6e-2}  # what rounding may amount to
+_MINOR = frozenset(WEIGHTS).difference(RESULTS)
+
+Exact = Callable[[Exercise, Sequence[CaseResult]], Mistake | None]
+
+
+def name_layers(
+    exercise: Exercise, results: Sequence[CaseResult], find_exact: Exact
+) -> tuple[Mistake, bool] | None:
+    """Name two mistakes or three, and say whether they explain all that is wrong.
+
+    Args:
+        find_exact: the one mistake that gives all these results, if there is one.
+    """
+    forms, results = _set_forms_right(results)
+    values = _select(results, lambda result, finding: not _is_minor(result, finding))
+    named = list(forms)
+    if not _all_right(values):
+        mistake = find_exact(exercise, values) if _is_telling(values) else None
+        if mistake is None:
+            return None
+        named.append(mistake)
+    is_complete = True
+    for part in _minor_parts(results, named):
+        if _all_right(part):
+            continue
+        mistake = find_exact(exercise, part)
+        if mistake is None or _shows(values, mistake):
+            mistake = _symptom(part)
+        if mistake:
+            named.append(mistake)
+        else:
+            is_complete = False
+    named = list({mistake.says: mistake for mistake in named}.values())
+    known = [mistake for mistake in named if mistake.name in exercise.mistakes]
+    if len(named) < 2 or not (known or len(forms) == len(named)):
+        return None
+    named.sort(key=lambda mistake: mistake.name != _CHANGED)  # the cause of more
+    is_complete &= len(named) <= _MOST and not _contradicted(results, named)
+    return join_mistakes(named[:_MOST]), is_complete
+
+
+def _contradicted(results: Sequence[CaseResult], named: Sequence[Mistake]) -> bool:
+    """Whether a general property is wrong that none of these mistakes changes."""
+    return any(
+        result.case.says
+        and not result.passed
+        and not any(_predicts(result, result.findings[0], m) for m in named)
+        for result in results
+    )
+
+
+def _shows(results: Sequence[CaseResult], mistake: Mistake) -> bool:
+    """Whether a mistake changes results: then more would be wrong, or other things."""
+    return any(_predicts(r, f, mistake) for r in results for f in r.findings)
+
+
+def _is_minor(result: CaseResult, finding: Finding) -> bool:
+    """Whether a finding is about something else than results."""
+    return result.case.aspect_of(finding.name) in _MINOR
+
+
+def _select(
+    results: Sequence[CaseResult], belongs: Callable[[CaseResult, Finding], bool]
+) -> list[CaseResult]:
+    """The results with those findings only; without cases that have none of them."""
+    parts = []
+    for result in results:
+        findings = tuple(f for f in result.findings if belongs(result, f))
+        if findings and not (result.case.measure or result.case.says):
+            right = not any(finding.problem for finding in findings)
+            parts.append(replace(result, findings=findings, credit=float(right)))
+    return parts
+
+
+def _all_right(results: Sequence[CaseResult]) -> bool:
+    return all(result.passed for result in results)
+
+
+def _is_telling(results: Sequence[CaseResult]) -> bool:
+    return any(is_telling(f) for result in results for f in result.findings)
+
+
+def _minor_parts(
+    results: Sequence[CaseResult], named: Sequence[Mistake]
+) -> Iterator[list[CaseResult]]:
+    """What is wrong beside results, by aspect, as far as no mistake predicts it."""
+
+    def is_unexplained(result: CaseResult, finding: Finding) -> bool:
+        return _is_minor(result, finding) and not any(
+            _predicts(result, finding, mistake) for mistake in named
+        )
+
+    rest = _select(results, is_unexplained)
+    aspects = dict.fromkeys(
+        result.case.aspect_of(finding.name)
+        for result in rest
+        for finding in result.findings
+        if finding.problem
+    )
+    for aspect in aspects:
+        yield _select(rest, partial(_counts_for, aspect))
+
+
+def _counts_for(aspect: str, result: CaseResult, finding: Finding) -> bool:
+    return result.case.aspect_of(finding.name) == aspect
+
+
+def _predicts(result: CaseResult, finding: Finding, mistake: Mistake) -> bool:
+    """Whether some way to make a mistake shows here, too, in whichever way.
+
+    What was seen of a form shows everywhere else: nothing is known of its reason.
+    """
+    if mistake.name in (SEEN, _CHANGED):
+        return bool(result.case.says) or is_gradient(finding)
+    answers = [result.case.mistakes.get(variant) for variant in mistake.variants]
+    if not any(answers):
+        return True  # nothing is known
+    return any(_differs(answer, result, finding) for answer in answers if answer)
+
+
+def _differs(
+    answers: Mapping[str, object], result: CaseResult, finding: Finding
+) -> bool:
+    if "pattern" in answers:
+        return bool(answers["pattern"])
+    if RAISED in answers:
+        return True
+    predicted = answers.get(finding.name)
+    return not same_answer(predicted, finding.expected, result.case)  # type: ignore
+
+
+def _symptom(results: Sequence[CaseResult]) -> Mistake | None:
+    changed = input_change([result for result in results if not result.passed])
+    return Mistake(_CHANGED, *changed) if changed else of_all(results)
+
+
+def _set_forms_right(
+    results: Sequence[CaseResult],
+) -> tuple[list[Mistake], Sequence[CaseResult]]:
+    """What was seen of wrong forms, and the results with right ones.
+
+    A form is wrong in the same way in all wrong results of one name.
+    """
+    seen = list[Mistake]()
+    for sign, convert in ((rank, _as_shape), (other_dtype, _as_dtype)):
+        for name in _wrong_tensors(results):
+            findings = [
+                f for r in results for f in r.findings if f.name == name and f.problem
+            ]
+            symptom: Sign = sign(findings)
+            converted = [convert(finding) for finding in findings]
+            if symptom and None not in converted:
+                seen.append(Mistake(SEEN, *symptom))
+                results = [_convert(result, name, convert) for result in results]
+    first = {mistake.asks: mistake for mistake in reversed(seen)}
+    return list(first.values())[::-1], results
+
+
+def _wrong_tensors(results: Sequence[CaseResult]) -> Collection[str]:
+    """The names of results that are wrong, and always tensors."""
+    names = dict.fromkeys(
+        f.name
+        for result in results
+        for f in result.findings
+        if f.problem and not _is_minor(result, f) and not result.case.measure
+    )
+    for result in results:
+        for f in result.findings:
+            if f.problem and not isinstance(f.actual, torch.Tensor):
+                names.pop(f.name, None)
+    return list(names)
+
+
+def _as_shape(finding: Finding) -> torch.Tensor | None:
+    """The answer in the expected shape, if only dimensions of one entry differ."""
+    expected, actual = finding.expected, finding.actual
+    assert isinstance(expected, torch.Tensor) and isinstance(actual, torch.Tensor)
+    shapes = [[size for size in v.shape if size != 1] for v in (expected, actual)]
+    return actual.reshape(expected.shape) if shapes[0] == shapes[1] else None
+
+
+def _as_dtype(finding: Finding) -> torch.Tensor | None:
+    """The answer in the expected dtype, if it has the expected shape."""
+    expected, actual = finding.expected, finding.actual
+    assert isinstance(expected, torch.Tensor) and isinstance(actual, torch.Tensor)
+    if expected.shape != actual.shape or actual.is_complex():
+        return None
+    return actual.to(expected.dtype)
+
+
+def _convert(
+    result: CaseResult, name: str, convert: Callable[[Finding], torch.Tensor | None]
+) -> CaseResult:
+    """A result with an answer in the expected form, compared again."""
+    case, findings, answers = result.case, list(result.findings), dict(result.answers)
+    for place, finding in enumerate(findings):
+        if finding.name != name or not finding.problem:
+            continue
+        value, actual = convert(finding), finding.actual
+        assert value is not None and isinstance(actual, torch.Tensor)
+        rough = _ROUGH.get(actual.dtype, 0.0)
+        atol, rtol = max(case.atol, rough), max(case.rtol, rough)
+        case = replace(case, atol=atol, rtol=rtol)
+        is_same = same_tensors(finding.expected, value, atol, rtol)
+        unlike = value.dtype != getattr(finding.expected, "dtype", None)
+        problem = "" if is_same else "dtype" if unlike else "values"
+        findings[place] = replace(finding, problem=problem, actual=value)
+        answers[name] = value
+    right = not any(finding.problem for finding in findings)
+    return CaseResult(case, answers, tuple(findings), float(right), result.looked_at)
