@@ -74,7 +74,7 @@ def _with_results_only(specification: Specification, case: Case) -> Case:
         if (name in parts or probe.aspect(name) in (OWN, *parts))
     }
     return Case(
-        case.name, "", case.hint, case.inputs, expected, atol=case.atol, rtol=case.rtol
+        case.name, "", "", case.inputs, expected, atol=case.atol, rtol=case.rtol
     )
 
 

@@ -25,7 +25,15 @@ from autograder.checks.exercise import CaseResult, CheckResult
 from autograder.checks.language import _, plural, translatable
 from autograder.checks.next_step import NextStep
 from autograder.checks.pictures import picture as picture_of
-from autograder.checks.rows import CaseGroup, clip_names, details, inline, results, rows
+from autograder.checks.rows import (
+    CaseGroup,
+    clip_names,
+    details,
+    hint,
+    inline,
+    results,
+    rows,
+)
 from autograder.checks.rows import title as title_of
 from autograder.checks.side_by_side import compare_side_by_side
 from autograder.checks.words import sign
@@ -127,6 +135,8 @@ def as_html(
         others_html = unfolding(_("the other cases"), others_html)
     if visible_words(lead + opened + others_html) > WORDS:
         opened = _row_html(first, verdict, pictures, not evidence, is_brief=True)
+    if visible_words(lead + opened + others_html) > WORDS:
+        opened = _row_html(first, verdict, pictures, is_first=False)
     colour = BLUE if verdict.is_partial else ORANGE
     return boxed(colour, lead + opened + others_html)
 
@@ -209,28 +219,22 @@ def _mistake_html(verdict: CheckResult) -> str:
 
 
 def _smallest_lines(verdict: CheckResult) -> list[str]:
-    """The smallest input that fails, with both results; and its hint, if all else is
-    silent.
-    """
+    """The smallest input that fails, and both results."""
     if verdict.smallest is None:
         return []
     lines = compare_side_by_side(verdict.smallest).lines()
-    return [_(_SMALLEST), *(f"  {line}" for line in lines), *_smallest_hint(verdict)]
-
-
-def _smallest_hint(verdict: CheckResult) -> list[str]:
-    hint = verdict.smallest.case.hint if verdict.smallest else ""
-    is_needed = hint and not verdict.mistake
-    return [_("Hint: {rule}").format(rule=_(hint))] if is_needed else []
+    return [_(_SMALLEST), *(f"  {line}" for line in lines)]
 
 
 def _smallest_html(verdict: CheckResult) -> str:
+    """The same, and the hint of the first case, which is folded."""
     if verdict.smallest is None:
         return ""
-    shown = compare_side_by_side(verdict.smallest)
-    hint = "".join(f"<div>{inline(line)}</div>" for line in _smallest_hint(verdict))
-    style = "margin:.5em 0"
-    return f'<div style="{style}">{html.escape(_(_SMALLEST))}{shown.html}{hint}</div>'
+    shown, first = compare_side_by_side(verdict.smallest), rows(verdict)[0].first
+    rule = "" if verdict.mistake else hint(first, verdict)  # else it asks a question
+    rule_html = f"<div>{inline(rule)}</div>" if rule else ""
+    content = f"{html.escape(_(_SMALLEST))}{shown.html}{rule_html}"
+    return f'<div style="margin:.5em 0">{content}</div>'
 
 
 def _row_html(

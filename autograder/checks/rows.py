@@ -162,9 +162,16 @@ def details(result: CaseResult, verdict: CheckResult) -> list[Line]:
     ]:
         names = clip_names(also, LISTED - SHOWN)
         lines.append(Line(_("also wrong: {names}").format(names=names), "", _quoted))
-    if not result.passed and _is_hinted(result, verdict):
-        lines.append(Line(_("Hint: {rule}").format(rule=_(result.case.hint))))
+    if rule := hint(result, verdict):
+        lines.append(Line(rule))
     return lines
+
+
+def hint(result: CaseResult, verdict: CheckResult) -> str:
+    """The rule that a wrong case is about, "" where it would not help."""
+    if result.passed or not _is_hinted(result, verdict):
+        return ""
+    return _("Hint: {rule}").format(rule=_(result.case.hint))
 
 
 def clip_names(names: list[str], most: int = LISTED) -> str:

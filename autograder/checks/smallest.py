@@ -27,6 +27,7 @@ from autograder.checks.language import template
 from autograder.checks.observe import observe
 from autograder.checks.probes import Report
 from autograder.checks.time_limit import TooLongError, limit
+from autograder.checks.values import telling_part
 
 BRIEFLY = "try"  # how the judge asks a sandbox for an answer to one of them
 _SECONDS = 1.0  # of CPU time, for each of them
@@ -43,7 +44,7 @@ def add_smallest(
     """
     answers = [result.answers for result in verdict.results]
     is_wrong = bool(answers) and not (verdict.passed or verdict.is_partial)
-    if not is_wrong or any(map(is_stub, answers)):
+    if not is_wrong or any(map(is_stub, answers)) or _always_raised(verdict):
         return verdict
     for case in exercise.small:
         # Nobody asks for calls of ready-made answers here.
@@ -51,6 +52,13 @@ def add_smallest(
         if not result.passed:
             return replace(verdict, smallest=result)
     return verdict
+
+
+def _always_raised(verdict: CheckResult) -> bool:
+    """Whether each wrong case ended in an error of one kind, whatever the input."""
+    wrong = [result for result in verdict.results if not result.passed]
+    errors = {telling_part(str(r.answers.get(RAISED, ""))) for r in wrong}
+    return len(wrong) == len(verdict.results) and len(errors) == 1 and "" not in errors
 
 
 def observe_briefly(probe: Report, answer: object, inputs: Answers) -> Answers:

@@ -69,7 +69,7 @@ def test_integers_are_cut_to_one_and_impossible_inputs_are_left_out(tiny_exercis
     case = Case("c", "c", "Twice?", {"x": x}, {"twice": 2 * x})
     smallest = small_cases(tiny_exercise, [case])[0]
     assert smallest.inputs["x"].tolist() == [1] and smallest.expected["twice"] == 2
-    assert smallest.hint == "Twice?" and not smallest.title
+    assert not (smallest.hint or smallest.title)
     longer = replace(tiny_exercise, is_possible=lambda inputs: len(inputs["x"]) > 1)
     smallest = small_cases(longer, [case])[0]
     assert smallest.inputs["x"].tolist() == [1, 1]

@@ -110,18 +110,26 @@ def test_a_panel_has_few_words_before_anything_is_unfolded(monkeypatch):
 
 def test_the_smallest_input_that_fails_comes_first_and_the_cases_are_folded(doubling):
     x, wrong = row(1.0), row(7.0)
-    case = Case("small 1", "", "Each number counts twice.", {"x": x}, {"twice": 2 * x})
+    case = Case("small 1", "", "", {"x": x}, {"twice": 2 * x})
     verdict = judge(doubling, doubling.cases, lambda case: {"twice": row(7, 7, 7)})
     smallest = compare(case, {"twice": wrong})
     verdict = replace(verdict, smallest=smallest, mistake=None)
     html, text = as_html(verdict), as_text(verdict)
     evidence = html.partition("<details")[0]
     assert "x = [1.0]" in evidence and ">2<" in evidence and ">7<" in evidence
-    assert "Hint: Each number counts twice." in evidence
+    assert "Hint: Is each number twice as large?" in evidence
     assert "<details open" not in " ".join(re.findall("<details[^>]*>", html))
     assert text.index("x = [1.0]") < text.index("✗")
     named = replace(verdict, mistake=Mistake("m", "You did m.", "Did you?"), sure=True)
-    assert "Hint: Each" not in as_html(named), "the mistake's question is the hint"
+    lead = as_html(named).partition("<details")[0]
+    assert "Hint" not in lead, "the mistake's question is the hint"
+
+
+def test_two_mistakes_in_many_words_leave_no_case_open(doubling):
+    verdict = judge(doubling, doubling.cases, lambda case: {"twice": row(7, 7, 7)})
+    mistake = Mistake("m", "You did this. " * 25, "Did you do that? " * 8)
+    html = as_html(replace(verdict, mistake=mistake))
+    assert visible_words(html) <= WORDS and "<details open" not in html
 
 
 def test_where_points_were_lost_is_folded():

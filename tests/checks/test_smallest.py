@@ -55,6 +55,12 @@ def test_a_stub_is_not_tried(doubling):
     assert add_smallest(verdict, exercise, None) is verdict
 
 
+def test_an_error_that_every_input_raises_needs_no_small_one(doubling):
+    exercise, error = with_small_cases(doubling), {RAISED: "NameError: no\nline 1"}
+    verdict = judge(exercise, exercise.cases, lambda _: error)
+    assert add_smallest(verdict, exercise, lambda _: error).smallest is None
+
+
 def test_what_a_sandbox_says_of_ready_made_answers_is_not_believed(doubling):
     exercise = with_small_cases(doubling)
     verdict = judge(exercise, exercise.cases, lambda _: {"twice": row(7.0)})
