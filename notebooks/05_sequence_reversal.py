@@ -2031,7 +2031,7 @@ def three_filters():
 # *cross-entropy* in **nats** (the unit that goes with the natural logarithm), and the
 # exponential of that is the **perplexity**:
 #
-# $$\operatorname{perplexity} = \exp\Big(-\frac1N \sum_{n=1}^{N} \log p_n\Big)$$
+# $$\operatorname{perplexity} = \exp\left(-\frac1N \sum_{n=1}^{N} \log p_n\right)$$
 #
 # Language models are commonly compared by this number, which you can read as a number
 # of tokens: a perplexity of 13 means that the model is on average as unsure as if it

@@ -853,7 +853,7 @@ def ngrams(tokens: Sequence[str], n: int) -> Counter:
 # hypotheses and $r$ tokens in all references,
 #
 # $$p_n = \frac{\text{matches}_n}{\text{total}_n}, \qquad
-# \text{BLEU} = 100 \cdot \text{BP} \cdot \Big(\prod_{n=1}^{4} p_n\Big)^{1/4}, \qquad
+# \text{BLEU} = 100 \cdot \text{BP} \cdot \left(\prod_{n=1}^{4} p_n\right)^{1/4}, \qquad
 # \text{BP} = \min\!\big(1,\ e^{\,1 - r/h}\big).$$
 #
 # Matches and totals are summed over **all** sentences before anything is divided,

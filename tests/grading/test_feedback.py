@@ -116,6 +116,7 @@ def test_a_written_answer_shows_its_points_once_it_is_graded(course):
     html = feedback_page(course)
     assert "3.5 of 4 points" in html and "not graded yet" not in html
     assert "Comment:" in html and "<msup>" in html and dangers(html) == []
+    assert html.count("font/woff2") == 1
 
 
 def test_repairs_and_lateness_stand_at_the_top(course):

@@ -1,11 +1,14 @@
 """Foreign text is drawn harmlessly and in time, or shown as it was written."""
 
+import re
 import time
+from html import unescape
 
 import pytest
 
+from autograder.course import notebooks, units
 from autograder.grading.rendering import Page
-from autograder.grading.rendering.equations import equation
+from autograder.grading.rendering.equations import FONT, equation
 from autograder.grading.rendering.page import Allowance
 from autograder.grading.rendering.process import Drawing, Renderer
 from autograder.grading.rendering.sanitise import clean_html
@@ -22,8 +25,11 @@ from tests.grading.hostile import HOSTILE, dangers
         (r"$$\frac{QK^\top}{\sqrt{d_k}}$$", "<mfrac>"),
         ("\\begin{align}a &= b\\\\c &= d\\end{align}", "<mtable"),
         (r"$\begin{aligned} a &= b \\ c &= d \end{aligned}$", "<mtable"),
-        (r"$\begin{cases} 1 & x \\[2ex] 0 & y \end{cases}$", '"left"><mn>0</mn>'),
+        (r"$\begin{cases} 1 & x \\[2ex] 0 & y \end{cases}$", 'left"><mn>0</mn>'),
         (r"$\text{add \& norm}$", "&amp;&nbsp;norm"),
+        (r"$a \log p_n$", '<mi>log</mi><mspace width="0.167em"></mspace><msub>'),
+        (r"$\operatorname{softmax}(x)$", "<mi>softmax</mi><mo"),
+        (r"$= -x$", '<mo form="prefix">−</mo>'),
         (r"$a < b$", "<mo>&lt;</mo>"),
     ],
 )
@@ -35,6 +41,23 @@ def test_equations_become_mathml_and_need_no_script(tex, holds):
 @pytest.mark.parametrize("tex", [r"\frac{", "{" * 1500, r"\begin{x", "x" * 9000])
 def test_an_equation_that_cannot_be_read_stays_as_written(tex):
     assert equation(tex).startswith("<code>$")
+
+
+def test_the_font_for_equations_has_all_their_characters():
+    pytest.importorskip("brotli", reason="reads a compressed font")
+    from fontTools.ttLib import TTFont
+
+    characters = TTFont(FONT).getBestCmap()
+    markdown_texts = [
+        cell.source
+        for unit in units()
+        for cell in notebooks.read(unit.release).cells
+        if cell.cell_type == "markdown"
+    ]
+    equations = re.findall(r"<math.*?</math>", markdown("\n\n".join(markdown_texts)))
+    letters = unescape(re.sub("<[^>]*>", "", "".join(equations)))
+    assert len(equations) > 200
+    assert not [c for c in letters if ord(c) not in characters and not c.isspace()]
 
 
 def test_code_and_tables_are_still_markdown():

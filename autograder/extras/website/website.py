@@ -17,10 +17,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import nbformat
+from nbformat import NotebookNode
 from tqdm import tqdm
 
 from autograder.authoring.colab import published
@@ -31,6 +32,8 @@ from autograder.course import ROOT, Unit, grade_ids, notebooks, settings
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.course.printable import format_count
+from autograder.extras.website import equation_page
+from autograder.grading.rendering.equations import font_rules
 
 _CONF = """\
 project = title = {title}
@@ -52,25 +55,15 @@ myst_heading_anchors = 4
 nb_execution_mode = "off"  # the notebooks come with their outputs
 nb_ipywidgets_js = {}  # these would come from elsewhere
 nb_render_markdown_format = "myst"
+nb_code_prompt_show = "Show the code"
+nb_code_prompt_hide = "Hide the code"
 suppress_warnings = ["myst.header", "myst.xref_missing", "misc.highlighting_failure",
     "mystnb.unknown_mime_type"]
 """
-_TEMPLATES = Path(__file__).parent / "templates"  # a font for equations, its license
-_STYLE = """\
-@font-face { font-family: "Course Math"; src: url("course_math.woff2"); }
-math { font-family: "Course Math", math; }
-.bd-main .bd-content .bd-article-container { max-width: 52em; }  /* 88 columns */
-details { margin-bottom: 0.5em; }
-.equation { margin: 1em 0; } .equation, .cell_output { overflow-x: auto; }
-figure figcaption { color: inherit; text-align: left; }
-.bd-article .pre { overflow-wrap: anywhere; white-space: normal; }
-.bd-article table { display: block; overflow-x: auto; }
-.doors { display: grid; gap: 1em; margin: 1.5em 0;
-  grid-template-columns: repeat(auto-fit, minmax(13em, 1fr)); }
-.doors a { border: 1px solid var(--pst-color-border); border-radius: 6px; padding: 1em;
-  color: inherit; text-decoration: none; }
-.doors strong { display: block; font-size: 1.3em; color: var(--pst-color-primary); }
-"""
+_TEMPLATES = Path(__file__).parent / "templates"
+_GUIDES = ("student", "instructor", "ta", "admin")  # come first among the docs
+_PICTURE = re.compile(r"<picture>.*?</picture>", re.DOTALL)
+_LAST = "## Where you stand"  # nobody who reads has points
 _DOORS = {
     "Learn": "Read here; solve the exercises in Colab or on your own computer.",
     "Teach": "Hand out the notebooks, and see at a glance where a class is in trouble.",
@@ -80,6 +73,8 @@ _INDEX = """\
 # {title}
 
 {about}
+
+{picture}
 
 <div class="doors">
 {doors}
@@ -94,11 +89,12 @@ _INDEX = """\
 :caption: Units
 
 {pages}
+equations
 ```
 
 ```{{toctree}}
 :hidden:
-:caption: Docs
+:caption: Guides
 
 {docs}
 ```
@@ -116,10 +112,11 @@ def build(units: Sequence[Unit], folder: Path) -> Path:
     with tempfile.TemporaryDirectory() as name:
         texts, pages = Path(name) / "texts", Path(name) / "pages"
         write(texts / "conf.py", _CONF.replace("{title}", repr(settings()["title"])))
-        write(texts / "_static" / "course.css", _STYLE)
-        shutil.copytree(_TEMPLATES, texts / "_static", dirs_exist_ok=True)
+        style = (_TEMPLATES / "course.css").read_text(encoding="utf-8")
+        write(texts / "_static" / "course.css", font_rules() + style)
         docs = _write_docs(texts)
         write(texts / "index.md", _index(units, docs))
+        write(texts / "equations.md", equation_page.page(list(map(_texts, units))))
         for unit in tqdm(units, "run the notebooks", unit="unit"):
             write(texts / f"{unit.label}.ipynb", _page(unit))
         _sphinx(texts, pages)
@@ -147,10 +144,11 @@ def _write_docs(texts: Path) -> list[str]:
     for path in (ROOT / "assets").glob("*.png"):
         for folder in (texts, texts / "extra"):  # of Markdown, and of HTML within it
             write(folder / "assets" / path.name, path.read_bytes())
-    paths = sorted((ROOT / "docs").glob("*.md"))
-    for path in paths:
+    names = sorted(path.stem for path in (ROOT / "docs").glob("*.md"))
+    for name in names:
+        path = ROOT / "docs" / f"{name}.md"
         write(texts / "docs" / path.name, path.read_bytes())
-    return [path.stem for path in paths]
+    return sorted(names, key=lambda name: (*_GUIDES, name).index(name))
 
 
 def _index(units: Sequence[Unit], docs: Sequence[str]) -> str:
@@ -160,6 +158,7 @@ def _index(units: Sequence[Unit], docs: Sequence[str]) -> str:
     return _INDEX.format(
         title=about["title"],
         about=about["about"].strip(),
+        picture=_picture(),
         doors="\n".join(
             f'<a href="{page}.html"><strong>{door}</strong>{_DOORS[door]}</a>'
             for door, page in doors
@@ -169,6 +168,26 @@ def _index(units: Sequence[Unit], docs: Sequence[str]) -> str:
         pages="\n".join(pages),
         docs="\n".join(f"docs/{name}" for name in docs),
     )
+
+
+def _picture() -> str:
+    """The first picture of the README, for the light and the dark theme; "" if none."""
+    readme = ROOT / "README.md"
+    text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
+    if not (match := _PICTURE.search(text)):
+        return ""
+    said = dict(re.findall(r'\b(alt|src|srcset)="([^"]*)"', match[0]))
+    return "\n".join(
+        f'<img class="only-{theme}" alt="{said["alt"]}" src="{said[source]}">'
+        for theme, source in (("light", "src"), ("dark", "srcset"))
+    )
+
+
+def _texts(unit: Unit) -> tuple[Unit, str, list[NotebookNode]]:
+    """A unit, its title and the cells of its release, without answers."""
+    cells = notebooks.read(unit.release).cells
+    title = cells[0].source.partition("\n")[0].lstrip("# ")
+    return unit, title, [cell for cell in cells if not _is_markdown_answer(cell)]
 
 
 def _describe(unit: Unit) -> str:
@@ -200,7 +219,7 @@ def _page(unit: Unit) -> str:
     for cell in book.cells:
         if cell.id in stubs:
             cell.source, cell.outputs = stubs[cell.id], []
-    book.cells = [cell for cell in book.cells if cell.id not in notebooks.GENERATED]
+    book.cells = list(_readable(book.cells))
     first = book.cells[0]
     title, _, body = first.source.partition("\n")
     first.source = f"{title}\n\n{_links(unit)}\n{body}"
@@ -208,12 +227,23 @@ def _page(unit: Unit) -> str:
     return text
 
 
-def _is_markdown_answer(cell: nbformat.NotebookNode) -> bool:
+def _readable(cells: Sequence[NotebookNode]) -> Iterator[NotebookNode]:
+    """The cells for somebody who reads and does not work on the notebook."""
+    for cell in cells:
+        if cell.source.startswith(_LAST):
+            return
+        if cell.source.startswith("drawing("):
+            cell.metadata["tags"] = [*cell.metadata.get("tags", ()), "remove-input"]
+        if cell.id not in notebooks.GENERATED:
+            yield cell
+
+
+def _is_markdown_answer(cell: NotebookNode) -> bool:
     mark = cell.metadata.get("nbgrader", {})
     return cell.cell_type == "markdown" and bool(mark.get("solution"))
 
 
-def _fill_in(book: nbformat.NotebookNode, unit: Unit) -> dict[str, str]:
+def _fill_in(book: NotebookNode, unit: Unit) -> dict[str, str]:
     """Put the solutions in place of the stubs; the stubs by cell id."""
     solutions = {
         grade_ids.of_answer(cell.name): without_markers(cell.text)
@@ -228,7 +258,7 @@ def _fill_in(book: nbformat.NotebookNode, unit: Unit) -> dict[str, str]:
     return stubs
 
 
-def _execute(book: nbformat.NotebookNode, unit: Unit) -> None:
+def _execute(book: NotebookNode, unit: Unit) -> None:
     """Run a solved notebook to its end, with all of its demonstrations.
 
     Raises:
@@ -254,7 +284,7 @@ def _execute(book: nbformat.NotebookNode, unit: Unit) -> None:
             ) from error
 
 
-def _locate_error(book: nbformat.NotebookNode, unit: Unit) -> str:
+def _locate_error(book: NotebookNode, unit: Unit) -> str:
     """The file, and the line where it is known, of what a cell of a copy has raised."""
     for cell in (cell for cell in book.cells if cell.cell_type == "code"):
         for error in (o for o in cell.outputs if o.output_type == "error"):

@@ -18,6 +18,7 @@ from traitlets.config import Config
 from autograder.course.language import language
 from autograder.grading.feedback.outputs import is_verdict
 from autograder.grading.rendering import Page
+from autograder.grading.rendering.equations import font_rules
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 
@@ -63,9 +64,12 @@ class FeedbackExporter(HTMLExporter):
         long content holds for minutes.
         """
         self._page = Page()
-        return TemplateExporter.from_notebook_node(
+        page, resources = TemplateExporter.from_notebook_node(
             self, nb, self._init_resources(resources), **options
         )
+        if "<math" in page:
+            page = page.replace("<style>", f"<style>\n{font_rules()}", 1)
+        return page, resources
 
     def _text(self, cell: NotebookNode) -> str:
         return self._next().markdown(cell.source, cell.get("attachments"))

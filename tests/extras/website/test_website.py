@@ -140,6 +140,31 @@ def test_the_first_page_has_a_door_for_each_reader(pages):
 
 
 @pytest.mark.slow
+def test_equations_are_drawn_on_their_page_and_everywhere_else(site, pages):
+    assert pages["equations"].equations > 200
+    for unit in units():
+        text = (site / f"{unit.label}.html").read_text(encoding="utf-8")
+        words = re.sub(r"<pre.*?</pre>", "", text, flags=re.DOTALL)
+        for unread in ("[2ex]", "\\&amp;", "<code>$"):
+            assert unread not in words, unit.label
+    assert "font/woff2" in (site / "_static" / "course.css").read_text()
+
+
+@pytest.mark.slow
+def test_a_reader_gets_no_table_of_points(site):
+    for unit in units():
+        text = (site / f"{unit.label}.html").read_text(encoding="utf-8")
+        assert "check.summary()" not in text
+
+
+@pytest.mark.slow
+def test_the_first_page_shows_what_a_check_says(site):
+    text = (site / "index.html").read_text(encoding="utf-8")
+    (light,) = re.findall(r'<img class="only-light" alt="[^"]+" src="([^"]+)"', text)
+    assert (site / light).is_file()
+
+
+@pytest.mark.slow
 def test_it_can_be_searched(site):
     index = (site / "searchindex.js").read_text(encoding="utf-8")
     for unit in units():
