@@ -1898,6 +1898,7 @@ def in_pages_and_in_one_piece():
 # - A text's first entries are its pages, as few as hold its length; the others are -1.
 # - Each page from 0 to `pages - 1` is free or owned by one text, exactly once.
 # - Pages may be owned, and listed as free, in any order.
+# - `pages` and `page_size` may have any size.
 # - Your test raises no error other than `AssertionError`, and none for correct pools.
 #
 # </details>

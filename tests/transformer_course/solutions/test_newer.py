@@ -166,7 +166,7 @@ def test_norms_keep_the_largest_score_several_times_smaller(seed):
     kinds = {"plain": MODERN.CausalAttention, "normed": UNIT["QKNormAttention"]}
     for name, kind in kinds.items():
         model = small_model(seed, attention=lambda: kind(32, 4, 2, base=1e4))  # noqa: B023
-        adamw = trials.adamw(model.parameters(), 0.03)
+        adamw = recipe.adamw(model.parameters(), 0.03)
         trials.train(model, 200, seed, optimizers=[adamw])
         largest[name] = UNIT["largest_score"](model, trials.new_windows()[:32])
     assert largest["plain"] > 2 * largest["normed"]
@@ -186,7 +186,7 @@ def test_with_a_window_the_loss_falls_with_the_length_and_rises_without(seed):
 @SEEDS
 def test_muon_is_ahead_of_adamw_after_200_steps(seed):
     plain, other = small_model(seed), small_model(seed)
-    adamw = trials.adamw(plain.parameters(), 0.02)
+    adamw = recipe.adamw(plain.parameters(), 0.02)
     muon = UNIT["muon_and_adamw"](other, 0.05)
     first = trials.train(plain, 200, seed, optimizers=[adamw])
     second = trials.train(other, 200, seed, optimizers=muon)
@@ -241,7 +241,7 @@ def test_without_master_copies_updates_are_lost(seed):
         return trials.train(model, 200, seed, optimizers=[stored]).loss
 
     model = small_model(seed)
-    adamw = trials.adamw(model.parameters(), 0.001)
+    adamw = recipe.adamw(model.parameters(), 0.001)
     wide = trials.train(model, 200, seed, optimizers=[adamw]).loss
     assert abs(loss(True) - wide) < 0.01 and loss(False) > wide + 0.03
 

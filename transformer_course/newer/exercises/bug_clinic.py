@@ -9,13 +9,11 @@ from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import CaseKind, Inputs, Specification
 
-_SIZE = 4
 
-
-def _draw_pool(draw: Draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def _draw_pool(draw: Draw, pages: int, size: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Tables, lengths and free pages of a correct pool; one text fills its last page, none fills the table."""
-    lengths = torch.cat((draw.ids(1, 4, 1), torch.tensor([2 * _SIZE]), draw.ids(_SIZE + 1, 2 * _SIZE, 1)))
-    needed, order = -(-lengths // _SIZE), draw.tensor(9).argsort()
+    lengths = torch.cat((draw.ids(1, size, 1), torch.tensor([2 * size]), draw.ids(size + 1, 2 * size, 1)))
+    needed, order = -(-lengths // size), draw.tensor(pages).argsort()
     tables, used = torch.full((3, 4), -1), 0
     for row, count in enumerate(needed.tolist()):
         tables[row, :count] = order[used : used + count]
@@ -25,6 +23,7 @@ def _draw_pool(draw: Draw) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
 
 def _break(name: str, tables: torch.Tensor, lengths: torch.Tensor, free: torch.Tensor) -> None:
     """Commit a bug, in place."""
+    pages = int((tables >= 0).sum()) + len(free)
     match name:
         case "shared":  # the page that would have been its own is free
             tables[2, 1] = tables[1, 0]
@@ -35,11 +34,11 @@ def _break(name: str, tables: torch.Tensor, lengths: torch.Tensor, free: torch.T
         case "freed twice":
             free[2] = free[0]
         case "lost":
-            tables[0, 0] = 9
+            tables[0, 0] = pages
         case "stale":
             tables[1, 2] = free[0]
         case "one page too many":
-            tables[1, 2], free[0] = free[0].clone(), 9
+            tables[1, 2], free[0] = free[0].clone(), pages
         case "one page too few":
             lengths[1] += 1
         case "a hole":
@@ -48,11 +47,13 @@ def _break(name: str, tables: torch.Tensor, lengths: torch.Tensor, free: torch.T
             tables[1, 1] = tables[1, 0]
 
 
-def _pools(name: str, title: str, bugs: tuple[str, str], hint: str, *, hidden: bool = False) -> CaseKind:
+def _pools(
+    name: str, title: str, bugs: tuple[str, str], hint: str, *, sizes: tuple[int, int] = (9, 4), hidden: bool = False
+) -> CaseKind:
     def make_inputs(draw: Draw) -> Inputs:
-        inputs: Inputs = {"pages": torch.tensor(9), "page_size": torch.tensor(_SIZE)}
+        inputs: Inputs = {"pages": torch.tensor(sizes[0]), "page_size": torch.tensor(sizes[1])}
         for subject, bug in zip(("right", "other", "third"), ("", *bugs), strict=True):
-            tables, lengths, free = _draw_pool(draw)
+            tables, lengths, free = _draw_pool(draw, *sizes)
             _break(bug, tables, lengths, free)
             inputs |= {f"{subject} tables": tables, f"{subject} lengths": lengths, f"{subject} free": free}
         return inputs
@@ -70,9 +71,9 @@ CASES = [
     _pools("free", "a page is free twice; a page does not exist", ("freed twice", "lost"),
            "Each page from 0 to `pages - 1` occurs exactly once."),
     _pools("stale", "a table still names a page that was freed; a text has a page too few", ("stale", "one page too few"),
-           "How many entries does a text need, and what is in the others?"),
+           "How many entries does a text need, and what is in the others?", sizes=(11, 3)),
     _pools("hole", "an entry of -1 comes before a page; a page is twice in one table", ("a hole", "twice in a table"),
-           "Used entries come first.", hidden=True),
+           "Used entries come first.", sizes=(10, 5), hidden=True),
     _pools("many", "a text has a page too many; two texts share a page and one is lost",
            ("one page too many", "shared"), "How many pages does a text need that fills its last page?", hidden=True),
 ]
@@ -113,6 +114,11 @@ MISTAKES = [
           edit("owned.sort().values", "owned", name="not_sorted"),
           edit(_UNUSED, f"{_UNUSED}; assert torch.equal(free, free.sort().values)", name="free_sorted"),
           tests="in any order; for correct pools"),
+    wrong("sizes_assumed", "Your test assumes a certain number of pages, or a certain page size.",
+          "Which of the sizes does your test take from its arguments?",
+          edit("torch.arange(pages)", "torch.arange(9)"),
+          edit("-(-lengths // page_size)", "-(-lengths // 4)", name="page_size"),
+          tests="any size"),
     wrong("accepts_all", "Your test accepts every pool.",
           "Is there an `assert` that can fail?",
           source(_test("assert len(tables) == len(lengths)")),
