@@ -27,14 +27,15 @@ from autograder.checks.exercise import (
     Finding,
     Mistake,
 )
-from autograder.checks.points import RESULTS, WEIGHTS
+from autograder.checks.points import RESULTS
+from autograder.checks.prices import PRICES
 from autograder.checks.several import is_telling, join_mistakes
 from autograder.checks.values import same_answer, same_tensors
 
 _CHANGED = "input_changed"
 _MOST = 3  # mistakes that are named at once
 _ROUGH = {torch.float16: 2e-3, torch.bfloat16: 1.6e-2}  # what rounding may amount to
-_MINOR = frozenset(WEIGHTS).difference(RESULTS)
+_MINOR = frozenset(PRICES).difference(RESULTS)
 
 Exact = Callable[[Exercise, Sequence[CaseResult]], Mistake | None]
 

@@ -90,7 +90,7 @@ def read(unit: str, root: Path) -> Classbook:
         CourseError: the gradebook cannot be read, has no submission of it, or one that
             was graded with other points than the unit has now.
     """
-    exercises = _exercises(unit, root)
+    exercises = list_items(unit, root)
     now = {exercise.name: exercise.max_points for exercise in exercises}
     with open_gradebook(root) as book:
         entries = {entry.student_id: entry for entry in submissions_of(book, unit)}
@@ -133,11 +133,6 @@ def read(unit: str, root: Path) -> Classbook:
     handed_in = {submission.student.id for submission in submissions}
     absent = tuple(students[i] for i in sorted(set(students) - handed_in))
     return Classbook(unit, exercises, submissions, absent)
-
-
-def max_points(unit: str, root: Path) -> float:
-    """The points of an assignment by its source notebooks."""
-    return sum(exercise.max_points for exercise in _exercises(unit, root))
 
 
 def submissions_of(book: api.Gradebook, unit: str) -> list[api.SubmittedAssignment]:
@@ -276,7 +271,7 @@ def find_course() -> Path:
     return current if root == Path.cwd() else root
 
 
-def _exercises(unit: str, root: Path) -> tuple[Item, ...]:
+def list_items(unit: str, root: Path) -> tuple[Item, ...]:
     """List the items that have points, in the order of the source notebooks."""
     items = []
     for path in sorted((root / "source" / unit).glob("*.ipynb")):

@@ -62,7 +62,7 @@ def _fetch(opening: Opening, unit: str, root: Path, folder: Path) -> list[str]:
     from autograder.classroom import gradebook
     from autograder.extras.lti import fetching
 
-    max_points = gradebook.max_points(unit, root)
+    max_points = sum(item.max_points for item in gradebook.list_items(unit, root))
     return fetching.fetch(opening(root, unit, max_points), folder)
 
 
@@ -70,8 +70,8 @@ def _send_feedback(opening: Opening, unit: str, root: Path, is_trial: bool) -> D
     from autograder.classroom import gradebook
     from autograder.extras.lti import returning
 
-    assignment = opening(root, unit, gradebook.max_points(unit, root))
-    return returning.send(unit, root, assignment, is_trial)
+    max_points = sum(item.max_points for item in gradebook.list_items(unit, root))
+    return returning.send(unit, root, opening(root, unit, max_points), is_trial)
 
 
 def _service(opening: Opening, takes_files: bool) -> Service:
