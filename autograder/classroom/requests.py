@@ -7,16 +7,18 @@ away. ``requests/UNIT/STUDENT-EXERCISE.md`` is Markdown, for people.
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from autograder.classroom import gradebook
 from autograder.classroom.classbook import HandMark, Submission
-from autograder.course import child, files
+from autograder.course import child, files, grade_ids
 from autograder.course.errors import CourseError
 from autograder.course.printable import printable
+from autograder.grading.gradebook.book import Gradebook
 from autograder.grading.titles import title
 
 
@@ -45,36 +47,84 @@ def look_again(
     Raises:
         CourseError: there is no such submission or exercise.
     """
-    before, name = _find_submission(unit, root, student, exercise)
-    old = list(_state(before, name))
+    _, name = _find_submission(unit, root, student, exercise)
+    look_again_at(unit, root, student, {name: statement}, today, grade)
+    return place(unit, root, student, name)
+
+
+def look_again_at(
+    unit: str, root: Path, student: str, statements: Mapping[str, str], today: str,
+    grade: Callable[[str, Path, str], None] = regrade,
+) -> None:  # fmt: skip
+    """Add a second grading to a student's requests, whose statements are by grade id.
+
+    Raises:
+        CourseError: as `regrade`.
+    """
+    before = gradebook.read(unit, root).of(student)
     grade(unit, root, student)
-    after, _ = _find_submission(unit, root, student, exercise)
-    new = list(_state(after, name))
-    came = "the same as before" if new == old else "not what it was: tell the class"
-    path = _path(unit, root, student, name)
-    head = f"# {title(unit, name)}, {before.student.full}"
-    lines = [
-        f"## {today}", _quoted(statement) or "(nothing said)",
-        "Graded:", "\n".join(old), f"Graded once more, {came}:", "\n".join(new),
-    ]  # fmt: skip
-    _add(path, head, lines)
-    return path
+    after = gradebook.read(unit, root).of(student)
+    for name, statement in statements.items():
+        old, new = list(_state(before, name)), list(_state(after, name))
+        came = "the same as before" if new == old else "not what it was: tell the class"
+        head = f"# {title(unit, name)}, {before.student.full}"
+        lines = [
+            f"## {today}", _quoted(statement) or "(nothing said)",
+            "Graded:", "\n".join(old), f"Graded once more, {came}:", "\n".join(new),
+        ]  # fmt: skip
+        _add(place(unit, root, student, name), head, lines)
+
+
+def read_state(path: Path) -> tuple[bool, list[str]]:
+    """Whether a request is answered, and its last results: before, and once more."""
+    text = path.read_text(encoding="utf-8")
+    results = re.findall(r"^Graded[^\n]*:\n\n- (.*)$", text, re.MULTILINE)
+    return bool(re.search(r"^\*\*Answer of ", text, re.MULTILINE)), results[-2:]
 
 
 def answer(
-    unit: str, root: Path, student: str, exercise: str, text: str, today: str
-) -> Path:
-    """Add the answer to a request; returns its file.
+    unit: str, root: Path, student: str, exercise: str, text: str, today: str,
+    points: float | None = None,
+) -> Path:  # fmt: skip
+    """Add the answer to a request, and to the student's page; returns its file.
+
+    Args:
+        points: what the answer is worth from now on; None: what it was.
 
     Raises:
-        CourseError: there is no such request.
+        CourseError: there is no such request, or the exercise has fewer points.
     """
-    _, name = _find_submission(unit, root, student, exercise)
-    path = _path(unit, root, student, name)
+    book = gradebook.read(unit, root)
+    item = book.find_exercise(exercise)
+    path = place(unit, root, book.of(student).student.id, item.name)
     if not path.is_file():
         raise CourseError(f"there is no request {path}")
-    _add(path, "", [f"**Answer of {today}:** {text}"])
+    if points is not None and not 0 <= points <= item.max_points:
+        raise CourseError(f"{points:g} is not between 0 and {item.max_points:g}")
+    gradebook.change(
+        root, lambda book: _write_answer(book, unit, student, item.name, text, points)
+    )
+    given = "" if points is None else f" ({points:g} points)"
+    _add(path, "", [f"**Answer of {today}:** {text}{given}"])
     return path
+
+
+def _write_answer(
+    book: Gradebook, unit: str, student: str, exercise: str, text: str,
+    points: float | None,
+) -> None:  # fmt: skip
+    """Write the answer as a comment on the student's, which feedback shows."""
+    notebook, _, cell = exercise.rpartition("/")
+    rows = book.find_submission_notebook(notebook or unit, unit, student)
+    for comment in rows.comments:
+        if grade_ids.check_of(comment.cell.name) == cell:
+            earlier = [comment.manual_comment] if comment.manual_comment else []
+            lines = [*earlier, f"Your request: {text}"]
+            comment.manual_comment = "\n\n".join(lines)
+    if points is not None:
+        grade = book.find_grade(cell, notebook or unit, unit, student)
+        grade.manual_score, grade.needs_manual_grade = points, False
+    book.finish()
 
 
 def _find_submission(
@@ -105,7 +155,8 @@ def _quoted(statement: str) -> str:
     return "\n".join(f"> {printable(line)}".rstrip() for line in statement.splitlines())
 
 
-def _path(unit: str, root: Path, student: str, name: str) -> Path:
+def place(unit: str, root: Path, student: str, name: str) -> Path:
+    """Where a request is."""
     return root / "requests" / unit / f"{student}-{name}.md"
 
 

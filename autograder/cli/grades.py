@@ -141,22 +141,32 @@ def _grades(unit: str, root: Path, options: Namespace) -> int:
     option("exercise", 'like "softmax"', "EXERCISE", nargs="?", default=""),
     flag("--preview",
          "list the scores that a corrected check would change; write nothing"),
+    flag("--requests",
+         "list what students ask for in their notebooks, each graded once more"),
     option("--says", "the student's statement, to record", default=""),
-    option("--answer", "your answer, to add to the record", default=""),
+    option("--answer", "your answer, for the record and the student's page",
+           default=""),
+    option("--points", "with --answer: the exercise's points from now on", "N",
+           type=float),
 )  # fmt: skip
 def _regrade(unit: str, root: Path, options: Namespace) -> int:
     from autograder.classroom import page, requests
 
-    if options.preview == bool(options.student) or (
-        bool(options.student) != bool(options.exercise)
-    ):
-        raise UsageError("give STUDENT and EXERCISE, or only --preview")
+    modes = (options.preview, options.requests, bool(options.student))
+    if sum(modes) != 1 or bool(options.student) != bool(options.exercise):
+        raise UsageError("give STUDENT and EXERCISE, or only --preview or --requests")
+    if options.points is not None and not options.answer:
+        raise UsageError("--points needs --answer, which tells the student why")
     if options.preview:
         return _preview(unit, root)
+    if options.requests:
+        return _list_requests(unit, root)
     about = (unit, root, options.student, options.exercise)
     today = page.today()
     if options.answer:
-        print(requests.answer(*about, options.answer, today))
+        print(requests.answer(*about, options.answer, today, options.points))
+        page_of = f"{unit} --student={options.student}"
+        print(f"on the student's page after: nbgrader generate_feedback {page_of}")
     else:
         print(requests.look_again(*about, options.says, today))
     return 0
@@ -176,6 +186,18 @@ def _replay(unit: str, root: Path, options: Namespace) -> int:
     if options.html:
         print(replay.write_page(options.html, explanation))
     return 0 if explanation.is_same else 1
+
+
+def _list_requests(unit: str, root: Path) -> int:
+    from autograder.classroom import appeals, page
+
+    lines = list(appeals.review(unit, root, page.today()))
+    if not lines:
+        print(f"{unit}: no request waits for an answer")
+        return 0
+    print(*lines, sep="\n")
+    print(f'answer: autograder regrade {unit} STUDENT EXERCISE --answer "..."')
+    return 1
 
 
 def _preview(unit: str, root: Path) -> int:

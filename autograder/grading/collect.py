@@ -216,7 +216,11 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
         shutil.rmtree(part, ignore_errors=True)
         try:
             self._copy(handed_in, part)
-            replace_hand_in(Path(self.coursedir.root), folder, part)
+            if not replace_hand_in(Path(self.coursedir.root), folder, part):
+                self.log.info(
+                    "%s asks for a regrade; see: autograder regrade %s --requests",
+                    handed_in.student, folder.name,
+                )  # fmt: skip
         finally:
             shutil.rmtree(part, ignore_errors=True)
 

@@ -62,7 +62,9 @@ class Place:
             if self.folder.exists():
                 status, reason = self._compared(files, note, stamp, replace, old_note)
             if status in ("placed", "replaced"):
-                self._write(files, stamp)
+                if not self._write(files, stamp):
+                    asks = f"see: autograder regrade {self.unit} --requests"
+                    return "same", f"asks for a regrade; {asks}"
             elif status != "same" or old_note is not None:  # None: logging was cut off
                 return status, reason
             collection_log.write(self.root, self.unit, self.student, note)
@@ -104,8 +106,12 @@ class Place:
             return Note("lms", stamp.replace(microsecond=0).isoformat())
         return noted
 
-    def _write(self, files: Mapping[str, bytes], stamp: str) -> None:
-        """Write a submission beside its place, then put it there in one step."""
+    def _write(self, files: Mapping[str, bytes], stamp: str) -> bool:
+        """Write a submission beside its place, then put it there in one step.
+
+        Returns:
+            False if it only asks for a regrade of what is there.
+        """
         part = self.folder.with_name(f".{self.unit}.part")
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
@@ -117,7 +123,7 @@ class Place:
                 os.utime(part / path, (_SOME_TIME + number, _SOME_TIME + number))
             if stamp:
                 (part / intake.STAMP).write_text(stamp)
-            replace_hand_in(self.root, self.folder, part)
+            return replace_hand_in(self.root, self.folder, part)
         finally:
             shutil.rmtree(part, ignore_errors=True)
 

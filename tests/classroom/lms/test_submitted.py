@@ -6,13 +6,16 @@ import threading
 import time
 
 import pytest
+from nbformat.v4 import new_markdown_cell
 
 from autograder.classroom import collection_log
 from autograder.course import files
 from autograder.course.errors import CourseError
+from autograder.grading.replaced import appeals_folder
 from tests.classroom.lms.course import ADA, BOB, GOOD, LATER
 from tests.classroom.lms.packed import CANVAS_BOB
-from tests.tiny_course import UNIT
+from tests.grading.intake.released import released
+from tests.tiny_course import UNIT, data, solve_release
 
 GOOD_BOB = (CANVAS_BOB, BOB)
 
@@ -35,6 +38,20 @@ def test_the_newer_submission_stays_whatever_the_order(course, newer_first):
     assert statuses == ["placed", "older" if newer_first else "replaced"]
     assert course.notebook("ada") == ADA
     assert list(course.placed) == ["ada"]
+
+
+def test_who_only_asks_for_a_regrade_keeps_the_earlier_hand_in(course):
+    asks = solve_release(released(), words="ada")
+    asks.cells.append(new_markdown_cell("Regrade 2.3: why?"))
+    course.collect(course.zip(GOOD))
+    before = collection_log.read(course.root, UNIT)
+    new = course.zip((GOOD[0].replace("678901", "678902"), data(asks)), time=LATER)
+    for _ in range(2):
+        outcome = course.collect(new)["ada"]
+        assert outcome.status == "same" and "asks for a regrade" in outcome.remark
+    assert course.notebook("ada") == ADA
+    assert collection_log.read(course.root, UNIT) == before
+    assert [p.name for p in appeals_folder(course.root, UNIT).iterdir()] == ["ada"]
 
 
 def test_what_cannot_be_compared_is_left_to_a_person(course):

@@ -1,0 +1,83 @@
+"""Appeals that students wrote into their notebooks, graded once more and listed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from autograder.classroom import gradebook, requests
+from autograder.classroom.classbook import Classbook
+from autograder.course.errors import CourseError
+from autograder.course.printable import printable
+from autograder.grading.intake.appeals import read_appeals
+from autograder.grading.replaced import appeals_folder
+from autograder.grading.titles import number, title
+
+Appeals = dict[str, dict[str, str]]  # student -> exercise -> reason
+
+
+def review(
+    unit: str,
+    root: Path,
+    today: str,
+    grade: Callable[[str, Path, str], None] = requests.regrade,
+) -> Iterator[str]:
+    """Describe each appeal that waits for an answer, with its results before and after.
+
+    A submission with new appeals is graded once more, and a request made for each.
+
+    Raises:
+        CourseError: nothing is graded, or a submission could not be graded again.
+    """
+    book = gradebook.read(unit, root)
+    appeals, remarks = _read(book, root)
+    yield from remarks
+    for student, reasons in appeals.items():
+        new = {
+            exercise: reason
+            for exercise, reason in reasons.items()
+            if not requests.place(unit, root, student, exercise).exists()
+        }
+        if new:
+            requests.look_again_at(unit, root, student, new, today, grade)
+        for exercise, reason in reasons.items():
+            path = requests.place(unit, root, student, exercise)
+            is_answered, results = requests.read_state(path)
+            if not is_answered:
+                full = book.of(student).student.full
+                yield f"{full}, {title(unit, exercise)}: {', once more '.join(results)}"
+                yield f"    {printable(' '.join(reason.split()))}"
+                yield f"    {path}"
+
+
+def _read(book: Classbook, root: Path) -> tuple[Appeals, list[str]]:
+    """The appeals on graded submissions, and a line on each that is about nothing."""
+    graded = {submission.student.id for submission in book.submissions}
+    folders = [
+        *root.glob(f"submitted/*/{book.unit}"),
+        *appeals_folder(root, book.unit).glob("[!.]*/" + book.unit),
+    ]
+    appeals: Appeals = {}
+    remarks = []
+    for folder in sorted(folders):
+        student = folder.parent.name
+        for asked, reason in read_appeals(folder).items():
+            exercise = _find_exercise(book, asked)
+            if not exercise:
+                remarks.append(f'{student}: "{printable(asked)}" is no exercise')
+            elif student not in graded:
+                remarks.append(f"{student} asks about {asked}, but is not graded yet")
+            else:
+                appeals.setdefault(student, {}).setdefault(exercise, reason)
+    return appeals, sorted(set(remarks))
+
+
+def _find_exercise(book: Classbook, asked: str) -> str:
+    """The exercise that a student means by "2.3" or "softmax"; "" if there is none."""
+    for exercise in book.exercises:
+        if number(book.unit, exercise.name) == asked.rstrip("."):
+            return exercise.name
+    try:
+        return book.find_exercise(asked).name
+    except CourseError:
+        return ""
