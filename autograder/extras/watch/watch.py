@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from nbgrader.apps import NbGraderAPI
+from nbgrader.exchange.default import Exchange
 
 from autograder.classroom.gradebook import configured
 from autograder.classroom.ungraded import folders, is_graded
@@ -129,6 +130,15 @@ class Commands:
     tell: str = "points"
     _unsure: set[str] = field(default_factory=set, init=False)
 
+    @property
+    def place(self) -> Path:
+        """Where hand-ins are looked for: the exchange's inbox, or ``submitted/``."""
+        if not self.exchange:
+            return self.root / "submitted"
+        app = configured(self.root)
+        exchange = Exchange(coursedir=app.coursedir, config=app.config)
+        return Path(exchange.root, app.coursedir.course_id, "inbound")
+
     def collect(self) -> None:
         """Bring what was handed in to ``submitted/``."""
         if self.exchange:
@@ -204,16 +214,23 @@ def alone(root: Path, unit: str) -> Iterator[None]:
 
 
 def run(watch: Watch, every: float, single_round: bool = False) -> int:
-    """Watch until interrupted; returns 1 if a single round failed."""
+    """Watch until interrupted; returns 1 if a single round failed.
+
+    A single round without anything to grade says so to a person, or with --verbose.
+    """
     with alone(watch.root, watch.unit):
         while True:
+            is_idle = True
             try:
                 for student in watch.round():
                     print(f"{time.strftime('%H:%M:%S')} {student}", flush=True)
+                    is_idle = False
             except CourseError as error:
                 print(f"autograder: {error}", file=sys.stderr, flush=True)
                 if single_round:
                     return 1
             if single_round:
+                if is_idle and (logs.shows_debug() or sys.stdout.isatty()):
+                    print(f"{watch.unit}: nothing to grade in {watch.steps.place}")
                 return 0
             time.sleep(every)

@@ -15,6 +15,7 @@ from autograder.course import find_unit
 from autograder.course.errors import CourseError
 from autograder.extras.watch import watch
 from autograder.extras.watch.watch import HOUR, Watch
+from autograder.sandbox import logs
 from tests import tiny_course as tiny
 from tests.classroom.conftest import autograde
 from tests.clone import checkout
@@ -284,6 +285,27 @@ def test_a_watch_that_is_killed_while_it_grades_gives_feedback_when_restarted(ex
     assert not exchange.pages
     output = exchange.run(exchange.clone, *WATCH, "--once")
     assert f" {exchange.student}\n" in output and len(exchange.pages) == 1
+
+
+@pytest.mark.parametrize("options", [[], ["--verbose"]])
+def test_a_round_without_work_is_silent_for_cron_and_told_when_asked(
+    tmp_path, capsys, options, monkeypatch
+):
+    course = tmp_path / "course"
+    tiny.make_course(course)
+    monkeypatch.setattr(logs._LOG, "level", logs._LOG.level)  # put back afterwards
+    words = ["watch", "01", "--once", *options, "--course", str(course)]
+    assert cli.main(words) == 0
+    line = f"{UNIT}: nothing to grade in {course}/submitted\n" if options else ""
+    assert capsys.readouterr().out == line
+
+
+def test_with_the_exchange_its_inbox_is_the_place(tmp_path):
+    config = 'c = get_config()\nc.Exchange.root = "/srv/exchange"\n'
+    text = f'{config}c.CourseDirectory.course_id = "tiny"\n'
+    (tmp_path / "nbgrader_config.py").write_text(text)
+    place = watch.Commands(UNIT, tmp_path, exchange=True).place
+    assert str(place) == "/srv/exchange/tiny/inbound"
 
 
 def test_its_options_are_said(capsys):
