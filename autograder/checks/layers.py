@@ -17,6 +17,7 @@ import torch
 from autograder.checks.diagnostics.alike import is_gradient
 from autograder.checks.diagnostics.parts import other_dtype
 from autograder.checks.diagnostics.promises import input_change
+from autograder.checks.diagnostics.relations import MINOR
 from autograder.checks.diagnostics.shapes import rank
 from autograder.checks.diagnostics.symptoms import SEEN, of_all
 from autograder.checks.diagnostics.values import Sign
@@ -27,15 +28,12 @@ from autograder.checks.exercise import (
     Finding,
     Mistake,
 )
-from autograder.checks.points import RESULTS
-from autograder.checks.prices import PRICES
 from autograder.checks.several import is_telling, join_mistakes
 from autograder.checks.values import same_answer, same_tensors
 
 _CHANGED = "input_changed"
 _MOST = 3  # mistakes that are named at once
 _ROUGH = {torch.float16: 2e-3, torch.bfloat16: 1.6e-2}  # what rounding may amount to
-_MINOR = frozenset(PRICES).difference(RESULTS)
 
 Exact = Callable[[Exercise, Sequence[CaseResult]], Mistake | None]
 
@@ -93,7 +91,7 @@ def _shows(results: Sequence[CaseResult], mistake: Mistake) -> bool:
 
 def _is_minor(result: CaseResult, finding: Finding) -> bool:
     """Whether a finding is about something else than results."""
-    return result.case.aspect_of(finding.name) in _MINOR
+    return result.case.aspect_of(finding.name) in MINOR
 
 
 def _select(

@@ -137,6 +137,8 @@ def as_html(
         opened = _row_html(first, verdict, pictures, not evidence, is_brief=True)
     if visible_words(lead + opened + others_html) > WORDS:
         opened = _row_html(first, verdict, pictures, is_first=False)
+    if evidence and visible_words(lead + opened + others_html) > WORDS:
+        opened, others_html = unfolding(_("the cases"), opened + others_html), ""
     colour = BLUE if verdict.is_partial else ORANGE
     return boxed(colour, lead + opened + others_html)
 

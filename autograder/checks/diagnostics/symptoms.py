@@ -12,6 +12,7 @@ from autograder.checks.diagnostics import errors, promises
 from autograder.checks.diagnostics.alike import is_gradient
 from autograder.checks.diagnostics.crashes import UNKNOWN_ARGUMENT
 from autograder.checks.diagnostics.parts import and_more, of_a_part, raised
+from autograder.checks.diagnostics.relations import of_relations
 from autograder.checks.diagnostics.values import SIGNS, Sign, Wrong, faults
 from autograder.checks.exercise import RAISED, CaseResult, Finding, Mistake
 from autograder.checks.language import _, translatable, translate
@@ -149,7 +150,7 @@ def of_all(results: Sequence[CaseResult]) -> Mistake | None:
         or _explain_part((promises.input_change,), wrong)  # the cause of more, perhaps
         or _explain_all(later, wrong)
         or _explain_part((of_a_part,), wrong)
-        or _explain_all((_only_case,), results)
+        or _explain_all((of_relations, _only_case), results)
     )
 
 

@@ -1,0 +1,185 @@
+"""Signs from relations between answers, asked where all other signs are silent.
+
+Each says what was seen: which part gets no gradient, which of several results is right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import torch
+
+from autograder.checks.diagnostics.alike import is_gradient
+from autograder.checks.diagnostics.values import CREATED, Sign
+from autograder.checks.exercise import AFTERWARDS, CaseResult, Finding, Value
+from autograder.checks.language import _, translate
+from autograder.checks.probes.default import MAKE
+from autograder.checks.properties import what_was_seen
+
+_GRADIENT = "gradient of "
+_PARAMETER = re.compile(r"([\w.]+) \([\d, ]*\)")  # a name and a shape
+MINOR = frozenset({"form", "calls", "learning", "mode", "errors"})  # no results
+_NAMED = 3  # names in a sentence
+_FEWEST = 3  # cases that fail, to say what is right in all of them
+_TELLING = 3  # so many different values are not right by chance
+
+
+def of_relations(results: Sequence[CaseResult]) -> Sign:
+    """The first relation that holds in all cases, of properties, too."""
+    ordinary = [r for r in results if not (r.case.says or r.case.measure)]
+    return (
+        _other_parameters(ordinary)
+        or _no_attribute(ordinary)
+        or _unused(results)
+        or _some_are_right(ordinary)
+    )
+
+
+def _unused(results: Sequence[CaseResult]) -> Sign:
+    """Recognise a part of a module none of whose parameters ever gets a gradient."""
+    gradients: dict[str, list[bool]] = {}  # whether each one is zero
+    for name, finding in _gradients(results):
+        actual = finding.actual
+        is_zero = isinstance(actual, torch.Tensor) and not actual.any()
+        gradients.setdefault(name, []).append(is_zero)
+    dead = {name for name, are_zero in gradients.items() if all(are_zero)}
+    if not dead or dead == gradients.keys():
+        return None
+    parts = {_largest_part(name, dead, gradients) for name in dead}
+    message = _("No gradient ever reaches {names}.").format(names=_join(sorted(parts)))
+    asks = _(
+        "Which line uses it, and does the result of that line reach what you return?"
+    )
+    return message, asks
+
+
+def _gradients(results: Sequence[CaseResult]) -> Iterator[tuple[str, Finding]]:
+    """The gradients that should not be zero, by what they are taken for."""
+    for result in results:
+        for finding in result.findings:
+            reported = what_was_seen(finding.name)[0]
+            expected = finding.expected
+            is_gradient = reported.startswith(_GRADIENT)
+            if is_gradient and isinstance(expected, torch.Tensor) and expected.any():
+                yield reported.removeprefix(_GRADIENT), finding
+
+
+def _largest_part(name: str, dead: set[str], names: Iterable[str]) -> str:
+    """The outermost module around a parameter with such parameters only."""
+    steps = name.split(".")
+    for count in range(1, len(steps)):
+        part = ".".join(steps[:count])
+        if all(n in dead for n in names if n.startswith(f"{part}.")):
+            return part
+    return name
+
+
+def _other_parameters(results: Sequence[CaseResult]) -> Sign:
+    """Recognise parameters too many or too few: the same wherever some are wrong."""
+    wrong = [
+        (_parameters(f.expected), _parameters(f.actual))
+        for result in results
+        for f in result.findings
+        if f.problem and f.name == "parameters"
+    ]
+    differences = {(own - asked, asked - own) for asked, own in wrong}
+    if len(differences) != 1:
+        return None
+    more, fewer = differences.pop()
+    if more and not fewer:
+        message = _("In some cases your module holds more than is asked for: {names}.")
+        return message.format(names=_join(sorted(more))), _(CREATED)
+    if fewer and not more:
+        message = _("In some cases your module lacks {names}.")
+        asks = _("Which arguments decide whether it is created?")
+        return message.format(names=_join(sorted(fewer))), asks
+    return None
+
+
+def _parameters(value: Value | None) -> frozenset[str]:
+    return frozenset(_PARAMETER.findall(value) if isinstance(value, str) else ())
+
+
+def _no_attribute(results: Sequence[CaseResult]) -> Sign:
+    """Recognise that all that is wrong are numbers that a module does not hold."""
+    findings = [f for result in results for f in result.findings if f.problem]
+    is_module = all(any(n.startswith(MAKE) for n in r.case.inputs) for r in results)
+    if not findings or not is_module:
+        return None
+    if not all(f.actual == "None" and f.name.isidentifier() for f in findings):
+        return None
+    names = _join(list(dict.fromkeys(f.name for f in findings)))
+    message = _("Your module does not hold {names} as an attribute of that name.")
+    return message.format(names=names), _(
+        "Which attributes does the contract list, and where does `__init__` set them?"
+    )
+
+
+def _some_are_right(results: Sequence[CaseResult]) -> Sign:
+    """Recognise results that are always right beside some that are not."""
+    wrong, right = _names(results, bool), _names(results, lambda problem: not problem)
+    telling = [
+        name
+        for name, values in right.items()
+        if len(values) >= _TELLING and not any(name.startswith(w) for w in wrong)
+    ]
+    failed = [result for result in results if not result.passed]
+    if (
+        len(failed) < 2
+        or not telling
+        or not all(_shows_both(r, telling) for r in failed)
+    ):
+        return None
+    message = _("{right} came out right in every case; {wrong} did not.")
+    return (
+        message.format(right=_quote(telling), wrong=_quote(list(wrong))),
+        _("What does the wrong one depend on that the right one does not?"),
+    )
+
+
+def _shows_both(result: CaseResult, right: Sequence[str]) -> bool:
+    """Whether a case has one of the right results beside a wrong one."""
+    wrong = [f for f in result.findings if f.problem and _is_result(result, f)]
+    return bool(wrong) and any(f.name in right for f in result.findings)
+
+
+def _names(
+    results: Sequence[CaseResult], belongs: Callable[[str], bool]
+) -> dict[str, set[str]]:
+    """Results with such a problem, by name, with the different values expected."""
+    names: dict[str, set[str]] = {}
+    for result in results:
+        for f in result.findings:
+            if _is_result(result, f) and belongs(f.problem):
+                names.setdefault(f.name, set()).update(_entries(f.expected))
+    return names
+
+
+def _is_result(result: CaseResult, finding: Finding) -> bool:
+    """Whether a finding is about what is returned, and not about what is left."""
+    name = finding.name
+    is_left = is_gradient(finding) or name.endswith(AFTERWARDS)
+    return bool(name) and not is_left and result.case.aspect_of(name) not in MINOR
+
+
+def _entries(value: Value | None) -> list[str]:
+    if isinstance(value, torch.Tensor):
+        return [f"{entry:.3g}" for entry in value.flatten()[:_TELLING].tolist()]
+    return [str(value)]
+
+
+def _quote(names: Sequence[str]) -> str:
+    return _limit([f'"{translate(name)}"' for name in names])
+
+
+def _join(names: Sequence[str]) -> str:
+    return _limit([f"`{name}`" for name in names])
+
+
+def _limit(names: Sequence[str]) -> str:
+    """Up to three names, and how many more there are."""
+    shown, more = ", ".join(names[:_NAMED]), len(names) - _NAMED
+    if more <= 0:
+        return shown
+    return _("{names} and {more} more").format(names=shown, more=more)
