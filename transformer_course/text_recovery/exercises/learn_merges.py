@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
 
@@ -25,10 +26,48 @@ def _counts(draw: Draw, count: int, merges: int, below: int = 9, least: int = 1)
     return {"counts": json.dumps(counts), "num_merges": torch.tensor(merges)}
 
 
-def _real_counts(draw: Draw, merges: int) -> Inputs:
-    words = Counter(words_of(natural_sentences(draw, 60)))
-    counts = {f"▁{word}": count for word, count in words.items()}
-    return {"counts": json.dumps(counts), "num_merges": torch.tensor(merges)}
+def _untied(draw: Draw, words: list[str], merges: int, least: int) -> Inputs:
+    """Words with counts that decide each merge, however ties are broken.
+
+    Args:
+        merges: how many at most; learning ends before the first tie.
+        least: counts are drawn again for fewer merges.
+    """
+    found = 0
+    while found < least:
+        numbers = draw.ids(2, 1000, len(words)).tolist()
+        counts = dict(zip(words, numbers, strict=True))
+        found = _merges_before_a_tie(counts, merges)
+    return {"counts": json.dumps(counts), "num_merges": torch.tensor(found)}
+
+
+def _merges_before_a_tie(counts: dict[str, int], most: int) -> int:
+    """How many merges one pair alone is the most frequent for."""
+    words = {word: list(word) for word in counts}
+    for done in range(most):
+        pairs: Counter[tuple[str, str]] = Counter()
+        for word, symbols in words.items():
+            for pair in itertools.pairwise(symbols):
+                pairs[pair] += counts[word]
+        (best, first), (_, second) = pairs.most_common(2)
+        if first == second:
+            return done
+        words = {word: _merged(symbols, best) for word, symbols in words.items()}
+    return most
+
+
+def _merged(symbols: list[str], pair: tuple[str, str]) -> list[str]:
+    merged: list[str] = []
+    for symbol in symbols:
+        if merged and (merged[-1], symbol) == pair:
+            merged[-1] += symbol
+        else:
+            merged.append(symbol)
+    return merged
+
+
+def _real_words(draw: Draw) -> list[str]:
+    return sorted({f"▁{word}" for word in words_of(natural_sentences(draw, 60))})
 
 
 def _ties(draw: Draw) -> Inputs:
@@ -45,17 +84,17 @@ def _ties(draw: Draw) -> Inputs:
 
 
 CASES = [
-    case("few", "sixteen words", lambda draw: _counts(draw, 16, 10),
+    case("few", "sixteen words", lambda draw: _untied(draw, some_of(draw, WORDS, 16), 10, least=4),
          "Count pairs within words, weighted by the words' counts."),
     case("ties", "pairs with equal counts", _ties,
          "Of several equally frequent pairs, the alphabetically first is merged.", aspect="limits"),
     case("stop", "more merges than there are pairs", lambda draw: _counts(draw, 6, 99, below=3),
-         "Stop once no pair occurs at least twice."),
+         "Stop once no pair occurs at least twice.", aspect="limits"),
     case("to_the_end", "merges until no pair is left", lambda draw: _counts(draw, 5, 99, least=2),
-         "In the end each word is one symbol, so no pair is left to merge."),
-    case("real", "the words of 60 sentences", lambda draw: _real_counts(draw, 120),
+         "In the end each word is one symbol, so no pair is left to merge.", aspect="limits"),
+    case("real", "the words of 60 sentences", lambda draw: _untied(draw, _real_words(draw), 120, least=30),
          "After each merge, the pairs are counted again."),
-    case("more", "other words", lambda draw: _counts(draw, 19, 25, below=30),
+    case("more", "other words", lambda draw: _untied(draw, some_of(draw, WORDS, 19), 25, least=5),
          "The same for other words.", hidden_only=True),
 ]
 
