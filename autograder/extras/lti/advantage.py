@@ -75,6 +75,7 @@ class AdvantageAssignment:
                     str(member["user_id"]), _name(member), member.get("email") or "",
                     member.get("lis_person_sourcedid") or "",
                     self._users.get(str(member["user_id"]), ""),
+                    member.get("given_name") or "", member.get("family_name") or "",
                 )
                 for member in members
                 if member.get("status", "Active") == "Active" and _is_learner(member)

@@ -23,6 +23,8 @@ class LmsMember:
     email: str = ""
     number: str = ""
     login: str = ""
+    first_name: str = ""
+    last_name: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -71,14 +71,7 @@ class CanvasAssignment:
             users = self._course.get_users(
                 enrollment_type=["student"], include=["email"], per_page=_PAGE
             )
-            return [
-                LmsMember(
-                    str(user.id), user.name, getattr(user, "email", None) or "",
-                    getattr(user, "sis_user_id", None) or "",
-                    getattr(user, "login_id", None) or "",
-                )
-                for user in users
-            ]  # fmt: skip
+            return [_member(vars(user)) for user in users]
 
     def read_standings(self) -> dict[str, LmsStanding]:
         """The scores before Canvas's own deductions for lateness."""
@@ -111,11 +104,7 @@ class CanvasAssignment:
             )
         for entry in entries:
             if entry.submitted_at:
-                user = getattr(entry, "user", {})
-                person = LmsMember(
-                    str(entry.user_id), user.get("name", ""),
-                    login=user.get("login_id") or "",
-                )  # fmt: skip
+                person = _member({"id": entry.user_id, **getattr(entry, "user", {})})
                 time = datetime.datetime.fromisoformat(entry.submitted_at)
                 files = tuple(
                     RemoteFile(file.display_name, file.url, file.size)
@@ -170,6 +159,15 @@ class CanvasAssignment:
                         "may not see it"
                     )
                 raise CourseError(text) from None
+
+
+def _member(user: Mapping[str, Any]) -> LmsMember:
+    """A user as Canvas describes one; what the token may not see is missing."""
+    last, _, first = (user.get("sortable_name") or "").partition(", ")
+    return LmsMember(
+        str(user["id"]), user.get("name") or "", user.get("email") or "",
+        user.get("sis_user_id") or "", user.get("login_id") or "", first, last,
+    )  # fmt: skip
 
 
 def _standing(entry: Any) -> LmsStanding:

@@ -1,4 +1,4 @@
-"""``--to`` of grades and feedback, ``--from`` of collect, and a key for an LMS."""
+"""``--to`` of grades and feedback, ``--from`` of collect; an LMS's roster, a key."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from autograder.classroom.classbook import Classbook
 from autograder.classroom.services import Delivery, Service
-from autograder.cli.arguments import COURSE, CommandSet
+from autograder.cli.arguments import COURSE, CommandSet, option
 
 COMMANDS = CommandSet("instructor")
 
@@ -82,8 +82,26 @@ def _service(opening: Opening, takes_files: bool) -> Service:
     )
 
 
+_OPENINGS: dict[str, Opening] = {
+    "lti": _advantage, "canvas": _canvas, "moodle": _moodle,
+}  # fmt: skip
 SERVICES = {
-    "lti": _service(_advantage, False),
-    "canvas": _service(_canvas, True),
-    "moodle": _service(_moodle, True),
+    name: _service(opening, name != "lti") for name, opening in _OPENINGS.items()
 }
+
+
+@COMMANDS.graded(
+    "lms-roster", "write the students of an LMS's course as a roster",
+    option("service", None, choices=tuple(_OPENINGS)),
+)  # fmt: skip
+def _lms_roster(unit: str, root: Path, options: Namespace) -> int:
+    from autograder.classroom import gradebook
+    from autograder.course.files import write
+    from autograder.extras.lti import class_list
+
+    opening = _OPENINGS[options.service]
+    assignment = opening(root, unit, gradebook.max_points(unit, root))
+    path = root / "reports" / f"roster-{options.service}.csv"
+    write(path, class_list.as_roster(assignment.read_people()))
+    print(path)
+    return 0

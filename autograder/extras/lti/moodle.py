@@ -26,6 +26,7 @@ _CLOSED = {
 }  # fmt: skip
 _COMMENTS, _FILES = "assignfeedbackcomments_editor", "files_filemanager"
 _HTTP = "HTTP"  # the code of what is no answer of Moodle's at all
+_STAFF = ("editingteacher", "teacher", "manager", "coursecreator")
 _PLAIN = 2  # Moodle's text format without any markup
 
 
@@ -90,16 +91,10 @@ class MoodleAssignment:
         raise CourseError(f"Moodle {problem}, and run the same command again")
 
     def read_people(self) -> list[LmsMember]:
-        """Everybody who is enrolled, as far as Moodle shows it to the token's owner."""
+        """The students, as far as Moodle shows them to the token's owner."""
         with self._asking():
             users = self._call("core_enrol_get_enrolled_users", courseid=self._course)
-            return [
-                LmsMember(
-                    str(user["id"]), user.get("fullname", ""), user.get("email", ""),
-                    user.get("idnumber", ""), user.get("username", ""),
-                )
-                for user in users
-            ]  # fmt: skip
+            return [_member(user) for user in users if not _is_staff(user)]
 
     def read_standings(self) -> dict[str, LmsStanding]:
         """The grades of the latest attempts; Moodle writes -1 where there is none."""
@@ -208,6 +203,16 @@ class MoodleAssignment:
                 if of_student and error.code != _HTTP:
                     raise web.GradeRefusedError(f"Moodle: {said}") from None
                 raise CourseError(f"Moodle refuses: {said}") from None
+
+
+def _member(user: Mapping[str, Any]) -> LmsMember:
+    fields = ("fullname", "email", "idnumber", "username", "firstname", "lastname")
+    return LmsMember(str(user["id"]), *(user.get(field) or "" for field in fields))
+
+
+def _is_staff(user: Mapping[str, Any]) -> bool:
+    """Whether somebody has one of the roles that Moodle has for teachers."""
+    return any(role.get("shortname") in _STAFF for role in user.get("roles", []))
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:

@@ -3,6 +3,8 @@
 import pytest
 
 from autograder import cli
+from autograder.classroom.classbook import Student
+from autograder.classroom.lms.roster import from_csv
 from autograder.course.files import read_json_state
 from tests.extras.lti.canvas_server import TOKEN
 from tests.extras.lti.conftest import CANVAS, UNIT, configure
@@ -52,6 +54,16 @@ def test_hand_ins_are_collected_with_their_times(run, canvas, graded):
     folder = graded / "submitted" / "bob" / UNIT
     assert (folder / f"{UNIT}.ipynb").read_bytes() == notebook
     assert (folder / "timestamp.txt").read_text() == "2026-01-05 10:00:00 UTC"
+
+
+def test_a_roster_is_written_that_collect_reads(run, canvas, graded):
+    canvas.users["501"] |= {"login_id": "ada", "sortable_name": "King, Ada"}
+    status, output = run("lms-roster", "canvas")
+    assert status == 0 and output.strip().endswith("roster-canvas.csv")
+    entries = from_csv(graded / "reports" / "roster-canvas.csv").entries
+    ada = next(entry for entry in entries if entry.student.id == "ada")
+    assert ada.username == "ada"
+    assert ada.student == Student("ada", "Ada", "King", "ada@uni.example", "501")
 
 
 def test_feedback_is_attached_once(run, canvas, graded):

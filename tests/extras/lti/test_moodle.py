@@ -53,6 +53,15 @@ def test_people_are_read_with_what_an_institution_calls_them(moodle, tmp_path):
     ]
 
 
+def test_teachers_are_no_students(moodle, tmp_path):
+    moodle.enrol("9", "Prof", firstname="A", lastname="Prof")
+    moodle.users["9"]["roles"] = [{"shortname": "editingteacher"}]
+    moodle.users["501"] |= {"firstname": "Ada", "roles": [{"shortname": "student"}]}
+    people = open_moodle(tmp_path).read_people()
+    assert [person.key for person in people] == ["501", "502", "503"]
+    assert people[0].first_name == "Ada"
+
+
 def test_the_token_is_in_no_address(moodle, tmp_path):
     send(tmp_path)
     assert moodle.requests and not any(TOKEN in r.address for r in moodle.requests)

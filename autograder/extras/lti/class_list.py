@@ -1,0 +1,40 @@
+"""The students of an LMS's course as a roster, which ``autograder collect`` reads."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+
+from autograder.classroom.lms.archive import NotPlacedError
+from autograder.classroom.lms.roster import COLUMNS, valid
+from autograder.course import sheet
+from autograder.extras.lti.assignment import LmsMember
+
+
+def as_roster(members: Iterable[LmsMember]) -> str:
+    """The members as a CSV with the columns of a roster, ordered by id.
+
+    An id is the login, the institution's number, or else the LMS's key.
+    """
+    rows = [
+        (
+            student, *_names(member), member.email, member.key, member.login,
+        )
+        for member in members
+        for student in list(_ids(member))[:1]
+    ]  # fmt: skip
+    return sheet.as_harmless_text([COLUMNS, *sorted(rows)])
+
+
+def _ids(member: LmsMember) -> Iterator[str]:
+    for candidate in (member.login, member.number, member.key):
+        with contextlib.suppress(NotPlacedError):
+            yield valid(candidate)
+
+
+def _names(member: LmsMember) -> tuple[str, str]:
+    """First and last name, where the LMS tells them apart; else the last word's."""
+    if member.first_name or member.last_name:
+        return member.first_name, member.last_name
+    first, _, last = member.name.rpartition(" ")
+    return first, last
