@@ -37,6 +37,10 @@ class Journal:
         )
         return accepted
 
+    def read_scores(self) -> dict[str, dict[str, Any]]:
+        """What was accepted of the students who have a score there."""
+        return {s: entry for s, entry in self.read().items() if "score" in entry}
+
     def accept(self, student: str, **entry: Any) -> None:
         """Note what the LMS has accepted for a student, beside what it had before."""
         with files.changing_json_state(self.path) as state:

@@ -25,7 +25,7 @@ from autograder.extras.lti.journal import Journal, digest
 from autograder.extras.lti.web import GradeRefusedError
 from autograder.grading import intake
 
-_EQUAL = 1e-4  # points; Moodle keeps five digits
+_EQUAL = 0.005  # points: what LMSs lose when they round and convert
 _LONGEST_COMMENT = 2000
 # What needs a look: the exit status is 1 if a row has one of these.
 _OPEN = (
@@ -74,7 +74,7 @@ def send(
     journal = Journal(root, book.unit, assignment.address)
     people = match(book.submissions, assignment)
     standings = assignment.read_standings()
-    rows = _plan(book, root, people, standings, journal.read(), may_lower)
+    rows = _plan(book, root, people, standings, journal.read_scores(), may_lower)
     if is_trial:
         return _delivery(rows, ("nothing has been sent (--dry-run)",))
     rows, stop = _send_rows(rows, assignment, journal)
@@ -184,7 +184,7 @@ def _send_rows(
     rows: Iterable[GradeRow], assignment: OnlineAssignment, journal: Journal
 ) -> tuple[list[GradeRow], str]:
     """Send what is to be sent; returns also why nothing more was sent, or ""."""
-    done, stop, accepted = [], "", journal.read()
+    done, stop, accepted = [], "", journal.read_scores()
     for row in rows:
         if row.mark and row.status == "same" and row.student not in accepted:
             _accept(journal, row.student, row.mark)  # it arrived, its answer did not

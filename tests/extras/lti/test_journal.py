@@ -12,6 +12,8 @@ def test_entries_are_added_to_those_of_the_same_student(tmp_path):
     journal.accept("ada", score=9.5, comment="c")
     journal.accept("ada", page="p")
     journal.accept("bob", score=1.0)
+    journal.accept("eve", page="p")
+    assert set(journal.read_scores()) == {"ada", "bob"}
     assert journal.read()["ada"] == {"score": 9.5, "comment": "c", "page": "p"}
     assert Journal(tmp_path, "01_numbers", "elsewhere").read() == {}
 

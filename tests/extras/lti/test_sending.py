@@ -191,6 +191,21 @@ def test_an_ignored_score_is_sent_again(tmp_path):
     assert send(lms, tmp_path).is_complete and lms.scores["502"] == 4.0
 
 
+def test_a_page_that_was_attached_is_no_score(tmp_path):
+    lms = Gradebook(u502=4.0)
+    for student in ("ada", "bob"):
+        Journal(tmp_path, UNIT, lms.address).accept(student, page="p")
+    assert send(lms, tmp_path).lines[-1] == "2 sent, 1 same"
+    assert Journal(tmp_path, UNIT, lms.address).read()["bob"]["score"] == 4.0
+
+
+def test_what_an_lms_loses_by_rounding_is_no_change(tmp_path):
+    lms = Gradebook()
+    send(lms, tmp_path, make_book(ada=9.333))
+    lms.scores["501"] = 9.33
+    assert send(lms, tmp_path, make_book(ada=9.333)).lines == ("3 same",)
+
+
 def test_two_students_whom_nothing_tells_apart_get_nothing(tmp_path):
     twins = (*PEOPLE[:1], LmsMember("7", "Bob Ross"), LmsMember("8", "Bob Ross"))
     delivery = send(lms := Gradebook(people=twins), tmp_path)
