@@ -170,7 +170,7 @@ ACCEPTED = [
         """)),
     right("heads_in_the_last_dimension", edit(ATTENTION, """
         q, k, v = (x.permute(2, 0, 1, 3) for x in (q, k, v))
-        scores = torch.einsum("ibhd,jbhd->ijbh", q, k) / math.sqrt(q.size(-1))
+        scores = torch.einsum("ibhd,jbhd->ijbh", q, k) * q.size(-1) ** -0.5
         if mask is not None:
             scores = scores.masked_fill(~mask.permute(2, 3, 0, 1), float("-inf"))
         weights = scores.softmax(dim=1)  # (Lq, Lk, B, h)
