@@ -85,7 +85,7 @@ def test_a_module_is_created_gets_weights_and_is_called():
 def test_what_no_usual_name_has_is_a_result():
     assert DEFAULT.aspect("the features") == OWN
     assert DEFAULT.aspect("x afterwards") == "calls"
-    assert DEFAULT.aspect("gradient of x") == "learning"
+    assert DEFAULT.aspect("gradient of x") == "gradients"
 
 
 def test_only_what_is_said_to_be_cast_is_cast():

@@ -368,7 +368,7 @@ def test_the_table_has_numbers_fixed_widths_and_a_link_to_what_is_next(
 def test_the_table_says_in_which_aspect_points_were_lost(course):
     Stranger.aspects = {"values": [1.0, 3.0], "calls": [0.0, 1.0]}
     html = page(course, solve_release(course, triple="def triple(x):\n    return x"))
-    lost = "Points lost: 2 of 3 for values, 1 of 1 for repeated and special calls."
+    lost = "Points lost: 2 of 3 for values, 1 of 1 for repeated calls."
     assert lost in html[: html.index("</table>")]
     html = page(course, solve_release(course))
     assert "Points lost" not in html, "nothing is lost where all points are there"

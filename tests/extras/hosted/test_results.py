@@ -27,7 +27,7 @@ RECORD = Verdict(
     "numbers (hidden)\n    twice: wrong values",
 )
 ASPECTS = (
-    "Points lost: 0.7 of 1.2 for values, 0.3 of 0.8 for repeated and special calls."
+    "Points lost: 0.7 of 1.2 for values, 0.3 of 0.8 for repeated calls."
 )
 
 

@@ -36,6 +36,6 @@ def test_one_of_an_earlier_version_lacks_what_came_later():
 
 def test_it_says_where_points_were_lost_and_nothing_where_none_was():
     assert RECORD.lost == (
-        "Points lost: 0.7 of 1.2 for values, 0.3 of 0.8 for repeated and special calls."
+        "Points lost: 0.7 of 1.2 for values, 0.3 of 0.8 for repeated calls."
     )
     assert Verdict("u/e", 2.0, 2.0, aspects=RECORD.aspects).lost == ""
