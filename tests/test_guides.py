@@ -48,7 +48,8 @@ NEEDS = {
         r"autograder regrade 02 --preview|autograder watch",
     "a table that was filled in (tests/extras/written)":
         r"autograder written 02 --from",
-    "an LMS (tests/extras/lti)": r"autograder (\w+ 02.* --(to|from) |lti-key)",
+    "an LMS (tests/extras/lti)":
+        r"autograder ((grades|collect|feedback) 02\w* --(to|from) |lms-roster |lti-key)",
     "the packages of a website (tests/extras/website)": r"autograder site",
 }  # fmt: skip
 CLASS = ("ada", "alan", "bob", "cleo", "dora", "eve")

@@ -63,7 +63,10 @@ def fetch(source: RemoteFiles, folder: Path) -> list[str]:
     """
     people, remarks = {}, []
     for hand_in in source.read_hand_ins():
-        person = hand_in.person
+        person, who = hand_in.person, printable(hand_in.person.name)
+        if not hand_in.files:
+            remarks.append(f"{who or hand_in.person.key}: handed in without a file")
+            continue
         people[person.key] = {
             "name": person.name,
             "email": person.email,
@@ -71,20 +74,23 @@ def fetch(source: RemoteFiles, folder: Path) -> list[str]:
         }
         place = folder / f"{FOLDER}{int(person.key)}"
         place.mkdir()
-        for number, file in enumerate(hand_in.files):
-            path = place / _safe_name(file.name, number)
+        for file in hand_in.files:
+            path = _unused_path(place, file.name)
             if fault := _download(source, file, path):
-                who = person.name or person.key
-                remarks.append(f"{printable(who)}: {path.name} left out: {fault}")
+                remarks.append(f"{who or person.key}: {path.name} left out: {fault}")
     files.write(folder / METADATA, json.dumps(people, indent=1))
     return remarks
 
 
-def _safe_name(name: str, number: int) -> str:
-    """A name that stays in its folder; equal ones get their number in front."""
+def _unused_path(folder: Path, name: str) -> Path:
+    """A path in a folder for a file that a student named; equal names get a number."""
     plain = printable(name).replace("/", "_").replace("\\", "_")[-_LONGEST_NAME:]
     plain = plain.lstrip(".") or "file"
-    return f"{number}_{plain}" if number else plain
+    path, number = folder / plain, 1
+    while path.exists():
+        number += 1
+        path = folder / f"{number}_{plain}"
+    return path
 
 
 def _download(source: RemoteFiles, file: RemoteFile, path: Path) -> str:

@@ -69,9 +69,17 @@ def test_moodle_s_token_goes_to_no_other_host(moodle, tmp_path):
         ("n" * 300 + ".ipynb", "n" * 114 + ".ipynb"),
     ],
 )
-def test_a_name_stays_in_its_folder(canvas, tmp_path, name, stored):
-    assert fetching._safe_name(name, 0) == stored
-    assert fetching._safe_name(name, 2) == f"2_{stored}"
+def test_a_name_stays_in_its_folder(tmp_path, name, stored):
+    assert fetching._unused_path(tmp_path, name) == tmp_path / stored
+    (tmp_path / stored).touch()
+    assert fetching._unused_path(tmp_path, name) == tmp_path / f"2_{stored}"
+
+
+def test_files_keep_their_names(canvas, tmp_path):
+    files = {"a.ipynb": ADA, "runs.jsonl": b"{}", "2_a.ipynb": BOB}
+    canvas.hand_ins["501"] = (NOON, files)
+    _, fetched = fetch(open_canvas(tmp_path), tmp_path / "fetched")
+    assert fetched == {f"hand_in_of_501/{name}": data for name, data in files.items()}
 
 
 class OneFile:
@@ -107,6 +115,12 @@ def test_a_file_that_is_too_large_is_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr(fetching.intake, "DEFAULTS", small)
     remarks, files = fetch(OneFile(b"abcd", 2), tmp_path / "lied")
     assert files == {} and "larger than" in remarks[0]
+
+
+def test_a_text_that_was_typed_is_no_file_and_is_named(canvas, tmp_path):
+    canvas.hand_ins["501"] = (NOON, {})
+    remarks, files = fetch(open_canvas(tmp_path), tmp_path / "fetched")
+    assert files == {} and remarks == ["Ada Lovelace: handed in without a file"]
 
 
 def test_a_file_that_is_gone_is_left_out(tmp_path):
