@@ -48,6 +48,8 @@ def review(
                 yield f"{full}, {title(unit, exercise)}: {', once more '.join(results)}"
                 yield f"    {printable(' '.join(reason.split()))}"
                 yield f"    {path}"
+                words = f"{unit} {student} {exercise}"
+                yield f'    autograder regrade {words} --answer "..."'
 
 
 def _read(book: Classbook, root: Path) -> tuple[Appeals, list[str]]:

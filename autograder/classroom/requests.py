@@ -119,8 +119,9 @@ def _write_answer(
     for comment in rows.comments:
         if grade_ids.check_of(comment.cell.name) == cell:
             earlier = [comment.manual_comment] if comment.manual_comment else []
-            lines = [*earlier, f"Your request: {text}"]
-            comment.manual_comment = "\n\n".join(lines)
+            line = f"Your request: {text}"
+            if line not in (comment.manual_comment or ""):
+                comment.manual_comment = "\n\n".join([*earlier, line])
     if points is not None:
         grade = book.find_grade(cell, notebook or unit, unit, student)
         grade.manual_score, grade.needs_manual_grade = points, False

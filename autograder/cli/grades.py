@@ -196,7 +196,6 @@ def _list_requests(unit: str, root: Path) -> int:
         print(f"{unit}: no request waits for an answer")
         return 0
     print(*lines, sep="\n")
-    print(f'answer: autograder regrade {unit} STUDENT EXERCISE --answer "..."')
     return 1
 
 

@@ -28,7 +28,7 @@ from autograder.grading.dates import last_moment
 from autograder.grading.gradebook import extensions
 from autograder.grading.intake import STAMP, parse_stamp
 from autograder.grading.intake.inbound import copy, last_change
-from autograder.grading.replaced import replace_hand_in
+from autograder.grading.replaced import keep_appeal, replace_hand_in
 
 # An honest `nbgrader submit` takes the time first and then copies the files.
 _COPYING = datetime.timedelta(minutes=1)
@@ -216,11 +216,14 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
         shutil.rmtree(part, ignore_errors=True)
         try:
             self._copy(handed_in, part)
-            if not replace_hand_in(Path(self.coursedir.root), folder, part):
+            root = Path(self.coursedir.root)
+            if keep_appeal(root, folder, part):
                 self.log.info(
                     "%s asks for a regrade; see: autograder regrade %s --requests",
                     handed_in.student, folder.name,
                 )  # fmt: skip
+            else:
+                replace_hand_in(root, folder, part)
         finally:
             shutil.rmtree(part, ignore_errors=True)
 

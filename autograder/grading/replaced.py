@@ -20,7 +20,26 @@ def appeals_folder(root: Path, unit: str) -> Path:
     return root / ".autograder" / "appeals" / unit
 
 
-def replace_hand_in(root: Path, folder: Path, part: Path) -> bool:
+def keep_appeal(root: Path, folder: Path, part: Path) -> bool:
+    """Keep a new hand-in beside the earlier one, if it only asks for a regrade of it.
+
+    Args:
+        folder: the earlier one, ``submitted/STUDENT/UNIT``.
+
+    Returns:
+        Whether it does.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    if not (folder.is_dir() and only_appeals(folder, part)):
+        return False
+    place = appeals_folder(root, folder.name) / folder.parent.name / folder.name
+    replace_folder(place, part)
+    return True
+
+
+def replace_hand_in(root: Path, folder: Path, part: Path) -> None:
     """Put a hand-in in the place of a student's earlier one, which is kept.
 
     It goes to ``.autograder/replaced/UNIT/STUDENT/``, under the time (UTC) when it was
@@ -30,20 +49,12 @@ def replace_hand_in(root: Path, folder: Path, part: Path) -> bool:
         root: the course.
         folder: the place, ``submitted/STUDENT/UNIT``.
 
-    Returns:
-        Whether it has; False if the new one is the earlier one with appeals in it.
-
     Raises:
         OSError: it cannot be written; what was there stays.
     """
-    if folder.is_dir() and only_appeals(folder, part):
-        place = appeals_folder(root, folder.name) / folder.parent.name / folder.name
-        replace_folder(place, part)
-        return False
     archive = root / ".autograder" / "replaced" / folder.name / folder.parent.name
     time = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H.%M.%S.%f}"
     replace_folder(folder, part, archive / time)
     if archive.is_dir():
         for old in sorted(archive.iterdir())[:-MOST]:
             shutil.rmtree(old)
-    return True

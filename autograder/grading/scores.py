@@ -33,7 +33,7 @@ from autograder.grading.task import identity
 
 _ROUNDING = 0.01  # points
 _SILENT = logging.getLogger(f"{__name__}.silent")
-_SILENT.disabled = True
+_SILENT.setLevel(logging.CRITICAL + 1)  # an application enables disabled loggers
 
 
 class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]

@@ -7,7 +7,7 @@ from nbformat.v4 import new_markdown_cell
 
 from autograder import cli
 from autograder.classroom import appeals, gradebook, requests
-from autograder.grading.replaced import replace_hand_in
+from autograder.grading.replaced import keep_appeal
 from tests import tiny_course as tiny
 from tests.classroom.conftest import WHOLE, autograde
 from tests.tiny_course import UNIT, hand_in
@@ -26,7 +26,7 @@ def asked(graded):
     place = graded / "submitted" / WHOLE / UNIT
     before = (place / f"{UNIT}.ipynb").read_bytes()
     part = hand_in(graded, "part", tiny.data(notebook))
-    assert not replace_hand_in(graded, place, part)
+    assert keep_appeal(graded, place, part)
     assert (place / f"{UNIT}.ipynb").read_bytes() == before, "its time counts"
     return graded
 
@@ -45,6 +45,7 @@ def test_an_appeal_is_graded_once_more_and_listed_with_both_results(asked):
             f"Ada Lovelace ({WHOLE}), numbers-double: 2 points, once more 2 points",
             "    it *is* right.",
             f"    {asked}/requests/{UNIT}/{WHOLE}-numbers-double.md",
+            f'    autograder regrade {UNIT} {WHOLE} numbers-double --answer "..."',
         ]
     assert graded == [WHOLE], "a second look at the list grades nothing"
 

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from autograder.classroom import collection_log
 from autograder.classroom.collection_log import Note
 from autograder.classroom.lms.archive import NotPlacedError
 from autograder.course.files import locked
 from autograder.grading import intake
-from autograder.grading.replaced import replace_hand_in
+from autograder.grading.replaced import keep_appeal, replace_hand_in
 
+Result = TypeVar("Result")
 _SOME_TIME = 946_684_800  # the year 2000
 
 
@@ -61,10 +63,11 @@ class Place:
             status, reason = "placed", ""
             if self.folder.exists():
                 status, reason = self._compared(files, note, stamp, replace, old_note)
-            if status in ("placed", "replaced"):
-                if not self._write(files, stamp):
+                if status != "same" and self._write(files, stamp, keep_appeal):
                     asks = f"see: autograder regrade {self.unit} --requests"
                     return "same", f"asks for a regrade; {asks}"
+            if status in ("placed", "replaced"):
+                self._write(files, stamp, replace_hand_in)
             elif status != "same" or old_note is not None:  # None: logging was cut off
                 return status, reason
             collection_log.write(self.root, self.unit, self.student, note)
@@ -106,12 +109,11 @@ class Place:
             return Note("lms", stamp.replace(microsecond=0).isoformat())
         return noted
 
-    def _write(self, files: Mapping[str, bytes], stamp: str) -> bool:
-        """Write a submission beside its place, then put it there in one step.
-
-        Returns:
-            False if it only asks for a regrade of what is there.
-        """
+    def _write(
+        self, files: Mapping[str, bytes], stamp: str,
+        put: Callable[[Path, Path, Path], Result],
+    ) -> Result:  # fmt: skip
+        """Write a submission beside its place, then ``put`` it there in one step."""
         part = self.folder.with_name(f".{self.unit}.part")
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
@@ -123,7 +125,7 @@ class Place:
                 os.utime(part / path, (_SOME_TIME + number, _SOME_TIME + number))
             if stamp:
                 (part / intake.STAMP).write_text(stamp)
-            return replace_hand_in(self.root, self.folder, part)
+            return put(self.root, self.folder, part)
         finally:
             shutil.rmtree(part, ignore_errors=True)
 

@@ -49,6 +49,11 @@ def test_who_only_asks_for_a_regrade_keeps_the_earlier_hand_in(course):
     for _ in range(2):
         outcome = course.collect(new)["ada"]
         assert outcome.status == "same" and "asks for a regrade" in outcome.remark
+    (course.root / "submitted" / "ada" / UNIT / "timestamp.txt").unlink(missing_ok=True)
+    unknown = course.zip((GOOD[0], data(asks)))
+    assert course.collect(unknown)["ada"].status == "same", (
+        "which is newer is no matter"
+    )
     assert course.notebook("ada") == ADA
     assert collection_log.read(course.root, UNIT) == before
     assert [p.name for p in appeals_folder(course.root, UNIT).iterdir()] == ["ada"]
