@@ -26,9 +26,7 @@ RECORD = Verdict(
     panel="You tripled.\nAsk yourself: How many are two?\n✓ a vector\n✗ negative "
     "numbers (hidden)\n    twice: wrong values",
 )
-ASPECTS = (
-    "Points lost: 0.7 of 1.2 for values, 0.3 of 0.8 for repeated calls."
-)
+ASPECTS = "Points lost: 0.7 of 1.2 for values, 0.3 of 0.8 for repeated calls."
 
 
 @pytest.fixture
