@@ -17,7 +17,7 @@
 #
 # *About 2½ hours · short path about 1: exercises 9.1, 9.2, 9.3*
 #
-# *Six exercises and one question in words · 100 points; the whole notebook runs in
+# *Seven exercises and one question in words · 100 points; the whole notebook runs in
 # about two minutes on one core.* The short path carries the story of sections 1 and 2:
 # read the rest, and do its exercises later.
 #
@@ -147,7 +147,7 @@ def record(
 # %% [markdown]
 # ### Exercise 9.1 - A run with edits
 #
-# *time ~20 min · difficulty 3/5 · 18 points*
+# *time ~20 min · difficulty 3/5 · 16 points*
 #
 # **Task.** Run the model once while each module named in `edits` has its output
 # replaced by `edit(output)`. Return the logits, and remove your hooks.
@@ -222,7 +222,7 @@ def run_edited(
     ### END SOLUTION
 
 
-# %% check="look_inside/run_edited" points=18
+# %% check="look_inside/run_edited" points=16
 # Edits several modules, and looks at what is left in the model.
 check("look_inside/run_edited", run_edited)
 
@@ -230,8 +230,9 @@ check("look_inside/run_edited", run_edited)
 # **Predict first.** We silence the whole attention of one of the 30 blocks, all nine
 # heads, and ask for the word after "The capital of France is". Then we do the same with
 # the next block. For how many blocks does it still say "Paris"?
-#
-# *Your prediction:*
+
+# %% [markdown]
+# > *Your prediction (double-click here to write it down):*
 
 
 # %%
@@ -251,10 +252,12 @@ def without_one_attention():
 
 # %% [markdown]
 # It still says "Paris" for 26 of the 30, because the residual stream makes a missing
-# branch survivable: every other block still reads the sum of all that was written.
-# Without the attention of block 0, 1 or 2, the model is broken in general. Block 23 is
-# different: only there, late in the model, does one layer decide about Paris, and
-# section 4 finds out how.
+# branch survivable: every other block still reads the sum of all that was written. A
+# lost answer may mean two things, which ordinary text can tell apart. Without the
+# attention of block 0 or 1, the perplexity of the three texts in section 6 is about
+# three to eighty times as high, so there the whole model is broken. Without block 2 or
+# 23 it rises by less than a third: these two matter for Paris in particular. Why a
+# block so late in the model does, section 4 finds out.
 #
 # ## 2. The head that completes a repetition
 #
@@ -277,8 +280,9 @@ def without_one_attention():
 # **Predict first.** If Elhage et al. are right, two layers will learn the rule. After
 # 400 steps, what share of the known tokens will a *single* layer predict? A guess among
 # all 64 tokens of the vocabulary is right in 2 % of cases.
-#
-# *Your prediction:*
+
+# %% [markdown]
+# > *Your prediction (double-click here to write it down):*
 
 
 # %% folded=true
@@ -353,7 +357,7 @@ def one_layer_and_two():
 #
 # ### Exercise 9.2 - The stripe of induction
 #
-# *time ~10 min · difficulty 2/5 · 16 points*
+# *time ~10 min · difficulty 2/5 · 14 points*
 #
 # **Task.** Return the mean weight that queries from position `period` on give to the
 # key at `i - period + 1`, where `i` is the position of the query.
@@ -411,7 +415,7 @@ def induction_score(
     ### END SOLUTION
 
 
-# %% check="look_inside/induction_score" points=16
+# %% check="look_inside/induction_score" points=14
 # Tries single maps and batches, with periods from 2 to 7.
 check("look_inside/induction_score", induction_score)
 
@@ -473,7 +477,7 @@ def two_kinds_of_stripes():
 #
 # ### Exercise 9.3 - Silence a head
 #
-# *time ~15 min · difficulty 3/5 · 14 points*
+# *time ~15 min · difficulty 3/5 · 13 points*
 #
 # **Task.** Register a forward *pre*-hook on `layer.w_o` that replaces the components of
 # one head by zeros, and return its handle. A pre-hook gets the module and its
@@ -539,7 +543,7 @@ def silence_head(layer: nn.Module, head: int) -> RemovableHandle:
     ### END SOLUTION
 
 
-# %% check="look_inside/silence_head" points=14
+# %% check="look_inside/silence_head" points=13
 # Silences one and two heads, also such that share values, and removes the hooks.
 check("look_inside/silence_head", silence_head)
 
@@ -559,8 +563,9 @@ def silence_heads(model: nn.Module, heads: Sequence[tuple[int, int]]) -> Iterato
 # %% [markdown]
 # **Predict first.** The whole model predicts 98 % of the known tokens. What remains if
 # one head of layer 1 is silent, and what if both are?
-#
-# *Your prediction:*
+
+# %% [markdown]
+# > *Your prediction (double-click here to write it down):*
 
 
 # %%
@@ -592,8 +597,9 @@ def silence_each():
 # *same* period, 12.
 #
 # **Predict first.** How well does a *single* layer do then?
-#
-# *Your prediction:*
+
+# %% [markdown]
+# > *Your prediction (double-click here to write it down):*
 
 
 # %%
@@ -699,7 +705,7 @@ def induction_in_a_chat_model():
 #
 # ### Exercise 9.4 - What each head writes
 #
-# *time ~10 min · difficulty 2/5 · 12 points*
+# *time ~10 min · difficulty 2/5 · 11 points*
 #
 # **Task.** You get `merged`, the concatenated heads that `w_o` reads, and the weight of
 # `w_o`. Return, for each head, the vector that it adds to the stream.
@@ -733,6 +739,8 @@ def induction_in_a_chat_model():
 # multiply each head with its block, transposed
 # ```
 #
+# `mha.split_heads` expects three dimensions, and `w_o` has two.
+#
 # </details>
 
 
@@ -756,7 +764,7 @@ def head_outputs(
     ### END SOLUTION
 
 
-# %% check="look_inside/head_outputs" points=12
+# %% check="look_inside/head_outputs" points=11
 # Compares each head's vectors, for 1 to 5 heads.
 check("look_inside/head_outputs", head_outputs)
 
@@ -767,7 +775,7 @@ check("look_inside/head_outputs", head_outputs)
 #
 # ### Exercise 9.5 - Divide a logit among the parts
 #
-# *time ~15 min · difficulty 3/5 · 14 points*
+# *time ~15 min · difficulty 3/5 · 13 points*
 #
 # **Task.** The stream is the sum of `parts`; RMSNorm with weight `gain` follows, then
 # the product with `direction`. Return what each part contributes.
@@ -827,7 +835,7 @@ def attribute_logit(
     ### END SOLUTION
 
 
-# %% check="look_inside/attribute_logit" points=14
+# %% check="look_inside/attribute_logit" points=13
 # Compares contributions of 1 to 9 parts, large and small.
 check("look_inside/attribute_logit", attribute_logit)
 
@@ -970,7 +978,7 @@ def the_logit_lens():
 #
 # ### Exercise 9.6 - The map of an effect
 #
-# *time ~25 min · difficulty 4/5 · 16 points*
+# *time ~25 min · difficulty 4/5 · 15 points*
 #
 # **Task.** Return a map with a row for each block `i` and a column for each position
 # `p`. For its entry, run `ids`, but copy the state that enters block `i` at position
@@ -1059,7 +1067,7 @@ def patching_map(
     ### END SOLUTION
 
 
-# %% check="look_inside/patching_map" points=16
+# %% check="look_inside/patching_map" points=15
 # Compares maps of small models, for texts that differ at different positions.
 check("look_inside/patching_map", patching_map)
 
@@ -1067,8 +1075,9 @@ check("look_inside/patching_map", patching_map)
 # **Predict first.** The answer is given at *is*, one position after *France*, where the
 # difference starts. Section 1 made block 23 a suspect. Does this block move the whole
 # difference, or does a part of it move in other blocks, or stay at *France*?
-#
-# *Your prediction:*
+
+# %% [markdown]
+# > *Your prediction (double-click here to write it down):*
 
 
 # %%
@@ -1164,8 +1173,124 @@ def the_head_that_carries_it():
 # *this head carries much of the fact, not all.* The model never knew two capitals,
 # Cairo and Warsaw, at least not after these words. The control, a neighbour that looks
 # at the noun too, changes no answer.
+
+# %% [markdown]
+# ## 5. Bug clinic: a map that is wrong
 #
-# ## 5. Attention sinks: does anyone read them?
+# A faulty patching tool draws a map as convincing as yours. Four bugs of such tools are
+# common in public code and in questions about it: a **hook stays** in the model and
+# edits all later runs; a patch is **one position late**, because the tokenizer put a
+# token in front of the text; a state is **edited in place** where it is cached, so that
+# the next run starts from it; and a closure keeps the **states of the wrong text**.
+#
+# None of them raises an error, and the logits of your model are of no use as a
+# reference, since the tool belongs to a different one. But for some patches you know
+# beforehand what must come out, whatever the model is. These are the controls of a
+# tool, and you need not read its code to apply them.
+#
+# ### Exercise 9.7 - A test for patching tools
+#
+# *time ~25 min · difficulty 4/5 · 8 points*
+#
+# **Task.** Write a test for *any* tool `patch(ids, other_ids, block, position)`. Return
+# quietly if it does what the contract says, and raise `AssertionError` if not.
+#
+# **Example.** A tool whose `patch(ids, ids, 1, 2)` differs from its `patch(ids, ids, 0,
+# 0)` is faulty: a text's own state has changed its logits.
+#
+# <details><summary>Contract</summary>
+#
+# - A correct tool returns the logits, `(1, L, vocab_size)`, of a run of `ids` in which
+#   this one state, the one that enters `block` at `position`, is that of `other_ids`.
+# - After a call, nothing of it remains. No other position is patched.
+# - The model is causal. The embedding of a token is the same at each position; a state
+#   that enters a later block also depends on the earlier tokens.
+# - A correct tool is exact to less than 1e-5; a faulty one is off by more than 1e-3
+#   somewhere, for random texts.
+# - Both texts are `(1, L)`, with at most 12 tokens and ids below `vocab_size`.
+# - Your test raises no error other than `AssertionError`.
+#
+# </details>
+# <details><summary>How it is graded</summary>
+#
+# Your test runs on correct tools and on faulty ones, which have the four bugs above or
+# others. Each correct one comes with two faulty ones, and you get its points if the
+# correct one passes *and* the faulty ones do not.
+#
+# </details>
+# <details><summary>Hint 1: three questions</summary>
+#
+# What must come out if both texts are equal? Before the first block, what does a state
+# know about the other tokens of its text? Which logits can a patch at `position` not
+# reach?
+#
+# </details>
+# <details><summary>Hint 2: the shapes</summary>
+#
+# ```text
+# ids, other_ids      (1, 5), different at every position
+# plain               patch(ids, ids, 0, 0): the logits of an unpatched run
+# swapped             ids, but with the other text's token at one position
+# ```
+#
+# </details>
+# <details><summary>Hint 3: pseudocode</summary>
+#
+# ```text
+# two random texts, which differ at every position; plain = the logits of the first
+# for each position:
+#     block 0: the patched logits are those of swapped
+#     each block: a patch with the text's own state gives plain again
+# in later blocks: the last position's patch differs from the one in block 0
+# ```
+#
+# </details>
+
+
+# %% exercise="look_inside/bug_clinic"
+def assert_patches(
+    patch: Callable[..., Float[Tensor, "1 L V"]], num_blocks: int, vocab_size: int
+) -> None:
+    """Pass quietly if a tool patches one state, or else fail an assertion.
+
+    Args:
+        patch: from ids, other ids, a block and a position to logits.
+        num_blocks: number of blocks of the tool's model.
+        vocab_size: number of tokens of its vocabulary.
+
+    Raises:
+        AssertionError: the tool does something else.
+    """
+    ### BEGIN SOLUTION
+
+    def close(logits: Tensor, expected: Tensor) -> bool:
+        return torch.allclose(logits, expected, rtol=0, atol=1e-4)
+
+    ids = torch.randint(vocab_size, (1, 5))
+    other = (ids + torch.randint(1, vocab_size, (1, 5))) % vocab_size
+    plain = patch(ids, ids, 0, 0)
+    for position in range(5):
+        swapped = torch.where(torch.arange(5) == position, other, ids)
+        expected = patch(swapped, swapped, 0, 0)
+        assert close(patch(ids, other, 0, position), expected), "not like the token"
+        for block in range(num_blocks):
+            unchanged = patch(ids, ids, block, position)
+            assert close(unchanged, plain), "a text's own state changes it"
+    for block in range(1, num_blocks):
+        late, early = (patch(ids, other, at, 4) for at in (block, 0))
+        assert not close(late, early), "a later state has no context"
+    ### END SOLUTION
+
+
+# %% check="look_inside/bug_clinic" points=8
+# Runs your test on correct tools and on faulty ones.
+check("look_inside/bug_clinic", assert_patches)
+
+# %% [markdown]
+# Before you believe a map that somebody else's tool has drawn, try the same patches on
+# that tool: a text into itself, and a single token in front of block 0.
+#
+# ## 6. Attention sinks: does anyone read them?
 #
 # Large models give much of their attention to the **first token**, whatever it is. Xiao
 # et al. 2024 call it an *attention sink*: since weights must sum to 1, a head that has
@@ -1177,8 +1302,9 @@ def the_head_that_carries_it():
 #
 # **Predict first.** A text has a perplexity of 23.5. What is it if no later position
 # may attend to the first token, and what if they attend to it, but read zeros?
-#
-# *Your prediction:*
+
+# %% [markdown]
+# > *Your prediction (double-click here to write it down):*
 
 
 # %% folded=true
@@ -1335,7 +1461,8 @@ def sinks():
 # - hooks that write, a head that can be silenced, and a map of where an effect is;
 # - two stripes, and the pair of layers without which no repetition is completed;
 # - a logit divided among the parts that wrote it;
-# - the path of one fact through a published model, with the countries where it fails.
+# - the path of one fact through a published model, with the countries where it fails;
+# - a test that tells a faulty patching tool from a correct one without reading it.
 #
 # Take with you: *a map shows where to look. Only an intervention with a control says
 # what a part is for.*

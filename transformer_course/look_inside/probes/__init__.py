@@ -1,3 +1,6 @@
 """Probes of unit 09, look inside."""
 
-from transformer_course.look_inside.probes import hooks  # noqa: F401  (they register)
+from transformer_course.look_inside.probes import (  # noqa: F401  (they register)
+    clinic,
+    hooks,
+)

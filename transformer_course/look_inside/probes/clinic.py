@@ -1,0 +1,94 @@
+"""The clinic: what a student's test says of patching tools."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from autograder.checks.exercise import Answers, WrongAnswerError
+from autograder.checks.interactor import Ask, one_by_one, require_tensor
+from autograder.checks.probes import Inputs, Seen, probe, seed
+from autograder.checks.probes.clinics import Patients, accepts
+from transformer_course.look_inside.probes.patches import PatchingTool, make_model
+
+ROUNDING = 4e-6  # by which equal runs differ, less than the contract allows
+
+
+class _Tools(Patients):
+    """The judge's side of the clinic: patching tools, correct or with a bug."""
+
+    RIGHT = "a correct tool"
+    MOST = 12  # tokens of a text
+
+    def __init__(self, inputs: Inputs, draw: random.Random):
+        super().__init__(inputs, draw)
+        self._sizes = [int(size) for size in inputs["sizes"]]
+        self._tools = [
+            PatchingTool(
+                make_model(self.own_seed(), *self._sizes), *self.style_and_bug(name)
+            )
+            for name in self.names
+        ]
+
+    def reveal_inputs(self) -> Answers:
+        """How many tools there are, and the sizes of their models."""
+        return {
+            "count": torch.tensor(len(self.names)), "sizes": self.inputs["sizes"],
+        }  # fmt: skip
+
+    def try_subject(self, number: int, question: Answers) -> Seen:
+        """The logits of a patched run."""
+        ids, other = (
+            require_tensor(question, name, 2, [torch.int64], self.MOST)
+            for name in ("ids", "other_ids")
+        )
+        block, position = (
+            int(require_tensor(question, name, 0, [torch.int64], 1))
+            for name in ("block", "position")
+        )
+        blocks, vocab_size = self._sizes
+        if ids.shape != other.shape or ids.size(0) != 1 or not ids.numel():
+            raise WrongAnswerError("expected two texts (1, L) of the same length")
+        both = torch.cat((ids, other))
+        if int(both.min()) < 0 or int(both.max()) >= vocab_size:
+            raise WrongAnswerError(f"expected ids from 0 to {vocab_size - 1}")
+        if not (0 <= block < blocks and 0 <= position < ids.size(1)):
+            raise WrongAnswerError(f"there is no block {block} or position {position}")
+        logits = self._tools[number](ids, other, block, position)
+        return {"logits": logits + ROUNDING * torch.rand(logits.shape)}
+
+
+@probe(
+    "look_inside/bug_clinic",
+    interactor=_Tools,
+    results="a correct tool; the other one; a third one",
+)
+def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
+    """What the student's test says of each patching tool."""
+    blocks, vocab_size = inputs["sizes"].tolist()
+
+    def judged(number: int) -> str:
+        def patch(
+            ids: torch.Tensor, other_ids: torch.Tensor, block: int, position: int
+        ) -> torch.Tensor:
+            question = {
+                "ids": ids, "other_ids": other_ids,
+                "block": torch.tensor(int(block)),
+                "position": torch.tensor(int(position)),
+            }  # fmt: skip
+            result: torch.Tensor = ask({"thing": torch.tensor(number), **question})[
+                "logits"
+            ]
+            return result
+
+        seed(0)  # no tool is luckier than another
+        try:
+            result = test(patch, blocks, vocab_size)
+        except AssertionError:
+            return "rejected"
+        return accepts(result)
+
+    return one_by_one(int(inputs["count"]), ask, judged)

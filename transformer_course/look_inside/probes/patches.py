@@ -1,0 +1,160 @@
+"""Patching tools, correct ones and others with a bug, on a model that nobody sees."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from transformer_course.look_inside.probes.stand_in import StandIn
+
+D_MODEL, HEADS, GROUPS = 8, 4, 2
+
+
+def make_model(seed: int, blocks: int, vocab_size: int) -> StandIn:
+    """A small model whose weights follow from a seed."""
+    random = torch.Generator().manual_seed(seed)
+    d_k = D_MODEL // HEADS
+    shapes = {"embedding.weight": (vocab_size, D_MODEL)}
+    for i in range(blocks):
+        shapes[f"blocks.{i}.attention.w_v.weight"] = (GROUPS * d_k, D_MODEL)
+        shapes[f"blocks.{i}.attention.w_o.weight"] = (D_MODEL, HEADS * d_k)
+        shapes[f"blocks.{i}.feed_forward.weight"] = (D_MODEL, D_MODEL)
+    shapes["output.weight"] = (vocab_size, D_MODEL)
+    weights: dict[str, Tensor] = {
+        f"weights.{name}": torch.randn(shape, generator=random)
+        for name, shape in shapes.items()
+    }
+    return StandIn(weights | {"heads": torch.tensor((HEADS, GROUPS))})
+
+
+class PatchingTool:
+    """Runs a text with one state of another text, as an explorer's notebook would.
+
+    Args:
+        model: what runs the texts.
+        style: "hooks" or "loop", two correct ways.
+        bug: its name, or "".
+    """
+
+    def __init__(self, model: StandIn, style: str, bug: str):
+        self.model, self.style, self.bug = model, style, bug
+        self._left: list[tuple[int, int, Tensor]] = []  # patches of hooks that stayed
+        self._cache: dict[tuple[int, ...], list[Tensor]] = {}
+        self._first: list[Tensor] = []
+
+    @torch.no_grad()
+    def __call__(
+        self, ids: Tensor, other_ids: Tensor, block: int, position: int
+    ) -> Tensor:
+        """Logits of `ids`, with the state of `other_ids` that enters a block.
+
+        Args:
+            ids, other_ids: two texts of one length, `(1, L)`.
+            block, position: where the state is put.
+        """
+        if self.bug == "wrong way round":
+            ids, other_ids = other_ids, ids
+        position = {
+            "one late": min(position + 1, ids.size(1) - 1),
+            "always the last position": ids.size(1) - 1,
+            "always the first position": 0,
+        }.get(self.bug, position)
+        block = 0 if self.bug == "always the first block" else block
+        if self.bug == "in place":
+            return self._in_place(ids, other_ids, block, position)
+        states = self._states(ids if self.bug == "own states" else other_ids)
+        self._first = self._first or states
+        if self.bug == "states of the first call" and (
+            self._first[0].shape == states[0].shape
+        ):
+            states = self._first
+        if self.bug == "attention only":
+            return self._attention_only(ids, states[block], block, position)
+        late = self.bug == "next block"
+        change = block + late, position, states[block + late]
+        if self.style == "hooks" and not self.bug:
+            return self._by_hook(ids, *change)
+        logits = self._finish(self.model.embedding(ids), 0, [*self._left, change])
+        if self.bug == "hook stays":
+            self._left.append(change)
+        return logits
+
+    def _states(self, ids: Tensor) -> list[Tensor]:
+        """What enters each block, and what leaves the last one."""
+        states = [self.model.embedding(ids)]
+        for i, block in enumerate(self.model.blocks):
+            states.append(block(self._patch(states[-1], i, self._left)))
+        return states
+
+    def _finish(
+        self, x: Tensor, begin: int, changes: list[tuple[int, int, Tensor]]
+    ) -> Tensor:
+        """Logits from the state that enters a block, with patches on the way."""
+        for i, block in enumerate(self.model.blocks):
+            if i >= begin:
+                x = block(self._patch(x, i, changes))
+        x = self._patch(x, len(self.model.blocks), changes)
+        return self._logits(x)
+
+    def _logits(self, x: Tensor) -> Tensor:
+        logits: Tensor = self.model.output(
+            x / x.square().mean(-1, keepdim=True).add(1e-6).sqrt()
+        )
+        return logits
+
+    def _patch(
+        self, x: Tensor, block: int, changes: list[tuple[int, int, Tensor]]
+    ) -> Tensor:
+        """The state with what is put in front of a block, as the bug has it."""
+        for at, position, new in changes:
+            if at == block and x.shape == new.shape:
+                x = x.clone()
+                where = {
+                    "whole text": slice(None),
+                    "all later positions": slice(position, None),
+                    "all earlier positions": slice(position + 1),
+                }.get(self.bug, slice(position, position + 1))
+                if self.bug == "added":
+                    x[:, where] += new[:, where]
+                elif self.bug == "half of the components":
+                    x[:, where, : D_MODEL // 2] = new[:, where, : D_MODEL // 2]
+                else:
+                    x[:, where] = new[:, where]
+        return x
+
+    def _by_hook(self, ids: Tensor, block: int, position: int, state: Tensor) -> Tensor:
+        stages = [self.model.embedding, *self.model.blocks]
+        here = (torch.arange(ids.size(1)) == position)[:, None]
+        handle = stages[block].register_forward_hook(
+            lambda module, arguments, output: torch.where(here, state, output)
+        )
+        try:
+            logits: Tensor = self.model(ids)
+        finally:
+            handle.remove()
+        return logits
+
+    def _in_place(
+        self, ids: Tensor, other_ids: Tensor, block: int, position: int
+    ) -> Tensor:
+        """Write into a cache of states, which the next call reads again."""
+        own, other = (
+            self._cache.setdefault(tuple(text[0].tolist()), self._states(text))
+            for text in (ids, other_ids)
+        )
+        own[block][:, position] = other[block][:, position]
+        return self._finish(own[block], block, [])
+
+    def _attention_only(
+        self, ids: Tensor, state: Tensor, block: int, position: int
+    ) -> Tensor:
+        """Patch what a block's attention writes instead of what the block reads."""
+        layer = self.model.get_submodule(f"blocks.{block}.attention")
+        new = layer(state)
+        here = (torch.arange(ids.size(1)) == position)[:, None]
+        handle = layer.register_forward_hook(
+            lambda module, arguments, output: torch.where(here, new, output)
+        )
+        logits: Tensor = self.model(ids)
+        handle.remove()
+        return logits
