@@ -122,7 +122,7 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # - Every turn of the role `"assistant"` is learnt, not only the last.
 # - Neither the role's line nor the newline after `<|im_end|>` is learnt.
 # - Labels are not shifted: `labels[t]` belongs to `ids[t]`.
-# - You may encode a turn in parts or as a whole.
+# - You may encode a turn in parts or as a whole. A newline may have several ids.
 # - Both tensors are int64, of shape `(L,)`.
 #
 # </details>
@@ -1313,7 +1313,8 @@ def the_price_of_bits():
 # <details><summary>Contract</summary>
 #
 # - Any number of leading dimensions.
-# - A token that q never guesses has the acceptance probability 1.
+# - A token that q never guesses has the acceptance probability 1; of the others, one
+#   that p rules out (p = 0) has 0.
 # - Where the rows of p and q are equal, the residual is p.
 # - Neither argument is modified.
 #

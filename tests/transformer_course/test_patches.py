@@ -1,4 +1,4 @@
-"""The clinic of unit 9: which patching tools differ from a correct one, and by how much."""
+"""The clinic of unit 9: every faulty patching tool differs from a correct one."""
 
 import pytest
 import torch

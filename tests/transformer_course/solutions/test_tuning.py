@@ -18,6 +18,7 @@ from transformer_course.solutions import since_2017
 
 UNIT = given.code("assistant")
 BUGS = (
+    "learns answers, logs less",
     "questions", "no end", "no start", "no shift", "two ahead", "mask not shifted",
     "all tokens in the mean", "mean of rows", "first row only", "first answer only",
     "last answer only", "logs answers, learns all", "gradient of a sum", "uphill",

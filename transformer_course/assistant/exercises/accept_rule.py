@@ -39,7 +39,8 @@ _ANY: dict[str, Any] = {"p": _distribution, "q": _distribution}
 CASES = [
     case("rows", "3 pairs of distributions over 5 tokens", sizes(batch=(3,), V=5, **_ANY),
          "Take one token: is p or q larger there, and with which probability is a guess of it kept?"),
-    case("single", "a single pair, over 7 tokens", sizes(batch=(), V=7, **_ANY),
+    case("single", "a single pair, over 7 tokens, two of which p rules out",
+         sizes(batch=(), V=7, p=_without_two, q=_distribution),
          "The vocabulary is the last dimension.", tests="leading dimensions"),
     case("certain", "a guesser that is certain", sizes(batch=(4,), V=6, p=_distribution, q=_one_token),
          "The guess is kept with the probability p that the large model gives it; what is never guessed has 1.",
@@ -49,7 +50,8 @@ CASES = [
          "Divide by q only where it is not zero: 0 / 0 is NaN.", tests="never guesses", aspect="limits"),
     case("no_excess", "two equal distributions", sizes(batch=(2,), V=4, p=_EQUAL, q=_EQUAL),
          "Nothing is ever rejected, so there is no excess to divide by.", open=True, tests="are equal", aspect="limits"),
-    case("larger", "2 x 4 pairs over 11 tokens", sizes(batch=(2, 4), V=11, **_ANY), "As above.", hidden_only=True),
+    case("larger", "2 x 4 pairs over 11 tokens", sizes(batch=(2, 4), V=11, p=_without_two, q=_distribution),
+         "As above.", hidden_only=True),
 ]
 
 MISTAKES = [
@@ -57,6 +59,9 @@ MISTAKES = [
           "Your ratio is inverted: guesses that the large model likes *less* than the cheap one are always kept.",
           "The cheap model guesses a token far too often. Should more or fewer of these guesses be kept?",
           edit("p / q, 1.0", "q / p, 1.0")),
+    wrong("impossible_kept", "A guess is kept although p rules it out.",
+          "Which of the two divisors may be 0, and what is p / q where p is 0?",
+          edit("torch.where(q > 0,", "torch.where(p > 0,"), tests="rules out"),
     wrong("above_one", "Some acceptance probabilities are above 1.",
           "What is p / q where the large model likes a token twice as much as the cheap one?",
           edit(".clamp(max=1)", "")),

@@ -19,14 +19,15 @@ def _text(draw: Draw, longest: int = 9) -> str:
     return f"h{letters}z"
 
 
-def _talk(*roles: str, longest: int = 9, lines: bool = False) -> Callable[[Draw], Inputs]:
-    """A conversation in which these roles speak in turn."""
+def _talk(*roles: str, longest: int = 9, lines: bool = False, newline: str = "") -> Callable[[Draw], Inputs]:
+    """A conversation in which these roles speak in turn; a newline may be encoded as something longer."""
 
     def make_inputs(draw: Draw) -> Inputs:
         texts = [_text(draw, longest) for _ in roles]
         if lines:
             texts = [f"{text}\n{_text(draw)}" for text in texts]
-        return {"turns": json.dumps(list(zip(roles, texts, strict=True)))}
+        inputs: Inputs = {"turns": json.dumps(list(zip(roles, texts, strict=True)))}
+        return inputs | ({"newline": newline} if newline else {})
 
     return make_inputs
 
@@ -50,8 +51,9 @@ CASES = [
     case("system", "a system message, and two questions with answers",
          _talk("system", "user", "assistant", "user", "assistant"),
          "Every answer is learnt, and nothing else is."),
-    case("lines", "texts of several lines", _talk("user", "assistant", lines=True),
-         "A text may contain newlines: an answer ends at its `<|im_end|>`."),
+    case("lines", "texts of several lines; a newline has two ids",
+         _talk("user", "assistant", lines=True, newline="\r\n"),
+         "A text may contain newlines: an answer ends at its `<|im_end|>`. How many ids has the newline after it?"),
     case("marked", "a user who writes the word assistant, and repeats the answer", _draw_marked,
          "A role is learnt, not a word."),
     case("assistant_first", "an assistant who speaks first, and twice in a row",
@@ -98,6 +100,9 @@ MISTAKES = [
           "Which is the last token that the model writes?",
           edit("learnt + [IGNORE] * len(newline)",
                'learnt + (newline if role == "assistant" else [IGNORE] * len(newline))'), tests="Neither"),
+    wrong("one_id_per_newline", "Your labels assume that a newline is a single id, and end before the ids do.",
+          "How many ids does `encode` return for a newline?",
+          edit("[IGNORE] * len(newline)", "[IGNORE]"), tests="several ids"),
     wrong("first_token_lost", "The first token of each answer is not learnt.",
           "With `a[1:]`, which entry is left out?",
           edit(_LEARNT, 'learnt = [IGNORE] * len(body); learnt[1:] = body[1:] if role == "assistant" else learnt[1:]')),

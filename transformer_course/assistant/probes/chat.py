@@ -15,7 +15,8 @@ from transformer_course.assistant.library.letters import encode_letters
 def chat_example(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report ids and labels of a conversation, encoded letter by letter."""
     turns = [tuple(turn) for turn in json.loads(inputs["turns"])]
-    result = function(turns, encode_letters)
+    newline = str(inputs.get("newline", "\n"))  # what a newline is encoded as
+    result = function(turns, lambda text: encode_letters(text.replace("\n", newline)))
     if not isinstance(result, tuple) or len(result) != 2:
         raise WrongAnswerError(f"expected ids and labels, got {describe(result)}")
     return {

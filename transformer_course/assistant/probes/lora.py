@@ -31,8 +31,9 @@ def lora_linear(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
         "base": "the same layer" if layer.base is base else "a different layer",
         "start of a": _describe_start(layer.a),
         "start of b": _describe_start(layer.b),
-        "result before training": layer(x),
+        "result before training": layer(-x),  # no two calls get the same
     }
+    layer.train("bias" not in inputs)  # either mode will do
     with torch.no_grad():
         layer.a.copy_(inputs["a"])
         layer.b.copy_(inputs["b"])

@@ -25,6 +25,8 @@ def take_step(
     loss, gradient = _weighted(bug, logits, ids, answers)
     if bug == "logs answers, learns all":
         gradient = _weighted("questions", logits, ids, answers)[1]
+    elif bug == "learns answers, logs less":
+        loss = _weighted("all tokens in the mean", logits, ids, answers)[0]
     elif bug == "gradient of a sum":
         gradient = gradient * answers[:, 1:].sum()
     elif bug == "uphill":
