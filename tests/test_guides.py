@@ -49,7 +49,7 @@ NEEDS = {
     "a table that was filled in (tests/extras/written)":
         r"autograder written 02 --from",
     "an LMS (tests/extras/lti)":
-        r"autograder ((grades|collect|feedback) 02\w* --(to|from) |lms-roster |lti-key)",
+        r"autograder ((grades|collect|feedback) 02\w* --(to|from) |lms-roster|lti-key)",
     "the packages of a website (tests/extras/website)": r"autograder site",
 }  # fmt: skip
 CLASS = ("ada", "alan", "bob", "cleo", "dora", "eve")
