@@ -59,19 +59,22 @@ def _send_grades(
 
 
 def _fetch(opening: Opening, unit: str, root: Path, folder: Path) -> list[str]:
-    from autograder.classroom import gradebook
     from autograder.extras.lti import fetching
 
-    max_points = sum(item.max_points for item in gradebook.list_items(unit, root))
-    return fetching.fetch(opening(root, unit, max_points), folder)
+    return fetching.fetch(opening(root, unit, _max_points(unit, root)), folder)
 
 
 def _send_feedback(opening: Opening, unit: str, root: Path, is_trial: bool) -> Delivery:
-    from autograder.classroom import gradebook
     from autograder.extras.lti import returning
 
-    max_points = sum(item.max_points for item in gradebook.list_items(unit, root))
-    return returning.send(unit, root, opening(root, unit, max_points), is_trial)
+    assignment = opening(root, unit, _max_points(unit, root))
+    return returning.send(unit, root, assignment, is_trial)
+
+
+def _max_points(unit: str, root: Path) -> float:
+    from autograder.classroom import gradebook
+
+    return sum(item.max_points for item in gradebook.list_items(unit, root))
 
 
 def _service(opening: Opening, takes_files: bool) -> Service:
@@ -95,12 +98,11 @@ SERVICES = {
     option("service", None, choices=tuple(_OPENINGS)),
 )  # fmt: skip
 def _lms_roster(unit: str, root: Path, options: Namespace) -> int:
-    from autograder.classroom import gradebook
     from autograder.course.files import write
     from autograder.extras.lti import class_list
 
     opening = _OPENINGS[options.service]
-    assignment = opening(root, unit, gradebook.max_points(unit, root))
+    assignment = opening(root, unit, _max_points(unit, root))
     path = root / "reports" / f"roster-{options.service}.csv"
     write(path, class_list.as_roster(assignment.read_people()))
     print(path)
