@@ -15,7 +15,7 @@
 # - to find the block and the head through which a fact travels;
 # - which control each of these experiments needs.
 #
-# *About 2½ hours · short path about 1: exercises 9.1, 9.2, 9.3*
+# *About 3 hours · short path about 1: exercises 9.1, 9.2, 9.3*
 #
 # *Seven exercises and one question in words · 100 points; the whole notebook runs in
 # about two minutes on one core.* The short path carries the story of sections 1 and 2:
@@ -1208,7 +1208,6 @@ def the_head_that_carries_it():
 # - A correct tool is exact to less than 1e-5; a faulty one is off by more than 1e-3
 #   somewhere, for random texts.
 # - Both texts are `(1, L)`, with at most 12 tokens and ids below `vocab_size`.
-# - Your test raises no error other than `AssertionError`.
 #
 # </details>
 # <details><summary>How it is graded</summary>
