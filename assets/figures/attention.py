@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from pen import BLUE, CELL, GREEN, GREY, INK, ORANGE, PINK, SHADE, Sheet, mixed
+from pen import BLUE, CELL, GREEN, GREY, INK, ORANGE, PINK, Sheet, mixed
 
 from autograder.figures import told
 
@@ -101,7 +101,7 @@ HEADS = (BLUE, ORANGE, GREEN)
 
 def multi_head() -> tuple[Sheet, str]:
     """One projection each for q, k and v, read as heads, attended to, merged."""
-    sheet = Sheet(92, 32)
+    sheet = Sheet(98, 32)
     sheet.text(6, 2.2, "(B, L, d_model)", 9, GREY)
     sheet.text(24.5, 2.2, "split into heads", 9, GREY)
     sheet.text(44.8, 2.2, "(B, h, L, d_k)", 9, GREY)
@@ -132,9 +132,8 @@ def multi_head() -> tuple[Sheet, str]:
     sheet.arrow((77, 15.2), (79.6, 15.2))
     sheet.box(79.8, 12.7, 6, 5, "w_o", INK, 11)
     sheet.arrow((85.8, 15.2), (88, 15.2))
-    sheet.text(88.4, 10.6, "output", 10, align="center")
-    sheet.text(85.5, 20.6, "(B, Lq, d_model)", 8.5, GREY)
-    sheet.box(88.1, 12.7, 3.2, 5, "", INK, fill=SHADE)
+    sheet.text(92.4, 20.6, "(B, Lq, d_model)", 8.5, GREY)
+    sheet.box(88.2, 12.7, 8.6, 5, "output", INK)
     return sheet, (
         "Query, key and value, each (B, L, d_model), go through a projection of their "
         "own. The result of each is split into three heads, blocks of adjacent "

@@ -14,6 +14,7 @@ def bars(
     form: str = ".3f",
     colours: Any = style.BLUE,
     most: float | None = None,
+    log: bool = False,
 ) -> None:
     """Draw a bar for each value, the first at the bottom.
 
@@ -21,7 +22,10 @@ def bars(
         form: how to write a value.
         colours: of all bars, or of each.
         most: where the axis ends; None: with room for the values' text.
+        log: whether the axis is logarithmic, for positive values of many sizes.
     """
+    from matplotlib.ticker import NullLocator
+
     values = list(named.values())
     container = axes.barh(list(named), values, height=0.62, color=colours)
     axes.bar_label(
@@ -29,4 +33,9 @@ def bars(
     )
     axes.grid(False)
     axes.spines[:].set_visible(False)
-    axes.set(xticks=[], xlim=(0, 1.15 * max(values) if most is None else most))
+    if log:
+        axes.set(xscale="log", xlim=(min(values) / 2, 4 * max(values)))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set(xticks=[])
+    else:
+        axes.set(xticks=[], xlim=(0, 1.15 * max(values) if most is None else most))

@@ -40,10 +40,10 @@ def as_svg(figure: Any, alt: str, tight: bool = True) -> str:
         tight: cut off empty margins. Frames of one size, shown in turn, keep theirs.
     """
     import matplotlib
-    from matplotlib.colors import to_rgb
+    from matplotlib.colors import to_rgba
 
     for part in _around(figure):
-        _paint(part, to_rgb)
+        _paint(part, to_rgba)
     buffer = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": alt}):  # the same each time it is drawn
         figure.savefig(
@@ -109,15 +109,15 @@ def _stands_on(text: Any, shapes: list[Any]) -> bool:
     return any(shape.get_window_extent().contains(x, y) for shape in shapes)
 
 
-def _paint(part: Any, to_rgb: Any) -> None:
+def _paint(part: Any, to_rgba: Any) -> None:
     """Black becomes the page's ink; any other colour was chosen and stays."""
     for kind in ("color", "edgecolor", "markeredgecolor", "markerfacecolor"):
         if not hasattr(part, f"set_{kind}") or not hasattr(part, f"get_{kind}"):
             continue
         painted = getattr(part, f"get_{kind}")()
         try:
-            black = to_rgb(painted) == _BLACK
+            *colour, opacity = to_rgba(painted)
         except (TypeError, ValueError):  # several colours, or none
             continue
-        if black:
+        if tuple(colour) == _BLACK and opacity > 0:  # a bar has no frame
             getattr(part, f"set_{kind}")(INK)

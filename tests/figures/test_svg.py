@@ -62,6 +62,13 @@ def test_black_in_an_empty_circle_is_the_pages_colour(axes):
     assert as_svg(axes.figure, "A circle.").count("currentColor") > around
 
 
+def test_the_colours_of_a_legend_have_no_frame(axes):
+    axes.bar([0], [1], color=style.BLUE, label="eight")
+    axes.legend()
+    blue = re.findall(rf"fill: {style.BLUE};?[^\"]*", as_svg(axes.figure, "."), re.I)
+    assert len(blue) == 2 and not any("stroke: currentColor" in part for part in blue)
+
+
 def test_its_ground_is_the_pages(axes):
     axes.plot([1, 2], [1, 3], label="one")
     axes.legend()

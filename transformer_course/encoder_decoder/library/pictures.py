@@ -43,7 +43,10 @@ def placements(runs: Mapping[str, Sequence[Run]]) -> None:
     left.set(xlabel="step", title="loss, 8 layers, no warm-up", ylim=(1, 4))
     right.set(xlabel="layer", title="gradient norm before the first step")
     style.legend(right)
-    caption = "Within 120 steps, only pre-norm leaves the level of guessing."
+    caption = (
+        "With each of several seeds (one line each), only pre-norm leaves the level "
+        "of guessing within 120 steps."
+    )
     show(figure, f"{'; '.join(descriptions)}.", "4.4", caption)
 
 

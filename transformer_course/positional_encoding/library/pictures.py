@@ -13,10 +13,12 @@ from autograder.figures.bars import bars
 from autograder.figures.style import BLUE, ORANGE
 
 
-def _bars(named: Mapping[str, float], form: str, colours: Any = BLUE) -> Any:
+def _bars(
+    named: Mapping[str, float], form: str, colours: Any = BLUE, log: bool = False
+) -> Any:
     """Draw horizontal bars with their values."""
     figure, axes = style.subplots(height=0.45 + 0.34 * len(named), width=6.0)
-    bars(axes, named, form, colours)
+    bars(axes, named, form, colours, log=log)
     axes.invert_yaxis()
     return figure
 
@@ -89,10 +91,10 @@ def lengths(named: Mapping[str, float]) -> None:
     colours = [ORANGE if "position" in name else BLUE for name in named]
     alt = f"Bars of the average length of a vector: {told.bars(named)}"
     caption = (
-        "How long a word's vector is depends on the start and on the scale, whereas "
-        "all positions have the same length."
+        "On a logarithmic axis: how long a word's vector is depends on the start and "
+        "on the scale, whereas all positions have the same length."
     )
-    show(_bars(named, ".1f", colours), alt, "1.5", caption)
+    show(_bars(named, ".1f", colours, log=True), alt, "1.5", caption)
 
 
 def clocks(start: Tensor, moved: Tensor, wanted: Tensor, pos: int, k: int) -> None:
