@@ -194,7 +194,9 @@ def _describe(unit: Unit) -> str:
     """A unit's title, the first whole sentences of its introduction, and links."""
     cells = read(unit)
     title, *paragraphs = cells[0].text.split("\n\n")
-    prose = (re.match(r"\A[^$]*[.?!]\*?(?=\s|$)", text) for text in paragraphs)
+    # A sentence begins with a capital letter; "et al." is followed by a year.
+    end = r"\A[^$]*[.?!]\*?(?=\s+[A-Z*]|\s*\Z)"
+    prose = (re.match(end, text) for text in paragraphs)
     sentences = next((match[0] for match in prose if match), "")
     count = sum(cell.role == "check" and not cell.is_given for cell in cells)
     return f"""\
