@@ -37,12 +37,12 @@ def chat_example(
 
 
 class LoRALinear(nn.Module):
-    """A frozen linear layer plus a trainable change of low rank (Hu et al. 2021).
+    """A frozen linear layer plus a trainable update of low rank (Hu et al. 2021).
 
     Args:
         base: the layer to tune, from d_in to d_out features.
-        rank: of the change.
-        alpha: the change is multiplied by alpha / rank.
+        rank: of the update.
+        alpha: the update is multiplied by alpha / rank.
     """
 
     def __init__(self, base: nn.Linear, rank: int = 8, alpha: float = 16.0):
@@ -54,7 +54,7 @@ class LoRALinear(nn.Module):
         self.scale = alpha / rank
 
     def forward(self, x: Float[Tensor, "*batch d_in"]) -> Float[Tensor, "*batch d_out"]:
-        """What the layer computes, and its change."""
+        """The layer's output plus the low-rank update."""
         change = x @ self.a.T @ self.b.T  # (..., d_out)
         return self.base(x) + self.scale * change
 

@@ -169,3 +169,35 @@ def patching_map(
             patched = run_edited(model, ids, {name: replace})
             effects[row, position] = (difference(patched) - start) / (end - start)
     return effects
+
+
+def assert_patches(
+    patch: Callable[..., Float[Tensor, "1 L V"]], num_blocks: int, vocab_size: int
+) -> None:
+    """Pass quietly if a tool patches one state, or else fail an assertion.
+
+    Args:
+        patch: from ids, other ids, a block and a position to logits.
+        num_blocks: number of blocks of the tool's model.
+        vocab_size: number of tokens of its vocabulary.
+
+    Raises:
+        AssertionError: the tool does something else.
+    """
+
+    def close(logits: Tensor, expected: Tensor) -> bool:
+        return torch.allclose(logits, expected, rtol=0, atol=1e-4)
+
+    ids = torch.randint(vocab_size, (1, 5))
+    other = (ids + torch.randint(1, vocab_size, (1, 5))) % vocab_size
+    plain = patch(ids, ids, 0, 0)
+    for position in range(5):
+        swapped = torch.where(torch.arange(5) == position, other, ids)
+        expected = patch(swapped, swapped, 0, 0)
+        assert close(patch(ids, other, 0, position), expected), "not like the token"
+        for block in range(num_blocks):
+            unchanged = patch(ids, ids, block, position)
+            assert close(unchanged, plain), "a text's own state changes it"
+    for block in range(1, num_blocks):
+        late, early = (patch(ids, other, at, 4) for at in (block, 0))
+        assert not close(late, early), "a later state has no context"
