@@ -42,6 +42,7 @@ def unfolding(head: str, inside: str, is_open: bool = False) -> str:
 def visible_words(panel: str) -> int:
     """How many words of a panel are to be read before anything is unfolded."""
     words, hidden, is_closed = 0, 0, list[bool]()
+    panel = re.sub(r"</?(?:span|b)\b[^>]*>", "", panel)  # they divide no word
     for part in re.split(r"(<[^>]*>)", panel):
         if part.startswith("<details"):
             is_closed.append(" open" not in part)

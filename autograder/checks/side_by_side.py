@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import torch
 
+from autograder.checks.boxes import BLUE
 from autograder.checks.exercise import (
     RAISED,
     Answers,
@@ -33,6 +34,7 @@ LONGEST = 120  # characters of a text that is shown
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\w.+-]+|\s+|.', re.DOTALL)
 _DIGITS = range(4, 17)
 _SPACE = "\u00a0"
+_FILLED = f"background-color:{BLUE};color:#fff"  # a cell of a mask that is True
 
 Rows = list[list[str]]  # the cells of each line
 
@@ -42,7 +44,8 @@ class SideBySide:
     """What is shown of a small case: inputs by name, two results, and their difference.
 
     ``place`` is the row and the cell of the first difference, None where there is none
-    to be marked; ``remark`` says what the results do not show.
+    to be marked; ``remark`` says what the results do not show. The cells of masks that
+    are True are filled.
     """
 
     inputs: tuple[tuple[str, str], ...]
@@ -51,6 +54,7 @@ class SideBySide:
     actual: Rows
     place: tuple[int, int] | None
     remark: str = ""
+    is_mask: bool = False
 
     def lines(self) -> list[str]:
         """The same as plain text; a row that differs is marked at its end."""
@@ -112,12 +116,21 @@ class SideBySide:
         lines = []
         for n, cells in enumerate(rows):
             escaped = [html.escape(cell) for cell in cells]
+            if self.is_mask:
+                filled = [cell.startswith("T") for cell in escaped]
+                escaped = [cell.rstrip(_SPACE) for cell in escaped]
             if self.place and self.place[0] == n and self.place[1] < len(cells):
                 cell = self.place[1]
                 text = escaped[cell].rstrip(_SPACE)
                 space = escaped[cell][len(text) :]
                 style = "text-decoration:underline;text-decoration-thickness:2px"
                 escaped[cell] = f'<b style="{style}">{text}</b>{space}'
+            if self.is_mask:
+                escaped = [
+                    f'<span style="padding:0 .35em;{_FILLED if is_true else ""}">'
+                    f"{cell}</span>"
+                    for cell, is_true in zip(escaped, filled, strict=True)
+                ]
             lines.append("".join(escaped).replace(_SPACE, "&nbsp;"))
         return "<br>".join(lines)
 
@@ -137,7 +150,8 @@ def compare_side_by_side(result: CaseResult) -> SideBySide:
     expected_rows, rows = _distinguish(expected, actual, place, rows)
     name = translate(finding.name) if len(result.case.expected) > 1 else ""
     inputs = tuple(_named_inputs(result.case.inputs))
-    return SideBySide(inputs, name, expected_rows, rows, place, remark)
+    is_mask = isinstance(expected, torch.Tensor) and expected.dtype == torch.bool
+    return SideBySide(inputs, name, expected_rows, rows, place, remark, is_mask)
 
 
 def _with_an_error(result: CaseResult, finding: Finding) -> SideBySide:

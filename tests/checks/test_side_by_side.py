@@ -48,7 +48,8 @@ def test_masks_are_shown_as_grids_with_the_row_that_differs():
         "  T T F      F T T",
         "  T T T      F F T",
     ]
-    assert visible_words(shown.html) <= 15, "a row is one word; a mark divides it"
+    assert visible_words(shown.html) <= 15, "a row is one word"
+    assert shown.html.count("background-color") == 12, "what is True is filled"
 
 
 def test_floats_have_as_many_digits_as_their_difference_takes():
