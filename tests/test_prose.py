@@ -27,6 +27,7 @@ NOT_PROSE = {
 # Read off what Python says of an error, or off the label of an answer.
 READ_BY_DIAGNOSTICS = {
     "checks/diagnostics/errors.py",
+    "checks/diagnostics/relations.py",
     "checks/diagnostics/symptoms.py",
     "checks/diagnostics/texts.py",
     "checks/diagnostics/values.py",

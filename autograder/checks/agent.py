@@ -41,7 +41,7 @@ def serve(name: str, ticket: str, get: Callable[[], object]) -> None:
         while (message := receive(channel))[0] != f"done {ticket}":
             call = f"{ticket} {number}"
             if message[0] in (f"ask {call}", f"{BRIEFLY} {call}"):
-                is_brief = message[0].startswith(BRIEFLY)
+                is_brief = message[0] == f"{BRIEFLY} {call}"
                 with reset():
                     answer = _answer(
                         name, get, message[1], _asking(channel, call), is_brief

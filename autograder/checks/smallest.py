@@ -73,4 +73,4 @@ def observe_briefly(probe: Report, answer: object, inputs: Answers) -> Answers:
 def _can_be_limited() -> bool:
     """Whether this system and this thread can end code that runs on and on."""
     is_main = threading.current_thread() is threading.main_thread()
-    return is_main and hasattr(signal, "SIGPROF")
+    return is_main and hasattr(signal, "setitimer")

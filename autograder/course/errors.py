@@ -20,6 +20,7 @@ or a student's object:
     TooLongError                   checks/time_limit.py: code that does not end
     CannotTraceError               checks/tracing.py
     NotListedError                 extras/questions/listing.py
+    GradeRefusedError              extras/lti/web.py: one student's grade
     NothingObservedError           extras/questions/observations.py
     NotPlacedError                 classroom/lms/archive.py: a member of an archive
 

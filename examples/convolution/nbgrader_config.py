@@ -14,8 +14,9 @@ c = get_config()  # noqa: F821
 c.CourseDirectory.course_id = settings()["course_id"]
 
 # Due dates with their time zones; a list and a collection that no submission stops or
-# backdates.
-dates.install()
+# backdates. Late work: docs/instructor.md, "Late work".
+dates.install(grace_minutes=0)
+c.LateBudget.days = 0  # late days that each student may spend over the term
 c.ExchangeFactory.list = "autograder.grading.listing.CourseList"
 c.ExchangeFactory.collect = "autograder.grading.collect.CourseCollect"
 

@@ -85,6 +85,8 @@ class _Page(html.parser.HTMLParser):
             self.found.append(f"<meta {equivalents}>")
 
     def handle_data(self, data: str) -> None:
+        # A font in the page itself is neither run nor fetched.
+        data = re.sub(r"url\(data:font/woff2;base64,[\w+/=]*\)", "", data)
         if self._style and re.search(r"@import|url\(", data):
             self.found.append(f"style {data:.120}")
 

@@ -51,8 +51,10 @@ ZEROS = (
 )
 RAISES = "def table_by_loops(max_len, d_model):\n    raise ValueError"
 NOTHING = "def table_by_loops(max_len, d_model):\n    return None"
-# Right up to position 64, which is most of what is asked for.
-SHORT = RIGHT["table_by_loops"].replace("range(max_len)", "range(min(max_len, 64))")
+# Right but for its dtype, which spoils that of a row.
+WIDE = RIGHT["table_by_loops"].replace(
+    "torch.zeros(max_len, d_model)", "torch.zeros(max_len, d_model).double()"
+)
 # Keeps what is in place for another check, in a sandbox that goes on to the next one.
 KEEPS = RIGHT["module"].replace(
     "        return x +",
@@ -70,7 +72,7 @@ HANDED_IN = {
     "zeros": {"sinusoid": LOOK_UP, "table_by_loops": ZEROS},
     "raises": {"sinusoid": BY_ATAN2, "table_by_loops": RAISES},
     "nothing": {"sinusoid": BY_ATAN2, "table_by_loops": NOTHING},
-    "honest": {"sinusoid": LOOK_UP, "table_by_loops": SHORT},
+    "honest": {"sinusoid": BY_ATAN2, "table_by_loops": WIDE},
     "keeps": {"module": f"KEPT = []\n{KEEPS}", "shift_matrix": FROM_KEPT},
     "right": RIGHT,
 }
@@ -131,7 +133,7 @@ def test_a_table_that_is_mostly_right_is_put_in_place(course):
     assert 0.5 <= table["points"] / POINTS["table_by_loops"] < 1
     row = record(course, "honest", "sinusoid")
     assert row["given"] == [f"{UNIT}/table_by_loops"]
-    assert 0 < row["points"] < POINTS["sinusoid"]
+    assert 0 < row["points"] <= POINTS["sinusoid"]
 
 
 def test_what_another_check_has_kept_is_gone(course):

@@ -45,8 +45,8 @@ PANEL = """\
 Embeddings nachschlagen, mit Padding: N von N Punkten
   Token N wird auch dann zum Nullvektor, wenn es kein Padding-Token gibt.
   Frag dich: Was soll mit Token N geschehen, wenn `padding_idx` None ist?
-  Verlorene Punkte: N von N für Werte, N von N für wiederholte und besondere Aufrufe, \
-N von N für Gradienten und Startwerte.
+  Verlorene Punkte: N von N für Werte, N von N für wiederholte Aufrufe, N von N für \
+ungewöhnliche Eingaben, N von N für Gradienten.
   ✗ N Fälle scheitern auf dieselbe Weise (zuerst: kein Padding-Token)
       Vektoren: N von N Zahlen weichen ab, am stärksten bei [N, N, N]: erwartet: N, \
 bei dir: N

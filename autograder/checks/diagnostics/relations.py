@@ -14,12 +14,14 @@ from autograder.checks.diagnostics.alike import is_gradient
 from autograder.checks.diagnostics.values import CREATED, Sign
 from autograder.checks.exercise import AFTERWARDS, CaseResult, Finding, Value
 from autograder.checks.language import _, translate
+from autograder.checks.points import RESULTS
+from autograder.checks.prices import PRICES
 from autograder.checks.probes.default import MAKE
 from autograder.checks.properties import what_was_seen
 
 _GRADIENT = "gradient of "
-_PARAMETER = re.compile(r"([\w.]+) \([\d, ]*\)")  # a name and a shape
-MINOR = frozenset({"form", "calls", "learning", "mode", "errors"})  # no results
+_PARAMETER = re.compile(r"(?<![\w.])([\w.]+) \([\d, ]*\)")  # a name and a shape
+MINOR = frozenset(PRICES).difference(RESULTS)  # aspects that hold no results
 _NAMED = 3  # names in a sentence
 _FEWEST = 3  # cases that fail, to say what is right in all of them
 _TELLING = 3  # so many different values are not right by chance

@@ -16,7 +16,7 @@ from autograder.grading.intake.files import take
 from autograder.grading.intake.reading import StudentCell, read
 
 _APPEAL = re.compile(
-    r"[\s*_#>]*regrade\s+([\w.-]{1,80}?)[\s*_]*:[\s*_]*(\S.*)", re.I | re.S
+    r"\A[\s*_#>]*+regrade\s+([\w.-]{1,80}?)[\s*_]*:[\s*_]*(\S.*)", re.I | re.S
 )
 _LONGEST = 2000  # letters of a reason
 Cells = tuple[tuple[str, str], ...]

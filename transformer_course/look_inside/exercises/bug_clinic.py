@@ -135,4 +135,7 @@ ACCEPTED = [
         """)),
 ]
 
-EXERCISE = Specification(target="assert_patches", precise=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)
+EXERCISE = Specification(
+    target="assert_patches", precise=False, separate="each case has bugs of its own",
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)
