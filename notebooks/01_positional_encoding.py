@@ -384,7 +384,7 @@ def gaps_of_four_mixers():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# For `d_model = 6`, which value does $i$ have in column 4? And in column 5?
+# For `d_model = 6`, what is the value of $i$ in column 4? And in column 5?
 #
 # </details>
 # <details><summary>Hint 2: a trace</summary>
@@ -581,7 +581,7 @@ def four_curves():
 # from 1 to -0.42.
 #
 # The whole table comes next. Read it from left to right: from a second hand to one that
-# hardly moves in a whole book.
+# hardly moves over the length of a book.
 
 
 # %%
@@ -969,9 +969,9 @@ def one_hot_view():
 # The paper gives the reason in one sentence of section 3.5: for any fixed $k$, the
 # encoding of $pos + k$ is a *linear function* of the encoding of $pos$.
 #
-# The clock shows why: wherever it starts, pair $i$ rotates in $k$ steps by the angle
-# $k\,\omega_i$, where $\omega_i = 10000^{-2i/d_\text{model}}$ is its frequency, and a
-# rotation is a matrix:
+# The clock shows why: wherever it starts, pair $i$ turns through the angle
+# $k\,\omega_i$ in $k$ steps, where $\omega_i = 10000^{-2i/d_\text{model}}$ is its
+# frequency, and a rotation is a matrix:
 #
 # $$PE_{pos+k} = M_k\, PE_{pos} \quad\text{for every } pos, \qquad
 # M_k = \begin{pmatrix} R_0 & & \\ & R_1 & \\ & & \ddots \end{pmatrix}$$
@@ -1004,15 +1004,15 @@ def one_hot_view():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# A pair holds $\sin a$ above $\cos a$. Which two factors must multiply them, so that
-# the sum of the products is $\sin(a + b)$? What is the angle $b$ for pair $i$?
+# A pair holds $\sin a$ above $\cos a$. By which two factors must they be multiplied for
+# the products to add up to $\sin(a + b)$? What is the angle $b$ for pair $i$?
 #
 # </details>
 # <details><summary>Hint 2: shapes</summary>
 #
 # `d_model = 6` has three angles and three blocks of shape `(2, 2)`. The blocks are on
 # the diagonal of a `(6, 6)` matrix: rows and columns `0, 1`, then `2, 3`, then `4, 5`.
-# `torch.block_diag` puts them there, and a loop would do as well.
+# `torch.block_diag` puts them there, but a loop would do just as well.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -1278,7 +1278,7 @@ def three_tables():
 # %% [markdown]
 # In table A, the cosine has an exponent of its own, so the two columns of a pair no
 # longer have the same frequency. In table B, $j$ is already $2i$ and is doubled once
-# more, so half the columns use up all wavelengths, and the rest hardly move.
+# more, so half the columns use up all the wavelengths, and the rest hardly move.
 #
 # Such a table can go unnoticed because nothing crashes and a network still trains: on
 # the toy task of section 8, five runs with either table got at least 98% right. In the
@@ -1396,8 +1396,8 @@ def your_test_at_work():
 # %% [markdown]
 # A property that catches one bug may be blind to the other. "Every pair has length 1"
 # finds A, whose sine and cosine belong to different angles, whereas row 0 finds
-# neither. Both properties together still miss B, because its pairs have length 1 and
-# start at the correct angle, and only the frequencies give it away.
+# neither. Even together, the two properties still miss B, because its pairs have length
+# 1 and start at the correct angle; only the frequencies give it away.
 
 # %% [markdown]
 # ## 10. Your embedding in the machine

@@ -967,9 +967,10 @@ def cost_over_length():
 
 
 # %% [markdown]
-# Twice the length takes about four times as long, because the square is part of the
-# task; even the fused backend lowers only the constant. The two plain versions may show
-# one larger jump, where the matrix of weights outgrows the processor's cache.
+# Twice the length takes about four times as long, because the quadratic cost is
+# inherent in the task; even the fused backend only lowers the constant. The two plain
+# versions may show one larger jump, where the matrix of weights outgrows the
+# processor's cache.
 #
 # The memory for the weights also grows by a factor of 4. This is what the blocks save,
 # together with the time to move the matrix back and forth. The blocks are also why the
@@ -979,10 +980,10 @@ def cost_over_length():
 #
 # How can a softmax be computed block by block when its denominator needs every score?
 # By correcting the sum as larger scores arrive (Milakov and Gimelshein 2018). Suppose
-# that the scores are 1, 2 and 3, and that the first tile holds 1 and 2: relative to the
-# largest score so far, its powers sum to $e^{-1} + e^0 = 1.37$. When the second tile
-# brings the 3, this sum is multiplied by $e^{2-3} = 0.37$ before the new power
-# $e^0 = 1$ is added, and the result, $0.37 \cdot 1.37 + 1 = 1.50$, is exactly
+# that the scores are 1, 2 and 3, and that the first tile holds 1 and 2: measured from
+# the largest score so far, its exponentials sum to $e^{-1} + e^0 = 1.37$. When the
+# second tile brings the 3, this sum is multiplied by $e^{2-3} = 0.37$ before the new
+# power $e^0 = 1$ is added, and the result, $0.37 \cdot 1.37 + 1 = 1.50$, is exactly
 # $e^{-2} + e^{-1} + e^0$. The mixture of the values is corrected by the same factor,
 # and the division waits until the end.
 
@@ -1300,8 +1301,8 @@ def look_it_up():
 # From each of the five random starts that we tried, the first layer learns to answer
 # every question. Before training, a name attends to all entries nearly equally;
 # afterwards it attends to its own, although nobody ever pointed that entry out. The
-# loss was enough, because moving a little weight to the correct entry always made it a
-# little smaller. No dictionary could have learnt that.
+# loss alone was enough, because it always fell slightly when a little weight moved to
+# the correct entry. No dictionary could have learnt that.
 #
 # The second layer sees which digits are in the book, but not which of them belongs to
 # the name. The best it can do is to answer with the most frequent digit, which is
@@ -1575,10 +1576,11 @@ def dog_bites_man():
 # ## 10. The maps of a real model
 #
 # Here is your formula at work in a published model, MiniLM (Wang et al. 2020), an
-# encoder like BERT with 6 layers of 12 parallel attentions each, fine-tuned to find
-# sentences with the same meaning. Its attention weights for ten sentences come with the
-# course, and in unit 4 the whole model runs in your own classes. Does "it" attend
-# to the cat here as well, and does it turn to the tree when "scared" becomes "tall"?
+# encoder like BERT with 6 layers, each running attention 12 times in parallel,
+# fine-tuned to find sentences with the same meaning. Its attention weights for ten
+# sentences come with the course, and in unit 4 the whole model runs in your own
+# classes. Does "it" attend to the cat here as well, and does it turn to the tree when
+# "scared" becomes "tall"?
 
 
 # %%
@@ -1656,9 +1658,9 @@ for n in (50, 512, 1_024, 5_000, 100_000):
 #
 # In each of its 30 blocks, the chat model of unit 1 calls a function with the same
 # arguments as your `scaled_dot_product_attention`, so yours can take its place
-# unchanged. The next cell also asks three copies that have one part broken each: the
-# scores are not divided by $\sqrt{d_k}$, every key gets the same weight, or the causal
-# mask is missing.
+# unchanged. The next cell also asks three copies, each with one part broken: the scores
+# are not divided by $\sqrt{d_k}$, every key gets the same weight, or the causal mask is
+# missing.
 #
 # **Predict first.** Which of the broken copies, if any, still write English?
 # %%

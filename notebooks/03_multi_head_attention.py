@@ -284,8 +284,8 @@ check("multi_head_attention/list_of_heads", ListOfHeads)
 #
 # If we stack the small matrices into one tall matrix, a single product gives the
 # queries of all heads: features `0 ... d_k-1` belong to head 0, the next `d_k` to head
-# 1, and so on. All that remains is to *read* these features as heads. The figure shows
-# on the left what the projection returns, and on the right what attention needs; the
+# 1, and so on. All that remains is to *read* these features as heads. On the left, the
+# figure shows what the projection returns, and on the right, what attention needs; the
 # colours are the three heads.
 
 # %%
@@ -451,9 +451,10 @@ def split_and_shortcut():
 # merged                      (B, L, h * d_k)
 # ```
 #
-# If PyTorch complains that the *view size is not compatible with the stride*: the
-# entries of a transposed tensor are no longer stored in the order in which you read
-# them. Some functions copy them into that order for you, but `view` never does.
+# If PyTorch complains that the *view size is not compatible with the stride*, that is
+# because the entries of a transposed tensor are no longer stored in the order in which
+# you read them. Some functions copy them into that order for you, but `view` never
+# does.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -1010,8 +1011,8 @@ def birth_of_two_heads():
 # %% [markdown]
 # One head settles on position 0 first, because that answer is the same for every row
 # and therefore easier to learn; the other head then finds the previous position, row by
-# row, and the loss falls to zero with it. The order was the same in all five runs that
-# we tried: the error in the first word was halved 10 to 25 steps earlier than the
+# row, and as it does so the loss falls to zero. The order was the same in all five runs
+# that we tried: the error in the first word was halved 10 to 25 steps earlier than the
 # error in the word before.
 #
 # Nobody told the heads what to do, and yet they divided the work between them. But the
@@ -1028,7 +1029,7 @@ def birth_of_two_heads():
 #
 # where $W^O_i$ are the columns of $W^O$ that belong to head $i$. So we can measure how
 # much each head contributes to each feature of the answer. Features 0 to 7 hold the
-# word before, and features 8 to 15 the first word:
+# previous word, and features 8 to 15 the first word:
 
 
 # %%
@@ -1057,8 +1058,8 @@ def who_writes_what():
 # Finally, we break the layer with four heads by silencing one head at a time: we set
 # its columns of `w_o` to zero and leave everything else as trained.
 #
-# **Predict first.** Four heads share two questions. Without one of the heads, what is
-# the error in the word before, and what is the error in the first word?
+# **Predict first.** Four heads share two questions. When one of the heads is removed,
+# what is the error in the previous word, and what is the error in the first word?
 
 
 # %%
@@ -1085,8 +1086,8 @@ def one_head_removed():
 # %% [markdown]
 # In this run, each head serves a single question: without it, the error in that answer
 # rises to about 0.5, while the other answer is unaffected. An answer has 8 components,
-# but a head can carry only 4, so each question takes two heads, and half of the answer
-# disappears with one of them. In four further runs, each question again took two heads,
+# but a head can carry only 4, so each question takes two heads, and losing one of them
+# loses half of the answer. In four further runs, each question again took two heads,
 # but the error rose to as much as 0.91, and the other answer suffered by up to 0.09. In
 # large models, which have capacity to spare, many heads can be removed with hardly any
 # loss (Michel et al. 2019).
@@ -1153,8 +1154,8 @@ def one_head_removed():
 # - The new layer has no dropout, even if `mine` has, and all its parameters are
 #   trainable.
 # - `mine` is not modified.
-# - Rely on no attribute of `mine` other than its four layers and `num_heads`; infer
-#   `d_model` from a layer.
+# - Do not rely on any attribute of `mine` other than its four layers and `num_heads`;
+#   infer `d_model` from a layer.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -1384,8 +1385,8 @@ def your_heads_in_a_chat_model():
 # - `pack_heads`: the proof that both versions are the same.
 # - `mask_for_heads`: batch and heads, kept apart.
 # - `MultiHeadAttention`: with dropout on its weights, and equal to PyTorch's own layer.
-# - `to_pytorch`: your weights in PyTorch's own layer. `from_pytorch` leads back, and
-#   `pytorch_mask` converts the mask.
+# - `to_pytorch`: your weights in PyTorch's own layer. `from_pytorch` converts in the
+#   other direction, and `pytorch_mask` converts the mask.
 #
 # **Next:** unit 4 surrounds this layer with normalisation, residual connections and a
 # small network, and the result is the Transformer.

@@ -404,7 +404,7 @@ check("encoder_decoder/feed_forward", FeedForward)
 #
 # If the network is a memory, it should be good at facts that cannot be inferred from
 # anything else. We give every ordered pair of 32 names a random answer, which makes
-# 1,024 facts of the form *f(a, b) = c*, and train three small models to know them by
+# 1,024 facts of the form *f(a, b) = c*, and have three small models learn them by
 # heart: one attention layer, the same layer followed by your `FeedForward`, and three
 # attention layers, which together have as many parameters as the second model. Your
 # `add_and_norm` holds each of them together.
@@ -490,8 +490,8 @@ def a_thousand_facts():
 # ## 3. The encoder
 #
 # BERT's base model stacks the same layer twelve times, each time with new weights:
-# self-attention and a feed-forward network, each wrapped in add & norm. Since you have
-# all the parts, only the assembly is left:
+# self-attention and a feed-forward network, each wrapped in add & norm. Now that you
+# have all the parts, you only need to assemble them:
 #
 # $$x \;\to\; \text{add \& norm}_1(\text{self-attention}) \;\to\;
 # \text{add \& norm}_2(\text{feed-forward}) \;\to$$
@@ -1164,13 +1164,14 @@ drawing(
 #
 # - Submodules `source` and `target`: `positional_encoding.InputLayer(vocab, d_model,
 #   positions, dropout, padding_idx)`.
-# - Both input layers have the same `positions` module. The default is
+# - The two input layers share one `positions` module. The default is
 #   `positional_encoding.PositionalEncoding(table)` with the sinusoids of positions 0 to
 #   `max_len - 1`.
 # - `pad_id` is the `padding_idx` of both embeddings: its vector starts at zero and is
 #   never trained.
 # - Submodules `encoder` and `decoder`: a `Stack` of `num_layers` layers each. If
-#   `norm_first`, each ends in an `nn.LayerNorm(d_model)` of its own, otherwise in none.
+#   `norm_first`, each ends in its own `nn.LayerNorm(d_model)`; otherwise there is no
+#   final norm.
 # - Submodule `output`: an `nn.Linear` with bias.
 # - `decode` depends on its arguments alone, not on what `encode` was called with.
 # - `nn.Transformer` is not allowed.
@@ -1800,7 +1801,7 @@ def your_test_at_work():
 # ## 9. Three families
 #
 # The parts can be used in three ways, which differ in *who may attend to whom* and in
-# what the model is asked in training, its **objective**.
+# what the model is trained to do, its **objective**.
 #
 # | family | parts | each position attends to | is asked | known examples |
 # |---|---|---|---|---|
@@ -1829,7 +1830,8 @@ def your_test_at_work():
 # - `input` adds the sinusoids of `max_len` positions, and its `padding_idx` is
 #   `pad_id`.
 # - Dropout goes into the input layer and into all encoder layers.
-# - With `norm_first`, the stack ends in an `nn.LayerNorm(d_model)`, otherwise in none.
+# - With `norm_first`, the stack ends in an `nn.LayerNorm(d_model)`; otherwise there is
+#   no final norm.
 # - Padding is never attended to.
 # - `nn.TransformerEncoder` is not allowed.
 #

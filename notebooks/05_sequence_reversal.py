@@ -402,8 +402,8 @@ def the_first_steps():
 #
 # What does the decay buy? With cosine decay, the model of this unit ends its training
 # with between 99 and 100 % of all sequences correct. With a constant rate after the
-# warm-up, it ends with 42 to 79 %, and that figure jumps from step to step (five seeds
-# each).
+# warm-up, it ends at 42 to 79 %, and that figure jumps around from step to step (five
+# seeds each).
 #
 # ### Exercise 5.3 - Warm-up and cosine
 #
@@ -950,9 +950,9 @@ def new_model(vocab_size: int = 14) -> nn.Module:
 # %% [markdown]
 # ### Overfit one batch first
 #
-# Before you spend minutes on a training run, spend a moment on training with **one**
-# batch of eight sequences, again and again. A model that cannot learn eight sequences
-# by heart has a bug, and you have found out cheaply.
+# Before you spend minutes on a training run, spend a moment training on **one** batch
+# of eight sequences, again and again. A model that cannot learn eight sequences by
+# heart has a bug, and you have found out cheaply.
 
 
 # %%
@@ -1212,7 +1212,7 @@ def learning_rates():
 # is a matter of luck, since the same seeds gave anything from 35 to 90 %. And with 1
 # the loss gets stuck near 2.3, which is $\log 10$, the loss of a model that knows the
 # ten digits and nothing else. None of these runs explodes, because AdamW's steps are
-# never much longer than the rate; the last one looks calm, and it is dead.
+# never much longer than the rate; the last run looks calm, but it is dead.
 #
 # SGD's steps are proportional to the gradient, so a single steep spot can ruin the run:
 # after a dozen steps the loss is `nan`, and so is every parameter from then on.
@@ -1428,7 +1428,8 @@ def the_cliff():
 # changes with every step and every length. In a comparison on several tasks, ALiBi and
 # rotary positions extrapolated poorly, and a decoder without any encoding did best
 # (Kazemnejad et al. 2023). The held-out score could not have warned you, because its
-# sequences had the same lengths as the training data: **a test shows what it tests.**
+# sequences had the same lengths as the training data: **a test shows only what it
+# tests.**
 #
 # ## 11. Look inside: the anti-diagonal
 #
@@ -1776,7 +1777,8 @@ def read_it_backwards():
 # we tried (78 to 82 % against 69 to 73 %). The authors believed that what counts is how
 # recently the *first* symbol to be written was read: in a reversed source it comes just
 # before the writing begins. Translations mostly keep the order of the source, so they
-# benefit; our reversal would not, since from a reversed source it becomes a plain copy.
+# benefit; our reversal would not, since reversing the source turns it into a plain
+# copy.
 #
 # Bahdanau, Cho and Bengio (2015) saw that translations by such pairs got worse with the
 # length of the sentence, and blamed the single vector. Their decoder looks back, at
@@ -1873,9 +1875,9 @@ def words_backwards():
 # `masked_loss` and `fit` work unchanged. What is new is how to *choose* that token.
 #
 # Taking the most probable one each time always gives the same text, and usually a dull
-# one, which prefers frequent words and repeats itself (Holtzman et al. 2020). So we
-# **sample** the next token from the model's distribution, and three parameters, which
-# many language models offer, set how boldly.
+# one, full of frequent words and repetition (Holtzman et al. 2020). So we **sample**
+# the next token from the model's distribution, and three parameters, which many
+# language models offer, set how boldly.
 #
 # - **Temperature** $T$: the logits are divided by it before the softmax. Below 1,
 #   likely tokens become likelier; above 1, the probabilities become more alike.
@@ -1900,7 +1902,7 @@ def words_backwards():
 #
 # - Temperature 0 or below raises `ValueError` (given).
 # - `top_k` may exceed V; then all tokens stay.
-# - `top_p` counts the probabilities that are left after `top_k`.
+# - `top_p` applies to the probabilities that are left after `top_k`.
 # - At least one token always stays.
 # - A logit of `-inf` keeps probability 0. No two other logits of a row are equal.
 # - The logits are not modified, and nothing is sampled yet.
@@ -1908,9 +1910,9 @@ def words_backwards():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Sort a row, the most probable token first. A token stays if the sum of those *before*
-# it is still below `top_p`. Which token does that rule always keep? And which index did
-# each token have before you sorted?
+# Sort a row with the most probable token first. A token stays if the sum of those
+# *before* it is still below `top_p`. Which token does that rule always keep? And which
+# index did each token have before you sorted?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -2216,8 +2218,8 @@ def a_model_that_writes():
 #
 # The chat model of unit 1 predicts one token at a time, as your Transformer does, and
 # the ids of its `<|im_start|>` and `<|im_end|>` are 1 and 2, those of BOS and EOS. It
-# can therefore write with your `greedy_sequence`, on top of the parts that are already
-# yours. The second run is broken on purpose: its test for EOS has been removed, so that
+# can therefore write with your `greedy_sequence`, using the parts that you have already
+# built. The second run is broken on purpose: its test for EOS has been removed, so that
 # it always writes 25 tokens.
 #
 # **Predict first.** What comes after the answer?

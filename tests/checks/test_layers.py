@@ -108,3 +108,10 @@ def test_a_wrong_form_alone_and_one_of_unknown_results_stay_as_they_are(exercise
 def test_another_order_of_dimensions_is_no_form_that_is_set_right(exercise):
     verdict = named(exercise, twice=lambda x: (3 * x).T.double())
     assert " + " not in verdict.mistake.name
+
+
+def test_a_tensor_where_a_text_is_expected_has_no_form_to_set_right():
+    case = Case("case", "c", "", {}, {"verdict": "rejected"}, {})
+    exercise = Exercise("unit/one", "One", 1.0, (case,))
+    result = judge(exercise, [case], lambda case: {"verdict": torch.tensor(False)})
+    assert not result.passed and result.points == 0
