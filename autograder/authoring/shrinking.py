@@ -41,8 +41,8 @@ def _cut_lists(inputs: Answers) -> Iterator[dict[str, Value]]:
         if isinstance(data, list) and len(data) > 1:
             lists.setdefault(len(data), {})[name] = data
     for length, named in lists.items():
-        for kept in _cuts(length, least=1) if len(named) > 1 else ():
-            cut = {n: json.dumps([d[i] for i in kept]) for n, d in named.items()}
+        for indices in _cuts(length, least=1) if len(named) > 1 else ():
+            cut = {n: json.dumps([d[i] for i in indices]) for n, d in named.items()}
             yield {**inputs, **cut}
 
 
@@ -59,10 +59,12 @@ def _cut_sizes(inputs: Answers) -> Iterator[dict[str, Value]]:
     tensors = {n: v for n, v in inputs.items() if isinstance(v, torch.Tensor)}
     sizes = {size for tensor in tensors.values() for size in tensor.shape}
     for size in sorted(sizes - {0, 1}, reverse=True):
-        for kept in _cuts(size, least=1):
-            cut = {name: _cut(tensor, size, kept) for name, tensor in tensors.items()}
+        for indices in _cuts(size, least=1):
+            cut = {
+                name: _cut(tensor, size, indices) for name, tensor in tensors.items()
+            }
             numbers = {
-                name: torch.tensor(len(kept))
+                name: torch.tensor(len(indices))
                 for name, tensor in tensors.items()
                 if not tensor.dim() and tensor.dtype == torch.int64 and tensor == size
             }
@@ -71,22 +73,22 @@ def _cut_sizes(inputs: Answers) -> Iterator[dict[str, Value]]:
             yield {**inputs, **cut}
 
 
-def _cut(tensor: torch.Tensor, size: int, kept: list[int]) -> torch.Tensor:
+def _cut(tensor: torch.Tensor, size: int, indices: list[int]) -> torch.Tensor:
     for dim, length in enumerate(tensor.shape):
         if length == size:
-            tensor = tensor.index_select(dim, torch.tensor(kept, dtype=torch.int64))
+            tensor = tensor.index_select(dim, torch.tensor(indices, dtype=torch.int64))
     return tensor
 
 
 def _cuts(length: int, least: int = 0) -> Iterator[list[int]]:
-    """The places that are kept: a half of them, and all but one."""
+    """The indices that are kept: a half of them, and all but one."""
     places = list(range(length))
     if length // 2 >= max(least, 1):
         yield places[: length // 2]
         yield places[length // 2 :]
     if length > least:
         for place in reversed(places) if length <= _FEW else (length - 1, 0):
-            yield [other for other in places if other != place]
+            yield [p for p in places if p != place]
 
 
 def _smaller_values(value: Value, level: int) -> Iterator[Value]:
@@ -125,8 +127,8 @@ def _fewer_parts(text: str) -> Iterator[str]:
     separators = (*_SEPARATORS, " ") if _is_of_numbers(text) else _SEPARATORS
     separator = next((s for s in separators if s in text), "")
     parts = text.split(separator) if separator else []
-    for kept in _cuts(len(parts), least=1):
-        yield separator.join(parts[place] for place in kept)
+    for indices in _cuts(len(parts), least=1):
+        yield separator.join(parts[place] for place in indices)
     for place, part in enumerate(parts):
         for smaller in _fewer_parts(part) if separator != " " else ():
             yield separator.join([*parts[:place], smaller, *parts[place + 1 :]])
@@ -147,15 +149,15 @@ def _smaller_data(data: Any, level: int) -> Iterator[Any]:
             for smaller in _smaller_data(item, level - 1):
                 yield {**data, key: smaller}
     elif isinstance(data, list) and not level:
-        for kept in _cuts(len(data)):
-            yield [data[place] for place in kept]
+        for indices in _cuts(len(data)):
+            yield [data[place] for place in indices]
     elif isinstance(data, dict) and not level:
-        for kept in _cuts(len(data)):
-            yield dict([*data.items()][place] for place in kept)
+        for indices in _cuts(len(data)):
+            yield dict([*data.items()][place] for place in indices)
     elif isinstance(data, str) and not level:
         separator = " " if " " in data else ""
         parts = data.split() if separator else list(data)
-        for kept in _cuts(len(parts), least=1):
-            yield separator.join(parts[place] for place in kept)
+        for indices in _cuts(len(parts), least=1):
+            yield separator.join(parts[place] for place in indices)
     elif type(data) is int and not level:
         yield from _smaller_numbers(data)

@@ -130,7 +130,7 @@ class _Search:
             for name, answer in mistaken_objects(specification).items()
             if not isinstance(answer, ConfinedProgram)
         }
-        self._known: dict[str, Case | None] = {}  # cases by their inputs
+        self._completed: dict[str, Case | None] = {}  # cases by their inputs
 
     def choose(self) -> tuple[Case, ...]:
         """The cases that tell most mistakes, each by the smallest input."""
@@ -156,12 +156,9 @@ class _Search:
         failing = (case for case in self._starts if self._fails(name, case))
         by_size = sorted(failing, key=lambda case: len(named_text(case.inputs)))
         for case in by_size[:_STARTS]:
-            shown = list[Case]()
-            for smaller in self._descend(name, case):
-                if _can_be_shown(smaller):
-                    shown.append(smaller)
-            if shown:
-                yield from (shown[0], shown[-1])
+            readable = [c for c in self._descend(name, case) if _can_be_shown(c)]
+            if readable:
+                yield from (readable[0], readable[-1])
                 return
 
     def _descend(self, name: str, case: Case) -> Iterator[Case]:
@@ -188,7 +185,7 @@ class _Search:
         is_possible = self._specification.is_possible
         if is_possible and not is_possible(case.inputs):
             return None
-        if key not in self._known:
+        if key not in self._completed:
             try:
                 with limit(_SECONDS):
                     answers = expected_answers(
@@ -198,8 +195,8 @@ class _Search:
                 answers = {}
             expected = {n: answers[n] for n in case.expected if n in answers}
             complete = replace(case, expected=expected)
-            self._known[key] = complete if expected else None
-        return self._known[key]
+            self._completed[key] = complete if expected else None
+        return self._completed[key]
 
     def _is_agreed(self, case: Case) -> bool:
         """Whether all right answers agree, so that the inputs make sense."""
@@ -231,5 +228,5 @@ def _cover(trials: Sequence[_Trial]) -> Iterator[_Trial]:
         trial = next(trial for trial in trials if name in trial.tells)
         smallest[trial] = smallest.get(trial, 0) + 1
     ordered = sorted(smallest, key=lambda trial: -smallest[trial])
-    others = [trial for trial in reversed(trials) if trial not in smallest]
-    yield from [*ordered, *others][:MOST]
+    further = [trial for trial in reversed(trials) if trial not in smallest]
+    yield from [*ordered, *further][:MOST]

@@ -15,7 +15,7 @@ from autograder.checks.global_state import reset, restored
 from autograder.checks.interactor import Ask, asking
 from autograder.checks.language import template
 from autograder.checks.observe import describe_error, observe
-from autograder.checks.probes import find
+from autograder.checks.probes import Report, find
 from autograder.checks.smallest import BRIEFLY, observe_briefly
 from autograder.checks.wire import receive, send
 from autograder.checks.words import CHANNEL
@@ -40,12 +40,10 @@ def serve(name: str, ticket: str, get: Callable[[], object]) -> None:
         number = 0
         while (message := receive(channel))[0] != f"done {ticket}":
             call = f"{ticket} {number}"
-            if message[0] in (f"ask {call}", f"{BRIEFLY} {call}"):
-                is_brief = message[0] == f"{BRIEFLY} {call}"
+            ways = {f"ask {call}": observe, f"{BRIEFLY} {call}": observe_briefly}
+            if way := ways.get(message[0]):
                 with reset():
-                    answer = _answer(
-                        name, get, message[1], _asking(channel, call), is_brief
-                    )
+                    answer = _answer(name, get, message[1], _asking(channel, call), way)
                 send(channel, f"answer {call}", answer)
                 number += 1
 
@@ -102,7 +100,7 @@ def _answer(
     get: Callable[[], object],
     inputs: Answers,
     ask: Ask,
-    is_brief: bool = False,
+    observe_answer: Callable[[Report, object, Answers], Answers],
 ) -> Answers:
     try:
         answer = get()
@@ -112,7 +110,6 @@ def _answer(
     except Exception as error:
         return {RAISED: describe_error(error)}
     probe = find(name)
-    observe_answer = observe_briefly if is_brief else observe
     return observe_answer(
         lambda target, copies: probe.play(target, copies, ask), answer, inputs
     )

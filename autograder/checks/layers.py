@@ -17,7 +17,6 @@ import torch
 from autograder.checks.diagnostics.alike import is_gradient
 from autograder.checks.diagnostics.parts import other_dtype
 from autograder.checks.diagnostics.promises import input_change
-from autograder.checks.diagnostics.relations import MINOR
 from autograder.checks.diagnostics.shapes import rank
 from autograder.checks.diagnostics.symptoms import SEEN, of_all
 from autograder.checks.diagnostics.values import Sign
@@ -28,6 +27,7 @@ from autograder.checks.exercise import (
     Finding,
     Mistake,
 )
+from autograder.checks.points import MINOR
 from autograder.checks.several import is_telling, join_mistakes
 from autograder.checks.values import same_answer, same_tensors
 
@@ -66,8 +66,8 @@ def name_layers(
         else:
             is_complete = False
     named = list({mistake.says: mistake for mistake in named}.values())
-    known = [mistake for mistake in named if mistake.name in exercise.mistakes]
-    if len(named) < 2 or not (known or len(forms) == len(named)):
+    has_exact = any(mistake.name in exercise.mistakes for mistake in named)
+    if len(named) < 2 or not (has_exact or len(forms) == len(named)):
         return None
     named.sort(key=lambda mistake: mistake.name != _CHANGED)  # the cause of more
     is_complete &= len(named) <= _MOST and not _contradicted(results, named)
@@ -125,15 +125,15 @@ def _minor_parts(
             _predicts(result, finding, mistake) for mistake in named
         )
 
-    rest = _select(results, is_unexplained)
+    unexplained = _select(results, is_unexplained)
     aspects = dict.fromkeys(
         result.case.aspect_of(finding.name)
-        for result in rest
+        for result in unexplained
         for finding in result.findings
         if finding.problem
     )
     for aspect in aspects:
-        yield _select(rest, partial(_counts_for, aspect))
+        yield _select(unexplained, partial(_counts_for, aspect))
 
 
 def _counts_for(aspect: str, result: CaseResult, finding: Finding) -> bool:
@@ -176,7 +176,7 @@ def _set_forms_right(
 
     A form is wrong in the same way in all wrong results of one name.
     """
-    seen = list[Mistake]()
+    symptoms = list[Mistake]()
     for sign, convert in ((rank, _as_shape), (other_dtype, _as_dtype)):
         for name in _wrong_tensors(results):
             findings = [
@@ -185,9 +185,9 @@ def _set_forms_right(
             symptom: Sign = sign(findings)
             converted = [convert(finding) for finding in findings]
             if symptom and None not in converted:
-                seen.append(Mistake(SEEN, *symptom))
+                symptoms.append(Mistake(SEEN, *symptom))
                 results = [_convert(result, name, convert) for result in results]
-    first = {mistake.asks: mistake for mistake in reversed(seen)}
+    first = {mistake.asks: mistake for mistake in reversed(symptoms)}
     return list(first.values())[::-1], results
 
 

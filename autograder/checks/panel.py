@@ -123,10 +123,10 @@ def as_html(
         return boxed(BLUE, _passed_html(verdict, next_step))
     pictures = draw_pictures(verdict) if pictures is None else pictures
     head = _head(f"<strong>{inline(_(verdict.title))}</strong>", verdict)
-    evidence = _smallest_html(verdict)
+    first, *other_rows = rows(verdict)
+    evidence = _smallest_html(verdict, first.first)
     parts = "".join(map(_folded_points, _aspects(verdict)))
     lead = head + _mistake_html(verdict) + evidence + parts
-    first, *other_rows = rows(verdict)
     opened = _row_html(first, verdict, pictures, is_first=not evidence)
     others_html = "".join(
         _row_html(row, verdict, pictures, is_first=False) for row in other_rows
@@ -228,14 +228,14 @@ def _smallest_lines(verdict: CheckResult) -> list[str]:
     return [_(_SMALLEST), *(f"  {line}" for line in lines)]
 
 
-def _smallest_html(verdict: CheckResult) -> str:
+def _smallest_html(verdict: CheckResult, first: CaseResult) -> str:
     """The same, and the hint of the first case, which is folded."""
     if verdict.smallest is None:
         return ""
-    shown, first = compare_side_by_side(verdict.smallest), rows(verdict)[0].first
+    table = compare_side_by_side(verdict.smallest).html
     rule = "" if verdict.mistake else hint(first, verdict)  # else it asks a question
     rule_html = f"<div>{inline(rule)}</div>" if rule else ""
-    content = f"{html.escape(_(_SMALLEST))}{shown.html}{rule_html}"
+    content = f"{html.escape(_(_SMALLEST))}{table}{rule_html}"
     return f'<div style="margin:.5em 0">{content}</div>'
 
 

@@ -34,6 +34,7 @@ from autograder.checks.values import same_but_dtype
 Credits = dict[str, dict[str, float]]  # by aspect, then by the name of the case
 SEQUENCE = "property_sequence"  # the case of several calls of an exercise's own probe
 RESULTS = ("values", "masks")  # aspects whose cases hold answers of other ones
+MINOR = frozenset(PRICES).difference(RESULTS)  # those that hold no results
 
 
 def earned(
@@ -126,9 +127,9 @@ def _charge(
     remaining = sum(points.values())
     if not damaged or due <= 0 or not remaining:
         return
-    for aspect, own in points.items():
-        cut = own * due / remaining
-        points[aspect], most[aspect] = own - cut, most[aspect] - cut
+    for aspect, share in points.items():
+        cut = share * due / remaining
+        points[aspect], most[aspect] = share - cut, most[aspect] - cut
     most[damaged[0]] += due
 
 

@@ -106,7 +106,7 @@ def _by_position(
         parameters = [*inspect.signature(function).parameters]
     except (TypeError, ValueError):
         return function
-    own = {
+    parameter_of = {
         name: parameter
         for name, parameter in zip(names, parameters, strict=False)
         if name not in parameters and parameter not in names
@@ -114,8 +114,9 @@ def _by_position(
 
     @functools.wraps(function)
     def call(*args: Any, **keywords: Any) -> Any:
-        renamed.update({n: own[n] for n in keywords if n in own})
-        return function(*args, **{own.get(n, n): v for n, v in keywords.items()})
+        renamed.update({n: parameter_of[n] for n in keywords if n in parameter_of})
+        by_parameter = {parameter_of.get(n, n): v for n, v in keywords.items()}
+        return function(*args, **by_parameter)
 
     return call
 

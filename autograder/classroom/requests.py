@@ -104,8 +104,8 @@ def answer(
     gradebook.change(
         root, lambda book: _write_answer(book, unit, student, item.name, text, points)
     )
-    given = "" if points is None else f" ({points:g} points)"
-    _add(path, "", [f"**Answer of {today}:** {text}{given}"])
+    with_points = "" if points is None else f" ({points:g} points)"
+    _add(path, "", [f"**Answer of {today}:** {text}{with_points}"])
     return path
 
 

@@ -23,38 +23,38 @@ def side_by_side(expected, actual, **inputs):
 
 
 def test_lists_are_shown_as_lines_with_the_first_difference_below():
-    shown = side_by_side('["ab", "c"]', '["a", "b", "c"]', words='["abc"]')
-    assert shown.lines() == [
+    table = side_by_side('["ab", "c"]', '["a", "b", "c"]', words='["abc"]')
+    assert table.lines() == [
         'words = ["abc"]',
         '  expected  ["ab", "c"]',
         '  yours     ["a", "b", "c"]',
         "             ^^^",
     ]
-    assert shown.html.count("<b ") == 2
-    assert ">&quot;ab&quot;</b>" in shown.html and ">&quot;a&quot;</b>" in shown.html
+    assert table.html.count("<b ") == 2
+    assert ">&quot;ab&quot;</b>" in table.html and ">&quot;a&quot;</b>" in table.html
 
 
 def test_a_longer_list_differs_where_the_shorter_one_ends():
-    shown = side_by_side("[1, 2]", "[1, 2, 3]")
-    assert shown.lines()[-1].index("^") == shown.lines()[-2].index(", 3]")
+    table = side_by_side("[1, 2]", "[1, 2, 3]")
+    assert table.lines()[-1].index("^") == table.lines()[-2].index(", 3]")
 
 
 def test_masks_are_shown_as_grids_with_the_row_that_differs():
-    shown = side_by_side(SQUARE, SQUARE.T, length=torch.tensor(3))
-    assert shown.lines() == [
+    table = side_by_side(SQUARE, SQUARE.T, length=torch.tensor(3))
+    assert table.lines() == [
         "length = 3",
         "  expected   yours",
         "  T F F      T T T   <--",
         "  T T F      F T T",
         "  T T T      F F T",
     ]
-    assert visible_words(shown.html) <= 15, "a row is one word"
-    assert shown.html.count("background-color") == 12, "what is True is filled"
+    assert visible_words(table.html) <= 15, "a row is one word"
+    assert table.html.count("background-color") == 12, "what is True is filled"
 
 
 def test_floats_have_as_many_digits_as_their_difference_takes():
-    shown = side_by_side(torch.tensor([2.0, 77.8801]), torch.tensor([2.0, 77.8923]))
-    assert shown.lines()[:2] == [
+    table = side_by_side(torch.tensor([2.0, 77.8801]), torch.tensor([2.0, 77.8923]))
+    assert table.lines()[:2] == [
         "  expected      2 77.88",
         "  yours         2 77.89",
     ]
@@ -69,20 +69,20 @@ def test_an_error_stands_in_place_of_a_result():
 
 def test_another_shape_or_dtype_is_said_and_nothing_is_marked():
     for actual in (SQUARE[:2], SQUARE.long(), "None", Other("list")):
-        shown = side_by_side(SQUARE, actual)
-        assert shown.place is None and shown.remark
+        table = side_by_side(SQUARE, actual)
+        assert table.place is None and table.remark
 
 
 def test_of_several_results_the_one_that_differs_is_named():
     case = Case("s", "", "", {}, {"source": torch.ones(2), "target": torch.ones(2)})
     answers = {"source": torch.ones(2), "target": torch.zeros(2)}
-    shown = compare_side_by_side(compare(case, answers))
-    assert shown.name == "target" and "target, expected" in shown.html
+    table = compare_side_by_side(compare(case, answers))
+    assert table.name == "target" and "target, expected" in table.html
 
 
 def test_a_large_answer_is_left_out():
-    shown = side_by_side(SQUARE, torch.zeros(99, 99))
-    assert shown.actual == [["..."]] and "99" in shown.remark
+    table = side_by_side(SQUARE, torch.zeros(99, 99))
+    assert table.actual == [["..."]] and "99" in table.remark
 
 
 @pytest.mark.parametrize(
@@ -111,5 +111,5 @@ def test_whatever_a_sandbox_answers_is_shown_and_escaped(actual):
     case = Case("s", "", "", {"x": torch.ones(2)}, {"a": torch.tensor([1, 2])})
     result = compare(case, {"a": actual})
     if not result.passed:
-        shown = compare_side_by_side(result)
-        assert len("\n".join(shown.lines())) < 3000 and "<div><div>" not in shown.html
+        table = compare_side_by_side(result)
+        assert len("\n".join(table.lines())) < 3000 and "<div><div>" not in table.html

@@ -14,14 +14,12 @@ from autograder.checks.diagnostics.alike import is_gradient
 from autograder.checks.diagnostics.values import CREATED, Sign
 from autograder.checks.exercise import AFTERWARDS, CaseResult, Finding, Value
 from autograder.checks.language import _, translate
-from autograder.checks.points import RESULTS
-from autograder.checks.prices import PRICES
-from autograder.checks.probes.default import MAKE
+from autograder.checks.points import MINOR
+from autograder.checks.probes.default import ATTRIBUTE, MAKE
 from autograder.checks.properties import what_was_seen
 
 _GRADIENT = "gradient of "
 _PARAMETER = re.compile(r"(?<![\w.])([\w.]+) \([\d, ]*\)")  # a name and a shape
-MINOR = frozenset(PRICES).difference(RESULTS)  # aspects that hold no results
 _NAMED = 3  # names in a sentence
 _FEWEST = 3  # cases that fail, to say what is right in all of them
 _TELLING = 3  # so many different values are not right by chance
@@ -60,11 +58,11 @@ def _gradients(results: Sequence[CaseResult]) -> Iterator[tuple[str, Finding]]:
     """The gradients that should not be zero, by what they are taken for."""
     for result in results:
         for finding in result.findings:
-            reported = what_was_seen(finding.name)[0]
             expected = finding.expected
-            is_gradient = reported.startswith(_GRADIENT)
-            if is_gradient and isinstance(expected, torch.Tensor) and expected.any():
-                yield reported.removeprefix(_GRADIENT), finding
+            is_expected = isinstance(expected, torch.Tensor) and bool(expected.any())
+            if is_gradient(finding) and is_expected:
+                name, _label = what_was_seen(finding.name)
+                yield name.removeprefix(_GRADIENT), finding
 
 
 def _largest_part(name: str, dead: set[str], names: Iterable[str]) -> str:
@@ -85,7 +83,7 @@ def _other_parameters(results: Sequence[CaseResult]) -> Sign:
         for f in result.findings
         if f.problem and f.name == "parameters"
     ]
-    differences = {(own - asked, asked - own) for asked, own in wrong}
+    differences = {(actual - expected, expected - actual) for expected, actual in wrong}
     if len(differences) != 1:
         return None
     more, fewer = differences.pop()
@@ -109,9 +107,9 @@ def _no_attribute(results: Sequence[CaseResult]) -> Sign:
     is_module = all(any(n.startswith(MAKE) for n in r.case.inputs) for r in results)
     if not findings or not is_module:
         return None
-    if not all(f.actual == "None" and f.name.isidentifier() for f in findings):
+    if not all(f.actual == "None" and f.name.startswith(ATTRIBUTE) for f in findings):
         return None
-    names = _join(list(dict.fromkeys(f.name for f in findings)))
+    names = _join(list(dict.fromkeys(f.name[len(ATTRIBUTE) :] for f in findings)))
     message = _("Your module does not hold {names} as an attribute of that name.")
     return message.format(names=names), _(
         "Which attributes does the contract list, and where does `__init__` set them?"
@@ -181,7 +179,7 @@ def _join(names: Sequence[str]) -> str:
 
 def _limit(names: Sequence[str]) -> str:
     """Up to three names, and how many more there are."""
-    shown, more = ", ".join(names[:_NAMED]), len(names) - _NAMED
-    if more <= 0:
-        return shown
-    return _("{names} and {more} more").format(names=shown, more=more)
+    first_names, omitted = ", ".join(names[:_NAMED]), len(names) - _NAMED
+    if omitted <= 0:
+        return first_names
+    return _("{names} and {more} more").format(names=first_names, more=omitted)

@@ -39,6 +39,7 @@ from autograder.checks.probes.weights import (
 )
 
 CALL = "call"  # the input that describes the call
+ATTRIBUTE = "attribute "  # before the name of a number that a module holds
 MAKE = "make."  # before the name of an argument that creates a module
 
 
@@ -78,7 +79,8 @@ def _read_numbers(module: Any, names: Sequence[str]) -> Seen:
     """The numbers that a module has as attributes, as text."""
     numbers = {name: str(getattr(module, name, None)) for name in names}
     return {
-        f"attribute {name}": value.removesuffix(".0") for name, value in numbers.items()
+        f"{ATTRIBUTE}{name}": value.removesuffix(".0")
+        for name, value in numbers.items()
     }
 
 
@@ -216,7 +218,7 @@ class _DefaultProbe(Probe):
 DEFAULT = _DefaultProbe(
     observe_call,
     reports={
-        "form": ("attribute *", "type of *"),
+        "form": (f"{ATTRIBUTE}*", "type of *"),
         "calls": ("* afterwards",),
         "gradients": ("gradient of *",),
         "learning": ("parameters", *BEGINNING.split("; ")),

@@ -145,15 +145,15 @@ class AdvantageAssignment:
                 yield
             except LtiServiceException as error:
                 response = error.response
-                said = f"{response.status_code} {web.shorten(response.text)}"
+                reply = f"{response.status_code} {web.shorten(response.text)}"
                 if response.url.startswith(self._token_url):
                     raise CourseError(
-                        f"the LMS gives us no token: {said}; are client_id, token_url "
+                        f"the LMS gives us no token: {reply}; are client_id, token_url "
                         "and the public key the same on both sides?"
                     ) from None
                 if of_student and response.status_code not in (401, 500, 502):
-                    raise web.GradeRefusedError(f"the LMS: {said}") from None
-                raise CourseError(f"the LMS refuses: {said}") from None
+                    raise web.GradeRefusedError(f"the LMS: {reply}") from None
+                raise CourseError(f"the LMS refuses: {reply}") from None
             except LtiException as error:
                 raise CourseError(f"the LMS: {web.shorten(error)}") from None
 

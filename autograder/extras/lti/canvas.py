@@ -83,11 +83,11 @@ class CanvasAssignment:
 
     def send(self, key: str, mark: SentMark) -> None:
         """Set a student's grade, and add a comment."""
-        self._edit(
-            key,
-            submission={"posted_grade": f"{mark.score:.10g}"},
-            comment={"text_comment": mark.comment},
-        )
+        with self._asking(of_student=True):
+            self._submission(key).edit(
+                submission={"posted_grade": f"{mark.score:.10g}"},
+                comment={"text_comment": mark.comment},
+            )
 
     def attach(self, key: str, page: Path, score: float | None, comment: str) -> None:
         """Attach a page to a comment of its own on a student's submission."""
@@ -127,10 +127,6 @@ class CanvasAssignment:
                 "user_id": key,
             },
         )
-
-    def _edit(self, key: str, **fields: Any) -> None:
-        with self._asking(of_student=True):
-            self._submission(key).edit(**fields)
 
     @contextlib.contextmanager
     def _asking(self, of_student: bool = False) -> Iterator[None]:
@@ -188,9 +184,9 @@ def _is_fault(error: Exception) -> bool:
 
 def _message(error: Any) -> str:
     """What Canvas says, out of the several forms that its errors have."""
-    said = error.message
-    if isinstance(said, tuple):  # ("Something went wrong. ", the whole answer)
-        said = said[-1].get("message") or said[-1].get("status") or said
-    if isinstance(said, list) and said and isinstance(said[0], dict):
-        said = said[0].get("message", said)
-    return str(said)
+    message = error.message
+    if isinstance(message, tuple):  # ("Something went wrong. ", the whole answer)
+        message = message[-1].get("message") or message[-1].get("status") or message
+    if isinstance(message, list) and message and isinstance(message[0], dict):
+        message = message[0].get("message", message)
+    return str(message)

@@ -197,12 +197,12 @@ class MoodleAssignment:
             try:
                 yield
             except _FaultError as error:
-                said = f"{web.shorten(error)} ({web.shorten(error.code)})"
+                reply = f"{web.shorten(error)} ({web.shorten(error.code)})"
                 if error.code in _CLOSED:
                     raise CourseError(f"Moodle {_CLOSED[error.code]}") from None
                 if of_student and error.code != _HTTP:
-                    raise web.GradeRefusedError(f"Moodle: {said}") from None
-                raise CourseError(f"Moodle refuses: {said}") from None
+                    raise web.GradeRefusedError(f"Moodle: {reply}") from None
+                raise CourseError(f"Moodle refuses: {reply}") from None
 
 
 def _member(user: Mapping[str, Any]) -> LmsMember:

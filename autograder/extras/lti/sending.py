@@ -224,20 +224,20 @@ def _applied(row: GradeRow, standing: LmsStanding) -> GradeRow:
         return row
     if standing.score is not None and _is_equal(standing.score, row.mark.score):
         return row
-    shown = "nothing" if standing.score is None else sheet.number(standing.score)
-    remark = f"the LMS still shows {shown}: is the grade locked or the rubric in use?"
+    score = "nothing" if standing.score is None else sheet.number(standing.score)
+    remark = f"the LMS still shows {score}: is the grade locked or the rubric in use?"
     return replace(row, status="not applied", remark=remark)
 
 
 def _delivery(rows: Sequence[GradeRow], notes: tuple[str, ...]) -> Delivery:
     """Lay out the rows that are not the same as before, and a line of sums."""
-    shown = [row for row in rows if row.status != "same"]
+    differing = [row for row in rows if row.status != "same"]
     cells = [
         (
             printable(row.student), row.status,
             sheet.number(row.before) or "-", sheet.number(row.after) or "-", row.remark,
         )
-        for row in shown
+        for row in differing
     ]  # fmt: skip
     heads = ("student", "", "LMS", "now", "")
     widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]

@@ -98,8 +98,10 @@ class Scores(GetGrades):  # type: ignore[misc]
             return ""
         balance = balance_of(book, budget, self.student_id)
         used = balance.spent.get(self.assignment_id, 0)
-        here = f"; this unit used {used}" if used else ""
-        return f"{balance.left} of your {format_count(budget, 'late day')} left{here}"
+        in_unit = f"; this unit used {used}" if used else ""
+        return (
+            f"{balance.left} of your {format_count(budget, 'late day')} left{in_unit}"
+        )
 
     def _get_score(self, cell: NotebookNode, resources: Resources) -> None:
         super()._get_score(cell, resources)

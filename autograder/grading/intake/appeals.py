@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from autograder.grading.intake.common import OF_NBGRADER, RefusedError
-from autograder.grading.intake.files import take
+from autograder.grading.intake.files import File, take
 from autograder.grading.intake.reading import StudentCell, read
 
 _APPEAL = re.compile(
@@ -27,22 +27,32 @@ def read_appeals(folder: Path) -> dict[str, str]:
 
     The first cell about an exercise counts. What cannot be read asks nothing.
     """
-    appeals: dict[str, str] = {}
-    for cell in (cell for cells in _notebooks(folder) for cell in cells):
-        if match := _APPEAL.match(cell.source):
-            appeals.setdefault(match[1], match[2].strip()[:_LONGEST])
-    return appeals
+    try:
+        return _find_appeals(take(folder).files)
+    except RefusedError:
+        return {}
 
 
 def only_appeals(earlier: Path, new: Path) -> bool:
     """Whether a new hand-in is the earlier one with appeals in it."""
     try:
-        return bool(read_appeals(new)) and _work(earlier) == _work(new)
+        new_files = take(new).files
+        if not _find_appeals(new_files):
+            return False
+        return _work(take(earlier).files) == _work(new_files)
     except RefusedError:  # one of them is a link
         return False
 
 
-def _work(folder: Path) -> tuple[list[Cells], dict[str, bytes]]:
+def _find_appeals(files: Mapping[str, File]) -> dict[str, str]:
+    appeals: dict[str, str] = {}
+    for cell in (cell for cells in _notebooks(files) for cell in cells):
+        if match := _APPEAL.match(cell.source):
+            appeals.setdefault(match[1], match[2].strip()[:_LONGEST])
+    return appeals
+
+
+def _work(files: Mapping[str, File]) -> tuple[list[Cells], dict[str, bytes]]:
     """What is graded of a hand-in: cells without appeals, and the other files."""
     notebooks = [
         tuple(
@@ -50,9 +60,8 @@ def _work(folder: Path) -> tuple[list[Cells], dict[str, bytes]]:
             for cell in cells
             if cell.source.strip() and not _APPEAL.match(cell.source)
         )
-        for cells in _notebooks(folder)
+        for cells in _notebooks(files)
     ]
-    files = take(folder).files
     others = {
         path: file.data
         for path, file in files.items()
@@ -61,11 +70,7 @@ def _work(folder: Path) -> tuple[list[Cells], dict[str, bytes]]:
     return sorted(notebooks), others
 
 
-def _notebooks(folder: Path) -> Iterator[tuple[StudentCell, ...]]:
-    try:
-        files = take(folder).files
-    except RefusedError:
-        return
+def _notebooks(files: Mapping[str, File]) -> Iterator[tuple[StudentCell, ...]]:
     for path, file in files.items():
         if path.endswith(".ipynb"):
             try:

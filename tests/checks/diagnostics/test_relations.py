@@ -5,6 +5,7 @@ import torch
 from autograder.checks.compare import compare
 from autograder.checks.diagnostics.relations import of_relations
 from autograder.checks.exercise import Case
+from autograder.checks.probes.default import ATTRIBUTE
 
 X = torch.arange(1.0, 5.0)
 ASPECTS = {"x afterwards": "calls", "gradient of x": "learning"}
@@ -73,9 +74,10 @@ def test_parameters_that_are_too_many_or_missing_in_some_cases_are_named():
 
 
 def test_numbers_that_a_module_does_not_hold_are_named():
-    pair = ({"base": "10000", "heads": "2"}, {"base": "None", "heads": "None"})
-    kept = {"make.d_model": torch.tensor(4)}
-    assert "`base`, `heads` as an attribute" in said(pair, **kept)
+    base, heads = (f"{ATTRIBUTE}{name}" for name in ("base", "heads"))
+    pair = ({base: "10000", heads: "2"}, {base: "None", heads: "None"})
+    module = {"make.d_model": torch.tensor(4)}
+    assert "`base`, `heads` as an attribute" in said(pair, **module)
     assert not said(pair), "a function holds nothing"
-    other = ({"base": "10000"}, {"base": "500"})
-    assert "attribute" not in said(pair, other, **kept)
+    other = ({base: "10000"}, {base: "500"})
+    assert "attribute" not in said(pair, other, **module)
