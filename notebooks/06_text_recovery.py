@@ -463,9 +463,9 @@ def my_kinds():
 # what would you try? Give your kinds with their counts, and propose a remedy for the
 # two that matter most.
 #
-# *What a full answer has: kinds that are defined so that a friend would sort alike (1),
-# their counts and an example of each (1), a cause for the two most important ones (1),
-# and for each of these a change whose effect could be measured (1).*
+# *What a full answer has: kinds defined clearly enough for a friend to sort the same
+# way (1), their counts and an example of each (1), a cause for the two most important
+# ones (1), and for each of these a change whose effect could be measured (1).*
 
 # %% [markdown] written="text_recovery/diagnosis" points=4
 # *Your answer here*
@@ -589,7 +589,7 @@ check("text_recovery/merge_pair", merge_pair)
 # </details>
 # <details><summary>Speed</summary>
 #
-# Recounting all pairs in each round is fine; it takes some seconds on the corpus. You
+# Recounting all pairs in each round is fine; it takes a few seconds on the corpus. You
 # may show progress with `tqdm`; `reversal.watched(num_merges)` is True when someone
 # would see it.
 #
@@ -761,7 +761,7 @@ def two_tokenizers():
 
 # %% [markdown]
 # With whole words, the glassblower and the oversleeping are both gone, because `<unk>`
-# says that there was a word, but not which. The subwords spell them, and decoding
+# says that there was a word, but not which one. The subwords spell them, and decoding
 # restores the sentence. The cost is length: the decoder has to write more tokens, and
 # your budget is counted in tokens.
 #
@@ -865,7 +865,7 @@ def ngrams(tokens: Sequence[str], n: int) -> Counter:
 #
 # **Task.** Return the BLEU of hypotheses with one reference each, as a number between 0
 # and 100. `tokenize` cuts a text into tokens (by default `tokenize_13a`, which splits
-# off punctuation as sacrebleu does), and `ngrams` counts.
+# off punctuation as sacrebleu does), and `ngrams` counts n-grams.
 #
 # **Example.** For the hypothesis `the cat sat on mat` and the reference `the cat sat on
 # the mat`, the precisions are 5/5, 3/4, 2/3 and 1/2, BP is $e^{-1/5}$, and BLEU is
@@ -992,7 +992,7 @@ def bleu_and_unigrams():
 # the *bootstrap*, shows how much the difference varies.
 #
 # The trick of the **paired** bootstrap (Koehn 2004, EMNLP) is to score both models on
-# the *same* drawn sentences: what is hard for one is usually hard for the other, so
+# the *same* sample of sentences: what is hard for one is usually hard for the other, so
 # much of the noise cancels in the difference.
 #
 # BLEU is not a mean over sentences, so their scores cannot be averaged, but its counts
@@ -1223,7 +1223,7 @@ check("text_recovery/beam_step", beam_step)
 # %% [markdown]
 # **Second idea, EOS:** in the picture, the boxes with EOS have *ended*: these
 # *hypotheses* leave the beam, and only the best of them is remembered. Since a
-# log-probability is never above 0, a score can only fall while a prefix grows. Once the
+# log-probability is never above 0, a score can only fall as a prefix grows. Once the
 # best ended score is at least as good as the best live one, nothing can beat it, and
 # the search may stop.
 #
@@ -1598,7 +1598,7 @@ def reference_runs():
 #
 # On the toy task of unit 1, sinusoids and learnt positions did about equally well. Is
 # either of the two better here, after 400,000 target tokens, and why? When the run is
-# done, look at the curves as well as at their ends.
+# done, look at the whole curves, not just where they end.
 
 
 # %%
