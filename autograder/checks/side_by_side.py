@@ -34,6 +34,8 @@ LONGEST = 120  # characters of a text that is shown
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\w.+-]+|\s+|.', re.DOTALL)
 _DIGITS = range(4, 17)
 _SPACE = "\u00a0"
+# Without the page's own padding, which would shift the first row.
+_GRID = "white-space:pre-wrap;padding:0;background:none"
 _FILLED = f"background-color:{BLUE};color:#fff"  # a cell of a mask that is True
 
 Rows = list[list[str]]  # the cells of each line
@@ -102,7 +104,7 @@ class SideBySide:
         cells = "".join(
             '<div style="padding-right:2em">'
             f"{html.escape(f'{self.name}, {head}' if self.name else head)}<br>"
-            f'<code style="white-space:pre-wrap">{self._rows_html(rows)}</code></div>'
+            f'<code style="{_GRID}">{self._rows_html(rows)}</code></div>'
             for head, rows in (
                 (_("expected"), self.expected),
                 (_("yours"), self.actual),
