@@ -3,13 +3,14 @@
 #
 # *Dog bites man* and *man bites dog* contain the same words, and only their order tells
 # you who should see a doctor. A Transformer looks at all words at once and, left to
-# itself, cannot see that order. In this notebook you find out why, and you build the
-# part that brings order back, the positional encoding.
+# itself, is blind to their order. In this notebook you find out why, and you build the
+# part that restores the order, the positional encoding.
 #
 # *About 3 hours · short path about 1½: exercises 1.1, 1.2, 1.3, 1.4*
 #
 # *8 exercises and one question in words · 100 points.* The short path covers the
-# essentials: read the other sections now, and solve their exercises when you come back.
+# essentials: for now, just read the other sections, and come back to their exercises
+# later.
 
 # %% folded=true
 # @title The whole machine
@@ -19,15 +20,15 @@ drawing(
     "machine_embed",
     "",
     "The blue part of the chat model is what you build today; the number beside a part "
-    "is the unit that builds it.",
+    "is the unit in which you build it.",
 )
 
 # %% [markdown]
 # **Questions of this unit**
 #
 # - How does a token id become a vector, and what must not happen to padding?
-# - How do you measure whether a function can see order?
-# - What does the paper put into its table of positions, and how do you compute it
+# - How do you test whether a function can see order?
+# - What does the paper's table of positions contain, and how do you compute the table
 #   without loops?
 # - Why is that table neither a parameter nor a plain attribute?
 # - What does moving along the sentence do to an encoding?
@@ -42,7 +43,7 @@ drawing(
 # mistake. Run it as often as you like. Below each task you can unfold its *contract*,
 # the details that the check also tests, and three hints that lead from a question to
 # pseudocode. Hints cost nothing. A function marked `@demo` runs at once; if it needs an
-# exercise that you have not solved yet, a line says which.
+# exercise that you have not solved yet, it tells you which one.
 #
 # Where the text says **Predict first**, replace the question marks in `my_guess` before
 # you run the cell.
@@ -59,7 +60,7 @@ drawing(
 # | `pos` | a position; the first token has `pos = 0` |
 # | ids | `PAD = 0`, `BOS = 1`, `EOS = 2`, `UNK = 3`; real words start at 4 |
 # | arguments | are never modified in place, unless a task asks for it |
-# | floats | come in any dtype, also as views of other tensors; results keep the dtype |
+# | floats | may have any dtype and be views of other tensors; results keep the dtype |
 # | gradients | flow back through what you compute, unless the text says otherwise |
 #
 # </details>
@@ -97,17 +98,17 @@ def the_whole_machine():
 
 # %% [markdown]
 # A handful of functions did most of the work between question and answer, and in this
-# course you write them one after another. Your `embed` turns the ids of text pieces
-# (unit 6) into vectors. Attention (unit 2), split into several heads (unit 3), moves
-# information between them; residual connections (unit 4) hold each of the 30 blocks
-# together; and a loop (unit 5) writes one token after another. Units 1 to 6 each end by
-# putting your functions into this very model.
+# course you write them one by one. Your `embed` turns the ids of text pieces (unit 6)
+# into vectors. Attention (unit 2), split into several heads (unit 3), moves information
+# between them; residual connections (unit 4) hold each of the 30 blocks together; and a
+# loop (unit 5) generates one token at a time. Units 1 to 6 each end with your functions
+# running inside this very model.
 #
 # ## 1. From ids to vectors
 #
-# A network computes with vectors, but text arrives as ids. An **embedding table**
-# translates between them: it has one row for each token of the vocabulary, and to embed
-# a token is to look up its row. PyTorch keeps such a table in the layer `nn.Embedding`.
+# A network computes with vectors, but text reaches it as ids. An **embedding table**
+# maps ids to vectors: it has one row for each token of the vocabulary, and to embed a
+# token is to look up its row. PyTorch keeps such a table in the layer `nn.Embedding`.
 
 # %%
 torch.manual_seed(0)
@@ -121,12 +122,12 @@ print(words(sentences).detach().round(decimals=2))
 # Token 4 occurs at positions 0 and 2 of the first sentence, and its two vectors are
 # identical. Remember that, because it is the problem that this whole notebook solves.
 #
-# Since sentences in a batch differ in length, short ones are filled up with the
+# Since sentences in a batch differ in length, the shorter ones are filled up with a
 # **padding** token. It means nothing, so its vector should be zero, and training should
-# never change it. `padding_idx` asks for both: the layer sets that row to zero when it
-# is created, and lets no gradient reach it. Even so the vector does not *stay* zero,
-# because section 6 adds a position to it as to any other; what really excludes padding
-# is the mask of unit 2.
+# never change it. Setting `padding_idx` ensures both: the layer sets the padding row to
+# zero when it is created, and lets no gradient reach it. Even so, the vector does not
+# *stay* zero, because section 6 adds a position to it, as to any other; what really
+# excludes padding is the mask of unit 2.
 #
 # ### Exercise 1.1 - Embedding lookup with padding
 # *time ~10 min · difficulty 1/5 · 8 points*
@@ -139,16 +140,17 @@ print(words(sentences).detach().round(decimals=2))
 #
 # <details><summary>What the annotations in a stub mean</summary>
 #
-# `Float[Tensor, "B L"]` is a tensor of decimals with two dimensions, named `B` and `L`,
-# and `Int[Tensor, "B L"]` holds integers in the same shape. Nothing is checked when the
-# code runs.
+# `Float[Tensor, "B L"]` is a floating-point tensor with two dimensions, named `B` and
+# `L`, and `Int[Tensor, "B L"]` is an integer tensor of the same shape. These
+# annotations are not checked when the code runs.
 #
 # </details>
 #
 # <details><summary>Contract</summary>
 #
 # - `nn.functional.embedding` is allowed.
-# - Padding gives zeros whatever its row holds, even NaN, and no gradient reaches it.
+# - Padding gives zeros whatever its row holds, even NaN, and that row receives no
+#   gradient.
 # - All other rows receive their gradient.
 # - With `padding_idx=None`, token 0 is a token like any other.
 # - `ids` and `table` are not modified.
@@ -224,19 +226,20 @@ check("positional_encoding/embed", embed)
 # sentence. Such a mixer cannot tell *dog bites man* from *man bites dog*.
 #
 # The largest difference between the two results turns the claim "this network cannot
-# see order" into a number. Such a *property test* needs no expected values, only two
-# computations that must agree if the property holds. A gap on a single example refutes
-# the claim, whereas a zero on one example only supports it.
+# see order" into a number. Such a comparison is a *property test*: it needs no expected
+# values, only two computations that must agree if the property holds. A gap on a single
+# example refutes the claim, whereas a zero on one example only supports it.
 #
 # ### Exercise 1.2 - The shuffle gap
 # *time ~10 min · difficulty 2/5 · 12 points*
 #
-# **Task.** Shuffle the positions of `x` and then mix; also mix `x` and then shuffle the
-# result. Return the largest absolute difference between corresponding entries.
+# **Task.** Shuffle the positions of `x` and then mix; separately, mix `x` and then
+# shuffle the result. Return the largest absolute difference between corresponding
+# entries of the two.
 #
 # **Example.** Take `1, 2, 4`, the order `[2, 0, 1]`, and a mixer that multiplies each
-# entry by its position, counted from 0. Shuffled and then mixed, it gives `0, 1, 4`;
-# mixed and then shuffled, `8, 0, 2`, so the largest difference is 8.
+# entry by its position, counted from 0. Shuffling before mixing gives `0, 1, 4`,
+# whereas shuffling afterwards gives `8, 0, 2`, so the largest difference is 8.
 #
 # <details><summary>Contract</summary>
 #
@@ -254,7 +257,7 @@ check("positional_encoding/embed", embed)
 # <details><summary>Hint 2: shapes</summary>
 #
 # Both computations end in a tensor `(B, L, d_model)`, and so does their difference. The
-# result has the shape `()`, because the maximum is taken over all entries.
+# result has shape `()`, because the maximum is taken over all entries.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -344,8 +347,8 @@ def gaps_of_four_mixers():
 # We want one vector for each position, to be added to the token's vector, but what
 # should it contain?
 #
-# - The number `pos` itself grows without bound and soon drowns the words.
-# - `pos` divided by the length means a different distance in every sentence.
+# - The number `pos` itself grows without bound and soon drowns out the words.
+# - If `pos` is divided by the length, one step has a different size in every sentence.
 # - The binary digits of `pos` come close: every position is different, and all entries
 #   stay small. The last digit flips at every step, the one before it at every second
 #   step, and so on, like a row of clocks from fast to slow. But digits jump.
@@ -390,8 +393,8 @@ def gaps_of_four_mixers():
 # <details><summary>Hint 2: a trace</summary>
 #
 # For `d_model = 6` there are three pairs. Their columns are `0, 1`, then `2, 3`, then
-# `4, 5`. The exponents are `0`, `2/6` and `4/6`, each used twice.
-# The table has the shape `(max_len, 6)`.
+# `4, 5`. The exponents are `0`, `2/6` and `4/6`, each used twice, and the table has
+# shape `(max_len, 6)`.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -447,20 +450,20 @@ def the_first_rows():
 # %% [markdown]
 # ## 4. The table, at once
 #
-# Two loops in Python cost a few microseconds for *every entry*, and a table of 5,000
-# positions with 512 components has 2.5 million of them. Broadcasting, on which every
-# later unit relies, does the same work in a moment. Since the formula also works for
-# fractional and negative positions, we can allow them at no extra cost, in a tensor of
-# any shape; section 9 uses fractional ones.
+# Two nested Python loops cost a few microseconds for *every entry*, and a table of
+# 5,000 positions with 512 components each has more than 2.5 million of them.
+# Broadcasting, on which every later unit relies, does the same work in a moment. Since
+# the formula also works for fractional and negative positions, we can allow them at no
+# extra cost, in a tensor of any shape; section 9 uses fractional ones.
 #
 # ### Exercise 1.4 - The sinusoid encoding, at once
 # *time ~15 min · difficulty 3/5 · 14 points*
 #
-# **Task.** Encode a tensor of positions of any shape, without a loop over positions;
-# the result has one new last dimension, of size `d_model`.
+# **Task.** Encode a tensor of positions, which may have any shape, without looping over
+# them; the result gains a last dimension of size `d_model`.
 #
-# **Example.** `sinusoid(torch.tensor([[0, 7, 2]]), 6)` has the shape `(1, 3, 6)`, and
-# its first row is `0, 1, 0, 1, 0, 1`.
+# **Example.** `sinusoid(torch.tensor([[0, 7, 2]]), 6)` has shape `(1, 3, 6)`, and its
+# first row is `0, 1, 0, 1, 0, 1`.
 #
 # <details><summary>Contract</summary>
 #
@@ -474,16 +477,17 @@ def the_first_rows():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Each position meets each frequency. Which shapes must the two tensors have, so that
-# broadcasting multiplies every position by every frequency?
+# Each position meets each frequency. Which shapes must the two tensors have for
+# broadcasting to multiply every position by every frequency?
 #
 # </details>
 # <details><summary>Hint 2: shapes</summary>
 #
-# `(..., 1)` with `(d_model/2,)` gives angles `(..., d_model/2)`. Sine and cosine have
-# that shape too. They must be *interleaved*: stacked in a new last dimension, they form
-# pairs `(..., d_model/2, 2)`, which a reshape turns into `(..., d_model)`. Or create an
-# empty result and fill every second column.
+# Broadcasting `(..., 1)` with `(d_model/2,)` gives angles `(..., d_model/2)`. Sine and
+# cosine have that shape too. They must be *interleaved*: stacked in a new last
+# dimension, they form pairs `(..., d_model/2, 2)`, which a reshape turns into
+# `(..., d_model)`. Alternatively, create an empty result and fill every second column
+# with sines, then the rest with cosines.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -531,8 +535,8 @@ def sinusoid(
 check("positional_encoding/sinusoid", sinusoid)
 
 # %% [markdown]
-# Two independent versions of one formula are worth a lot, because each is a test of the
-# other. The next cell compares their numbers and their speed.
+# Two independent versions of one formula are valuable, because each is a test of the
+# other. The next cell compares their results and their speed.
 
 
 # %%
@@ -553,11 +557,11 @@ def race():
 # where Python went through its inner loop 32,000 times; how much faster depends on your
 # machine.
 #
-# The numerical difference is more interesting: the two tables differ by 0.00003,
-# although rounding a sine to float32 costs only about 0.00000006. The reason is that
-# the *angle* was rounded, and near 499 radians, neighbouring float32 numbers are
-# 0.00003 apart. At 5,000 positions the error grows to 0.0004, so compute the angles of
-# very long tables in float64.
+# The numerical difference is more interesting: the two tables differ by up to 0.00003,
+# although rounding a sine to float32 changes it by at most 0.00000003. The reason is
+# that the *angle* was rounded as well, and near 499 radians, neighbouring float32
+# numbers are 0.00003 apart. At 5,000 positions the error grows to 0.0004, so compute
+# the angles of very long tables in float64.
 #
 # ### Look at it
 #
@@ -575,13 +579,13 @@ def four_curves():
 
 # %% [markdown]
 # Dimensions 1 and 2 are a pair: a sine and a cosine of the same frequency, a quarter of
-# a wave apart, which repeat after 6.3 positions. The others are longer versions of the
-# same waves. Dimension 7 repeats after 14.9 positions, while dimension 16 needs 47.1,
-# so that within these 16 positions it completes only about a third of a wave, falling
-# from 1 to -0.42.
+# a wave apart, which repeat after 6.3 positions. The other two are longer waves of the
+# same kind. Dimension 7 repeats after 14.9 positions, while dimension 16 needs 47.1, so
+# that within these 16 positions it completes only about a third of a wave, falling from
+# 1 to -0.42.
 #
-# The whole table comes next. Read it from left to right: from a second hand to one that
-# hardly moves over the length of a book.
+# The whole table comes next. Read it from left to right, from a hand that completes a
+# turn every 6.3 positions to one that hardly moves in all 100.
 
 
 # %%
@@ -591,8 +595,8 @@ def heat_map_of_the_table():
 
 
 # %% [markdown]
-# Attention compares vectors by dot products, so it matters what the dot product of two
-# positions tells us. (That of position 20 with itself is 32.)
+# Attention compares vectors by their dot products, so it matters what the dot product
+# of two encodings tells us. (For position 20 and itself, it is 32.)
 #
 # **Predict first.** Which of the positions 25, 42 and 45 has the largest dot product
 # with position 20, and which the smallest?
@@ -613,18 +617,19 @@ def similarity_of_positions():
 
 # %% [markdown]
 # Position 25 comes first with 23.5, as one would expect of the nearest, but then comes
-# 45 with 20.1, and 42 is last with 17.6, although it is closer than 45. Nearby
-# positions are more alike than distant ones only on the whole, because a sum of cosines
-# ripples. The two peaks in the figure have the same shape, because the dot product
-# depends on nothing but the *distance*: one pair contributes
+# 45 with 20.1, and 42 is last with 17.6, although it is closer than 45. It is only on
+# the whole that nearby positions are more alike than distant ones, because a sum of
+# cosines ripples. The two peaks in the figure have the same shape, because the dot
+# product depends on nothing but the *distance*: one pair contributes
 # $\sin a \sin b + \cos a \cos b = \cos(a - b)$. Section 7 builds on this property.
 #
-# The pure distance does not survive in a trained network, where words are added to the
-# positions and learnt matrices multiply both. That is one reason why later models build
-# the distance into the attention itself (see *Go further*).
+# This pure dependence on distance does not survive in a trained network, where
+# positions are added to words and both are multiplied by learnt matrices. That is one
+# reason why later models build the distance into the attention itself (see *Go
+# further*).
 #
-# Do these encodings bring order back? To find out, take the mixer *similarity*, which
-# cannot see order, add positions first, and measure again.
+# Do these encodings bring order back? To find out, take the *similarity* mixer, which
+# cannot see order, add positions to its input, and measure again.
 
 
 # %%
@@ -646,10 +651,10 @@ def order_is_back():
 # %% [markdown]
 # ## 5. The module
 #
-# A table is not yet a layer. In a network, it should be added to `(B, L, d_model)` for
-# any `L` up to the length of the table, and it should move to the GPU and change dtype
-# together with the model, but it must *not* be trained. PyTorch offers three ways of
-# keeping a tensor in a module:
+# A table is not yet a layer. In a network, it should be added to inputs
+# `(B, L, d_model)` for any `L` up to the length of the table, and it should move to the
+# GPU and change dtype together with the model, but it must *not* be trained. PyTorch
+# offers three ways of keeping a tensor in a module:
 #
 # | kept as | trained | moves with `.to(...)` | for |
 # |---|---|---|---|
@@ -669,7 +674,7 @@ def order_is_back():
 # ### Exercise 1.5 - PositionalEncoding
 # *time ~15 min · difficulty 3/5 · 12 points*
 #
-# **Task.** Keep `table` as a buffer called `pe`. In `forward`, add row `n` of it to
+# **Task.** Keep `table` as a buffer called `pe`. In `forward`, add its row `n` to
 # position `n` of every sentence, and do nothing else.
 #
 # **Example.** With a table `(50, 8)`, the module maps `x` of shape `(3, 5, 8)` to `x +
@@ -678,9 +683,10 @@ def order_is_back():
 # <details><summary>Contract</summary>
 #
 # - `pe` is a buffer, not a parameter, and holds the given table; `persistent` may be
-#   either.
+#   `True` or `False`.
 # - There is no scaling and no dropout.
-# - Sentences may be shorter than the table, and differ in length from call to call.
+# - Sentences may be shorter than the table, and their length may differ from call to
+#   call.
 # - After `.to(...)`, the result has the module's dtype and device.
 # - `x` is not modified.
 #
@@ -741,7 +747,7 @@ class PositionalEncoding(nn.Module):
 check("positional_encoding/module", PositionalEncoding)
 
 # %% [markdown]
-# The next cell shows, for both kinds of buffer, what is saved in a model's file and
+# The next cell shows, for both kinds of buffer, what is saved to the model's file and
 # what moves with the model.
 
 
@@ -778,7 +784,7 @@ def saved_or_not():
 # `nn.Embedding` by itself starts with a standard deviation of 1.
 #
 # **Predict first.** How long is the vector of a word for `d_model = 512`? Answer for
-# both starts, without the scale and with it.
+# both initialisations, with and without scaling.
 
 # %%
 my_guess = "small start: ?, scaled ?; default start: ?, scaled ?"  # yours
@@ -803,16 +809,16 @@ def lengths_of_words_and_positions():
 
 
 # %% [markdown]
-# With the small start and no scale, the word is a whisper beside its position: 1
-# against 16. With the scale both are heard, 22.6 against 16, and this is the
+# With the small start and no scaling, the word is a whisper beside its position: 1
+# against 16. With scaling, both are heard, at 22.6 against 16, and this is the
 # combination that the authors' [own code](https://github.com/tensorflow/tensor2tensor)
 # uses.
 #
-# With PyTorch's default start, a word has length 22.6 even before the scale. Scaled, it
-# reaches 512, and although nothing crashes, now the *position* is the whisper, with 16
+# With PyTorch's default start, a word has length 22.6 even before scaling. Scaled, it
+# reaches 512, and although nothing crashes, the *position* is now the whisper, at 16
 # against 512. So if you scale, start small: multiply the entries of a new embedding by
-# $1/\sqrt{d_\text{model}}$ once, before training. The line that does so is given in
-# section 8.
+# $1/\sqrt{d_\text{model}}$ once, before training. Section 8 shows the line that does
+# so.
 #
 # ### Exercise 1.6 - The input layer
 # *time ~15 min · difficulty 2/5 · 12 points*
@@ -830,14 +836,14 @@ def lengths_of_words_and_positions():
 # - `embedding` is an `nn.Embedding`; the row of `padding_idx` starts at zero and stays
 #   zero.
 # - Its other rows may start with any values.
-# - At padding, the position is still added.
+# - Padding receives its position like any other token.
 # - `positions` is the module that was passed, not a copy.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# There are three steps and a dropout. Which of them should be affected by the factor
-# $\sqrt{d_\text{model}}$, and which should not?
+# There are three steps, followed by dropout. Which of them should be affected by the
+# factor $\sqrt{d_\text{model}}$, and which should not?
 #
 # </details>
 # <details><summary>Hint 2: shapes</summary>
@@ -912,7 +918,7 @@ check("positional_encoding/input_layer", InputLayer)
 # Papers often write an embedding as the *product* of the table and a *one-hot* vector,
 # which is 1 at the token's index and 0 elsewhere. Positions can be written in the same
 # way, so that the input of a Transformer is the sum of two matrix products, $E^\top
-# e_\text{token} + P^\top e_\text{pos}$ (leaving out the scale).
+# e_\text{token} + P^\top e_\text{pos}$ (apart from the scaling).
 
 
 # %%
@@ -939,8 +945,8 @@ def one_hot_view():
 # *Question in words (4 points).* A friend says: "Adding the position to the embedding
 # leaves one sum, from which nobody can recover the parts, so I concatenate them, `(B,
 # L, 2 * d_model)`." Answer in three to five sentences: when can a model tell the parts
-# apart, what would concatenating cost, and what does the next linear layer make of
-# either?
+# apart, what would concatenating cost, and what does the next linear layer compute in
+# either case?
 #
 # *What a full answer has: the parts can be told apart if they use different directions,
 # which training can arrange (2), what concatenating costs (1), and that a linear layer
@@ -952,14 +958,14 @@ def one_hot_view():
 # ### BEGIN SOLUTION
 # In many dimensions, the parts of a sum can be told apart if they use different
 # directions. The sinusoids vary mostly in the first columns, and training can move the
-# words into directions in which the positions say little. Concatenating doubles the
+# words into directions in which the positions hardly vary. Concatenating doubles the
 # width of everything that comes after, and so takes about four times the parameters in
 # each layer. (With half the width for each part nothing grows, but both have less
 # room.) A linear layer makes W1 e + W2 p of the concatenation and W (e + p) = W e + W p
-# of the sum. The form is the same, except that the sum must share one W. So
-# concatenation can do everything that the sum can, and more, at a price. Attention then
-# compares sums in four terms: word with word, word with position, position with word,
-# and position with position.
+# of the sum. The form is the same, except that in the sum both parts must share one W.
+# So concatenation can do everything that the sum can, and more, at a price. Attention
+# then compares sums in four terms: word with word, word with position, position with
+# word, and position with position.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -978,8 +984,8 @@ def one_hot_view():
 #
 # $M_k$ has one small $2 \times 2$ rotation for each pair of columns, and zeros
 # elsewhere. Since it does not depend on $pos$, one matrix, learnt once, can say "three
-# words to the left" anywhere in a sentence. The rotary positions (RoPE) of models such
-# as Llama and SmolLM2 build on the same matrix.
+# words to the left" anywhere in a sentence. Rotary position embeddings (RoPE), used by
+# models such as Llama and SmolLM2, build on the same matrix.
 #
 # Take paper and pencil first: write $\sin(a + b)$ and $\cos(a + b)$ in terms of $\sin
 # a$, $\cos a$, $\sin b$ and $\cos b$, and read off the four entries of $R_i$. Be
@@ -989,8 +995,8 @@ def one_hot_view():
 # ### Exercise 1.7 - The shift matrix
 # *time ~20 min · difficulty 4/5 · 16 points*
 #
-# **Task.** Return $M_k$, the matrix that maps the encoding of any position to the
-# encoding `k` steps further.
+# **Task.** Return $M_k$, the matrix that maps the encoding of any position to that of
+# the position `k` steps later.
 #
 # **Example.** `shift_matrix(1, 2)` is `[[0.54, 0.84], [-0.84, 0.54]]`, rounded.
 #
@@ -1010,9 +1016,9 @@ def one_hot_view():
 # </details>
 # <details><summary>Hint 2: shapes</summary>
 #
-# `d_model = 6` has three angles and three blocks of shape `(2, 2)`. The blocks are on
-# the diagonal of a `(6, 6)` matrix: rows and columns `0, 1`, then `2, 3`, then `4, 5`.
-# `torch.block_diag` puts them there, but a loop would do just as well.
+# For `d_model = 6` there are three angles and three blocks of shape `(2, 2)`. The
+# blocks are on the diagonal of a `(6, 6)` matrix: rows and columns `0, 1`, then `2, 3`,
+# then `4, 5`. `torch.block_diag` puts them there, but a loop would do just as well.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -1092,19 +1098,19 @@ def rotations_add_up():
 # ## 8. Learnt positions
 #
 # There is a simple alternative: give every position a vector of *parameters*, and let
-# training set them, as BERT and GPT-2 do. The paper also tried this, and found nearly
-# the same quality (section 3.5; table 3, row E).
+# training set them, as BERT and GPT-2 do. The paper also tried this, with nearly
+# identical results (section 3.5; table 3, row E).
 #
 # | | sinusoids | learnt |
 # |---|---|---|
 # | trainable parameters | 0 | `max_len * d_model` |
 # | longer than `max_len` | make a longer table | impossible |
-# | near positions are alike | from the start | if training finds it |
+# | nearby positions are alike | from the start | if training makes them so |
 #
 # The module below keeps such a table. Its rows start with small random values, so that
-# positions differ but do not drown the words. A sentence that is longer than the table
-# raises an error; be glad of it, because a table that silently wraps around can cost
-# you a week.
+# positions differ but do not drown out the words. A sentence that is longer than the
+# table raises an error; be glad of it, because a table that silently wraps around can
+# cost you a week.
 
 
 # %%
@@ -1132,11 +1138,11 @@ class LearnedPositions(nn.Module):
 # ### Does it matter? Train and see
 #
 # In this toy task, each sentence has 8 random tokens, among them one `A` and one `B`,
-# and the question is which of the two comes first. A small network looks at each vector
-# by itself, averages, and decides. We train it without positions, with sinusoids, and
-# with learnt positions; a fourth model is the second one again, except that its
-# embeddings keep the default start of `nn.Embedding` (section 6). All four are tested
-# on new sentences, of length 8 and of length 16.
+# and the question is which of the two comes first. A small network processes each
+# vector by itself and averages the results to decide. We train it without positions,
+# with sinusoids, and with learnt positions; a fourth model repeats the second, except
+# that its embeddings keep the default start of `nn.Embedding` (section 6). All four are
+# tested on new sentences, of length 8 and of length 16.
 #
 # **Predict first.** What percentage of the answers will each of the four models get
 # right at length 8, and the best of them at length 16? (Flipping a coin gives 50%.)
@@ -1211,7 +1217,7 @@ def does_it_matter():
 # %% [markdown]
 # Without positions, the network does no better than a coin flip, and no training can
 # change that, because the bag of vectors is the same for both answers. With either kind
-# of positions it learns the task almost perfectly: in five training runs with different
+# of position, it learns the task almost perfectly: in five training runs with different
 # seeds, it got at least 98% of the new sentences right.
 #
 # The fourth model has the same sinusoids and the same 300 steps, but its positions are
@@ -1230,13 +1236,14 @@ def does_it_matter():
 #
 # - **Table A** is from the solution to assignment 7 of Purdue's ECE 47300; a public
 #   library had the same exponents [until
-#   2023](https://github.com/maxjcohen/transformer/issues/62). Its loop variable $j$
-#   runs over the even columns, $j = 0, 2, 4, \dots$ It computes $\sin(pos /
-#   10000^{\,j/d_\text{model}})$ and $\cos(pos / 10000^{\,(j+1)/d_\text{model}})$.
+#   2023](https://github.com/maxjcohen/transformer/issues/62). In table A, the loop
+#   variable $j$ runs over the even columns, $j = 0, 2, 4, \dots$ The code computes
+#   $\sin(pos / 10000^{\,j/d_\text{model}})$ and $\cos(pos /
+#   10000^{\,(j+1)/d_\text{model}})$.
 # - **Table B** is from a textbook (Rothman, *Transformers for Natural Language
-#   Processing and Computer Vision*, Packt 2024, chapter 2). Its $j$ runs over the even
-#   columns as well. It computes $\sin(pos / 10000^{\,2j/d_\text{model}})$ and $\cos(pos
-#   / 10000^{\,2j/d_\text{model}})$.
+#   Processing and Computer Vision*, Packt 2024, chapter 2). Here, too, $j$ runs over
+#   the even columns, but the code computes $\sin(pos / 10000^{\,2j/d_\text{model}})$
+#   and $\cos(pos / 10000^{\,2j/d_\text{model}})$.
 #
 # **Predict first.** What is wrong with each? Compare with the formula in section 3, and
 # then look at both beside the correct table: would *you* have noticed, by eye?
@@ -1280,23 +1287,24 @@ def three_tables():
 # longer have the same frequency. In table B, $j$ is already $2i$ and is doubled once
 # more, so half the columns use up all the wavelengths, and the rest hardly move.
 #
-# Such a table can go unnoticed because nothing crashes and a network still trains: on
-# the toy task of section 8, five runs with either table got at least 98% right. In the
-# assignment, even a printed entry (embedding plus position) gave the bug away: it is
-# 1.0078, whereas the formula gives 0.9929. But no program compared the two.
+# Such an error can go unnoticed because nothing crashes and the network still trains:
+# on the toy task of section 8, five runs with either table got at least 98% right. In
+# the assignment, even a printed entry (embedding plus position) gave the bug away: it
+# is 1.0078, whereas the formula gives 0.9929. But no program compared the two.
 #
 # So write the test that these authors did not have. You may compare with a table of
 # your own, but a test that copies the code copies its bugs, so it is safer to test
-# *properties*: at which angle does each pair start, how long is it, and how far does it
-# rotate in one step? Small errors add up, though. A pair that rotates 0.05% too far in
-# each step is off by 0.03 at position 60 and by 0.1 at position 200, so check how far
-# each pair has rotated since row 0, not only since the previous row.
+# *properties*: at which angle does each pair start, what is its length, and how far
+# does it rotate in one step? Small errors add up, though. A pair that rotates 0.05% too
+# far in each step is off by 0.03 at position 60 and by 0.1 at position 200, so check
+# how far each pair has rotated since row 0, not only since the previous row.
 #
 # ### Exercise 1.8 - A test for sinusoid tables
 # *time ~20 min · difficulty 4/5 · 14 points*
 #
-# **Task.** Raise `AssertionError` unless `table` is the sinusoid table of its size. We
-# grade your test by running it on correct tables, on A and B, and on other wrong ones.
+# **Task.** Raise `AssertionError` unless `table` is the correct sinusoid table for its
+# size. We grade your test by running it on correct tables, on A and B, and on other
+# incorrect ones.
 #
 # **Example.**
 #
@@ -1311,15 +1319,15 @@ def three_tables():
 #   quietly.
 # - It accepts errors below 0.0001: the table may be rounded or computed differently.
 # - It rejects any single entry that is off by more than 0.01 or is NaN.
-# - It works for tables of every size, and looks at every entry.
+# - It works for tables of every size, and checks every entry.
 # - Comparing with a table of your own is allowed.
 # - `table` is not modified.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Of two properties, "every pair has $\sin^2 + \cos^2 = 1$" and "row 0 is
-# `0, 1, 0, 1, ...`": which finds bug A? Does either find bug B?
+# Take two properties, "every pair has $\sin^2 + \cos^2 = 1$" and "row 0 is
+# `0, 1, 0, 1, ...`". Which of them finds bug A, and does either find bug B?
 #
 # </details>
 # <details><summary>Hint 2: shapes</summary>
@@ -1404,8 +1412,8 @@ def your_test_at_work():
 #
 # Put your `embed` into the chat model, whose table has 49,152 rows and 576 columns.
 # This model adds no positions; in each of its 30 blocks it rotates queries and keys by
-# matrices like those of section 7. A second run leaves these rotations out, so that no
-# position is left anywhere.
+# matrices like those of section 7. A second run leaves these rotations out and puts
+# nothing in their place.
 #
 # **Predict first.** What will the model say without positions: the same sentence, the
 # same words in a jumbled order, gibberish, or something else?
@@ -1436,7 +1444,8 @@ def my_embed_in_the_machine():
 #
 # - `embed`: from ids to vectors, and from padding to zeros.
 # - `shuffle_gap`: a property test that tells whether a function can see order.
-# - `table_by_loops` and `sinusoid`: one formula, twice, each a test of the other.
+# - `table_by_loops` and `sinusoid`: one formula in two versions, each a test of the
+#   other.
 # - `PositionalEncoding`: the table as a buffer that goes where the model goes.
 # - `InputLayer`: scaled embeddings plus positions, then dropout. Unit 4's models begin
 #   with it.

@@ -7,7 +7,7 @@
 # \operatorname{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right) V$$
 #
 # In this unit you compute it once by hand, build it piece by piece, and finally let a
-# published chat model answer a question through your function. By the end, no symbol in
+# published chat model answer a question with your function. By the end, no symbol in
 # the formula will be a mystery.
 
 # %% folded=true
@@ -18,7 +18,7 @@ drawing(
     "machine_attention",
     "",
     "The blue part of the chat model is what you build today; the number beside a part "
-    "is the unit that builds it.",
+    "is the unit in which you build it.",
 )
 
 # %% [markdown]
@@ -30,12 +30,13 @@ drawing(
 # - Who may attend to whom, and how does a mask say so?
 # - Can a layer find out where to look when nobody tells it?
 # - What does a layer see, and does it know about order? How can you *test* that from
-#   outside?
+#   the outside?
 #
 # *About 2½ hours · short path about 1½: exercises 2.3, 2.4, 2.5*
 #
 # *6 exercises and one question in words · 100 points.* The short path covers the
-# essentials: read the other sections now, and solve their exercises when you come back.
+# essentials: for now, just read the other sections, and come back to their exercises
+# later.
 #
 # **Recap.** The `InputLayer` of unit 1 gave each position of a sentence a vector, in a
 # tensor of shape `(B, L, d_model)`. The vector knows its word and its position, but
@@ -53,7 +54,7 @@ drawing(
 # | mask | boolean, **`True` = may attend**, broadcastable to the scores |
 # | attention | returns the pair `(output, weights)`, in this order |
 # | arguments | are never modified in place |
-# | floats | come in any dtype, also as views of other tensors; results keep the dtype |
+# | floats | may have any dtype and be views of other tensors; results keep the dtype |
 # | gradients | flow back through what you compute, unless the text says otherwise |
 #
 # </details>
@@ -84,8 +85,8 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Attention is a kind librarian. She compares your query with every key, gives each key
 # a *score*, and turns the scores into **attention weights**, shares that sum to one.
-# What you take home is a mixture of the values, in which a value counts for more the
-# better its key fits.
+# What you take home is a mixture of the values, in which those with the best-fitting
+# keys count for most.
 #
 # | | dictionary | attention |
 # |---|---|---|
@@ -121,7 +122,7 @@ for name, key in zip(DISHES, KEYS, strict=True):
 # %% [markdown]
 # **Predict first.** The next cell turns Ann's scores into weights and mixes the values.
 # How much of the weight does sorbet get: about half, three quarters, or nearly all? Is
-# the weight of soup exactly zero?
+# the soup's weight exactly zero?
 
 # %%
 my_guess = "sorbet: ?, soup: ?"  # write yours here, then run the cell
@@ -133,15 +134,15 @@ print(f"expected price {float(price):.2f}, minutes {float(minutes):.1f}")
 print("your guess:", my_guess)
 
 # %% [markdown]
-# Sorbet gets about three quarters, and soup a small weight that is not zero: on paper,
-# softmax never assigns exactly zero as long as every score is finite. Keep this in mind
-# for the section on masks.
+# Sorbet gets about three quarters, and the soup a small weight that is not zero: on
+# paper, softmax never assigns exactly zero as long as every score is finite. Keep this
+# in mind for the section on masks.
 #
 # ### Many queries at once
 #
-# So far there was one guest, but in a sentence every word sends out its own query. We
-# stack the queries as the rows of a matrix `q` and the keys as the rows of a matrix
-# `k`, so that each row of `q` has to meet each row of `k`.
+# So far we have had only one guest, but in a sentence every word sends out its own
+# query. We stack the queries as the rows of a matrix `q` and the keys as the rows of a
+# matrix `k`, so that each row of `q` has to meet each row of `k`.
 
 # %%
 drawing(
@@ -149,7 +150,7 @@ drawing(
 )
 
 # %% [markdown]
-# By hand, the entry that is marked in the drawing (query 1, key 2) is a sum of eight
+# Computed by hand, the entry marked in the drawing (query 1, key 2) is a sum of eight
 # products:
 
 # %%
@@ -166,8 +167,9 @@ print(f"how well key 2 fits query 1: {one_score:.3f}")
 # ## 2. Why divide by $\sqrt{d_k}$?
 #
 # Suppose that the entries of `q` and `k` are independent, with mean 0 and variance 1.
-# Then each product $q_c k_c$ also has mean 0 and variance 1, and since a score adds up
-# $d_k$ of these products and the variances of independent terms add, we have
+# Then each product $q_c k_c$ also has mean 0 and variance 1, and since a score is the
+# sum of $d_k$ such products, whose variances add up because they are independent, we
+# have
 #
 # $$\operatorname{Var}(q \cdot k) = \sum_{c=1}^{d_k} \operatorname{Var}(q_c k_c) = d_k
 # \qquad\Longrightarrow\qquad \text{standard deviation} = \sqrt{d_k}.$$
@@ -197,14 +199,14 @@ def scores_grow():
 
 # %% [markdown]
 # From `d_k = 4` to 64, the spread of the scores grows by a factor of
-# $\sqrt{64 / 4} = 4$, as the argument says. Without scaling, softmax soon gives almost
-# all the weight to one of the ten keys: the kind librarian has turned into the strict
-# one.
+# $\sqrt{64 / 4} = 4$, as the argument predicts. Without scaling, softmax soon gives
+# almost all the weight to one of the ten keys: the kind librarian has turned into the
+# strict one.
 #
 # **Predict first.** Training corrects a query through the gradient that reaches it.
 # Take 500 queries, each with ten keys of its own, and `d_k = 1024`. Without scaling,
-# are the gradients smaller or larger than with it? Compare both the mean and the
-# median.
+# are the gradients smaller or larger than with it? Compare both their mean and their
+# median length.
 
 
 # %%
@@ -239,9 +241,9 @@ def gradient_of_a_query():
 # Both: the mean is larger, the median smaller, and that is the trouble. At
 # `d_k = 1024`, the *mean* gradient without scaling is about four times as large as with
 # it (3.8 to 4.6 times with five seeds), whereas the *median* is practically zero. Most
-# queries receive hardly any gradient, because one key has taken everything, while a few
-# are torn between two keys and receive a huge one. With scaling, mean and median stay
-# close together, so that every query can learn.
+# queries receive hardly any gradient, because one key has taken all the weight, while a
+# few are torn between two keys and receive a huge one. With scaling, mean and median
+# stay close together, so that every query can learn.
 #
 # For all queries at once, the scaled scores form the matrix $QK^\top / \sqrt{d_k}$,
 # whose entry in row $i$ and column $j$ belongs to query $i$ and key $j$. This table of
@@ -249,10 +251,10 @@ def gradient_of_a_query():
 #
 # ## 3. One attention, by hand
 #
-# Before you write the general version, compute a small one with pencil and paper. Three
-# guests sit down in the café: Ann wants something cold and fruity, Ben nothing sweet or
-# cold, and Cy only something creamy. But the soup is **sold out**, so it is masked, and
-# nobody can have it.
+# Before you write the general version, work through a small example with pencil and
+# paper. Three guests sit down in the café: Ann wants something cold and fruity, Ben
+# nothing sweet or cold, and Cy only something creamy. But the soup is **sold out**, so
+# it is masked, and nobody can have it.
 #
 # | queries | sweet | cold | fruity | creamy |
 # |---|---|---|---|---|
@@ -270,8 +272,8 @@ def gradient_of_a_query():
 # Ann goes first.
 # 1. **Scores.** With sorbet, $0 \cdot 1 + 1 \cdot 1 + 1 \cdot 1 + 0 \cdot (-1) = 2$,
 #    and with the other dishes 0, 0 and -2.
-# 2. **Scale.** $d_k = 4$, so divide by $\sqrt 4 = 2$ (section 1 did not): the scores
-#    are 1, 0, 0 and -1.
+# 2. **Scale.** $d_k = 4$, so divide by $\sqrt 4 = 2$ (which section 1 did not do): the
+#    scores are 1, 0, 0 and -1.
 # 3. **Mask.** The soup's score becomes $-\infty$.
 # 4. **Softmax.** The powers $e^1, e^0, e^0, e^{-\infty}$ are 2.72, 1, 1 and 0. Divided
 #    by their sum, 4.72, they become the weights 0.58, 0.21, 0.21 and 0.
@@ -279,8 +281,8 @@ def gradient_of_a_query():
 #    minutes are $0.58 \cdot 1 + 0.21 \cdot 2 + 0.21 \cdot 9 = 2.89$. (Without rounding
 #    the weights first, they are 3.64 and 2.91.)
 #
-# **With a pencil.** Work out the weights of Ben and Cy to two decimals, and write them
-# in place of the zeros below; you need only $e^{-1} = 0.37$, $e^0 = 1$ and
+# **With a pencil.** Work out the weights of Ben and Cy to two decimal places, and write
+# them in place of the zeros below; you need only $e^{-1} = 0.37$, $e^0 = 1$ and
 # $e^1 = 2.72$. Which dish would Ben mostly get if the soup were not sold out?
 
 # %%
@@ -303,14 +305,15 @@ PENCIL = {
 # **Task.** Write the five steps (scores, scale, mask, softmax, mix) as a function for a
 # single query. Use lists, loops and `math.exp`, so that you see every number.
 #
-# **Example.** For Ann, the result is the output `[3.64, 2.91]` and the weights
-# `[0.58, 0.21, 0.21, 0.00]`, shown to two decimals. Do not round in your code.
+# **Example.** For Ann, the function returns the output `[3.64, 2.91]` and the weights
+# `[0.58, 0.21, 0.21, 0.00]`, shown here to two decimal places. Do not round in your
+# code.
 #
 # <details><summary>Contract</summary>
 #
 # - The lists may have any lengths; `d_k` is the length of the query.
 # - `allowed[j]` is `False` if key `j` is masked; at least one key is allowed.
-# - The order of the results is output, weights. They may be tensors as well.
+# - The results are the output and the weights, in this order; they may also be tensors.
 # - The inputs are not modified.
 # - `F.scaled_dot_product_attention` is not allowed here.
 #
@@ -425,7 +428,7 @@ for row in ([1.0, 2.0, 3.0], [81.0, 82.0, 83.0], [101.0, 102.0, 103.0]):
 # The last row fails because the largest `float32` is about $3.4 \cdot 10^{38}$ and
 # $e^{89}$ is beyond it: the powers are infinite, and `inf / inf` is `nan`. In a
 # network, a single `nan` in the loss spreads to every parameter in one step. The cure
-# is in the equation itself: **you are free to choose $c$, for each row.**
+# is in the equation itself: **you may choose $c$ freely for each row.**
 #
 # ### Exercise 2.2 - A stable softmax
 #
@@ -513,8 +516,8 @@ def softmax_under_rising_scores():
 
 # %% [markdown]
 # Step through the figure with the mouse or the arrow keys. The order of the weights
-# never changes, but the first key takes over, until at factor 32 it has practically
-# everything. There, the weights hardly react to the scores any more, because the
+# never changes, but the first key takes over, until at factor 32 it has practically all
+# the weight. By then, the weights hardly respond to the scores any more, because the
 # derivative has all but vanished, and with it the gradient that could correct a wrong
 # choice.
 #
@@ -527,7 +530,7 @@ def softmax_under_rising_scores():
 # There are two classic reasons why a query must not attend to some of the keys.
 #
 # - **Padding.** The sentences of a batch are padded to a common length with a dummy
-#   token, which no word should attend to. Otherwise, the meaning of a sentence would
+#   token, which no word should attend to. Otherwise, the result for a sentence would
 #   depend on how long its neighbours in the batch happen to be.
 # - **Causality.** A model that predicts the next word must not peek at it, so position
 #   `i` may see positions `0 ... i`, and no later one.
@@ -537,8 +540,8 @@ def softmax_under_rising_scores():
 # *before* the softmax, as you did for the soup. Since $e^{-\infty} = 0$, the weight is
 # then exactly zero, while the other weights still sum to one.
 #
-# The scores of a batch have the shape `(B, Lq, Lk)`. A mask need not have that full
-# shape, as long as it *broadcasts* to it:
+# The scores of a batch have shape `(B, Lq, Lk)`. A mask need not have this full shape,
+# as long as it *broadcasts* to it:
 #
 # | mask | shape | what it says |
 # |---|---|---|
@@ -554,9 +557,9 @@ def softmax_under_rising_scores():
 # that it is supposed to predict. A decoder must respect padding as well, and if the two
 # masks are joined by the wrong logical operator, each undoes the other.
 #
-# **Task.** Write three functions: the padding mask of a batch of token ids, the causal
-# mask of a length, and the combination of two masks, in which a pair is allowed only if
-# *both* masks allow it.
+# **Task.** Write three functions: the padding mask for a batch of token ids, the causal
+# mask for a given length, and the combination of two masks, in which a pair is allowed
+# only if *both* masks allow it.
 #
 # **Example.** The padding mask of `[[7, 8, 0]]` is `[[[True, True, False]]]`,
 # `causal_mask(2)` is `[[True, False], [True, True]]`, and `[[True, False]]` combined
@@ -675,8 +678,8 @@ def combine_masks(
 check("attention/masks", padding_mask, causal_mask, combine_masks)
 
 # %% [markdown]
-# Here are your three functions on a sentence that ends with two padding tokens. Look at
-# the *last row* of the rightmost mask, which belongs to one of them.
+# Here are your three functions applied to a sentence that ends with two padding tokens.
+# Look at the *last row* of the rightmost mask, which belongs to one of them.
 
 
 # %%
@@ -692,8 +695,8 @@ def three_masks():
 
 # %% [markdown]
 # That row allows the three real words, because a padding *query* may still attend to
-# them. This is harmless, since its output is never read, and it ensures that every row
-# has at least one key.
+# them. This is harmless, since its output is never read, and it leaves every row at
+# least one key.
 #
 # ### Two libraries, two meanings
 #
@@ -724,7 +727,7 @@ def the_same_mask_twice():
 
 # %% [markdown]
 # Only the second call masks the padding. The first one masks the two real words instead
-# and attends to nothing but padding, without any error.
+# and attends to nothing but padding, without raising any error.
 #
 # ### A row with no key left
 #
@@ -754,9 +757,9 @@ print("your guesses:    ", my_guesses)
 # even the masked ones) and silence (zeros, in this release of PyTorch). None of them is
 # correct, because the question has no correct answer. **In this course, every query may
 # attend to at least one key, and fully masked rows are never graded.** Your data
-# pipeline must guarantee that there are none. Padding on the *left* breaks this promise
-# as soon as you add a causal mask, since the first query may then attend only to
-# itself, which is padding (unit 4).
+# pipeline must guarantee that there are none. Padding on the *left* breaks this
+# guarantee as soon as you add a causal mask, since the first query may then attend only
+# to itself, which is padding (unit 4).
 #
 # *Question in words (4 points).* A colleague replaces `-inf` by `-1e9` "because `nan`
 # is ugly". One day, a batch contains a sentence that consists of padding only. In three
@@ -783,13 +786,13 @@ print("your guesses:    ", my_guesses)
 # ## 6. All together
 #
 # Scores, scaling, mask, softmax, weighted sum: you have done all five for one query,
-# and the drawing shows them for any number of queries at once.
+# and the drawing shows them for several queries at once.
 
 # %%
 drawing(
     "scaled_dot_product",
     "2.7",
-    "The whole attention of three queries to four keys, with every matrix in full.",
+    "Attention from three queries to four keys, with every matrix written out in full.",
 )
 
 # %% [markdown]
@@ -804,7 +807,7 @@ drawing(
 # **Task.** Compute the scores $QK^\top / \sqrt{d_k}$, mask them, and return the output
 # *and* the attention weights. Allow any leading dimensions and an optional mask.
 #
-# **Example.** With the three guests as `q`, `KEYS`, `VALUES` and the mask
+# **Example.** For the queries of the three guests, `KEYS`, `VALUES` and the mask
 # `[True, True, True, False]`, the results are those of section 3.
 #
 # <details><summary>Contract</summary>
@@ -813,8 +816,8 @@ drawing(
 # - `mask` is boolean (`True` = may attend) and broadcasts to the scores; `None` allows
 #   everything.
 # - Every row of a mask allows at least one key.
-# - All of PyTorch is allowed, and so are your own functions.
-#   `F.scaled_dot_product_attention` is no exception, but it returns no weights.
+# - All of PyTorch is allowed, and so are your own functions. Even
+#   `F.scaled_dot_product_attention` is allowed, but it returns no weights.
 # - The inputs are not modified, and the gradient flows.
 #
 # </details>
@@ -886,8 +889,8 @@ def scaled_dot_product_attention(
 check("attention/scaled_dot_product", scaled_dot_product_attention)
 
 # %% [markdown]
-# Here is your function at the numbers of Figure 2.7. Point at a row of the output to
-# see its query, its weights and the values it drew from.
+# Here is your function applied to the numbers in Figure 2.7. Point at a row of the
+# output to see its query, its weights and the values it drew from.
 
 
 # %%
@@ -921,8 +924,8 @@ def loops_and_matrices():
 
 
 # %% [markdown]
-# The difference is only rounding, so each version confirms the other. The second
-# witness is PyTorch's own function:
+# The differences are only rounding errors, so each version confirms the other. The
+# second witness is PyTorch's own function:
 
 
 # %%
@@ -944,8 +947,8 @@ def yours_beside_pytorch():
 # Every query meets every key, so a sequence of length $L$ has $L^2$ scores and as many
 # weights. Your function stores them all, and so does PyTorch's plain *backend*
 # (`MATH`). The fused one (`FLASH_ATTENTION`) processes the keys in blocks and never
-# holds the whole matrix (Dao et al. 2022). All these outputs agree up to rounding. What
-# do the blocks save?
+# holds the whole matrix (Dao et al. 2022). All three give the same output up to
+# rounding. What do the blocks save?
 
 
 # %%
@@ -967,23 +970,23 @@ def cost_over_length():
 
 
 # %% [markdown]
-# Twice the length takes about four times as long, because the quadratic cost is
-# inherent in the task; even the fused backend only lowers the constant. The two plain
-# versions may show one larger jump, where the matrix of weights outgrows the
-# processor's cache.
+# Doubling the length makes each version about four times as slow, because the quadratic
+# cost is inherent in the computation; even the fused backend only lowers the constant.
+# The two plain versions may show one larger jump, where the matrix of weights outgrows
+# the processor's cache.
 #
 # The memory for the weights also grows by a factor of 4. This is what the blocks save,
-# together with the time to move the matrix back and forth. The blocks are also why the
-# fused backend cannot return the weights.
+# together with the time needed to move the matrix to and from memory. The blocks are
+# also why the fused backend cannot return the weights.
 #
 # ### Attention in tiles
 #
 # How can a softmax be computed block by block when its denominator needs every score?
 # By correcting the sum as larger scores arrive (Milakov and Gimelshein 2018). Suppose
-# that the scores are 1, 2 and 3, and that the first tile holds 1 and 2: measured from
-# the largest score so far, its exponentials sum to $e^{-1} + e^0 = 1.37$. When the
-# second tile brings the 3, this sum is multiplied by $e^{2-3} = 0.37$ before the new
-# power $e^0 = 1$ is added, and the result, $0.37 \cdot 1.37 + 1 = 1.50$, is exactly
+# that the scores are 1, 2 and 3, and that the first tile holds 1 and 2: relative to the
+# largest score so far, its exponentials sum to $e^{-1} + e^0 = 1.37$. When the second
+# tile brings the 3, this sum is multiplied by $e^{2-3} = 0.37$ before the new power
+# $e^0 = 1$ is added, and the result, $e^{-1} \cdot 1.37 + 1 = 1.50$, is exactly
 # $e^{-2} + e^{-1} + e^0$. The mixture of the values is corrected by the same factor,
 # and the division waits until the end.
 
@@ -1022,7 +1025,7 @@ def tiles_of_any_width():
 # %% [markdown]
 # Whatever the width, the output is that of your own function up to rounding, although
 # only one tile of scores exists at a time. FlashAttention does the same on a GPU, with
-# tiles that fit into its small fast memory.
+# tiles that fit into its small but fast on-chip memory.
 #
 # ### Reading a map: who is "it"?
 #
@@ -1034,8 +1037,8 @@ def tiles_of_any_width():
 # trained network finds are rarely as tidy.
 #
 # Each word has five features, and we apply attention twice:
-# 1. "it" looks for a *property*. It finds "scared" and copies the ability that being
-#    scared requires: to *feel*.
+# 1. "it" looks for a *property*. It finds "scared" and copies the ability that this
+#    requires, the ability to *feel*.
 # 2. Now "it" looks for a *noun* with that ability. (So does "scared" itself.)
 #
 # And if "scared" becomes "tall", where does "it" look in step 2?
@@ -1120,7 +1123,7 @@ def who_is_it():
 drawing(
     "cross_attention",
     "2.9",
-    "In cross-attention, x provides the queries, and the memory keys and values.",
+    "In cross-attention, x provides the queries; keys and values come from the memory.",
 )
 
 # %% [markdown]
@@ -1137,8 +1140,10 @@ drawing(
 #
 # <details><summary>Contract</summary>
 #
-# - The three layers have a bias and these names; the state dict holds nothing else.
-# - There is no output projection, dropout or residual: they come in units 3 and 4.
+# - The three layers have these names, and each has a bias; the state dict contains
+#   nothing else.
+# - There is no output projection, dropout or residual connection: these come in units 3
+#   and 4.
 # - `x` and `memory` may differ in length and in the length of their vectors.
 # - The mask broadcasts to `(B, Lq, Lk)`, and applies in training and evaluation alike.
 #
@@ -1226,7 +1231,7 @@ check("attention/cross_attention", CrossAttention)
 drawing(
     "self_attention",
     "2.10",
-    "In self-attention, three layers make queries, keys and values of one sequence.",
+    "In self-attention, queries, keys and values are all computed from one sequence.",
 )
 
 
@@ -1311,29 +1316,29 @@ def look_it_up():
 # ## 8. Bug clinic: test a layer without reading it
 #
 # The worst bugs in attention raise no error: the shapes are correct and the loss goes
-# down, while somewhere a word sees its own future. You can find such a leak from
-# outside: **change one input, and watch which outputs move.** The checks of this course
-# look into your layers in the same way.
+# down, while somewhere a word sees its own future. You can find such a leak from the
+# outside: **change one input, and watch which outputs move.** The checks in this course
+# test your layers in the same way.
 #
 # How should you change the input? Adding 1 to all features looks harmless, but a layer
 # that begins with a LayerNorm (unit 4) subtracts the mean of the features, and your 1
-# with it: nothing moves, and a leaking layer passes your test. Change each feature by a
-# different amount instead, and keep in mind what the test can say: a movement proves a
-# link, but its absence proves nothing.
+# with it: nothing moves, and a leaky layer passes your test. Change each feature by a
+# different amount instead, and keep in mind what the test can tell you: a movement
+# proves a link, but its absence proves nothing.
 #
 # ### Exercise 2.6 - Who sees whom
 #
 # *time ~15 min · difficulty 3/5 · 8 points*
 #
-# **Task.** For each input position `j`, change its features by different amounts on a
-# copy, run the layer, and note which output positions `i` move.
+# **Task.** For each input position `j`, copy `x`, change the features of position `j`
+# by different amounts, run the layer, and record which output positions `i` move.
 #
-# **Example.** A running sum of two positions gives `[[True, False], [True, True]]`:
+# **Example.** A running sum over two positions gives `[[True, False], [True, True]]`:
 # output 0 depends on input 0 only.
 #
 # <details><summary>Contract</summary>
 #
-# - Every feature of position `j` changes, by different amounts between 0.1 and 1.
+# - Every feature of position `j` changes, each by a different amount between 0.1 and 1.
 # - An output moves if *any* of its features changes by more than `1e-6`.
 # - The layer may have any number of output features.
 # - The matrix is boolean.
@@ -1467,7 +1472,8 @@ def bug_clinic():
 # Unit 1 asked which mixers can see order, and shuffled a sentence to find out. Now we
 # can be more precise. For a permutation $P$ of the positions, a layer $f$ is
 #
-# - **equivariant** if shuffling the input shuffles the output along: $f(Px) = P f(x)$;
+# - **equivariant** if shuffling the input shuffles the output in the same way:
+#   $f(Px) = P f(x)$;
 # - **invariant** if shuffling the input changes nothing at all: $f(Px) = f(x)$.
 #
 # The identity is equivariant, and the maximum over all positions is invariant.
@@ -1488,7 +1494,7 @@ def bug_clinic():
 PREDICTED = {"bare": "?", "positions": "?", "causal": "?", "asking": "?", "asked": "?"}
 
 # %% [markdown]
-# For attention, thinking is enough; for other layers, you may need a measurement.
+# For attention, reasoning is enough; for other layers, you may have to measure.
 # `symmetry` runs a layer on `x` and on the shuffled `x`, and compares the two outputs.
 
 
@@ -1539,8 +1545,8 @@ def predicted_and_measured():
 
 
 # %% [markdown]
-# Bare self-attention treats a sentence as a *set*, and a query that asks a fixed memory
-# is answered without regard to its neighbours, so both are equivariant. The memory is a
+# Bare self-attention treats a sentence as a *set*, and a query to a fixed memory is
+# answered without regard to its neighbours, so both are equivariant. The memory is a
 # set as well, so shuffling *it* changes nothing, and `asked` is invariant. Positions
 # break the symmetry, which is what they are for. Curiously, a causal mask alone also
 # breaks it, because the first word can attend only to itself and the last one to all
@@ -1576,8 +1582,8 @@ def dog_bites_man():
 # ## 10. The maps of a real model
 #
 # Here is your formula at work in a published model, MiniLM (Wang et al. 2020), an
-# encoder like BERT with 6 layers, each running attention 12 times in parallel,
-# fine-tuned to find sentences with the same meaning. Its attention weights for ten
+# encoder like BERT that runs attention 12 times in parallel in each of its 6 layers and
+# was fine-tuned to find sentences with the same meaning. Its attention weights for ten
 # sentences come with the course, and in unit 4 the whole model runs in your own
 # classes. Does "it" attend to the cat here as well, and does it turn to the tree when
 # "scared" becomes "tall"?
@@ -1600,10 +1606,10 @@ def maps_of_a_real_model():
 # "it" gives "cat" a weight of 0.62, and "tree" 0.17. With "tall", you read the sentence
 # differently, but this head does not: 0.62 and 0.17 again. In a famous picture of a
 # different model (Uszkoreit 2017), "it" in "The animal didn't cross the street because
-# it was too tired" moves from "animal" to "street" when "tired" becomes "wide". Here,
-# its weight on "animal" goes from 0.67 to 0.56 and its weight on "street" from 0.02 to
-# 0.04, so it leans without flipping. A beautiful picture shows what *one* head of *one*
-# model did with *one* sentence.
+# it was too tired" moves from "animal" to "street" when "tired" becomes "wide". In our
+# head, its weight on "animal" goes from 0.67 to 0.56 and its weight on "street" from
+# 0.02 to 0.04, so it leans without flipping. A beautiful picture shows only what *one*
+# head of *one* model did with *one* sentence.
 #
 # Be careful with conclusions, because a large weight says where a layer *looked*, not
 # why it decided as it did (Jain and Wallace 2019 and, in reply, Wiegreffe and Pinter
@@ -1624,7 +1630,7 @@ def maps_of_a_real_model():
 # | self-attention to $r$ neighbours | $O(r \cdot n \cdot d)$ | $O(1)$ | $O(n / r)$ |
 #
 # The first column leaves out the linear layers of attention and all constant factors.
-# If every multiplication counts, attention with its four projections (unit 3 adds the
+# If we count every multiplication, attention with its four projections (unit 3 adds the
 # fourth) needs $4nd^2 + 2n^2d$. A plain RNN needs $2nd^2$, and its gated forms several
 # times as many: $6nd^2$ for a GRU, $8nd^2$ for an LSTM.
 
@@ -1638,8 +1644,8 @@ for n in (50, 512, 1_024, 5_000, 100_000):
 
 # %% [markdown]
 # So at 50 words, attention costs twice as much as a plain RNN, but only about half as
-# much as an LSTM, the layer that it replaced in translation. The square makes itself
-# felt later:
+# much as an LSTM, the layer that it replaced in translation. The quadratic term makes
+# itself felt only in longer sequences:
 #
 # | compared with | multiplications | attention costs more |
 # |---|---|---|
@@ -1648,21 +1654,23 @@ for n in (50, 512, 1_024, 5_000, 100_000):
 # | an LSTM | $8nd^2$ | beyond $n = 2d = 1024$ |
 # | a feed-forward network (unit 4), $d_\text{ff} = 4d$ | $8nd^2$ | beyond $n = 2d = 1024$ |
 #
-# At $n = 2d$, the square also costs as much as the four projections. What attention
-# buys at any length is in the other columns of the paper's table: all positions are
-# computed in parallel, and every word is one step away from every other. The square is
-# the price of that path of length one. It hurts in contexts of 100,000 tokens, which is
-# why unit 10 returns to the table's last row, attention that sees only a window.
+# At $n = 2d$, the quadratic term costs as much as the four projections. What attention
+# buys at any length appears in the other columns of the paper's table: all positions
+# are computed in parallel, and every word is one step away from every other. The
+# quadratic term is the price of that path of length one. It hurts in contexts of
+# 100,000 tokens, which is why unit 10 returns to the table's last row, attention that
+# sees only a window.
 #
 # ## 12. Your attention in the machine
 #
 # In each of its 30 blocks, the chat model of unit 1 calls a function with the same
 # arguments as your `scaled_dot_product_attention`, so yours can take its place
-# unchanged. The next cell also asks three copies, each with one part broken: the scores
-# are not divided by $\sqrt{d_k}$, every key gets the same weight, or the causal mask is
-# missing.
+# unchanged. The next cell also runs three copies of yours, each with one part broken:
+# the scores are not divided by $\sqrt{d_k}$, every key gets the same weight, or the
+# causal mask is missing.
 #
-# **Predict first.** Which of the broken copies, if any, still write English?
+# **Predict first.** With which of the broken copies, if any, does the model still write
+# English?
 # %%
 my_guess = "not divided: ?, same weights: ?, no mask: ?"
 
@@ -1696,21 +1704,21 @@ def the_chat_model_answers():
 
 
 # %% [markdown]
-# "The capital of France is Paris.": this answer went through your attention. Without
-# the mask, the model still writes English ("The capital of France is France is France
+# The answer, "The capital of France is Paris", went through your attention. Without the
+# mask, the model still writes English ("The capital of France is France is France
 # ..."), but every word of the prompt now also attends to later words, which never
 # happened in training. Without the division, the scores are $\sqrt{64} = 8$ times too
-# large, softmax turns hard, and out comes "Lion, the andreau toland, thegensre". With
-# the same weight for every key, only an average of the words so far is left, and the
-# model writes nothing but commas.
+# large, softmax gives nearly all the weight to one key, and out comes "Lion, the
+# andreau toland, thegensre". With the same weight for every key, only an average of the
+# words so far is left, and the model writes nothing but commas.
 #
 # ## What you built
 #
 # - one attention by hand, and a softmax that survives large scores;
 # - padding and causal masks, and the correct way to combine them;
 # - `scaled_dot_product_attention`, equal to PyTorch's own;
-# - `CrossAttention`, which learns what to look for, also in its own sequence;
-# - `who_sees_whom`, a test that judges any layer from outside.
+# - `CrossAttention`, which learns what to look for, even in its own sequence;
+# - `who_sees_whom`, a test that judges any layer from the outside.
 #
 # **Next:** one map can hold only one kind of relation, so unit 3 runs several of them
 # in parallel.
@@ -1726,8 +1734,8 @@ def the_chat_model_answers():
 #   that is corrected tile by tile. It is the seed of FlashAttention (Dao et al. 2022).
 # - Zaheer et al. 2017, *Deep Sets*: what a layer that treats its input as a set must
 #   look like.
-# - Try it: train the phone book with 12 entries (`recall.PAIRS = 12`), or without the
-#   division by $\sqrt{d_k}$ and with `d_k = 256`. What do you expect?
+# - Try it: train the layer on phone books with 12 entries (`recall.PAIRS = 12`), or
+#   without the division by $\sqrt{d_k}$ and with `d_k = 256`. What do you expect?
 
 # %% [markdown]
 # ## Where you stand

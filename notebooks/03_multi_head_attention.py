@@ -3,9 +3,9 @@
 #
 # One attention map can hold only one opinion about which words matter to which, but
 # language needs several at once: which adjective belongs to this noun, who does what,
-# where the clause ends. So we run several attentions in parallel, each in a small space
-# of its own, and let a last layer combine their answers (Vaswani et al. 2017, section
-# 3.2.2):
+# where the clause ends. So we run attention several times in parallel, each time in a
+# small space of its own, and let a final layer combine the answers (Vaswani et al.
+# 2017, section 3.2.2):
 #
 # $$
 # \operatorname{MultiHead}(Q, K, V) =
@@ -21,7 +21,7 @@ drawing(
     "machine_heads",
     "",
     "The blue part of the chat model is what you build today; the number beside a part "
-    "is the unit that builds it.",
+    "is the unit in which you build it.",
 )
 
 # %% [markdown]
@@ -31,19 +31,20 @@ drawing(
 #   nothing has changed?
 # - How does one mask serve all heads?
 # - What do heads learn if nobody assigns them a task, and what does each one cost?
-# - Is *your* layer PyTorch's `nn.MultiheadAttention`?
+# - Is *your* layer equivalent to PyTorch's `nn.MultiheadAttention`?
 #
 # *About 2½ hours · short path about 1½: exercises 3.2, 3.3, 3.5, 3.6*
 #
 # *7 exercises and one question in words · 100 points.* The short path covers the
-# essentials: read the other sections now, and solve their exercises when you come back.
+# essentials: for now, just read the other sections, and come back to their exercises
+# later.
 #
 # <details><summary>What this unit uses from unit 2</summary>
 #
 # `scaled_dot_product_attention(q, k, v, mask)` returns the output and the attention
 # weights for any number of leading dimensions, and in its masks `True` means "may
-# attend". Your `CrossAttention` also gave `SelfAttention`: three linear layers `w_q`,
-# `w_k` and `w_v`, followed by the attention of a sequence to itself.
+# attend". Your `CrossAttention` was also the basis of `SelfAttention`: three linear
+# layers `w_q`, `w_k` and `w_v`, followed by the attention of a sequence to itself.
 #
 # </details>
 #
@@ -60,7 +61,7 @@ drawing(
 # | mask | boolean, **`True` = may attend**, broadcastable to `(B, h, Lq, Lk)` |
 # | attention | returns the pair `(output, weights)`, in this order |
 # | arguments | are never modified in place |
-# | floats | come in any dtype, also as views of other tensors; results keep the dtype |
+# | floats | may have any dtype and be views of other tensors; results keep the dtype |
 # | gradients | flow back through what you compute, unless the text says otherwise |
 #
 # </details>
@@ -135,11 +136,11 @@ def who_bites_whom():
 # %% [markdown]
 # Heads A and B tell the two sentences apart. (In head A, the row of *dog* is uniform,
 # because no word precedes it.) The single head gives *bites* one half of *dog* and one
-# half of *man* in both of them, so the difference is only a rounding error. Even the
-# positions do not help, because they are added up together with the words. Swap the two
+# half of *man* in both sentences, so the difference is only a rounding error. Even the
+# positions do not help, because they are mixed along with the words. Swap the two
 # answers and the sum stays the same, so no later layer can find out from it who bit
 # whom. (In unit 2, *bites* did notice the swap, because there the weights themselves
-# changed with the words. If a head prefers one of its neighbours, the other answer
+# changed with the words. If a head prefers one of the neighbours, the other answer
 # becomes fainter.)
 #
 # Two heads keep the answers apart, because each writes into its own features. That is
@@ -167,8 +168,8 @@ drawing(
 # *time ~20 min · difficulty 3/5 · 14 points*
 #
 # **Task.** Build `ListOfHeads`: run every head on `x`, concatenate their outputs along
-# the features, and apply `w_o`. Return the result, and the attention weights of all
-# heads stacked to `(B, h, L, L)`.
+# the features, and apply `w_o`. Return the result and the attention weights of all
+# heads, stacked into shape `(B, h, L, L)`.
 #
 # **Example.** `ListOfHeads(7, num_heads=3, d_k=4, d_v=6, d_out=8)` maps `x` of shape
 # `(2, 5, 7)` to an output `(2, 5, 8)` and weights `(2, 3, 5, 5)`.
@@ -185,7 +186,7 @@ drawing(
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# An optimizer only trains what `parameters()` lists. Does a module find the parameters
+# An optimiser trains only what `parameters()` lists. Does a module find the parameters
 # of layers that are kept in an ordinary Python list? Which container in `nn` is made
 # for this?
 #
@@ -286,7 +287,7 @@ check("multi_head_attention/list_of_heads", ListOfHeads)
 # queries of all heads: features `0 ... d_k-1` belong to head 0, the next `d_k` to head
 # 1, and so on. All that remains is to *read* these features as heads. On the left, the
 # figure shows what the projection returns, and on the right, what attention needs; the
-# colours are the three heads.
+# colours mark the three heads.
 
 # %%
 numbers = 10 * torch.arange(4)[:, None] + torch.arange(6)  # (L, d_model)
@@ -309,8 +310,8 @@ def heads_are_blocks_of_columns():
 # | [`x.transpose(i, j)`](https://docs.pytorch.org/docs/stable/generated/torch.transpose.html) | swaps two dimensions: element `[a, b]` becomes `[b, a]` | stay where they are; only the strides change |
 # | [`x.masked_fill(m, v)`](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.masked_fill.html) | returns a copy with `v` wherever the boolean `m` is true; `m` broadcasts | are copied |
 #
-# (`flatten` and `unflatten` are `view` for some of the dimensions, and `reshape` is a
-# `view` that copies if it has to.)
+# (`unflatten` is a `view` of a single dimension, `reshape` is a `view` that copies if
+# it has to, and `flatten` is a `reshape` that merges dimensions.)
 #
 # Both `view(2, 3)` and `transpose` turn a `(3, 2)` tensor into a `(2, 3)` tensor, but
 # not into the same one:
@@ -325,12 +326,12 @@ print("x.masked_fill   ", x.masked_fill(torch.tensor([True, False]), -1).tolist(
 # %% [markdown]
 # `view` reads `0, 1, 2, 3, 4, 5` in the old order, three to a row, while `transpose`
 # turns the old columns into rows, `0, 2, 4` and `1, 3, 5`. The shape alone does not
-# tell you which of the two has happened, and since the incorrect line raises no error,
+# tell you which of the two has happened, and since the wrong choice raises no error,
 # the next exercise is easy to get wrong.
 #
 # Our heads are contiguous blocks of features, as in PyTorch. Some implementations
-# interleave them instead, so that feature $i$ goes to head $i \bmod h$. That makes the
-# same layer, but its weights have to be permuted before they fit PyTorch's.
+# interleave them instead, so that feature $i$ goes to head $i \bmod h$. The resulting
+# layer is equivalent, but its weights have to be permuted to match PyTorch's.
 #
 # ### Exercise 3.2 - Split heads
 #
@@ -414,13 +415,14 @@ def split_and_shortcut():
 
 # %% [markdown]
 # The shortcut fills head 0 with *all* features of position 0 and a few of position 1,
-# chopped into pairs. Its "positions" no longer correspond to positions in the sentence,
-# so attention would compare one piece of a word with another piece of the same word.
+# chopped into pairs. The "positions" of a head no longer correspond to positions in the
+# sentence, so attention would compare one piece of a word with another piece of the
+# same word.
 #
 # ### Merge them again
 #
-# After attention, the features of each position have to be collected again, in the
-# order in which `w_o` expects them.
+# After attention, the features of each position have to be brought back together, in
+# the order in which `w_o` expects them.
 #
 # ### Exercise 3.3 - Merge heads
 #
@@ -504,7 +506,7 @@ def there_and_back():
 #
 # If the fast version is correct, it must give *the same numbers* as the list of heads.
 # To check that, we have to move weights from `h` small layers into one large layer,
-# just as you will do with PyTorch's own layer in section 8.
+# much as you will do for PyTorch's own layer in section 8.
 #
 # ### Exercise 3.4 - Pack the heads
 #
@@ -597,16 +599,16 @@ def large_layer_beside_small_ones():
 
 
 # %% [markdown]
-# The differences are zero or rounding errors, since a large product may add up its
-# terms in a different order. The same holds for keys and values; section 6 compares the
-# whole layers.
+# The differences are either zero or rounding errors, since a large product may add up
+# its terms in a different order. The same holds for keys and values; section 6 compares
+# the complete layers.
 #
 # ## 5. One mask for all heads
 #
 # Scores now have four dimensions, `(B, h, Lq, Lk)`, while the masks of unit 2 have two
 # or three. Broadcasting aligns shapes *from the right* and fills in missing dimensions
 # on the left with ones, so a causal mask `(L, L)` is read as `(1, 1, L, L)`, which is
-# just what we want. A padding mask has the shape `(B, 1, Lk)`.
+# just what we want. A padding mask, however, has shape `(B, 1, Lk)`.
 #
 # **Predict first.** Which of these settings raises an error, and what is the shape of
 # the masked scores in the others: `B = 2` and `h = 3`, `B = 3` and `h = 3`, `B = 3` and
@@ -626,9 +628,9 @@ for batch, heads in ((2, 3), (3, 3), (3, 1)):
 # %% [markdown]
 # The padding mask is read as `(1, B, 1, Lk)`, so its sentences are aligned with the
 # *heads*. The error is the lucky case, because with as many sentences as heads nothing
-# fails, and the mask of sentence 1 silently masks head 1 of *every* sentence. With a
-# single head, a common setting for debugging, the scores of three sentences silently
-# turn into nine maps instead of three.
+# fails, and the mask of sentence 1 is silently applied to head 1 of *every* sentence.
+# With a single head, a common setting for debugging, the scores of three sentences
+# silently turn into nine maps instead of three.
 #
 # We avoid all of this by giving each mask its four dimensions ourselves. **From here
 # on, a mask may have**
@@ -715,10 +717,11 @@ check("multi_head_attention/mask_for_heads", mask_for_heads)
 # ## 6. Multi-head attention
 #
 # One ingredient is new: **dropout on the attention weights**. During training, each
-# weight is set to zero with probability $p$, and the others are divided by $1-p$, so
-# that a query learns not to rely on a single key, which may be missing at any moment.
-# (The paper's list of what *it* drops, in section 5.4, does not contain the weights,
-# but PyTorch's layer can drop them, and so can tensor2tensor, the authors' own code.)
+# weight is set to zero with probability $p$, and the others are divided by $1-p$. Since
+# any key may be missing at any moment, a query learns not to rely on a single one.
+# (Section 5.4 of the paper does not list the attention weights among the things that
+# are dropped, but PyTorch's layer can drop them, and so can tensor2tensor, the authors'
+# own code.)
 
 # %%
 torch.manual_seed(0)
@@ -730,13 +733,14 @@ many = torch.stack([F.dropout(weights, p=0.5) for _ in range(5000)])
 print("average of 5000 samples:", [round(w, 2) for w in many.mean(0).tolist()])
 
 # %% [markdown]
-# A single row no longer sums to one, but over 5,000 samples the four weights average to
-# about 0.4, 0.3, 0.2 and 0.1 again, which is why we divide by $1-p$. In evaluation mode
-# nothing is dropped, and the weights are as large as they were on average in training.
+# A single row no longer sums to one, but over 5,000 samples the four weights average
+# out at about 0.4, 0.3, 0.2 and 0.1 again, which is why we divide by $1-p$. In
+# evaluation mode nothing is dropped, and the weights are as large as they were on
+# average in training.
 #
 # In the whole layer, queries, keys and values may come from three different tensors. In
 # cross-attention, for example, `key` and `value` are both the memory, but the layer
-# itself cannot tell the difference.
+# itself need not know that.
 
 # %%
 drawing(
@@ -749,8 +753,8 @@ drawing(
 # %% [markdown]
 # Each head does what unit 2 did, with one extra step: scores, scale, mask, softmax,
 # dropout on the weights `(B, h, Lq, Lk)`, and the weighted sum. All heads run at once,
-# as one more batch dimension. Every layer of unit 4 is built around this module, and
-# so, with variations, is nearly every large language model.
+# because the heads simply form one more batch dimension. Every layer of unit 4 is built
+# around this module, and so, with variations, is nearly every large language model.
 #
 # ### Exercise 3.6 - Multi-head attention
 #
@@ -913,9 +917,9 @@ def list_beside_split():
 #
 # ### Does a second head really help?
 #
-# In section 1 we set the scores by hand, so it remains to be seen what training makes
-# of two questions. Each position must report two vectors, the word *before* it and the
-# *first* word of the sentence, in this order. Words are random vectors with 8
+# In section 1 we set the scores by hand, so it remains to be seen what a trained layer
+# makes of two questions. Each position must report two vectors, the word *before* it
+# and the *first* word of the sentence, in this order. Words are random vectors with 8
 # components, and 8 more components mark the position, so `d_model = 16`. We train your
 # layer with 1, 2 and 4 heads and measure the mean squared error, which is 1.0 for a
 # layer that always predicts zero.
@@ -971,9 +975,9 @@ def one_two_four_heads():
 # %% [markdown]
 # In each of five runs with different seeds, two heads solve the task, whereas a single
 # head leaves about 0.44 of the loss, because no linear layer can take the sum of two
-# random vectors apart. (To be exact, $\tfrac{7}{8} \cdot \tfrac{1}{2} \approx 0.44$ is
-# left: at one of the eight positions, position 1, the word before *is* the first word,
-# so a single answer is enough.)
+# random vectors apart. (To be exact, $\tfrac{7}{8} \cdot \tfrac{1}{2} \approx 0.44$
+# remains: at position 1, one of the eight, the word before *is* the first word, so a
+# single answer is enough.)
 #
 # The maps show what each head has learnt. (For position 0, "the word before" is the
 # last word, as if the sentence were a ring.)
@@ -994,7 +998,8 @@ def one_map_per_head():
 # two answers. In the layer with two heads, one attends to the previous word and the
 # other to the first word, whatever the position.
 #
-# To see when they divided the work, look at the same training run at six of its steps:
+# To see when the heads divided the work, look at the same training run at six of its
+# steps:
 
 
 # %%
@@ -1013,10 +1018,10 @@ def birth_of_two_heads():
 # and therefore easier to learn; the other head then finds the previous position, row by
 # row, and as it does so the loss falls to zero. The order was the same in all five runs
 # that we tried: the error in the first word was halved 10 to 25 steps earlier than the
-# error in the word before.
+# error in the previous word.
 #
 # Nobody told the heads what to do, and yet they divided the work between them. But the
-# head for the word before still gives 12% of its attention to position 0, and whether
+# head for the previous word still gives 12% of its attention to position 0, and whether
 # that is a mistake depends on what each head *writes*.
 #
 # Concatenating the heads and then applying `w_o` is the same as adding up one
@@ -1051,9 +1056,9 @@ def who_writes_what():
 # %% [markdown]
 # The head for the first word writes mostly to features 8 to 15, as expected, but also a
 # little to the other half, and that explains the 12%: the other head mixes a bit of the
-# first word into its answer, and this head cancels it. BERT also has heads with a clear
-# task: one attends to the previous token, another from an object to its verb, a third
-# from a pronoun to what it refers to (Clark et al. 2019).
+# first word into its answer, and the head for the first word cancels it out. BERT also
+# has heads with clear tasks: one attends to the previous token, another from an object
+# to its verb, a third from a pronoun to what it refers to (Clark et al. 2019).
 #
 # Finally, we break the layer with four heads by silencing one head at a time: we set
 # its columns of `w_o` to zero and leave everything else as trained.
@@ -1088,20 +1093,20 @@ def one_head_removed():
 # rises to about 0.5, while the other answer is unaffected. An answer has 8 components,
 # but a head can carry only 4, so each question takes two heads, and losing one of them
 # loses half of the answer. In four further runs, each question again took two heads,
-# but the error rose to as much as 0.91, and the other answer suffered by up to 0.09. In
-# large models, which have capacity to spare, many heads can be removed with hardly any
-# loss (Michel et al. 2019).
+# but the error rose to as much as 0.91, and the error in the other answer also rose, by
+# up to 0.09. In large models, which have capacity to spare, many heads can be removed
+# with hardly any loss (Michel et al. 2019).
 #
 # ## 7. What do more heads cost?
 #
-# Although several heads sound expensive, they add hardly any work. Eight heads compute
-# eight times as many scores as one, yet each score is a sum over only an eighth of the
-# features, and the four projections do not depend on the number of heads.
+# Although running several heads sounds expensive, it adds hardly any work. Eight heads
+# compute eight times as many scores as one, yet each score is a sum over only an eighth
+# of the features, and the four projections do not depend on the number of heads.
 #
-# *Question in words (4 points).* A colleague with `d_model = 512` takes 64 heads
-# instead of 8: "eight times the capacity!" In three to five sentences, say what happens
-# to the parameters, the size of a head, the attention maps and their memory, and what
-# might get better or worse.
+# *Question in words (4 points).* A colleague with `d_model = 512` uses 64 heads instead
+# of 8: "eight times the capacity!" In three to five sentences, say what happens to the
+# parameters, the size of a head, the attention maps and their memory, and what might
+# get better or worse.
 #
 # *What a full answer has: parameters stay (1), the size of a head shrinks to 8 (1),
 # eight times as many maps and as much memory for them (1), a sensible remark on the
@@ -1134,8 +1139,8 @@ def one_head_removed():
 #
 # PyTorch's layer has two more peculiarities: without `batch_first=True` it expects the
 # positions before the batch, and without `average_attn_weights=False` it returns the
-# maps averaged over the heads. Moving weights between two such layers is also how a
-# port of a published model begins.
+# maps averaged over the heads. Moving weights between two such layers is also the first
+# step in porting a published model.
 #
 # ### Exercise 3.7 - To PyTorch
 #
@@ -1175,7 +1180,7 @@ def one_head_removed():
 # ```
 #
 # If PyTorch complains about *a leaf variable that requires grad*: copying into a
-# parameter is not a step to differentiate. Look up `torch.no_grad`, or use
+# parameter is not a step that autograd should record. Look up `torch.no_grad`, or use
 # `load_state_dict`.
 #
 # </details>
@@ -1222,8 +1227,8 @@ check("multi_head_attention/to_pytorch", to_pytorch)
 
 # %% [markdown]
 # The opposite direction is more common: a published model may have taken weeks to
-# train, and you want to look inside it with your own, readable code. Since it is
-# exercise 3.7 in reverse, this function is given; it splits what you concatenate there.
+# train, and you want to look inside it with your own, readable code. Since this is
+# exercise 3.7 in reverse, the function is given; it splits what you concatenate there.
 
 
 # %%
@@ -1247,7 +1252,7 @@ def from_pytorch(theirs: nn.MultiheadAttention) -> dict[str, Tensor]:
 # differs between sentences or heads, it must have **three** dimensions there,
 # `(B * h, Lq, Lk)`: first all heads of sentence 0, then those of sentence 1, and so on.
 # Its `True` also means the opposite of ours, and if you forget that, you often get no
-# error, as you saw in unit 2: all that you notice is a loss that could be better.
+# error, as you saw in unit 2: the only symptom is a loss that could be lower.
 #
 # `pytorch_mask` inverts one of our masks, expands it to its full size and merges the
 # first two dimensions.
@@ -1270,8 +1275,8 @@ def pytorch_mask(
 
 
 # %% [markdown]
-# Now for the proof: your layer takes over PyTorch's weights, and both run without a
-# mask, with a mask, and with a mask that somebody forgot to invert.
+# Now for the proof: your layer takes over PyTorch's weights, and both layers run
+# without a mask, with a mask, and with a mask that somebody forgot to invert.
 
 
 # %%
@@ -1306,7 +1311,7 @@ def yours_is_pytorchs():
 # ## 9. Seventy-two heads of a real model
 #
 # What do heads learn if nobody tells them what to learn? MiniLM, whose maps you met in
-# unit 2, has 6 layers with 12 heads each. Two kinds of heads are easy to search for:
+# unit 2, has 6 layers with 12 heads each. Two kinds of head are easy to search for:
 # those that attend to the **previous** token, whatever it is, and those that attend to
 # the **next** one.
 #
@@ -1344,8 +1349,8 @@ def heads_that_look_at_neighbours():
 # ## 10. Your heads in the machine
 #
 # SmolLM2, the chat model that opened unit 1, has 30 blocks with nine heads each. Here
-# your two functions split and merge all of them, first as they are, and then with the
-# shortcut of section 3 in place of your split. All shapes remain correct.
+# your two functions split and merge all of them, first as you wrote them, and then with
+# the shortcut of section 3 in place of your split. All shapes remain correct.
 #
 # **Predict first.** What does the model answer with the shortcut: Paris, a different
 # city, fluent nonsense, or no language at all?
@@ -1382,7 +1387,7 @@ def your_heads_in_a_chat_model():
 # - `ListOfHeads`: the definition, word for word.
 # - `split_heads` and `merge_heads`: two lines that are easy to get wrong and hard to
 #   debug.
-# - `pack_heads`: the proof that both versions are the same.
+# - `pack_heads`: the proof that both versions compute the same thing.
 # - `mask_for_heads`: batch and heads, kept apart.
 # - `MultiHeadAttention`: with dropout on its weights, and equal to PyTorch's own layer.
 # - `to_pytorch`: your weights in PyTorch's own layer. `from_pytorch` converts in the
@@ -1397,15 +1402,15 @@ def your_heads_in_a_chat_model():
 #   A: how many heads are best?
 # - Clark et al. 2019, *What Does BERT Look At?*: what single heads do in a trained
 #   model.
-# - Michel, Levy and Neubig 2019, *Are Sixteen Heads Really Better than One?*: most
+# - Michel, Levy and Neubig 2019, *Are Sixteen Heads Really Better than One?*: many
 #   heads can be removed after training.
 # - Elhage et al. 2021, *A Mathematical Framework for Transformer Circuits*: heads as
 #   independent parts that add up, as in `who_writes_what`.
 # - Shazeer 2019, *Fast Transformer Decoding: One Write-Head is All You Need*, and
 #   Ainslie et al. 2023, *GQA*: heads that share their keys and values to save memory.
 #   Where in your code would that change a shape?
-# - **Play.** Train `two_questions` with three questions and two heads. What do the maps
-#   look like?
+# - **Play.** Extend `two_questions` to three questions, and train a layer with two
+#   heads on them. What do the maps look like?
 
 # %% [markdown]
 # ## Where you stand

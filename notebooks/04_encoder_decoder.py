@@ -20,7 +20,7 @@ drawing(
     "machine_add_and_norm",
     "",
     "The blue parts of the chat model are what you build today; the number beside a "
-    "part is the unit that builds it.",
+    "part is the unit in which you build it.",
 )
 
 # %% [markdown]

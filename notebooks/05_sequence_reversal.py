@@ -21,7 +21,7 @@ drawing(
     "machine_decoding",
     "",
     "The blue part of the chat model is what you build today; the number beside a part "
-    "is the unit that builds it.",
+    "is the unit in which you build it.",
 )
 
 # %% [markdown]
