@@ -54,7 +54,7 @@ class Count:
 
 
 def count(specification: Specification) -> Count:
-    """Try every generated mutant of an exercise's solution on two drawings."""
+    """Test every generated mutant of a solution on the cases drawn from two seeds."""
     cases = [c for seed in "ab" for c in fresh_cases(specification, seed)]
     # Ordinary cases first: most mutants fail the first one.
     cases = sorted((c for c in cases if not c.measure), key=lambda c: bool(c.says))

@@ -190,7 +190,7 @@ def _difference(old: Exercise, new: Exercise) -> str:
 
 
 def keep_equal(committed: Mapping[str, Exercise], new: Exercise) -> Exercise:
-    """An exercise with those committed values that are equal to its own."""
+    """The new exercise, with committed values where they agree up to rounding."""
     if new.name not in committed:
         return new
     old = committed[new.name]

@@ -42,10 +42,12 @@ _ENDLESS: Answers = {RAISED: "it does not end"}
 def with_doubles(
     specification: Specification, cases: Sequence[Case], unsteady: Collection[str] = ()
 ) -> tuple[Case, ...]:
-    """Add sketches of pairs of mistakes to the first ordinary cases.
+    """Add to the first ordinary cases sketches of results with two mistakes at once.
+
+    A sketch is two numbers that tell results apart.
 
     Args:
-        unsteady: variants that rounding decides, of which no pair is made.
+        unsteady: variants whose results depend on rounding; no pair includes them.
     """
     ordinary = [c for c in cases if c.mistakes and not c.says and not c.measure]
     if specification.side is not Interactor or any(case.measure for case in cases):

@@ -180,7 +180,7 @@ class _Search:
                     break
 
     def _complete(self, case: Case) -> Case | None:
-        """A case with the solution's results; None if it has none of these names."""
+        """The case with the solution's results; None if it has none for such inputs."""
         key = named_text(case.inputs)
         is_possible = self._specification.is_possible
         if is_possible and not is_possible(case.inputs):

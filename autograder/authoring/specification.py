@@ -19,17 +19,18 @@ from autograder.checks.probes import find
 
 @dataclass(frozen=True)
 class InputSizes:
-    """Inputs by the sizes of their dimensions; see `autograder.authoring.sizes`.
+    """Sizes of dimensions, from which `autograder.authoring.sizes` draws the inputs.
 
     Args:
-        values: a size by the name of its dimension; for the name of an argument, its
-            value, the shape to draw (``"B 1 Lk"``), or a function of a Draw, and of
-            values that its other arguments are named after. "weights" is the largest
-            weight of a module, 1 by default.
-        below: integers are drawn from 0 to below this number.
+        values: by name. The value of a dimension is its size. That of an argument is
+            the argument itself, the shape to draw (``"B 1 Lk"``), or a function, which
+            is called with a Draw and with those values that its further parameters are
+            named after. That of "weights" is the largest weight of a module, by default
+            1.
+        below: integers are drawn from 0 up to this number, which is excluded.
         scale: floats are drawn between -scale and scale.
-        dtype: of weights and of arguments drawn in float32, if it is another one; no
-            gradients are compared then.
+        dtype: a dtype other than float32 for the weights and arguments that would be
+            drawn in it; no gradients are compared then.
     """
 
     values: Mapping[str, Any]

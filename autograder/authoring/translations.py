@@ -216,7 +216,7 @@ def coverage(unit: Unit) -> str:
 
 
 def install(root: Path = ROOT) -> list[Path]:
-    """Write what checks read in the course's language; return the changed paths.
+    """Write the translated messages that checks load; return the changed paths.
 
     Raises:
         CourseError: as `read`; nothing is written.

@@ -157,7 +157,7 @@ def _quoted(statement: str) -> str:
 
 
 def place(unit: str, root: Path, student: str, name: str) -> Path:
-    """Where a request is."""
+    """The path of the file that holds a student's request about an exercise."""
     return root / "requests" / unit / f"{student}-{name}.md"
 
 

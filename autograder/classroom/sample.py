@@ -92,7 +92,7 @@ def _instead(exercise: Specification, variant: Variant, solved: Codes) -> str:
 def _mistakes(
     exercises: Sequence[Specification], solved: Codes, turn: int, turns: int
 ) -> Codes:
-    """Make a named mistake in every other exercise, a different one for each turn."""
+    """Put a known mistake in every other exercise; which one depends on the turn."""
     answers = dict(solved)
     for index, exercise in enumerate(exercises):
         if (index + turn) % 2 == 0:

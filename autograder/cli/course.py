@@ -28,7 +28,10 @@ _EDITION = (
 
 
 def _build_unit(unit: Unit, options: Namespace) -> None:
-    """Build a unit in the chosen edition, and print what changed."""
+    """Build a unit in the chosen edition, and print what changed.
+
+    In an edition, some exercises are given: the notebook holds their solutions.
+    """
     from autograder.authoring import edition
     from autograder.authoring.course import build
     from autograder.authoring.translations import coverage

@@ -49,11 +49,13 @@ _TABLES: Mapping[str, tuple[tuple[str, ...], Any]] = {
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a unit needs that others do not; paths are absolute.
+    """How a unit differs from the others; paths are absolute.
 
-    The short path is closed under calls: whoever solves exactly its exercises misses
-    none of their points, and all demonstrations run but those of ``beyond``. A key is
-    put in place for an exercise only if the student has solved most of that.
+    The short path uses nothing outside itself: whoever solves exactly its exercises can
+    earn all their points, and all demonstrations run except those of ``beyond``. A key
+    of an exercise is an earlier exercise whose solution answers it. When that exercise
+    is tried again, the course's version of a key stands in for the student's only if
+    the student has solved most of the key.
     """
 
     demo: bool = False
@@ -74,8 +76,8 @@ def read(unit: Unit) -> Manifest:
     """The manifest of a unit; one that has none needs nothing of its own.
 
     Raises:
-        CourseError: it cannot be read, says what is not known, or names a file that
-            is not there.
+        CourseError: it cannot be read, has an unknown key, or names a file that does
+            not exist.
     """
     path = unit.folder / "unit.toml"
     if not path.is_file():

@@ -77,7 +77,7 @@ def subplots(
 
 
 def sequential(colour: str = BLUE, strongest: float = STRONGEST) -> Any:
-    """The map of weights, from nothing (0) to a colour of some opacity (1)."""
+    """A colormap for weights, from nearly transparent (0) to the colour (1)."""
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
     rgb = to_rgb(colour)
@@ -86,7 +86,7 @@ def sequential(colour: str = BLUE, strongest: float = STRONGEST) -> Any:
 
 
 def diverging(strongest: float = STRONGEST) -> Any:
-    """The map of signed values: orange below zero, nothing at zero, blue above."""
+    """A colormap for signed values: orange below zero, nothing at zero, blue above."""
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
     low, high = to_rgb(ORANGE), to_rgb(BLUE)

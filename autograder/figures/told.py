@@ -1,4 +1,4 @@
-"""Text alternatives, told from the same numbers as their figures."""
+"""Text alternatives of figures, written from the numbers that the figures show."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def number(value: float) -> str:
 
 
 def weights(matrix: Any, rows: Sequence[object], columns: Sequence[object]) -> str:
-    """Where each row of attention weights is largest: "it: cat 0.98; ..."."""
+    """Say where each row of attention weights is largest: "it: cat 0.98; ..."."""
     phrases = []
     for name, row in zip(rows, matrix.tolist(), strict=True):
         most = max(row)
@@ -29,7 +29,7 @@ def weights(matrix: Any, rows: Sequence[object], columns: Sequence[object]) -> s
 
 
 def mask(allowed: Any, rows: Sequence[object], columns: Sequence[object]) -> str:
-    """Tell what each row of a mask allows."""
+    """Describe in words which columns each row of a mask allows."""
     phrases = []
     for name, row in zip(rows, allowed.tolist(), strict=True):
         names = [str(c) for c, ok in zip(columns, row, strict=True) if ok]
@@ -38,7 +38,7 @@ def mask(allowed: Any, rows: Sequence[object], columns: Sequence[object]) -> str
 
 
 def curve(ys: Iterable[float]) -> str:
-    """Tell a curve by its ends and extremes: "from 2.3 to 0.01, lowest 0.008"."""
+    """Describe the ends and extremes of a curve: "from 2.3 to 0.01, lowest 0.008"."""
     values = [float(y) for y in ys]
     first, last = values[0], values[-1]
     text = f"from {number(first)} to {number(last)}"
@@ -52,10 +52,10 @@ def curve(ys: Iterable[float]) -> str:
 
 
 def curves(named: Mapping[str, Iterable[float]]) -> str:
-    """Tell several curves by their names."""
+    """Describe several curves in words, each after its name."""
     return "; ".join(f"{name}: {curve(ys)}" for name, ys in named.items()) + "."
 
 
 def bars(named: Mapping[str, float], unit: str = "") -> str:
-    """Tell the values of a bar chart by the names of the bars."""
+    """List the values of a bar chart in words, each after the name of its bar."""
     return ", ".join(f"{name} {number(v)}{unit}" for name, v in named.items()) + "."

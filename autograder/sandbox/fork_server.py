@@ -58,10 +58,10 @@ def import_all(names: Iterable[str]) -> None:
 
 
 def preload() -> list[str]:
-    """Import what every notebook needs, and the student's kit.
+    """Import what every notebook needs, and the modules that ship to students.
 
-    Returns what is wrong with modules of the kit: a unit in the making must not keep
-    the others from being graded.
+    Returns a message for each of those that cannot be imported, because an unfinished
+    unit must not keep the others from being graded.
     """
     import_all(WARM)
     broken: list[str] = []

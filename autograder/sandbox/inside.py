@@ -116,7 +116,7 @@ def fork_by_default() -> None:
 
 
 def _cold() -> None:
-    """Start below bubblewrap: read the supervisor's data, confine this process, run."""
+    """Start a kernel in bubblewrap as the supervisor requests, and confine it first."""
     request = json.loads(os.environ.pop("AUTOGRADER_COLD"))
     policy = confine.Policy(**request["policy"])
     room = confine.Room(Path("/"), Path("/submission"), (), (), (), os.getuid())

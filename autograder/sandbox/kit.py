@@ -24,7 +24,7 @@ _OF_COURSE = (
 
 
 def _list_shipped(course: Path) -> tuple[str, ...]:
-    """What a course ships to students, relative to its package."""
+    """The paths that a course ships to students, relative to its package."""
     rooms = (course.glob(f"*/{room}") for room in ("probes", "library"))
     paths = sorted(path.relative_to(course).as_posix() for path in chain(*rooms))
     return (*_OF_COURSE, *paths)

@@ -54,9 +54,10 @@ def mapped_mb(pids: list[int]) -> float:
 
 
 def let_go_mb(pids: list[int]) -> float:
-    """Shared anonymous memory, as much as is mapped: it may be there without a page.
+    """The mapped shared anonymous memory in MB, whether it is resident or not.
 
-    What several processes map is counted once.
+    It exists even if no process has a page of it any more (MADV_DONTNEED). What several
+    processes map is counted once.
     """
     sizes: dict[str, int] = {}
     for pid in pids:

@@ -154,7 +154,7 @@ class SandboxProvisioner(LocalProvisioner):
         return status
 
     async def shutdown_requested(self, restart: bool = False) -> None:
-        """Nothing in a sandbox is worth a polite farewell."""
+        """Kill the sandbox at once, because nothing in it needs a clean shutdown."""
         if self._sandbox:
             await self.kill(restart)
 

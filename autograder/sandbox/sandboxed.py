@@ -62,16 +62,21 @@ class SandboxedProcess:
         self.send_signal(signal.SIGKILL)
 
     def _last_words(self, answer: bytes) -> Usage:
-        words = json.loads(answer) if answer else {}
-        if words.pop("slot", self._slot) != self._slot or not words:
-            words = {"error": EndReason.LOST, "ended": EndReason.LOST}
-        ended = EndReason(words["ended"])
-        if "error" not in words:
-            return cast(Usage, words | {"ended": ended})
+        """Read the supervisor's last message: how the sandbox ended, and what it used.
+
+        An empty message, or one about a different slot, means that the supervisor is
+        lost.
+        """
+        message = json.loads(answer) if answer else {}
+        if message.pop("slot", self._slot) != self._slot or not message:
+            message = {"error": EndReason.LOST, "ended": EndReason.LOST}
+        ended = EndReason(message["ended"])
+        if "error" not in message:
+            return cast(Usage, message | {"ended": ended})
         return {
-            "exit": -9,
+            "exit": -9,  # as after SIGKILL
             "ended": ended,
-            "reason": words["error"],
+            "reason": message["error"],
             "utime": 0.0,
             "stime": 0.0,
             "maxrss_mb": 0.0,
@@ -80,9 +85,10 @@ class SandboxedProcess:
 
 
 def readable(file: Any, seconds: float) -> bool:
-    """Whether there is something to read; unlike select, for any descriptor.
+    """Whether there is something to read in time; unlike select, for any descriptor.
 
-    In steps: where all processes were stopped, a step is long, and counts as one.
+    It waits in steps of a second. If all processes are suspended meanwhile, that time
+    counts as a single step, so that it does not end the wait.
     """
     poll = select.poll()
     poll.register(file, select.POLLIN)

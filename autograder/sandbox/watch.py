@@ -118,9 +118,9 @@ class Watchdog:
         os.kill(self.sandbox, signal.SIGKILL)
 
     def _usage(self, status: int, used: resource.struct_rusage) -> Usage:
-        """Seconds of CPU, megabytes at the peak (warm pages included), and why.
+        """The CPU seconds, the peak memory (warm pages included), and why it ended.
 
-        Processes whose parent never collected them are known by the last look only.
+        A process that its parent never waited for counts as far as it was last seen.
         """
         code = os.waitstatus_to_exitcode(status)
         ended, explanation = EndReason.EXITED, str(EndReason.EXITED)

@@ -201,7 +201,7 @@ class _Steps:
 
 
 def _output(layer: Any, x: Tensor, branches: tuple[Branch, ...]) -> Tensor:
-    """One decoder layer with these branches in place of its own, hooks included."""
+    """The output of a decoder layer with its sublayers replaced; its hooks run too."""
     before = x
     norms = (layer.norm1, layer.norm2, layer.norm3)
     for branch, norm in zip(branches, norms, strict=True):

@@ -125,15 +125,18 @@ def chosen_text(notebook: dict[str, Any], variable: str) -> str:
 
 
 def as_csv(entries: Sequence[Entry]) -> str:
-    """The boards as CSV; shares are between 0 and 1, "" if nothing asked for one."""
+    """The boards as CSV, with the recall of each ability from 0 to 1.
+
+    The recall is left empty if no sentence tested the ability.
+    """
     rows: list[list[object]] = [
         ["board", "rank", "name", "BLEU", "low", "high", *ABILITIES]
     ]
     for title, ranked in boards(entries):
         for rank, entry in enumerate(ranked, 1):
-            shares = map(entry.recall.get, ABILITIES)
+            recalls = map(entry.recall.get, ABILITIES)
             scores = (f"{n:.2f}" for n in (entry.bleu, entry.low, entry.high))
-            rows.append([title, rank, entry.name, *scores, *shares])
+            rows.append([title, rank, entry.name, *scores, *recalls])
     return sheet.as_harmless_text(rows)
 
 

@@ -33,7 +33,7 @@ MORE |= dict(pair.split("/") for pair in LISTS["short"])
 
 @dataclass(frozen=True)
 class Noun:
-    """A noun with what may be said of it; ``mark`` holds some of MARKS."""
+    """A noun, its adjectives and remarks on it; ``mark`` holds characters of MARKS."""
 
     word: str
     plural: str

@@ -21,7 +21,7 @@ _TELLING, _SHARE = 30, 0.72  # errors of the checkpoint, and how many of them ar
 
 
 def errors(texts: Sequence[str], wanted: Sequence[str]) -> dict[str, str]:
-    """The texts that are not what was wanted, by their place as JSON writes it."""
+    """The incorrect texts by index, which is a string because they are sent as JSON."""
     rows = enumerate(zip(texts, wanted, strict=False))
     return {str(i): text for i, (text, right) in rows if text != right}
 
@@ -37,7 +37,7 @@ def are_shared(student_errors: Mapping[str, str], copied: Mapping[str, str]) -> 
 
 
 def _numbers(answers: Answers) -> dict[str, Any]:
-    """Read the numbers by name, with a sentence on them under ``say``.
+    """Read the measured numbers by name, and under ``says`` a sentence about them.
 
     Raises:
         KeyError, ValueError, TypeError: the answers hold no such numbers.
@@ -49,9 +49,12 @@ def _numbers(answers: Answers) -> dict[str, Any]:
 def _value(expected: Answers, actual: Answers) -> float:
     """The share of the points in percent; above 100 is a bonus.
 
-    A notebook has both sides in one process. Then ``errors`` are the model's on the
-    first texts, and ``copied`` are those of the checkpoint that ships. In grading, the
+    In a notebook, the errors of the student's model on the first texts (``errors``) are
+    compared here with those of the checkpoint that ships (``copied``); in grading, the
     judge has already compared them.
+
+    Raises:
+        NotTheirsError: the two models share most of their errors.
     """
     if "errors" in actual and "copied" in expected:
         student_errors = json.loads(str(actual["errors"]))

@@ -78,7 +78,7 @@ def _are_one(sums: torch.Tensor) -> bool:
 
 
 def one_value(findings: Sequence[Finding]) -> Sign:
-    """Recognise one and the same wrong number, or one number in place of another."""
+    """Recognise that all wrong entries are the same number."""
     pairs = _pairs(findings)
     if not pairs:
         return None

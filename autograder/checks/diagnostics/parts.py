@@ -93,7 +93,7 @@ def _is_comparable(finding: Finding, wrong: Wrong) -> bool:
 
 
 def and_more(mistake: Mistake) -> Mistake:
-    """Say of a mistake that it is not all that is wrong."""
+    """Add a question to a mistake that does not explain all that is wrong."""
     question = _("Correct that first. Which cases still fail?")
     return replace(mistake, asks=f"{_(mistake.asks)} {question}".strip())
 

@@ -104,9 +104,10 @@ def _bands(points: Sequence[float], most: float) -> tuple[Band, ...]:
 
 
 def _mistakes(submissions: Sequence[Submission]) -> list[MistakeRow]:
-    """The reasons for lost points: those with a name first, then by how common.
+    """The reasons for lost points: recognised mistakes first, each part by frequency.
 
-    An exercise that was left blank is no mistake: the table of exercises counts those.
+    Exercises that were left blank are not among them: the table of exercises counts
+    these.
     """
     met: dict[tuple[str, str, str], list[str]] = {}
     for submission in submissions:

@@ -28,7 +28,7 @@ _IMPLIED = (
 
 
 def implied(kind: str, kinds: Sequence[str]) -> bool:
-    """Whether a statement of a kind says something about one of others."""
+    """Whether a statement of this kind may imply or follow from one of `kinds`."""
     return any(kind in group and not group.isdisjoint(kinds) for group in _IMPLIED)
 
 
@@ -224,11 +224,12 @@ def _of_positions(
 
 
 def positions(before: Observation) -> dict[str, tuple[str, str]]:
-    """The arguments whose second-to-last axis a result has kept, with its words.
+    """Words for positions, by argument whose second-to-last axis a result keeps.
 
-    They describe the result's first position and the argument's last one. It has
-    where both have as many axes and the same ones before it, and where the result is as
-    long there as the argument, or as another such argument.
+    The first phrase describes the result's first position, and the second one the last
+    position of the argument. A result keeps the axis of an argument if both have as
+    many axes, and equal sizes before that axis. At least one such argument must have
+    the result's size there; otherwise there are no words.
     """
     shape = before.result.results[0].shape
     alike = {

@@ -187,7 +187,11 @@ def _same_names(first: Codes, second: Codes, alike: Sequence[Alike]) -> bool:
 
 
 class _Item:
-    """One exercise of all students: their runs, and what each run weighs."""
+    """One exercise of all students: the token runs of their answers, with weights.
+
+    A run weighs more the fewer students wrote it. ``written`` holds the runs of each
+    student, and ``whole`` their total weight.
+    """
 
     def __init__(self, written: Sequence[Runs]):
         self.written = written
@@ -210,14 +214,15 @@ class _Item:
 
 
 def _alike(exercises: Mapping[str, _Item], row: int, column: int) -> tuple[Alike, ...]:
-    """The exercises that two students have alike, most alike first."""
+    """The exercises that two students solved alike, most alike first."""
     matches = []
     for name, exercise in exercises.items():
-        first, second = exercise.written[row], exercise.written[column]
-        least = min(exercise.whole[row], exercise.whole[column])
-        shared = exercise.weight(first & second)
-        if shared and shared >= LEAST_SHARE * least:
-            matches.append(Alike(name, min(1.0, float(shared / least))))
+        first_runs, second_runs = exercise.written[row], exercise.written[column]
+        smaller_weight = min(exercise.whole[row], exercise.whole[column])
+        shared_weight = exercise.weight(first_runs & second_runs)
+        if shared_weight and shared_weight >= LEAST_SHARE * smaller_weight:
+            share = min(1.0, float(shared_weight / smaller_weight))
+            matches.append(Alike(name, share))
     return tuple(sorted(matches, key=lambda alike: -alike.share))
 
 
@@ -260,7 +265,7 @@ def _own_lines(code: str, released_lines: frozenset[str]) -> list[str]:
 
 
 def as_text(unit: str, comparison: Comparison) -> str:
-    """The list for a terminal."""
+    """The list of similar pairs as text, for a terminal."""
     if not comparison.pairs:
         return f"{unit}: no two solutions are strikingly alike"
     width = max(len(pair.first) + len(pair.second) for pair in comparison.pairs) + 3

@@ -45,9 +45,10 @@ class StudentNotebook:
 
 
 def read(data: bytes, limits: SizeLimits = DEFAULTS) -> StudentNotebook:
-    """The cells of a notebook of any version, from whoever wrote it.
+    """Read the cells of a notebook of any format version, from an untrusted author.
 
-    Of a file that is cut off or damaged, they are the whole ones before that place.
+    If the file is cut off or damaged, only the complete cells before that point are
+    read.
 
     Raises:
         RefusedError: too large, not JSON, nested too deeply, or not a notebook.

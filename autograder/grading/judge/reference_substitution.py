@@ -41,12 +41,12 @@ def _imports(unit: str) -> str:
 
 
 def render_second_verdict(verdict: Verdict, names: Sequence[str]) -> RenderedVerdict:
-    """Render the verdict on a check that was tried with some exercises put in place.
+    """Render the verdict on a check that was repeated with the course's solutions.
 
-    The course's solutions are known where the answers were made. So nothing that an
-    answer says leaves: no error's words, no tensor; only which cases were right. A
-    clinic counts as a whole only: its second sandbox may tell itself from the first
-    one, and guess again.
+    These solutions, of the exercises in ``names``, can be read in the sandbox in which
+    the answers were computed. So the verdict shows which cases passed, but no text or
+    tensor from an answer. A bug clinic earns all its points or none, because code can
+    detect that it runs for the second time, and guess again.
     """
     named = " and ".join(titles(name.split("/")[0])[name] for name in names)
     right = verdict.points >= verdict.max_points

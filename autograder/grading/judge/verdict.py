@@ -14,10 +14,11 @@ from autograder.sandbox.ending import EndReason
 
 @dataclass(frozen=True)
 class CaseVerdict:
-    """How one case went; ``problem`` is "" when all its drawings passed.
+    """The verdict on one case; ``problem`` is "" if it passed for all random inputs.
 
-    ``answer`` is the same for equal wrong answers to the same inputs, and "" for
-    correct ones and hidden cases, whose inputs are a submission's own.
+    ``answer`` identifies a wrong answer: it is the same for equal answers to the same
+    inputs. It is "" for correct answers, and for hidden cases, because the inputs of
+    these are a submission's own.
     """
 
     name: str
@@ -111,10 +112,10 @@ class ResultComparison:
 
 @dataclass(frozen=True)
 class CaseEvidence:
-    """A drawing of a case: its inputs, and how the answers compare.
+    """One random drawing of a case: its inputs, and how the answers compare.
 
-    ``credit`` is the share of the case's points that this drawing earns. A ``hidden``
-    one was drawn for grading, and its inputs may be those of other students, too.
+    ``credit`` is the share of the case's points that its answers earn. A ``hidden`` one
+    was drawn for grading, and its inputs may serve for other students as well.
     """
 
     title: str

@@ -205,7 +205,7 @@ class Assignment:
 
 
 def _rebuild(root: Path, label: str) -> str:
-    """How a course folder gets the notebook of today's build."""
+    """Say how to copy the notebook of the current build into a course folder."""
     if root.resolve() == ROOT:
         return f"run: make build UNIT={label.partition('_')[0]}"
     return (

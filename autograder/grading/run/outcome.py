@@ -96,7 +96,7 @@ def above_bar(log: logging.Logger) -> Iterator[None]:
 
 
 def _least_heard(log: logging.Logger) -> int:
-    """The least level that a handler prints."""
+    """The lowest level that any handler of a logger or its parents prints."""
     levels = [logging.CRITICAL]
     logger: logging.Logger | None = log
     while logger is not None:

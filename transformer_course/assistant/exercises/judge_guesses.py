@@ -46,7 +46,7 @@ _LIKELY = torch.tensor([2, 0, 5, 3])
 
 
 def _peaked(height: float, rows: int = 0) -> Callable[..., torch.Tensor]:
-    """Distributions with a peak at the likely guesses, and as many more as `rows`."""
+    """Distributions that peak at the likely guesses, and then `rows` without a peak."""
 
     def draw_distributions(draw: Draw) -> torch.Tensor:
         logits = draw.tensor(4 + rows, 6, scale=0.5)

@@ -105,7 +105,7 @@ def _smooth(values: Sequence[float], window: int) -> list[float]:
 
 
 def passes(rates: Mapping[int, float]) -> None:
-    """Draw how many bytes a pass writes, by the number of guesses."""
+    """Draw the bytes per pass of speculative decoding, by the number of guesses."""
     figure, axes = style.subplots(height=2.4, width=5.0)
     axes.plot([*rates], [*rates.values()], color=BLUE, marker="o")
     axes.set(xlabel="guesses ahead", title="bytes per pass", ylim=(0, None))

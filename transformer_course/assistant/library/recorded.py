@@ -9,6 +9,6 @@ RECORDED = Path(__file__).with_suffix(".json")
 
 
 def show(name: str) -> None:
-    """Print what a demonstration printed where its models were installed."""
+    """Print the recorded output of a demonstration whose models are missing here."""
     print("What it printed for us:")
     print("\n".join(json.loads(RECORDED.read_text("utf-8"))[name]))

@@ -42,13 +42,13 @@ def _with_gradient(loss: Tensor, leaf: Tensor) -> tuple[Tensor, Tensor]:
 def _weighted(
     bug: str, logits: Tensor, ids: Tensor, answers: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Weigh the loss of each position, as the bug has it."""
+    """The loss and its gradient, with the positions weighted as in the bug."""
     leaf = logits.detach().clone().requires_grad_()
     ahead = {"no shift": 0, "two ahead": 2}.get(bug, 1)
     length = ids.size(1) - ahead
-    learnt = _select(bug, answers)
+    is_learnt = _select(bug, answers)
     begin = 0 if bug == "mask not shifted" else ahead
-    weights = learnt[:, begin : begin + length].to(leaf.dtype)  # (B, L - ahead)
+    weights = is_learnt[:, begin : begin + length].to(leaf.dtype)  # (B, L - ahead)
     losses = F.cross_entropy(
         leaf[:, :length].transpose(1, 2), ids[:, ahead:], reduction="none"
     )
@@ -64,7 +64,7 @@ def _weighted(
 
 
 def _select(bug: str, answers: Tensor) -> Tensor:
-    """The tokens that are learnt, as the bug has it."""
+    """Which tokens count in the loss, (B, L): the answers, unless the bug differs."""
     before, after = F.pad(answers, (1, 0))[:, :-1], F.pad(answers, (0, 1))[:, 1:]
     starts = (answers & ~before).cumsum(dim=1)  # (B, L): which answer of its row
     match bug:

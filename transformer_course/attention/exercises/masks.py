@@ -22,7 +22,7 @@ def _lengths(*always: int, long: int = 0) -> Maker:
 
 
 def _ids(*shape: int, pad_id: int, steps: tuple[int, ...] = (-2, -1, 1, 2)) -> Maker:
-    """Ids of which one in three is padding, wherever it is; the others lie some steps away from it."""
+    """Random ids: 30% are `pad_id`, the others `pad_id` plus one of `steps`."""
 
     def make_inputs(draw: Draw) -> Inputs:
         tokens = pad_id + torch.tensor(steps)[draw.ids(0, len(steps), *shape)]

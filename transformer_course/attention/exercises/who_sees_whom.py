@@ -44,7 +44,7 @@ def _masked_layer(length: int, d: int) -> Maker:
 
 
 def _one_feature_of_many(draw: Draw) -> Inputs:
-    """One feature of 256 moves, by so little that the mean of all is below the limit."""
+    """One feature of 256 moves, so little that the mean over all is below 1e-6."""
     table = torch.zeros(256, 4, 4)
     table[int(draw.ids(0, 256))] = draw.flags(4, 4, chance=0.5) * 0.00015
     return {"x": draw.tensor(4, 256), "layer": _MIXTURE, "table": table}

@@ -216,7 +216,7 @@ def _show_pronoun(
 
 
 def recall(named: Mapping[str, Tensor], questions: Tensor, book: Tensor) -> None:
-    """Draw where each name looks in a phone book, `(PAIRS, PAIRS)` by title."""
+    """Draw each name's attention to phone-book entries, `(PAIRS, PAIRS)` by title."""
     names = [NAMES[index] for index in questions.argmax(-1).tolist()]
     entries = [
         f"{NAMES[row[: len(NAMES)].argmax()]} {int(row[len(NAMES) :].argmax())}"
@@ -241,7 +241,7 @@ def recall(named: Mapping[str, Tensor], questions: Tensor, book: Tensor) -> None
 
 
 def clinic(named: Mapping[str, Tensor]) -> None:
-    """Draw which output moves with which input, layer by layer."""
+    """Draw which outputs change with which inputs, one map per layer."""
     figure, row = style.subplots(1, len(named), height=2.2)
     alts = []
     for axes, (title, matrix) in zip(row, named.items(), strict=True):

@@ -78,7 +78,7 @@ def _read_numbers(numbers: object, what: str) -> torch.Tensor:
     },
 )
 def masks(functions: Any, inputs: Inputs) -> Seen:
-    """Report the result of the function that these inputs are for, and the inputs."""
+    """Report the result of the function that these inputs fit, and the inputs."""
     padding_mask, causal_mask, combine_masks = functions
     if "ids" in inputs:
         return _padding_mask(padding_mask, inputs)
@@ -111,7 +111,7 @@ _LONG = 500  # positions, from which on a mask is no longer reported in full
 
 
 def _combined_masks(function: Any, inputs: Inputs) -> Seen:
-    """Report combinations of both masks and None, and both masks afterwards."""
+    """Report the results for pairs of two masks and None, and both masks afterwards."""
     first, second = inputs["first"], inputs["second"]
     pairs = {
         "both": (first, second),
@@ -133,9 +133,10 @@ def _mask_or_none(result: object) -> torch.Tensor | str:
 
 @probe("attention/who_sees_whom", results="who sees whom", calls="* afterwards")
 def who_sees_whom(function: Any, inputs: Inputs) -> Seen:
-    """Report the matrix that the student's probe finds, and x afterwards.
+    """Report the matrix that the student's function finds, and x afterwards.
 
-    The layer is one that we know. Report also how often it ran while x was changed.
+    It is called with a layer of ours, one of those below, and with x. Also report how
+    often the layer ran while x was modified.
     """
     x, layer, changed = inputs["x"], _layer(inputs), 0
     untouched = x.clone()

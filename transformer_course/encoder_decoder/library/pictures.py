@@ -25,7 +25,7 @@ def _guessing(axes: Any, value: float, at: float) -> None:
 
 
 def placements(runs: Mapping[str, Sequence[Run]]) -> None:
-    """Draw losses and first gradients of pre-norm and post-norm, for several seeds."""
+    """Draw losses and initial gradient norms of pre- and post-norm, for some seeds."""
     figure, (left, right) = style.subplots(1, 2, height=2.8)
     descriptions = []
     looks = {"post-norm": (ORANGE, "--"), "pre-norm": (BLUE, "-")}

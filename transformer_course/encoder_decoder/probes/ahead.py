@@ -30,7 +30,7 @@ MOST_EARLY_NUMBERS = 1 << 9  # of a sequence that is asked for early
 
 
 def numbered(place: int) -> str:
-    """The ending of the names of a group that is asked for early."""
+    """The suffix of the names of a group that is requested ahead of time."""
     return f".{place}"
 
 

@@ -55,8 +55,9 @@ class _Patients(Patients):
     def reveal_inputs(self) -> Answers:
         """The sizes, and the shapes of each layer's weights.
 
-        Not what the weights hold: a test that computes what a right layer of these
-        weights does would do without the rules, and refuse one that is built otherwise.
+        The weights themselves stay hidden. A test that knew them could compute what a
+        correct layer returns, without looking at the rules that a layer must follow,
+        and would reject correct layers that compute it differently.
         """
         d_model, _, d_ff = self.inputs["sizes"].tolist()
         sizes = torch.tensor([d_model, d_ff, len(self._layers)])
@@ -88,7 +89,11 @@ class _Patients(Patients):
         return response
 
     def _early_pairs(self, question: Answers) -> list[list[Pair]]:
-        """Read the pairs asked for early, in groups of one form, up to a limit."""
+        """Read the pairs that a question asks for ahead of time, grouped by form.
+
+        A pair is x and memory; the pairs of a group agree in shapes and dtypes. Stop at
+        the first group that is malformed, too large or beyond the limit on such pairs.
+        """
         groups: list[list[Pair]] = []
         room = min(MOST_AHEAD, self.MOST_EARLY - self._early)
         with contextlib.suppress(WrongAnswerError):

@@ -22,10 +22,10 @@ from autograder.checks.probes.weights import load_weights, parameter_shapes
     learning="parameters",
 )
 def stack(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report what a stack of our own layers does; decoder layers if there is a memory.
+    """Report what the student's stack does with layers of ours.
 
-    There are as many layers as there are weights. One stack is judged while another
-    one, made alike, exists beside it.
+    They are decoder layers if the inputs hold a memory, and as many as the inputs hold
+    weight matrices.
     """
     d_model, layers = inputs["x"].size(-1), []
     names, masks, make = ["x"], ["mask"], _EncoderStandIn

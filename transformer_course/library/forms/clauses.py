@@ -40,6 +40,7 @@ def in_the_past(w: Writer) -> str:
 
 
 def not_done(w: Writer) -> str:
+    """A negated sentence: "She did not buy any apples yesterday."."""
     deed = w.deed(intended=True)
     tense, times = tenses.not_present, HABIT
     if w.chance(0.6):

@@ -14,7 +14,7 @@ MEASURED: dict[str, Any] = {}  # what this session has measured, by name
 
 
 def note(name: str, value: Any) -> Any:
-    """Note a result of numbers, strings and lists, and return it."""
+    """Store a result (numbers, strings, lists) in MEASURED, and return it."""
     MEASURED[name] = value
     return value
 

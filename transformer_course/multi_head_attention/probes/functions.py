@@ -28,7 +28,7 @@ _KINDS = ("weight", "bias")
     calls="* afterwards",
 )
 def mask_for_heads(function: Any, inputs: Inputs) -> Seen:
-    """Report one call; of a call without a mask, what kind of answer there is."""
+    """Report a call with a mask or, without one, what it returns for None."""
     if "mask" in inputs:
         return observe_call(function, inputs)
     answer = function(None)

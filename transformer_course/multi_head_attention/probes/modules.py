@@ -24,7 +24,7 @@ from autograder.checks.probes.weights import BEGINNING, load_weights
     parts={"weights": "weights"},
 )
 def multi_head_attention(module_class: Any, inputs: Inputs) -> Seen:
-    """Report a call; or what training drops, if there is a rate; or what is refused."""
+    """Report a call, or what dropout does in training, or which sizes are refused."""
     if "refuse" in inputs:
         return {
             f"{count} heads of {size} features": outcome(

@@ -22,7 +22,7 @@ def _draw_pool(draw: Draw, pages: int, size: int) -> tuple[torch.Tensor, torch.T
 
 
 def _break(name: str, tables: torch.Tensor, lengths: torch.Tensor, free: torch.Tensor) -> None:
-    """Commit a bug, in place."""
+    """Introduce the bug of this name into the pool, in place."""
     pages = int((tables >= 0).sum()) + len(free)
     match name:
         case "shared":  # the page that would have been its own is free

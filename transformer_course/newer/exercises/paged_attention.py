@@ -10,7 +10,7 @@ from autograder.authoring.specification import InputSizes, Specification
 
 
 def _texts(*lengths: int, size: int, pages: int, h: int = 4, g: int = 2, d_k: int = 6) -> InputSizes:
-    """Texts of some lengths, whose pages are drawn from all; -1 beyond a text's last page."""
+    """Texts of these lengths, with tables of random pages, padded with -1."""
     most = -(-max(lengths) // size)
 
     def draw_tables(draw: Draw) -> torch.Tensor:

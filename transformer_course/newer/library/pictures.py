@@ -71,7 +71,7 @@ def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> 
 
 
 def stretched(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
-    """Draw the loss on new text by the length, with frequencies scaled in some ways."""
+    """Draw the loss on new text by length, for several scalings of the frequencies."""
     figure = _four(lengths, losses, "loss on new text")
     caption = "One model, trained on 64 bytes, with four choices of its frequencies."
     show(figure, f"Loss at {', '.join(map(str, lengths))} bytes. {told.curves(losses)}",

@@ -35,7 +35,10 @@ class _Pools(BlindTrial):
 
 @probe("newer/bug_clinic", interactor=_Pools, results=f"{'; '.join(_SUBJECTS)}")
 def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
-    """Report what the student's test says of each pool."""
+    """Report whether the student's test accepts or rejects each pool.
+
+    The judge sends one pool at a time, and never says which of them are correct.
+    """
 
     def judged(number: int) -> str:
         pool = ask({"thing": torch.tensor(number)})

@@ -54,7 +54,7 @@ def _disturb(draw: Draw, table: torch.Tensor, places: torch.Tensor, change: floa
 
 
 def _disturb_two(change: float, is_other: Callable[[torch.Tensor], torch.Tensor]) -> Maker:
-    """Two tables with one changed entry, in the second table at one of the other places."""
+    """Two tables with one changed entry: `is_other` is false there, then true."""
     def make_wrong(draw: Draw, angles: torch.Tensor) -> Inputs:
         table = _table(angles)
         first = _disturb(draw, table, ~is_other(table), change)
@@ -87,7 +87,11 @@ def _cancelling(draw: Draw, angles: torch.Tensor) -> Inputs:
 
 
 def _worse_and_worse(draw: Draw, angles: torch.Tensor) -> Inputs:
-    """Each step is off by no more than two rows of a right table may be (0.0002); the sum of 50 by more than 0.01."""
+    """Tables whose errors grow slowly or start late.
+
+    A slow error grows by at most 0.0002 from row to row, as it may in a correct table;
+    after 50 rows it is above 0.01.
+    """
     return {
         "table whose hands turn a little too fast": _table(angles * 1.0002),
         "table whose hands turn a little too slowly": _table(angles * 0.9998),
@@ -171,7 +175,7 @@ def _look_at(index: str, name: str = "") -> Variant:
 
 
 def _step(distance: int, atol: float, name: str = "") -> Variant:
-    """A test of the first row, and of rows that are so many steps apart."""
+    """A test of row 0, and of pairs of rows that are less than `distance` apart."""
     return _compare(f"""
         assert torch.allclose(table[0], right[0], atol=1e-3)
         for k in range(1, min({distance}, max_len)):

@@ -98,7 +98,13 @@ def lengths(named: Mapping[str, float]) -> None:
 
 
 def clocks(start: Tensor, moved: Tensor, wanted: Tensor, pos: int, k: int) -> None:
-    """Draw four pairs as hands, at a position and moved by k; (d_model,) each."""
+    """Draw four pairs of features as clock hands, before and after a move by k.
+
+    Args:
+        start: the row of position pos, `(d_model,)`.
+        moved: that row after the move, `(d_model,)`.
+        wanted: the row of position pos + k, `(d_model,)`.
+    """
     from matplotlib.patches import Circle
 
     figure, row = style.subplots(1, 4, height=2.1)

@@ -64,6 +64,7 @@ _CHANGED = "; the table is another one"  # after the word on it
 
 
 def _judged(test: Callable[..., Any], table: torch.Tensor) -> str:
+    """Run the student's test: "rejected" if an assertion fails, else "accepted"."""
     try:
         result = test(table)
     except AssertionError:

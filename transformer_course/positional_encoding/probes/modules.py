@@ -32,7 +32,7 @@ DROPOUT = torch.tensor(0.25)  # the share that the input layer is asked to drop
     f'device after .to("meta"); parameters; {BEGINNING}',
 )
 def module(module_class: Any, inputs: Inputs) -> Seen:
-    """Report what the usual probe does, the buffer, and what moves with the module."""
+    """Report a call, whether `pe` is a buffer, and what moves along with the module."""
     observations = observe_call(module_class, inputs)
     created, x = create_module(module_class, inputs), inputs["x"].to(torch.bfloat16)
     buffers = [name for name, _ in created.named_buffers()]
@@ -48,9 +48,10 @@ def module(module_class: Any, inputs: Inputs) -> Seen:
 
 
 def _move_to_meta(module: nn.Module, x: torch.Tensor) -> torch.Tensor:
-    """The buffer `pe` after a move, or what the module returns if it has none.
+    """The buffer `pe` after a move to "meta"; without one, the module's output there.
 
-    The first sum on "meta" imports PyTorch's compiler, which takes a second.
+    The output is computed only if it is needed, because the first addition on "meta"
+    imports PyTorch's compiler, which takes a second.
     """
     module.to("meta")
     buffer = dict(module.named_buffers()).get("pe")

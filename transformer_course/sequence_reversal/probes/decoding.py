@@ -55,7 +55,7 @@ class _Lines(Interactor):
 
     @staticmethod
     def _fed_right(tokens: torch.Tensor, lines: torch.Tensor) -> torch.Tensor:
-        """(B, T): whether each prefix is BOS and the line; always true after an EOS."""
+        """(B, T): whether a prefix is BOS and the line, ignoring what follows EOS."""
         line_tokens = lines[:, : tokens.size(1) - 1]
         over = (line_tokens == EOS).int().cumsum(1) > 0
         over = over.roll(1, dims=1)

@@ -102,7 +102,7 @@ def _observe_in_notebook(function: Any, inputs: Inputs) -> Seen:
     "others from another seed; some is learnt",
 )
 def trained_model(function: Any, inputs: Inputs, ask: Ask) -> Seen:
-    """Report the weights of the model by name, and how the seed is used if asked."""
+    """Report the model's weights by name and, given two seeds, whether it uses them."""
     observations = _use_of_the_seed(function, inputs) if "seeds" in inputs else {}
     return {**observations, **_weights_of(_model_of(function, str(inputs["case"])))}
 
@@ -192,7 +192,7 @@ def _like_new_model() -> nn.Module:
 
 
 def _examined(model: nn.Module, inputs: Inputs, decode: Decode) -> Seen:
-    """The share of right rows, and what kind of answer the model gives."""
+    """The share of correct rows, and in words how the model answers."""
     source = inputs["source"].long()  # (N, Ls), stored in bytes
     rows = decode(model, source)
     # "exact match" is what the finding of this measure is called.

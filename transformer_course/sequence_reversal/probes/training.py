@@ -42,14 +42,14 @@ class _Scripted(nn.Module):
 
     def __init__(self, inputs: Inputs):
         super().__init__()
-        self.table = nn.Parameter(inputs["table"])  # (V, V)
-        self.mix = nn.Parameter(inputs["mix"])  # (V, V)
+        self.table = nn.Parameter(inputs["table"])  # (V, V): logits by token
+        self.mix = nn.Parameter(inputs["mix"])  # (V, V): logits by source token
         self.bias = nn.Parameter(inputs["bias"])  # (V,)
-        self.end = nn.Parameter(inputs["end"])  # (), of EOS alone
+        self.end = nn.Parameter(inputs["end"])  # (): the bias of EOS alone
         self.sources: list[torch.Tensor] = []
         self.inputs: list[torch.Tensor] = []
-        self.part = nn.Identity()  # with a mode of its own, as a dropout inside has
-        self.modes: list[tuple[bool, bool]] = []
+        self.part = nn.Identity()  # a submodule with a training mode, like a dropout
+        self.modes: list[tuple[bool, bool]] = []  # of this module and of its part
 
     def forward(self, source: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
         self.sources.append(source.clone())

@@ -21,7 +21,10 @@ def _draw_far_queries(draw: Draw) -> torch.Tensor:
 
 
 def _draw_far_keys(draw: Draw) -> torch.Tensor:
-    """Keys 0, 2 and 4 of the first text are far below the others, 0 far above 2 and 4."""
+    """Keys of two texts; in the first, allowed keys score far below the masked ones.
+
+    Keys 0, 2 and 4 are the allowed ones, and key 0 scores far above keys 2 and 4.
+    """
     k = draw.tensor(2, 2, 5, 8)
     k[0, :, ::2] = 0.0
     k[0, ..., 0] = torch.tensor([-256.0, 256.0, -260.0, 256.0, -264.0])

@@ -76,7 +76,7 @@ class Bytes:
         return torch.tensor(list(text.encode()), dtype=torch.int64)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of some ids; bytes that are not UTF-8 become a sign for that."""
+        """The text of some ids; invalid UTF-8 becomes the replacement character."""
         return bytes(ids).decode(errors="replace")
 
 
@@ -118,6 +118,6 @@ class BytePairs:
         return self._pieces[piece]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of some ids; bytes that are not UTF-8 become a sign for that."""
+        """The text of some ids; invalid UTF-8 becomes the replacement character."""
         text = "".join(self.symbols[i] for i in ids)
         return text.encode("latin-1").decode(errors="replace")

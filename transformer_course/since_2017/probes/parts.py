@@ -114,7 +114,7 @@ def published_tensor(function: Callable[..., Any], inputs: Inputs) -> Seen:
     parts={"weights": "weights"},
 )
 def grouped_attention(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report what the usual probe does, or how a call with impossible sizes ends."""
+    """Report a call as the default probe does, or the error for incompatible sizes."""
     if inputs["q"].size(1) % inputs["k"].size(1):
         return {"the error": _read_refusal(function, *(inputs[name] for name in "qkv"))}
     return observe_call(function, inputs)

@@ -30,12 +30,13 @@ SECONDS, MEGABYTES = 120, 2000  # for the process that decodes; see `apart`
 
 
 class HandedInModel(Measured):
-    """Decodes all sources with the weights from the student's file, as the file says.
+    """Judges a handed-in model by decoding all sources with the weights in its file.
 
-    The sandbox recovers a sample only. Texts made in another way (a rule, somebody else's
-    outputs) are found out, and so is the checkpoint that everybody has, changed a
-    little. What the sandbox is asked depends on the track, so it hands its files over
-    first.
+    The sandbox hands over the student's files first, because the track that they name
+    decides which sources it gets; the student's function then recovers only a sample of
+    these. The judge compares that sample with its own outputs and with the shipped
+    checkpoint. This exposes texts that the weights did not produce (those of a rule, or
+    copied ones) and lightly modified copies of that checkpoint.
     """
 
     keeps = frozenset({"originals"})

@@ -39,5 +39,5 @@ def _join_numbers(numbers: Sequence[int]) -> str:
 
 
 def _cell(text: str) -> str:
-    """A kind's name that stays in its cell."""
+    """A kind's name as a cell of a Markdown table: on one line, with `|` escaped."""
     return " ".join(text.split()).replace("|", "\\|")

@@ -172,12 +172,16 @@ class Project:
         log_view.curves(runs, self.inserter, (PEEK, len(self.dev)), number)
 
     def compare(self, first: str, *names: str, number: str = "") -> None:
-        """Show by how much other runs differ from one, with 95% intervals."""
-        against = self._kept.counts(first, self.dev)
+        """Show by how much BLEU of other runs differs from one, with 95% intervals.
+
+        Args:
+            number: of the figure.
+        """
+        base_counts = self._kept.counts(first, self.dev)
         gains = [
             (
                 self._kept.find(name),
-                intervals.difference(self._kept.counts(name, self.dev), against),
+                intervals.difference(self._kept.counts(name, self.dev), base_counts),
             )
             for name in names
         ]
