@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 4 · Encoder and decoder
 #
-# You have positions, attention and heads, and in this unit they become a machine: the
-# whole Transformer of Vaswani et al. (2017), in about a hundred lines of your own code.
-# Once its outputs match those of PyTorch's own classes, you turn it into each of the
-# three families, from BERT to GPT. At the end, a published model runs in your classes
-# and finds sentences by their meaning.
+# You already have positions, attention and heads, and in this unit you assemble them
+# into the whole Transformer of Vaswani et al. (2017), in about a hundred lines of your
+# own code. Once its outputs match those of PyTorch's own classes, you turn its parts
+# into a small BERT, a small GPT and a translator. At the end, a published model runs in
+# your classes and searches sentences by meaning.
 #
 # *About 4½ hours · short path about 2½: exercises 4.1, 4.2, 4.3, 4.4, 4.5, 4.9*
 #
@@ -30,8 +30,8 @@ drawing(
 # - What is the feed-forward network for?
 # - Which masks does the whole model need, and whose padding does each of them hide?
 # - What does a layer cost, in operations and in memory?
-# - How much of BERT, GPT and T5 is the same machine?
-# - Can weights that others have trained run in your code?
+# - How much do BERT, GPT and T5 have in common?
+# - Can your code run with weights that others have trained?
 #
 # <details><summary>Recap of units 1 to 3</summary>
 #
@@ -98,8 +98,8 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # collapse.
 #
 # One candidate is to *add* the input of a layer to its output, $x + f(x)$ in place of
-# $f(x)$. The other is a small network after each attention, which is applied to every
-# position separately and transforms its vector in a way that no average can.
+# $f(x)$. The other is a small network after each attention layer, which is applied to
+# every position separately and transforms its vector in a way that no average can.
 #
 # **Predict first.** The cell below builds the six layers with neither of the two, with
 # each one alone, and with both. In which of these four cases does the similarity stay
@@ -146,10 +146,10 @@ def neither_either_both():
 
 # %% [markdown]
 # Only the sum helps. Without it, all positions end up alike, with or without the
-# network: applied to each position separately, it maps equal vectors to equal results,
-# so it cannot tell apart again what averaging has merged. With the sum, the similarity
-# stays between 0.08 and 0.26; the network even raises it a little, so it must be good
-# for something else (section 2).
+# network: since the network is applied to each position separately, it maps equal
+# vectors to equal results and cannot separate what averaging has merged. With the sum,
+# the similarity stays between 0.08 and 0.26; the network even raises it a little, so
+# its purpose must be a different one (section 2).
 #
 # The sum that runs through all layers is called the **residual stream**. Each layer
 # reads it and adds a *correction* (He et al. 2016), and along it the gradient can reach
@@ -165,7 +165,7 @@ drawing(
 # %% [markdown]
 # ### Add & norm
 #
-# A layer has two such parts, or *sublayers*: attention and the feed-forward network of
+# A layer consists of two *sublayers*: attention and the feed-forward network of
 # section 2. Each of them is wrapped in three simple operations, of which only the norm
 # is new:
 #
@@ -174,8 +174,8 @@ drawing(
 #   and shifts each feature by learnt parameters. It looks at *one position at a time*
 #   (Ba et al. 2016).
 # - **Dropout.** In training, some components of the sublayer's output are set to zero
-#   *before* the sum (section 5.4 of the paper). The residual stream itself is never
-#   dropped.
+#   *before* the sum (section 5.4 of the paper). Dropout is not applied to the residual
+#   stream itself.
 #
 # The norm can go in two places, and both are in use:
 
@@ -190,10 +190,10 @@ drawing(
 # $$\text{post: } \operatorname{norm}(x + \operatorname{drop}(f(x))) \qquad\qquad
 # \text{pre: } x + \operatorname{drop}(f(\operatorname{norm}(x)))$$
 #
-# If you follow the residual stream from left to right, in pre-norm it meets nothing but
-# sums, whereas in post-norm it passes through a norm after every sum. The next cell
-# shows what such a norm does to a vector, and what it does if we first add 1 to every
-# feature or multiply the vector by 10.
+# Followed from left to right, the residual stream meets nothing but sums in pre-norm,
+# whereas in post-norm it passes through a norm after every sum. The next cell shows
+# what such a norm does to a vector, and what it does if we first add 1 to every feature
+# or multiply the vector by 10.
 
 # %%
 norm = nn.LayerNorm(4)
@@ -205,7 +205,7 @@ for name, changed in (("as is", vector), ("+ 1", vector + 1), ("* 10", 10 * vect
 # All three results are the same, because LayerNorm discards what the features have in
 # common: their mean and their scale. (Hence the warning in unit 2: a test that adds the
 # same amount to every feature detects nothing if the layer starts with a norm. Remember
-# it when you write a test in section 8.)
+# this when you write a test in section 8.)
 #
 # ### Exercise 4.1 - Add & norm
 #
@@ -284,7 +284,7 @@ check("encoder_decoder/add_and_norm", add_and_norm)
 # ## 2. A place to think: the feed-forward network
 #
 # Attention *moves* information between positions: each output is a weighted sum of
-# vectors that were already there. What it does not do is work on what has arrived. That
+# vectors that were already there. What it does not do is process what has arrived. That
 # is the job of the second half of each layer, a small network that is applied to **each
 # position separately**, with the same weights everywhere (Vaswani et al. 2017, section
 # 3.3):
@@ -292,23 +292,23 @@ check("encoder_decoder/add_and_norm", add_and_norm)
 # $$\operatorname{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
 # The network widens the vector from `d_model` to `d_ff`, usually four times as large,
-# applies a non-linearity (ReLU here, GELU in BERT and GPT-2), and narrows the vector
-# again.
+# applies a non-linearity (ReLU here, GELU in BERT and GPT-2), and narrows it again.
 
 # %%
 drawing(
     "talk_and_think",
     "4.3",
-    "Attention moves information between positions; the network transforms each alone.",
+    "Attention moves information between positions; the feed-forward network "
+    "transforms each position on its own.",
 )
 
 # %% [markdown]
 # In the paper's base model, with `d_model = 512` and `d_ff = 2048`, the network has 2.1
-# million parameters per layer and attention half as many. What are the network's
-# parameters for? One answer is that they are a memory (Geva et al. 2021). In $x W_1$,
-# each *column* of $W_1$ recognises a pattern, and its product with $x$ says how well
-# the pattern fits; the *row* of $W_2$ with the same index is what the network adds to
-# its output if the pattern fits. You will test this reading below.
+# million parameters per layer and attention half as many. What are so many parameters
+# for? One answer is that they act as a memory (Geva et al. 2021). In $x W_1$, each
+# *column* of $W_1$ recognises a pattern, and its product with $x$ says how well the
+# pattern fits; the *row* of $W_2$ with the same index is what the network adds to its
+# output if the pattern fits. You will test this reading below.
 #
 # ### Exercise 4.2 - The position-wise feed-forward network
 #
@@ -402,12 +402,12 @@ check("encoder_decoder/feed_forward", FeedForward)
 # %% [markdown]
 # ### A thousand facts
 #
-# If the network is a memory, it should be good at facts that cannot be inferred from
-# anything else. We give every ordered pair of 32 names a random answer, which makes
-# 1,024 facts of the form *f(a, b) = c*, and have three small models learn them by
+# If the network is a memory, it should be good at storing facts that cannot be inferred
+# from anything else. We give every ordered pair of 32 names a random answer, which
+# makes 1,024 facts of the form *f(a, b) = c*, and have three small models learn them by
 # heart: one attention layer, the same layer followed by your `FeedForward`, and three
-# attention layers, which together have as many parameters as the second model. Your
-# `add_and_norm` holds each of them together.
+# attention layers, which together have about as many parameters as the second model.
+# Your `add_and_norm` connects the parts of each.
 #
 # **Predict first.** After 500 steps, what percentage of the facts does each of the
 # three models know? (Guessing would get 3 % of them right.)
@@ -482,14 +482,14 @@ def a_thousand_facts():
 
 # %% [markdown]
 # Alone, one attention layer learns 51 to 58 % of the facts (five seeds); followed by
-# the network, it learns 98 to 100 %. Three attention layers reach 100 % as well, so
-# attention can also store facts. But with the same number of parameters, they took
-# almost twice as long on our machine, because their work consists of many more
-# operations. The network is the *cheap* place to store them.
+# the network, it learns 98 to 100 %. Three attention layers also reach 100 %, so
+# attention can store facts as well. But with about the same number of parameters, they
+# took almost twice as long on our machine, because they carry out many more operations.
+# The network is the *cheap* place to store facts.
 #
 # ## 3. The encoder
 #
-# BERT's base model stacks the same layer twelve times, each time with new weights:
+# BERT's base model stacks the same layer twelve times, each time with separate weights:
 # self-attention and a feed-forward network, each wrapped in add & norm. Now that you
 # have all the parts, you only need to assemble them:
 #
@@ -511,7 +511,7 @@ def a_thousand_facts():
 #
 # - Submodules: `attention`, `feed_forward`, and two `nn.LayerNorm(d_model)`, `norm1`
 #   for the attention and `norm2` for the feed-forward network.
-# - The same `dropout` goes into the attention, into the feed-forward network, and onto
+# - The same `dropout` is used in the attention, in the feed-forward network, and on
 #   each of the two branches.
 # - `nn.TransformerEncoderLayer` is not allowed.
 #
@@ -519,7 +519,7 @@ def a_thousand_facts():
 # <details><summary>Hint 1: a question</summary>
 #
 # `add_and_norm` expects a *function of one tensor*. Attention takes three tensors and a
-# mask, and returns two. How do you make a function of one tensor from it? (With
+# mask, and returns two. How do you turn it into a function of one tensor? (With
 # pre-norm, that tensor is the normalised one. It must serve as query, key and value.)
 #
 # </details>
@@ -649,7 +649,7 @@ check("encoder_decoder/encoder_layer", EncoderLayer)
 # <details><summary>Hint 1: a question</summary>
 #
 # Does PyTorch find the parameters of modules that are stored in a plain Python list?
-# Which kind of list does it look into?
+# Which kind of list does it search?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -723,8 +723,8 @@ check("encoder_decoder/stack", Stack)
 #
 # We compare two encoders of eight layers that have the same sizes, data and learning
 # rate, and differ only in `norm_first`. At each of eight positions they have to name
-# the letter at the *mirrored* position; since there are 12 letters, guessing has a loss
-# of $\log 12 \approx 2.48$.
+# the letter at the *mirrored* position; since there are 12 letters, guessing gives a
+# loss of $\log 12 \approx 2.48$.
 #
 # **Predict first.** Which of the two has the lower loss after 120 steps? And which one,
 # if either, has the larger gradients before the first step: in the last layer, and in
@@ -812,14 +812,14 @@ def before_or_after():
 # The first gradients are not to blame, since even with random weights they point in a
 # perfectly good direction. It is the optimizer that does the damage: Adam divides each
 # component of the gradient by an estimate of its usual magnitude, and in the first step
-# this one value is all that the estimate is based on. Nearly every parameter therefore
-# moves by the full learning rate (99 % of them in this model, although their gradients
-# span more than four orders of magnitude), and post-norm tolerates this badly (Liu et
-# al. 2020a; Xiong et al. 2020).
+# that estimate is based on this one value alone. Nearly every parameter therefore moves
+# by the full learning rate (99 % of them in this model, although their gradients span
+# more than four orders of magnitude), and post-norm tolerates this badly (Liu et al.
+# 2020a; Xiong et al. 2020).
 #
 # The paper's remedy is a **warm-up**, in which the learning rate rises from almost zero
 # over the first 4,000 steps. The cell below trains the same post-norm encoder for 300
-# steps, once without a warm-up and once with 100 steps of it.
+# steps, once without a warm-up and once with a warm-up of 100 steps.
 
 
 # %%
@@ -841,15 +841,15 @@ def post_norm_with_warmup():
 # rarely recovers.
 #
 # So pre-norm is *easier to train*, often without any warm-up, but not necessarily the
-# better model: where both train well, post-norm has been found to end ahead (Liu et al.
-# 2020b).
+# better model: where both train well, post-norm has been found to end up ahead (Liu et
+# al. 2020b).
 #
 # *Question in words (4 points).* Follow the residual stream from the input of layer 1
-# to the output of layer 8, once for each placement, and write down what a vector meets
-# on the way if every sublayer returns zero. Then answer in three to five sentences:
-# what does the gradient meet on the way back, why does a pre-norm stack need one more
-# norm at its end, and which line of `add_and_norm` would you look at if someone's deep
-# model refused to learn?
+# to the output of layer 8, once for each placement, and write down which operations a
+# vector passes through if every sublayer returns zero. Then answer in three to five
+# sentences: what does the gradient pass through on the way back, why does a pre-norm
+# stack need one more norm at its end, and which line of `add_and_norm` would you check
+# if someone's deep model refused to learn?
 #
 # *What a full answer has: both placements (2), the gradient (1), the final norm (1).*
 
@@ -873,9 +873,9 @@ def post_norm_with_warmup():
 # ## 4. The decoder
 #
 # The encoder reads a sentence that is complete from the start, whereas the decoder
-# *writes* one, token by token. For each token it has two questions: what have I written
-# so far, and what does the source say about it? Together with the feed-forward network,
-# that gives its layer *three* sublayers:
+# *writes* one, token by token. For each token it asks two questions: what have I
+# written so far, and what in the source matters now? Together with the feed-forward
+# network, that gives its layer *three* sublayers:
 
 # %%
 drawing(
@@ -886,14 +886,14 @@ drawing(
 
 # %% [markdown]
 # 1. **Masked self-attention**: what has been written so far? The mask hides the future.
-# 2. **Cross-attention**: what does the source say about it? The queries come from the
+# 2. **Cross-attention**: what in the source matters now? The queries come from the
 #    decoder, the keys and values from the *memory*, which is the output of the
 #    encoder's last layer.
 # 3. **Feed-forward**, as before.
 #
 # Because the source is complete, cross-attention has *no* causal mask, only the padding
 # mask of the source. With two masks and two sequences, there are many ways to mix them
-# up without an error message.
+# up that raise no error.
 #
 # ### Exercise 4.5 - The decoder layer
 #
@@ -909,9 +909,9 @@ drawing(
 #
 # - Submodules: `self_attention`, `cross_attention`, `feed_forward`, and `norm1`,
 #   `norm2`, `norm3` in the order of the sublayers.
-# - Dropout goes into both attentions, into the feed-forward network, and onto each of
-#   the three branches.
-# - The memory is not normalised: the encoder has done that.
+# - Dropout is used in both attentions, in the feed-forward network, and on each of the
+#   three branches.
+# - The memory is not normalised again: the encoder has already done that.
 # - `nn.TransformerDecoderLayer` is not allowed.
 #
 # </details>
@@ -1017,9 +1017,10 @@ class DecoderLayer(nn.Module):
 check("encoder_decoder/decoder_layer", DecoderLayer)
 
 # %% [markdown]
-# Now look at your layers from outside, with a *data-flow probe*: like `who_sees_whom`
-# from unit 2, it changes one input position and reports which outputs change. It adds a
-# different amount to each feature, so that no norm can hide the change.
+# Now look at your layers from the outside, with a *data-flow probe*: like
+# `who_sees_whom` from unit 2, it changes one input position and reports which outputs
+# change. It adds a different amount to each feature, so that no norm can hide the
+# change.
 #
 # **Predict first**, on paper. Take an encoder layer whose last token is padding, and a
 # decoder layer. For each input position, which outputs change when you change it?
@@ -1073,13 +1074,13 @@ def who_moves_whom():
 # %% [markdown]
 # The surprise is in the lower right corner of the first picture, where padding still
 # changes *its own* output. The mask keeps every position from attending to padding, but
-# it does not remove padding: its vector travels along the residual stream and is
-# ignored at the end. In the decoder, an output depends on itself and its past (the
-# triangle), and on everything in the memory but padding.
+# it does not remove the padding, whose vector travels along the residual stream and is
+# ignored at the end. In the decoder, an output depends on its own position and all
+# earlier ones (the triangle), and on everything in the memory but padding.
 #
 # ## 5. The Transformer
 #
-# There are three attentions in the model, and each needs a mask:
+# The model uses attention in three places, each of which needs a mask:
 #
 # | attention | queries | keys | mask |
 # |---|---|---|---|
@@ -1091,7 +1092,7 @@ def who_moves_whom():
 drawing(
     "whole_model",
     "4.8",
-    "Each of the three attentions has a mask, whose columns are its keys.",
+    "Each of the three attentions has a mask whose columns are the keys.",
 )
 
 # %% [markdown]
@@ -1154,8 +1155,8 @@ drawing(
 # *time ~30 min · difficulty 4/5 · 15 points*
 #
 # **Task.** Assemble the model from two input layers, two stacks and a final
-# `nn.Linear`. `encode` reads the source, `decode` turns target ids and memory into
-# logits, and `forward` calls both, with the masks of `make_masks`.
+# `nn.Linear`, with the masks of `make_masks`. `encode` reads the source, `decode` turns
+# target ids and memory into logits, and `forward` calls both.
 #
 # **Example.** `Transformer(12, 9, d_model=16, num_heads=2, num_layers=2, d_ff=32)` maps
 # source ids `(3, 7)` and target ids `(3, 5)` to logits `(3, 5, 9)`.
@@ -1169,7 +1170,7 @@ drawing(
 #   `max_len - 1`.
 # - `pad_id` is the `padding_idx` of both embeddings: its vector starts at zero and is
 #   never trained.
-# - Submodules `encoder` and `decoder`: a `Stack` of `num_layers` layers each. If
+# - Submodules `encoder` and `decoder`: a `Stack` of `num_layers` layers each. With
 #   `norm_first`, each ends in its own `nn.LayerNorm(d_model)`; otherwise there is no
 #   final norm.
 # - Submodule `output`: an `nn.Linear` with bias.
@@ -1180,7 +1181,7 @@ drawing(
 # <details><summary>Hint 1: a question</summary>
 #
 # Which masks can `encode` and `decode` make from the ids that they are given? And why
-# does `decode` need `src`, if it has the memory already?
+# does `decode` need `src` when it already has the memory?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1316,7 +1317,7 @@ check("encoder_decoder/transformer", Transformer)
 # |---|---|
 # | `attention` and `self_attention` | `self_attn` |
 # | `cross_attention` | `multihead_attn` |
-# | `w_q`, `w_k`, `w_v` | one after the other, as rows, in `in_proj_weight` and `in_proj_bias` |
+# | `w_q`, `w_k`, `w_v` | stacked, as rows, in `in_proj_weight` and `in_proj_bias` |
 # | `w_o` | `out_proj` |
 # | `feed_forward.linear1`, `feed_forward.linear2` | `linear1`, `linear2` |
 # | `norm1` and so on, `layers.0` and so on | the same |
@@ -1356,9 +1357,9 @@ def to_pytorch(state: dict[str, Tensor]) -> dict[str, Tensor]:
 
 # %% [markdown]
 # The next cell compares your stacks with PyTorch's for random weights, in both
-# placements, with ReLU and GELU and with both kinds of masks. It avoids two traps:
-# PyTorch's masks mean the opposite of ours (unit 2), and its post-norm Transformer has
-# two final norms, which we remove.
+# placements, with both activations and both kinds of mask. It avoids two traps: in
+# PyTorch's masks, `True` means the opposite of ours (unit 2), and PyTorch's post-norm
+# Transformer has two final norms, which we remove.
 
 
 # %%
@@ -1389,8 +1390,8 @@ def same_as_pytorch():
 
 
 # %% [markdown]
-# The gaps are nothing but rounding, so now you know what is inside `nn.Transformer`:
-# you could have written it.
+# The gaps are no more than rounding error, so now you know what is inside
+# `nn.Transformer`: you could have written it.
 #
 # ## 7. What does it cost?
 #
@@ -1492,10 +1493,10 @@ def when_attention_overtakes():
 
 # %% [markdown]
 # Memory comes first: for the paper's sizes, the attention weights overtake the hidden
-# vectors at $L = d_\text{ff} / h = 256$, while the FLOPs follow only at
-# $L = d_\text{ff} - 2\,d_\text{model} = 1024$. Below this second length, the
-# feed-forward network does more of the work, which limits the *time* that a faster
-# attention can save; but from a few hundred tokens on, attention dominates the
+# vectors at $L = d_\text{ff} / h = 256$, while attention needs more FLOPs than the
+# network only beyond $L = d_\text{ff} - 2\,d_\text{model} = 1024$. Below this second
+# length, the feed-forward network does more of the work, which limits how much *time* a
+# faster attention can save; but from a few hundred tokens on, attention dominates the
 # *memory*, unless the weights are never stored. FlashAttention (Dao et al. 2022), which
 # works block by block, avoids storing them.
 #
@@ -1542,10 +1543,10 @@ def how_large():
 
 
 # %% [markdown]
-# One shared table shrinks the model from 101 million parameters to 63 million. (Table 3
-# of the paper says 65 million for its base model.) The output layer now also trains the
-# row of the padding token, which an `nn.Embedding` alone never does; this is harmless,
-# because the masks hide padding, whatever its vector is.
+# Sharing one table shrinks the model from 101 million parameters to 63 million. (Table
+# 3 of the paper says 65 million for its base model.) The output layer now also trains
+# the padding token's row, which an `nn.Embedding` with a `padding_idx` never does; this
+# is harmless, because the masks hide padding, whatever its vector is.
 #
 # ## 8. Bug clinic: write the test
 #
@@ -1602,13 +1603,13 @@ def does_it_run():
 # 1. **A tensor is unpacked as if it were a pair.** `seen, _ = ...` splits along the
 #    first dimension, which is the batch. With a batch of 2 this *works*: `seen` is the
 #    attention output of sentence 0, and it is added to both sentences. Any other batch
-#    size crashes, so whoever tries only batches of 2 never notices.
+#    size crashes, so anyone who tries only batches of 2 never notices.
 # 2. **There is no causal mask.** Each position attends to the future.
 # 3. **There are two cross-attentions.** This is a different architecture, with more
 #    parameters than it should have.
 #
-# All shapes are correct and the loss goes down, so such bugs escape all but a careful
-# reader or a test. Since units 5 and 6 rely on such layers, they deserve a test, which
+# All shapes are correct and the loss goes down, so only a careful reader or a test will
+# catch such bugs. Units 5 and 6 rely on decoder layers, so these deserve a test, which
 # must accept the correct layer below. The rule that catches the third bug is given:
 # `assert_parameters` compares the number of parameters with the expected one.
 
@@ -1651,8 +1652,9 @@ def assert_parameters(layer: nn.Module, d_model: int, d_ff: int) -> None:
 # *time ~30 min · difficulty 4/5 · 9 points*
 #
 # **Task.** Write a test for any decoder layer in eval mode, called as `layer(x,
-# memory)`. Return quietly if it follows the four rules in the contract; raise
-# `AssertionError` if it breaks one. The last line, which counts parameters, is given.
+# memory)`. Return nothing if the layer follows the four rules in the contract, and
+# raise `AssertionError` if it breaks one. The last line, which counts parameters, is
+# given.
 #
 # **Example.** A `WithCausalMask(DecoderLayer(8, 2, 16))` passes, and a `FaultyLayer(8,
 # 2, 16)` does not.
@@ -1665,17 +1667,17 @@ def assert_parameters(layer: nn.Module, d_model: int, d_ff: int) -> None:
 # - Rule 4: the sequences of a batch are independent.
 # - Pre-norm, GELU and any names are allowed; a change below 1e-5 is rounding, as in
 #   `who_moves`.
-# - If a faulty layer itself crashes in your test, that counts as rejected.
+# - A faulty layer that crashes in your test counts as rejected.
 # - Each correct layer is paired with two faulty ones; you score if your test accepts
-#   the correct one and rejects both.
-# - You receive stand-ins: they behave like the layers and have the same number of
-#   parameters, but with different values.
+#   the correct one and rejects both faulty ones.
+# - Your test is given stand-ins, which behave like the layers and have the same number
+#   of parameters, but with different values.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # You have a probe for rules 2 and 3. Does it notice what happens in a batch of 3? Which
-# change of a position is invisible to a layer that starts with a norm?
+# change to a position is invisible to a layer that starts with a norm?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1749,8 +1751,8 @@ def assert_decoder_layer(layer: nn.Module, d_model: int, d_ff: int) -> None:
 check("encoder_decoder/bug_clinic", assert_decoder_layer)
 
 # %% [markdown]
-# Put your test to work: repair the bugs of the faulty layer one by one, and test after
-# each repair.
+# The next cell puts your test to work: it repairs the bugs of the faulty layer one by
+# one and runs the test after each repair.
 
 
 # %%
@@ -1794,8 +1796,8 @@ def your_test_at_work():
 
 
 # %% [markdown]
-# Each repair reveals the next bug, and only the layer in which all three are repaired
-# is accepted. An author who had fixed nothing but the crash would have kept two bugs,
+# Each repair reveals the next bug, and the faulty layer is accepted only once all three
+# are repaired. An author who had fixed nothing but the crash would have kept two bugs,
 # neither of which ever raises an error.
 #
 # ## 9. Three families
@@ -1803,14 +1805,14 @@ def your_test_at_work():
 # The parts can be used in three ways, which differ in *who may attend to whom* and in
 # what the model is trained to do, its **objective**.
 #
-# | family | parts | each position attends to | is asked | known examples |
+# | family | parts | each position attends to | is asked | examples |
 # |---|---|---|---|---|
 # | encoder-only | encoder | both sides | which tokens were masked? | BERT |
 # | decoder-only | encoder with a causal mask | the left side | what comes next? | GPT |
 # | encoder-decoder | both | all of the source, the left side of the target | what comes next, given the source? | T5, BART, the paper |
 #
 # A "decoder-only" model has no cross-attention, as there is no memory to attend to.
-# What is left of a decoder layer then is *an encoder layer with a causal mask*, so the
+# What then remains of a decoder layer is *an encoder layer with a causal mask*, so the
 # essential differences between BERT and GPT are one mask and the objective.
 #
 # ### Exercise 4.9 - One class for two families
@@ -1829,7 +1831,7 @@ def your_test_at_work():
 #   dropout, padding_idx)`; `encoder`, a `Stack`; `output`, an `nn.Linear`.
 # - `input` adds the sinusoids of `max_len` positions, and its `padding_idx` is
 #   `pad_id`.
-# - Dropout goes into the input layer and into all encoder layers.
+# - Dropout is used in the input layer and in all encoder layers.
 # - With `norm_first`, the stack ends in an `nn.LayerNorm(d_model)`; otherwise there is
 #   no final norm.
 # - Padding is never attended to.
@@ -1936,7 +1938,7 @@ check("encoder_decoder/language_model", LanguageModel)
 # | `nn.MultiheadAttention`, `nn.Transformer` | boolean | `False` |
 # | additive masks, in many places | floats, added to the scores | 0 (masked: `-inf`) |
 #
-# The next cell draws the `(L, L)` masks that both families make from the
+# The next cell draws the `(L, L)` masks that the two families build from the
 # `attention_mask` `[0, 0, 1, 1, 1]`, whose padding is on the left, where libraries put
 # it for generation.
 
@@ -1960,16 +1962,16 @@ def one_attention_mask_two_families():
 # In the BERT-like mask, all five rows are alike, because every query may attend to the
 # three real tokens. The GPT-like mask adds the triangle, and its first two rows are
 # *empty*: a padding query on the left has nothing but padding before it. In unit 2, the
-# softmax of such a row was `nan`, which is why this course pads on the right, where
+# softmax of such a row was `nan`, which is why this course pads on the right, so that
 # every row can attend to its first token.
 #
 # ### Family one: fill in what was masked
 #
 # In **masked language modelling**, some tokens of a sentence are replaced by a special
 # token `MASK`, and the model must name the *original* ones. Only these positions count
-# in the loss, because everywhere else the answer can be read from the input; all other
-# positions get the target `-100`, which `F.cross_entropy` ignores by default. (BERT's
-# own recipe is a little more involved: Devlin et al. 2019, section 3.1.)
+# in the loss, because everywhere else the answer can be copied from the input; all
+# other positions get the target `-100`, which `F.cross_entropy` ignores by default.
+# (BERT's own recipe is a little more involved: Devlin et al. 2019, section 3.1.)
 #
 # `masked_tokens` makes inputs and targets from a random choice of tokens. The choice
 # may include padding, but padding is never masked and never a target.
@@ -2084,9 +2086,9 @@ check("encoder_decoder/shifted", shifted)
 # %% [markdown]
 # ### Training the three families
 #
-# The training loop is given, since you write your own in unit 5. It initialises the
-# weights anew with `initialise` from section 3 and, in each step, computes the loss of
-# a new batch wherever the target is not `-100`. The learning rate rises for 40 steps
+# The training loop is given, because you will write your own in unit 5. It initialises
+# the weights anew with `initialise` from section 3 and, in each step, computes the loss
+# of a new batch wherever the target is not `-100`. The learning rate rises for 40 steps
 # and then falls to zero along a cosine.
 
 # %%
@@ -2216,10 +2218,10 @@ def two_families():
 #
 # ### What does it look at?
 #
-# The attention weights would tell us, but our layers return vectors only. For a model
-# of one layer, we can repeat the steps by hand. The picture below shows where the four
-# heads look when a letter is masked, as the mean over 500 palindromes, with one row per
-# masked position.
+# The attention weights would tell us, but our layers return only vectors. For a
+# one-layer model, we can repeat its steps by hand. The picture below shows where the
+# four heads look when a letter is masked, averaged over 500 palindromes, with one row
+# per masked position.
 
 
 # %%
@@ -2242,17 +2244,17 @@ def where_the_reader_looks():
 # mirror image, although it was never told to. What the other heads contribute is less
 # clear.
 #
-# Repeating the steps of many layers by hand would be tedious, and if somebody else
-# wrote the model, you may not even know them. PyTorch lets us listen in without
-# changing the model: a **forward hook** is a function that a module calls each time its
-# `forward` has finished.
+# Repeating the steps of many layers by hand would be tedious, and if someone else wrote
+# the model, you may not even know them. PyTorch lets us listen in without changing the
+# model: a **forward hook** is a function that a module calls each time its `forward`
+# has finished.
 #
 # ```python
 # hook = module.register_forward_hook(function)  # calls function(module, given, result)
 # hook.remove()  # from now on, the function is no longer called
 # ```
 #
-# `given` is the tuple of the call's arguments, and `result` is what the module
+# `given` is a tuple with the arguments of the call, and `result` is what the module
 # returned. If the hook returns anything but `None`, its value *replaces* the result.
 #
 # ### Exercise 4.11 - The weights of all layers
@@ -2267,7 +2269,7 @@ def where_the_reader_looks():
 #
 # <details><summary>Contract</summary>
 #
-# - The order of the list may differ from that of the calls.
+# - The modules may be called in a different order from that of the list.
 # - The model is not changed: no hook remains, and its mode and gradients stay the same.
 # - The weights are detached; otherwise they keep the whole autograd graph alive.
 #
@@ -2455,22 +2457,22 @@ def translation():
 # %% [markdown]
 # At least **97 %** of the held-out sentences are translated without a mistake, although
 # the model was told nothing about nouns and adjectives. The picture shows where it
-# looks when it writes a word: look for the little crosses, at each of which two words
-# are swapped.
+# looks as it writes each word; wherever two words are swapped, the weights form a
+# little cross.
 #
-# One line of `translations` is worth a second look. Of 8,000 *different* sentences only
-# 7 consist of a single word (there are 8 nouns, and one is held out), so the code
+# One line of `translations` is worth a second look. Of the 8,000 *different* sentences,
+# only 7 consist of a single word (there are 8 nouns, and one is held out), so the code
 # samples each *length* equally often. All seven are then translated correctly in each
 # of five runs. If all *sentences* are sampled equally often, no run gets more than five
-# of them right and two runs get none, although the exact match stays above 99 %. Rare
-# cases are learnt badly and hide in an average, so look for them in your own data.
+# of the seven right and two runs get none, although the exact match stays above 99 %.
+# Rare cases are learnt badly and hide in an average, so look for them in your own data.
 #
 # ## 10. A published model in your code
 #
 # Two models with equal outputs for all inputs are the same function, so weights that
-# others have trained at great expense can run in *your* classes, if you know which
-# tensor belongs where. BERT (Devlin et al. 2019) and the many models that descend from
-# it store an encoder layer under these names, for layer 3:
+# others have trained at great expense can be loaded into *your* classes, if you know
+# which tensor belongs where. BERT (Devlin et al. 2019) and the many models that descend
+# from it name the parameters of an encoder layer, here of layer 3, like this:
 #
 # ```text
 # encoder.layer.3.attention.self.query          encoder.layer.3.intermediate.dense
@@ -2522,8 +2524,8 @@ def from_bert(published: Mapping[str, Tensor]) -> dict[str, Tensor]:
 # `d_model` 384, 12 heads, `d_ff` 1536, GELU, post-norm. Everything but its input layer
 # is yours: `Stack`, `EncoderLayer`, and the attention from unit 3.
 #
-# The first cell looks for its file and, if it is missing, says in one line how to get
-# it (91 MB, Apache-2.0). Nothing here is graded.
+# The first cell looks for the model's file (91 MB, Apache-2.0) and, if it is missing,
+# tells you in one line how to get it. Nothing here is graded.
 
 
 # %%
@@ -2613,14 +2615,14 @@ def search_by_meaning():
 # *"a feline rests"* finds the kitten (0.44) before the cat (0.31), *"my login does not
 # work"* finds the password (0.55; the next best has 0.06), and *"shares lost value"*
 # the stock markets (0.45; 0.09), although no question shares more than one short word
-# with its answer. The whole search is one matrix-vector product, and your encoder made
-# both the matrix and the vector.
+# with its answer. The whole search is one matrix-vector product, and your encoder
+# computed both the matrix and the vector.
 #
 # ## 11. Your add & norm in the machine
 #
 # The chat model of unit 1 has 30 blocks, each of which calls `add_and_norm` twice, and
-# your function fits in as it is. The cell below first asks a question through your
-# parts from units 1 to 4. Then it moves every norm from the branch into the stream
+# your function fits in as it is. The cell below first asks a question with your parts
+# from units 1 to 4 in place. Then it moves every norm from the branch into the stream
 # (post-norm), and finally it leaves out the residual connection.
 #
 # **Predict first.** What does the model say in the last two cases: the right city, a
@@ -2655,12 +2657,12 @@ def the_machine_answers():
 
 
 # %% [markdown]
-# Through your function, the model says "The capital of France is Paris." With post-norm
-# it repeats "enthus" to the end, and without the residual connection "igmoid". The
-# model's weights are intact, but they were trained for a stream to which 60 sublayers
-# *add*. Post-norm rescales that stream 60 times, so that the blocks read vectors unlike
-# those in training; without the sum, each sublayer reads only the output of the one
-# before it.
+# With your function, the model says "The capital of France is Paris." In post-norm it
+# repeats "enthus" to the end, and without the residual connection "igmoid". The model's
+# weights are intact, but they were trained for a stream to which 60 sublayers *add*.
+# Post-norm rescales that stream 60 times, so that the blocks read vectors unlike those
+# in training; without the sum, each sublayer reads only the output of the one before
+# it.
 
 # %% [markdown]
 # ## What you built
@@ -2669,14 +2671,14 @@ def the_machine_answers():
 # - `EncoderLayer`, `DecoderLayer` and their `Stack`;
 # - `Transformer`, whose layers equal those of `nn.Transformer` up to rounding;
 # - `layer_cost`, which says when attention overtakes the feed-forward network;
-# - a test that a decoder layer with three bugs does not pass;
+# - a test that rejects a decoder layer with any of three bugs;
 # - `LanguageModel`, which is BERT's skeleton or GPT's, depending on one argument;
 # - models of three families, each trained on its own objective in a few hundred steps;
 # - `attention_weights`, which listens to all layers of a model without changing it;
 # - a search by meaning, with a published encoder that runs in your classes.
 #
-# **Next:** unit 5 trains your Transformer properly, and lets it write until it stops by
-# itself.
+# **Next:** unit 5 trains your Transformer properly, and lets it write until it stops of
+# its own accord.
 #
 # ## Go further
 #
@@ -2696,7 +2698,7 @@ def the_machine_answers():
 # - Huang et al. 2022, *The Annotated Transformer*: the paper, line by line, in PyTorch.
 #   (Its text describes post-norm; its code is pre-norm.)
 # - Devlin et al. 2019 (BERT), Radford et al. 2019 (GPT-2), Raffel et al. 2020 (T5): the
-#   three families. T5 compares them side by side.
+#   three families. The T5 paper compares all three.
 # - Try it: `Mirror` takes a `depth`. With the warm-up of section 3, how deep can a
 #   post-norm model get? And a pre-norm one?
 

@@ -4,14 +4,14 @@
 # Read a sequence and write it backwards: `3 1 4 1 5` becomes `5 1 4 1 3`. A child can
 # do it, and yet it takes everything that you have built: an encoder that reads, a
 # decoder that writes, attention that finds the right symbol, and positions that say
-# where it is. Anybody can see at a glance whether the answer is right, which makes it a
-# good first job for a Transformer.
+# where it is. Anyone can see at a glance whether the answer is right, which makes
+# reversal a good first job for a Transformer.
 #
 # *About 4 hours · short path about 2: exercises 5.1, 5.2, 5.3, 5.4, 5.5, 5.8*
 #
 # *11 exercises and two questions in words · 100 points; the whole notebook runs in
 # about two minutes on one core.* The short path carries the story: read the rest, and
-# come back to it.
+# do its exercises later.
 
 # %% folded=true
 # @title The whole machine
@@ -87,7 +87,7 @@ torch.set_num_threads(1)  # for tensors this small, more threads only get in the
 # %% [markdown]
 # ## 1. The data decide what can be learnt
 #
-# A model may learn any regularity in its data, whether we meant it or not, so it
+# A model may learn any regularity in its data, whether or not we intended it, so it
 # matters how we choose the sequences. We sample them **at random**: every length is
 # equally likely, and so is every symbol at every position, which leaves reversal as the
 # only rule that fits.
@@ -138,8 +138,8 @@ def random_sequences(
 #
 # <details><summary>Contract</summary>
 #
-# - PAD appears only at the end of a row, up to the longest row of its tensor.
-# - The sequences are not modified; they may come as a list or a tuple.
+# - PAD appears only at the end of a row, to fill it up to the length of the longest.
+# - The sequences may be given as a list or a tuple, and are not modified.
 # - The course's own `make_batch`, in `transformer_course.library`, is not allowed.
 #
 # </details>
@@ -218,10 +218,9 @@ def a_look_at_a_batch():
 # ## 2. Teacher forcing: shifted by one
 #
 # The decoder writes one token at a time, but during training we know the correct answer
-# and need not wait for it. We feed the *correct* tokens so far and ask for the next one
-# at every position, all in a single pass, while the causal mask keeps each position
-# from looking ahead. This is the **teacher forcing** of unit 4 (Williams and Zipser
-# 1989).
+# and need not wait for it. We feed in the *correct* tokens and ask for the next one at
+# every position, all in a single pass, while the causal mask keeps each position from
+# looking ahead. This is the **teacher forcing** of unit 4 (Williams and Zipser 1989).
 
 # %%
 drawing(
@@ -244,14 +243,14 @@ drawing(
 # the loss falls to zero, although nothing has been learnt. In unit 4, `shifted` made
 # this pair for a language model; here, two slices of the target are enough. The input
 # is `target[:, :-1]`, all columns but the last, and the labels are `target[:, 1:]`, all
-# columns but the first, with padding still among them as PAD.
+# columns but the first, in which PAD still marks the padding.
 #
 # ## 3. A loss that ignores padding
 #
 # At each position the model returns `V` logits, which softmax turns into probabilities.
 # The cross-entropy is minus the logarithm of the probability given to the correct
 # token, $-\log p(\text{label})$. We want its mean **per real token**: PAD only fills up
-# the row, so a model should be neither praised nor blamed for it.
+# the row, so a model should be neither rewarded nor punished for it.
 #
 # **Predict first.** Suppose that 2 of a row's 10 labels are real and 8 are PAD. At
 # first the model has a loss of about $\log 14 = 2.64$ on each, but it soon learns to
@@ -267,7 +266,7 @@ my_guess = "?"  # write yours here
 # *time ~10 min · difficulty 2/5 · 9 points*
 #
 # **Task.** Return the mean cross-entropy (natural logarithm) over all labels that are
-# not PAD, with whatever PyTorch offers.
+# not PAD, using whatever PyTorch offers.
 #
 # **Example.** If all logits are zero and `V = 14`, the loss is $\log 14 \approx 2.64$,
 # however much padding there is.
@@ -329,20 +328,20 @@ def masked_loss(
 check("sequence_reversal/masked_loss", masked_loss)
 
 # %% [markdown]
-# If padding counted, the mean would fall to two tenths of its initial value, from 2.64
-# to 0.53, before the model had learnt anything but padding. The initial value is worth
-# remembering: a model without any knowledge gives each of `V` tokens the same
-# probability, so that its loss is $\log V$. An untrained model with a loss far above
-# that is confident about nonsense; one far below has probably seen the answer.
+# If padding counted, the mean would fall to a fifth of its initial value, from 2.64 to
+# 0.53, before the model had learnt anything but padding. The initial value is worth
+# remembering: a model that knows nothing gives each of `V` tokens the same probability,
+# so its loss is $\log V$. An untrained model whose loss is far above that is confident
+# about nonsense; one whose loss is far below it can probably see the answer.
 #
 # ## 4. Warm-up and cosine
 #
-# In this unit the learning rate is `peak × factor(step)`, where the factor first rises
-# and then falls, the fall being slow to begin with. Large steps in the middle make
-# training fast, and small ones at the end let the model settle. Unit 4 showed why the
-# rate should start small: the first gradients are sound, and it is what Adam makes of
-# them that does the damage. Our optimizer is **AdamW** (Loshchilov and Hutter 2019),
-# and one step of it fits into ten lines:
+# In this unit the learning rate is `peak × factor(step)`, where the factor rises and
+# then falls, slowly at first. Large steps in the middle make training fast, and small
+# ones at the end let the model settle. Unit 4 showed why the rate should start small:
+# the first gradients are sound, but Adam turns them into steps that are too large. Our
+# optimizer is **AdamW** (Loshchilov and Hutter 2019), and a single step of it fits into
+# ten lines:
 
 # %%
 def adamw_step(
@@ -383,11 +382,12 @@ def the_first_steps():
 
 # %% [markdown]
 # Adam divides the mean of a parameter's gradients by their magnitude. After one step it
-# has seen a single gradient, so the quotient is ±1, and *every* parameter moves by the
-# full learning rate, whether its gradient is 0.1 or 0.000001. A gradient that keeps
-# changing sign is mostly noise, yet its first step is as long as any other; only from
-# the second one on do its steps become short. The rate should therefore be low until
-# the moment estimates are reliable (Liu et al. 2020).
+# has seen a single gradient, so the quotient is about ±1, and *every* parameter moves
+# by the full learning rate, whether its gradient is 0.1 or 0.000001. The third gradient
+# keeps changing sign, which suggests noise, yet its first step is as long as the
+# others'; only from the second step on does the mean shrink, and with it the steps. The
+# rate should therefore stay low until the two running means are reliable (Liu et al.
+# 2020).
 #
 # $$\operatorname{factor}(s) = \begin{cases}
 # \dfrac{s + 1}{w} & s < w \quad\text{(warm-up)}\\
@@ -397,13 +397,13 @@ def the_first_steps():
 # \end{cases}$$
 #
 # Here $w$ is the number of warm-up steps, $n$ the total number of steps, and $f$ a
-# small floor. Steps count from 0, and the $+1$ gives even the first one a rate above
-# zero. The cosine is that of Loshchilov and Hutter (2017), *SGDR*, without restarts.
+# small floor. Steps are counted from 0, and the $+1$ gives even the first one a rate
+# above zero. The cosine comes from Loshchilov and Hutter (2017), *SGDR*, but without
+# the restarts.
 #
-# What does the decay buy? With cosine decay, the model of this unit ends its training
-# with between 99 and 100 % of all sequences correct. With a constant rate after the
-# warm-up, it ends at 42 to 79 %, and that figure jumps around from step to step (five
-# seeds each).
+# What does the decay buy? With cosine decay, the model of this unit gets 99 to 100 % of
+# all sequences right at the end of training. With a constant rate after the warm-up, it
+# gets 42 to 79 %, and that figure jumps around from step to step (five seeds each).
 #
 # ### Exercise 5.3 - Warm-up and cosine
 #
@@ -423,7 +423,7 @@ def the_first_steps():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# What are the factors of steps $0$, $w - 1$, $w$ and $n$ (the first step that is not
+# What are the factors at steps $0$, $w - 1$, $w$ and $n$ (the first step that is not
 # taken)? Write down all four before you type.
 #
 # </details>
@@ -493,11 +493,11 @@ drawing(
 )  # fmt: skip
 
 # %% [markdown]
-# In PyTorch, gradients *add up* until they are cleared. Some batches also have a
-# gradient that is far too large, so we use **clipping**, which scales the gradient of
-# all parameters together down to a maximum norm and keeps its direction (Pascanu et al.
-# 2013). A training step takes six short lines whose order matters, although most of the
-# wrong orders still run.
+# In PyTorch, gradients *add up* until they are cleared. Since some batches produce a
+# gradient that is far too large, we use **clipping**, which scales the gradients of all
+# parameters together down to a maximum norm and keeps their direction (Pascanu et al.
+# 2013). A training step takes six short lines, and their order matters, although most
+# wrong orders raise no error.
 #
 # ### Exercise 5.4 - One training step
 #
@@ -518,8 +518,8 @@ drawing(
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# When must the old gradients be gone: before or after `backward`? And at which point do
-# gradients exist that have not been used yet, so that you can clip them?
+# Must the old gradients be cleared before or after `backward`? And at which point do
+# the new gradients exist without having been used, so that you can clip them?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -589,8 +589,8 @@ def training_step(
 check("sequence_reversal/training_step", training_step)
 
 # %% [markdown]
-# To train is to repeat this step, and nearly everything else in this notebook calls the
-# loop that does so.
+# Training means repeating this step, and nearly every experiment below calls the loop
+# that does so.
 #
 # ### Exercise 5.5 - The training loop
 #
@@ -605,13 +605,13 @@ check("sequence_reversal/training_step", training_step)
 #
 # <details><summary>Contract</summary>
 #
-# - Before each step, call `next_batch()` once and set the rate of all groups, in either
-#   order.
+# - Before each step, call `next_batch()` once and set the rate of all parameter groups,
+#   in either order.
 # - The peak is the rate in `optimizer.param_groups` when `fit` is called; all groups
 #   share it.
 # - `loss_function` is passed on to `training_step`.
 # - `torch.optim.lr_scheduler.LambdaLR` is allowed, and so is a progress bar with
-#   `tqdm`; `watched(steps)` is True when a person would see it.
+#   `tqdm`; `watched(steps)` is True when someone would see it.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -696,7 +696,8 @@ check("sequence_reversal/fit", fit)
 # At inference time there is no correct answer to feed in, so the decoder starts with
 # BOS, writes a token, gets it back as input, and goes on until it writes EOS. Taking
 # the most probable token each time is called **greedy** decoding. It shows what a model
-# can do alone, whereas the loss only measures how well it continues *correct* answers.
+# can do on its own, whereas the loss only measures how well it continues *correct*
+# answers.
 #
 # ### Exercise 5.6 - Greedy decoding of one sequence
 #
@@ -704,7 +705,7 @@ check("sequence_reversal/fit", fit)
 #
 # **Task.** Starting with BOS, call `model(source, tokens)` with all tokens so far and
 # append the most probable token after the **last** position, again and again, until
-# that token is EOS or `max_len` tokens are written.
+# that token is EOS or `max_len` tokens have been written.
 #
 # **Example.** For the source `7 5 9 EOS`, a trained model gives `[9, 5, 7, EOS]`.
 #
@@ -806,8 +807,7 @@ check("sequence_reversal/greedy_sequence", greedy_sequence)
 # *time ~20 min · difficulty 3/5 · 9 points*
 #
 # **Task.** Decode all rows of a batch greedily, as in the picture, until every row has
-# written EOS, or until there are `max_len` tokens. Return the tokens `(B, T)` without
-# BOS.
+# written EOS or has `max_len` tokens. Return the tokens `(B, T)` without BOS.
 #
 # **Example.** The rows above are returned as a tensor of shape `(3, 5)`.
 #
@@ -892,8 +892,8 @@ check("sequence_reversal/greedy_decode", greedy_decode)
 # If 90 % of the tokens are right and errors are independent, only about one in three
 # sequences of ten tokens is right throughout ($0.9^{10} \approx 0.35$). That is why the
 # rest of the notebook counts rows that are right **as a whole**. The library's
-# `measuring.write` decodes as your 5.7 does but encodes each source only once; it works
-# even if you have skipped this section.
+# `measuring.write` decodes like your function from 5.7 but encodes each source only
+# once; it works even if you have skipped this section.
 
 
 # %%
@@ -918,19 +918,19 @@ def exact_match(
 # %% [markdown]
 # ## 7. It learns
 #
-# All the parts are ready, and together they make a small model, with 32 features, 2
-# heads, one encoder layer, one decoder layer and about 23 thousand parameters. In
-# `new_model`, two decisions deserve a closer look.
+# Everything is ready to train a small model, with 32 features, 2 heads, one encoder
+# layer, one decoder layer and about 23 thousand parameters. In `new_model`, two
+# decisions deserve a closer look.
 #
 # - **Pre-norm** (`norm_first=True`) is easier to train than post-norm, as unit 4
 #   showed.
-# - **Small embeddings**, as in unit 1, section 6. The model multiplies embeddings by
-#   $\sqrt{d_{model}}$. PyTorch initialises them with standard deviation 1, which this
-#   scaling would raise to 5.7, enough to drown out the positions, whose entries are
-#   between -1 and 1. With a standard deviation of $1/\sqrt{d_{model}}$, token and
-#   position vectors have about the same magnitude. In a task that is all about
-#   *positions*, this is decisive: with the default, the training run below ends at 20
-#   to 36 % (six seeds); with the small embeddings, near 100 %.
+# - **Small embeddings**, as in unit 1, section 6. The model multiplies its embeddings
+#   by $\sqrt{d_{model}}$, which would raise PyTorch's default standard deviation from 1
+#   to 5.7, enough to drown out the positions, whose entries are between -1 and 1. With
+#   a standard deviation of $1/\sqrt{d_{model}}$, token and position vectors have about
+#   the same magnitude. In a task that is all about *positions*, this is decisive: with
+#   the default, the model trained below gets 20 to 36 % of the sequences right (six
+#   seeds); with small embeddings, nearly 100 %.
 
 
 # %%
@@ -951,8 +951,8 @@ def new_model(vocab_size: int = 14) -> nn.Module:
 # ### Overfit one batch first
 #
 # Before you spend minutes on a training run, spend a moment training on **one** batch
-# of eight sequences, again and again. A model that cannot learn eight sequences by
-# heart has a bug, and you have found out cheaply.
+# of eight sequences, over and over. If a model cannot learn eight sequences by heart,
+# it has a bug, and you have found that out cheaply.
 
 
 # %%
@@ -1004,7 +1004,7 @@ def overfit_one_batch():
 # The check puts your weights into a `new_model()` of its own, decodes greedily and
 # counts exact matches on three kinds of random sequences. You get full points from 98 %
 # upwards (88 % where only two or three symbols occur) and partial points from 30 %.
-# Loading a file saves time; it earns no points.
+# Loading a file saves time, but earns no extra points.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -1072,11 +1072,11 @@ def trained_model(seed: int = 0, weights: str = "reversal.safetensors") -> nn.Mo
 
 
 # %% [markdown]
-# Now train it; the weights are saved next to the notebook, so that you need not wait a
-# second time. If you hand in the file `reversal.safetensors` with your notebook, it is
-# graded as it is; without the file, your function trains again during grading. **After
-# you have changed something,** set `TRAIN_ANEW = True` or delete the file, or you will
-# keep looking at the old model.
+# Now train your model; its weights are saved next to the notebook, so that you need not
+# wait a second time. If you hand in the file `reversal.safetensors` with your notebook,
+# these weights are graded; without the file, your function trains again during grading.
+# **If you change anything,** set `TRAIN_ANEW = True` or delete the file; otherwise you
+# will still be looking at the old model.
 
 # %%
 TRAIN_ANEW = False
@@ -1111,10 +1111,9 @@ def train_and_save():
 check("sequence_reversal/trained_model", trained_model)
 
 # %% [markdown]
-# To see how it got there, we train once more and let the function that makes the
-# batches keep a log. Besides the loss, it records the fraction of correct *tokens* when
-# the model is fed the correct beginning, and the fraction of correct *sequences* when
-# the model writes alone.
+# To see how the model got there, we train once more and keep a log. Besides the loss,
+# it records the fraction of correct *tokens* when the model is fed the correct earlier
+# ones, and the fraction of correct *sequences* when the model writes on its own.
 
 # %% folded=true
 # @title A training run with a log: step, token accuracy, exact match
@@ -1163,14 +1162,15 @@ def the_log():
 
 
 # %% [markdown]
-# The tokens come first and whole sequences later: while one token in ten is wrong, only
-# about half of the sequences are right. And only the token curve had a teacher.
+# Single tokens come out right first, whole sequences later: while one token in ten is
+# still wrong, only about half of the sequences are right. And only the token curve had
+# a teacher's help.
 #
 # ### Which learning rate?
 #
 # To see how much the recipe's rate of 0.02 matters, we train for the same 350 steps
-# with peaks a factor of ten apart, and then for up to 150 steps with plain SGD at a
-# rate of 3, clipped at different norms.
+# with peaks a factor of ten apart. Then we train with plain SGD at a rate of 3, for up
+# to 150 steps and with different bounds on the gradient's norm.
 #
 # **Predict first.** What exact match does AdamW reach with peaks of 0.001, 0.01, 0.1
 # and 1, and which of all these runs, if any, end in `nan`?
@@ -1207,17 +1207,17 @@ def learning_rates():
 
 
 # %% [markdown]
-# The peak of 0.01 wins, close to the recipe's 0.02: over five seeds it ended between 97
-# and 100 %. With 0.001 the model is not there yet, at 18 to 26 %. With 0.1 the outcome
-# is a matter of luck, since the same seeds gave anything from 35 to 90 %. And with 1
-# the loss gets stuck near 2.3, which is $\log 10$, the loss of a model that knows the
-# ten digits and nothing else. None of these runs explodes, because AdamW's steps are
+# The peak of 0.01 wins, close to the recipe's 0.02: over five seeds, its exact match
+# was 97 to 100 %. With 0.001 the model is not there yet, at 18 to 26 %. With 0.1 the
+# outcome is a matter of luck, since the same seeds gave anything from 35 to 90 %. And
+# with 1 the loss gets stuck near 2.3, which is $\log 10$, the loss of a model that
+# guesses among the ten digits. None of these runs explodes, because AdamW's steps are
 # never much longer than the rate; the last run looks calm, but it is dead.
 #
 # SGD's steps are proportional to the gradient, so a single steep spot can ruin the run:
-# after a dozen steps the loss is `nan`, and so is every parameter from then on.
-# Clipping keeps the run alive at the same rate, but only the tight bound, which makes
-# all steps short, also lets it learn.
+# after about a dozen steps the loss is `nan`, and so is every parameter from then on.
+# Clipping keeps the run alive at the same rate, but only the bound of 0.1, which makes
+# all steps short, also lets the model learn.
 #
 # ## 8. The same model on different data
 #
@@ -1225,7 +1225,7 @@ def learning_rates():
 # data. Each sequence is now a **run** of one to ten consecutive numbers below 100, such
 # as `17 18 19 20`, and the training set holds 107 different runs.
 #
-# **Predict first.** What will you measure at the end of the training run?
+# **Predict first.** What will you measure at the end of training?
 #
 # 1. the loss;
 # 2. exact match on the training sequences;
@@ -1270,25 +1270,25 @@ def trained_on_runs():
 
 # %% [markdown]
 # The loss has fallen to about 0.001 and every training sequence comes out right, but
-# only about one in eight of the *other* runs does (8 to 14 % over five seeds), and
-# about one in fifty of the random sequences. The example shows what has happened: the
-# model starts near the last number and counts down.
+# only about one in eight of the *other* runs (8 to 14 % over five seeds) and one in
+# fifty of the random sequences do. The example shows what has happened: the model
+# starts near the last number and counts down.
 #
 # Instead of reversal it has learnt a list, together with the rule "count downwards",
 # which happens to fit that list perfectly; and since the loss is measured on the same
-# list, it cannot tell the two rules apart. Nor will you, as long as you test on the
+# list, it cannot tell the two rules apart. Nor can you, as long as you test on the
 # training data or print a single lucky example. Three habits protect you:
 #
 # - test on data from a **different source**, which only the intended rule can explain;
 # - score **whole** sequences that the model has written **alone**;
-# - count how many examples are really *different*, because a thousand rows may hold
-#   only 107.
+# - count how many examples are really *different*, because a thousand rows may contain
+#   only 107 distinct ones.
 #
 # *Question in words (3 points).* A friend trains a reversal model down to a loss of
-# 0.001. Ten training sequences that she decodes are all right, but the model scores 0 %
-# on random sequences, so she decides to train for longer. In three to four sentences:
-# what has the model learnt, why can neither the loss nor more epochs reveal or cure it,
-# and which single change would you make?
+# 0.001. The ten training sequences that she decodes all come out correct, but the model
+# scores 0 % on random sequences, so she decides to train for longer. In three to four
+# sentences: what has the model learnt, why can the loss not reveal it, nor more epochs
+# cure it, and which single change would you make?
 #
 # *What a full answer has: what was learnt (1), why the loss is blind to it (1), and how
 # to change the data (1).*
@@ -1313,8 +1313,8 @@ def trained_on_runs():
 # first sets the position tables to zero. The second removes the causal mask with a
 # **pre-hook**: unlike the hooks of unit 4, it is called *before* the layer, and its
 # result replaces the layer's arguments. The third undoes the division of the scores by
-# multiplying the query projection by $\sqrt{d_k} = 4$ (`register_parametrization`
-# replaces a parameter with four times its value).
+# $\sqrt{d_k} = 4$: through `register_parametrization`, it makes every query four times
+# as large.
 
 
 # %%
@@ -1385,15 +1385,15 @@ def ablations():
 # - **No causal mask: the smallest loss of all, and no match.** During training, the
 #   label of position `t` is part of the input, at position `t + 1`, and the model
 #   learns to copy it from there. When it has to write alone, there is nothing to copy.
-# - **No scaling: a small loss, and a high match.** The division hardly matters here,
+# - **No scaling: a small loss, and hardly a miss.** The division hardly matters here,
 #   probably because each head has only $d_k = 16$ and training adapts. Over five seeds,
-#   the model without it ended at 98 to 99 %, and the complete one at 96 to 100 %. An
-#   honest experiment also shows what does *not* matter.
+#   the model without scaling ended at 98 to 99 %, and the complete one at 96 to 100 %.
+#   An honest experiment also shows what does *not* matter.
 #
 # ## 10. How far does it reach?
 #
 # The model has been trained on lengths 1 to 10 and is right nearly every time, so it
-# seems to have understood reversal. Let us ask it for lengths up to 14.
+# seems to have understood reversal. Let us try it on lengths up to 14.
 
 
 # %%
@@ -1416,17 +1416,17 @@ def the_cliff():
 
 
 # %% [markdown]
-# The curve ends in a cliff, although encoding 11 is not noise to the model: a sinusoid
-# goes on smoothly, and encoding 11 is as similar to encoding 10 as encoding 10 is to
+# The curve ends in a cliff, although the new positions are not noise to the model:
+# sinusoids continue smoothly, so encoding 11 is as similar to encoding 10 as that is to
 # encoding 9 (cosine 0.96). But the query and key projections were trained only on the
-# positions that occurred, and nothing has constrained what they do beyond them. The
+# positions that occurred, and nothing constrains what they do with any others. The
 # model has learnt reversal *of lengths 1 to 10*, not reversal.
 #
 # More layers or more steps hardly help, and training on lengths up to 14 merely moves
 # the cliff to 15 (two seeds). Relative positions are no easy way out, because in a
-# reversal the distance between the symbol that is written and the one that is read
-# changes with every step and every length. In a comparison on several tasks, ALiBi and
-# rotary positions extrapolated poorly, and a decoder without any encoding did best
+# reversal the distance between the symbol being written and the one being read changes
+# with every step and every length. In a comparison on several tasks, ALiBi and rotary
+# positions extrapolated poorly, and a decoder without any positional encoding did best
 # (Kazemnejad et al. 2023). The held-out score could not have warned you, because its
 # sequences had the same lengths as the training data: **a test shows only what it
 # tests.**
@@ -1436,11 +1436,13 @@ def the_cliff():
 # To write the first token, the decoder should attend to the last symbol; to write the
 # second, to the last but one, and so on. In a map of the cross-attention, with decoder
 # positions as rows and source positions as columns, that makes a line from top right to
-# bottom left, the *anti-diagonal*. We read this map with unit 4's `attention_weights`.
+# bottom left, the *anti-diagonal*. We obtain this map with unit 4's
+# `attention_weights`.
 #
 # **Predict first.** In about one step in five, the largest weight of a head is *not* on
-# this line. Is it then mostly to the right, on the symbol that was written last; mostly
-# to the left, on the one to be written next; or equally often on both sides?
+# this line. Is it then mostly to the right (on the symbol that was written last),
+# mostly to the left (on the one that the next step will need), or equally often on both
+# sides?
 
 # %%
 my_guess = "?"  # write yours here
@@ -1469,8 +1471,9 @@ def the_map():
 
 
 # %% [markdown]
-# The line is there, in both heads. Now watch the model write two sequences, a token at
-# a time: the upper one has length 8, and the lower one has length 11, beyond the cliff.
+# The line is there, in both heads. Now watch the model write two sequences, one token
+# at a time: the upper one has length 8, and the lower one has length 11, beyond the
+# cliff.
 
 
 # %% folded=true
@@ -1489,10 +1492,10 @@ def token_by_token():
 
 
 # %% [markdown]
-# At length 8 the brightest symbol moves from right to left, one index per token. At
-# length 11 it moves as well, but the model loses track: from some token on (on our
-# machine, the third) it attends to a neighbour of the symbol that it needs, skips or
-# repeats one, and stops at the wrong moment.
+# At length 8 the brightest symbol moves from right to left, one position per token. At
+# length 11 it also moves, but from some token on (on our machine, the third) the model
+# loses track: it attends to a neighbour of the symbol that it needs, skips or repeats
+# one, and stops at the wrong moment.
 #
 # One pretty map proves nothing, so let us measure over many sequences how often the
 # *largest* weight is on the line.
@@ -1504,8 +1507,8 @@ def token_by_token():
 # **Task.** Return the fraction of decoding steps in which a head's *largest* weight is
 # on the anti-diagonal: for `n` symbols, step `t` should attend to symbol `n - 1 - t`.
 #
-# **Example.** For one sequence of 3 symbols, the largest weights at symbols 2, 0, 0
-# give 2/3.
+# **Example.** For one sequence of 3 symbols, largest weights at symbols 2, 0 and 0 give
+# 2/3.
 #
 # <details><summary>Contract</summary>
 #
@@ -1582,10 +1585,10 @@ def the_share():
 
 # %% [markdown]
 # Each head hits the line in only about four out of five steps, and yet nearly *all*
-# sequences are right. Where does it look in the other steps? We count these by their
-# distance from the line, for this model and for one that is trained **blindfolded**: in
-# place of the tokens written so far, its decoder is shown nothing but BOS, so that it
-# has to find every symbol by position alone.
+# sequences are right. Where do the heads look in the other steps? We count how often
+# each distance from the line occurs, for this model and for one that is trained
+# **blindfolded**: its decoder is shown nothing but BOS in place of the tokens written
+# so far, so it has to find every symbol by position alone.
 
 
 # %% folded=true
@@ -1634,19 +1637,19 @@ def beside_the_line():
 
 
 # %% [markdown]
-# Nearly all the misses are at +1, on the symbol that was written last. Since
-# neighbouring encodings are almost the same vector (cosine 0.96), a query that fits one
-# of them nearly fits the next; but that holds on both sides, so it cannot explain why
-# only one of them gets the weight. The blindfolded model suggests an answer: it hits
+# Nearly all the misses are at +1, on the symbol that was written last. Neighbouring
+# encodings are almost the same vector (cosine 0.96), so a query that fits one of them
+# nearly fits the next; but since this holds on both sides, it cannot explain why only
+# the right one attracts the misses. The blindfolded model suggests an answer: it hits
 # the line in 98 to 100 % of its steps, and misses as rarely on the right as on the left
 # (five seeds). A decoder that sees what it wrote last can recognise that symbol and
-# discount it, so training need not aim well on that side. The next symbol, on the other
-# side, could be mistaken for the one that is wanted. And our model does rely on what it
-# sees: shown random digits in place of its own, it looks to the right in 42 to 46 % of
+# discount it, so a miss on the right does little harm, whereas the symbol on the left
+# could be mistaken for the one that is wanted. Our model does rely on what it sees: if
+# it is shown random digits in place of its own, it looks to the right in 42 to 46 % of
 # the steps, and finds only 53 to 61 % of the symbols.
 #
-# To see how the line came about, look at the maps of section 7's training run at some
-# of its logged steps.
+# To see how the line emerged, look at the maps from the training run of section 7, at
+# some of the logged steps.
 
 
 # %% folded=true
@@ -1666,7 +1669,7 @@ def birth_of_the_antidiagonal():
 # %% [markdown]
 # ## 12. Why attention at all?
 #
-# Before 2015, the usual network for turning one sequence into another was a pair of
+# Before 2015, neural models usually turned one sequence into another with a pair of
 # *recurrent* networks (Sutskever et al. 2014; Cho et al. 2014). One reads symbol by
 # symbol and updates a state; the other starts from the **last** state and writes. All
 # that passes between them is one vector of fixed length.
@@ -1678,7 +1681,7 @@ drawing(
 )  # fmt: skip
 
 # %% [markdown]
-# Here is such a pair, made of PyTorch's `nn.GRU`, with slightly more parameters than
+# Here is such a pair, built from PyTorch's `nn.GRU`, with slightly more parameters than
 # our Transformer. Your `fit` trains it for 400 steps with batches of 64, as in the
 # logged run of section 7.
 #
@@ -1736,16 +1739,16 @@ def one_vector_for_everything():
 # %% [markdown]
 # Up to length 6: over five seeds, the pair got at least 99 % right up to length 3, 60
 # to 73 % at length 6, 37 to 47 % at 7, and at most 4 % at 10. The vector *could* hold
-# ten digits, since with three times the steps the GRUs reach 0.4 to 0.5 at length 10.
-# But everything has to be packed into it and taken out again, which is harder to learn
-# the longer the input becomes.
+# ten digits, since with three times as many steps the GRUs reach 0.4 to 0.5 at
+# length 10. But everything has to be packed into it and unpacked again, which becomes
+# harder to learn as the input grows longer.
 #
 # ### Read it backwards
 #
-# A remedy by Sutskever, Vinyals and Le (2014) reads like a joke: they fed each source
-# sentence to the network **backwards**, and translations improved from 25.9 to 30.6
-# BLEU. To see why, we let the pair *copy* sequences, once from the source as it is and
-# once from its reverse.
+# A remedy proposed by Sutskever, Vinyals and Le (2014) sounds like a joke: they fed
+# each source sentence to the network **backwards**, and translations improved from 25.9
+# to 30.6 BLEU. To see why, we let the pair *copy* sequences, once from the source as it
+# is and once from its reverse.
 
 
 # %%
@@ -1774,18 +1777,18 @@ def read_it_backwards():
 
 # %% [markdown]
 # Copying is easier when the source is read backwards, with each of the five seeds that
-# we tried (78 to 82 % against 69 to 73 %). The authors believed that what counts is how
-# recently the *first* symbol to be written was read: in a reversed source it comes just
-# before the writing begins. Translations mostly keep the order of the source, so they
-# benefit; our reversal would not, since reversing the source turns it into a plain
-# copy.
+# we tried (78 to 82 % against 69 to 73 %). The authors suspected that what counts is
+# how recently the *first* symbol to be written was read: in a reversed source it comes
+# last, just before the writing begins. Translation mostly keeps the order of the
+# source, so it benefits; our reversal would not, since reversing the source turns it
+# into plain copying.
 #
-# Bahdanau, Cho and Bengio (2015) saw that translations by such pairs got worse with the
-# length of the sentence, and blamed the single vector. Their decoder looks back, at
-# each step, at *all* states of the encoder, with weights from a small network that
-# compares its own state with each of them. This is attention, trained along with the
-# rest. Long sentences then came out about as well as short ones, and the weights drew,
-# for every translation, a map of which word came from where. Two years later the
+# Bahdanau, Cho and Bengio (2015) found that translations by such pairs got worse as
+# sentences got longer, and blamed the single vector. At each step, their decoder looks
+# back at *all* states of the encoder, with weights from a small network that compares
+# the decoder's state with each of them. This is attention, and it is trained along with
+# the rest. Long sentences then came out about as well as short ones, and for every
+# translation the weights gave a map of which word came from where. Two years later the
 # Transformer dropped the recurrence and kept the attention, hence the title of its
 # paper.
 #
@@ -1813,8 +1816,8 @@ def read_it_backwards():
 # ## 13. Words
 #
 # To the model a symbol is just an id, so it can reverse sentences word by word as soon
-# as words have ids. The simplest tokenizer is a dictionary, which gives each
-# *different* word the next free id when it first appears.
+# as words have ids. The simplest tokenizer is a dictionary that gives each *new* word
+# the next free id.
 
 
 # %%
@@ -1837,8 +1840,8 @@ def word_ids(sentences: Sequence[str]) -> dict[str, int]:
 # %% [markdown]
 # **Write your own sentences** of up to ten words into the next cell, in any language.
 #
-# After the lesson of section 8, we do *not* train on these sentences but on random
-# strings of their words, which makes your sentences the test set.
+# Given the lesson of section 8, we do *not* train on these sentences but on random
+# sequences of their words, which makes your sentences the test set.
 
 # %%
 MY_SENTENCES = [
@@ -1869,15 +1872,16 @@ def words_backwards():
 # %% [markdown]
 # ## 14. A model that writes
 #
-# So far, each source had one correct answer. For a **language model** there is none,
-# because a text has many good continuations. Unit 4's `LanguageModel(..., causal=True)`
-# is one stack with a causal mask and no source, and since it predicts the next token,
-# `masked_loss` and `fit` work unchanged. What is new is how to *choose* that token.
+# So far, each source has had one correct answer. For a **language model** there is
+# none, because a text has many good continuations. Unit 4's `LanguageModel(...,
+# causal=True)` is a single stack with a causal mask and no source, and since it
+# predicts the next token, `masked_loss` and `fit` work unchanged. What is new is how to
+# *choose* that token.
 #
 # Taking the most probable one each time always gives the same text, and usually a dull
 # one, full of frequent words and repetition (Holtzman et al. 2020). So we **sample**
 # the next token from the model's distribution, and three parameters, which many
-# language models offer, set how boldly.
+# language models offer, control how boldly we do so.
 #
 # - **Temperature** $T$: the logits are divided by it before the softmax. Below 1,
 #   likely tokens become likelier; above 1, the probabilities become more alike.
@@ -1886,8 +1890,8 @@ def words_backwards():
 #   probabilities sum to at least $p$ is kept. When the model is sure, this may be a
 #   single token; when it is unsure, many.
 #
-# A token that is cut off gets probability zero, and the rest is scaled up until it sums
-# to 1 again.
+# A token that is cut off gets probability zero, and the others are rescaled to sum to 1
+# again.
 #
 # ### Exercise 5.10 - From logits to probabilities
 #
@@ -1904,15 +1908,15 @@ def words_backwards():
 # - `top_k` may exceed V; then all tokens stay.
 # - `top_p` applies to the probabilities that are left after `top_k`.
 # - At least one token always stays.
-# - A logit of `-inf` keeps probability 0. No two other logits of a row are equal.
+# - A logit of `-inf` keeps probability 0. Otherwise, no two logits of a row are equal.
 # - The logits are not modified, and nothing is sampled yet.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Sort a row with the most probable token first. A token stays if the sum of those
-# *before* it is still below `top_p`. Which token does that rule always keep? And which
-# index did each token have before you sorted?
+# Sort a row with the most probable token first. A token stays if the probabilities
+# *before* it sum to less than `top_p`. Which token does that rule always keep? And
+# which index did each token have before you sorted?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -2037,7 +2041,7 @@ def three_filters():
 #
 # Language models are commonly compared by this number, which you can read as a number
 # of tokens: a perplexity of 13 means that the model is on average as unsure as if it
-# rolled a die with 13 sides. A model that knows nothing has a perplexity of $V$, and
+# were rolling a 13-sided die. A model that knows nothing has a perplexity of $V$, and
 # one that is certain of every token, and right, has a perplexity of 1.
 #
 # ### Exercise 5.11 - Perplexity
@@ -2116,8 +2120,8 @@ check("sequence_reversal/perplexity", perplexity)
 # English sentences that it generates are the training data. `pieces` cuts them into
 # words and punctuation marks, with `▁` for the space in front of a piece, `word_ids`
 # numbers the pieces, and `glue` joins them into a text again. The sentences on which we
-# measure the perplexity are new: neither their exact word order nor their combination
-# of who does what occurs in training. `Writer` wraps the `LanguageModel` so that it is
+# measure the perplexity are new: neither their wording nor their combination of who
+# does what occurs in training. `Writer` wraps the `LanguageModel` so that it can be
 # called like our Transformer, and `write` samples texts from it.
 
 
@@ -2204,23 +2208,23 @@ def a_model_that_writes():
 
 
 # %% [markdown]
-# At a low temperature the sentences are correct but much alike; at 1 they are as varied
-# as the text that the model has read; well above 1 the grammar breaks down, and top-p
-# removes the worst of it. With a different seed for the generator the same model writes
-# different texts, and with the *same* seed the same text, word for word.
+# At a low temperature the sentences are correct but much alike; at 1 they are about as
+# varied as the training text; well above 1 the grammar breaks down, although top-p
+# prevents the worst. With a different seed for the generator the same model writes
+# different texts, and with the *same* seed it repeats them word for word.
 #
 # The perplexity is near $V$ before training and about 9 at the end. It cannot reach 1,
-# because at most positions the grammar has many words to choose from. Nor can models
-# with different tokenizers be compared by it: with syllables as tokens it would be
+# because at most positions the grammar has many words to choose from. Nor can it be
+# used to compare models with different tokenizers: with syllables as tokens it would be
 # smaller, although the text would be no better.
 #
 # ## 15. Your decoding in the machine
 #
 # The chat model of unit 1 predicts one token at a time, as your Transformer does, and
-# the ids of its `<|im_start|>` and `<|im_end|>` are 1 and 2, those of BOS and EOS. It
+# its `<|im_start|>` and `<|im_end|>` have the same ids as our BOS and EOS, 1 and 2. It
 # can therefore write with your `greedy_sequence`, using the parts that you have already
-# built. The second run is broken on purpose: its test for EOS has been removed, so that
-# it always writes 25 tokens.
+# built. The second run is broken on purpose: without the test for EOS, it always writes
+# 25 tokens.
 #
 # **Predict first.** What comes after the answer?
 
@@ -2256,9 +2260,9 @@ def the_machine_writes():
 
 # %% [markdown]
 # The model plays your part as well: after "The capital of France is Paris." come an
-# empty system turn and then a user turn, "I'm planning to launch a new ...". It only
-# continues a transcript; what makes it an assistant that waits for you is the line of
-# your loop that stops at EOS.
+# empty system turn and then a user turn, "I'm planning to launch a new ...". A model
+# only continues a transcript; what turns it into an assistant that waits for you is the
+# line of your loop that stops at EOS.
 
 # %% [markdown]
 # ## What you built
@@ -2285,8 +2289,8 @@ def the_machine_writes():
 #   for a different schedule with warm-up.
 # - Liu et al. 2020, *On the Variance of the Adaptive Learning Rate and Beyond*: why
 #   Adam needs a warm-up.
-# - Bengio et al. 2015, *Scheduled Sampling*: what if the decoder should get used to its
-#   own mistakes?
+# - Bengio et al. 2015, *Scheduled Sampling*: how to get a decoder used to its own
+#   mistakes.
 # - Sutskever, Vinyals and Le 2014, *Sequence to Sequence Learning with Neural
 #   Networks*, section 3.3: reading the source backwards.
 # - Bahdanau, Cho and Bengio 2015, *Neural Machine Translation by Jointly Learning to
@@ -2295,16 +2299,16 @@ def the_machine_writes():
 #   probable text is dull, and top-p.
 # - Press et al. 2022, *Train Short, Test Long*, and Kazemnejad et al. 2023, *The Impact
 #   of Positional Encoding on Length Generalization*: beyond the cliff.
-# - Zhou et al. 2023, *What Algorithms can Transformers Learn?*: which tasks generalise
-#   in length, and why reversal is a hard one.
+# - Zhou et al. 2023, *What Algorithms can Transformers Learn?*: on which tasks
+#   Transformers generalise to longer inputs, and on which they do not.
 # - Try it: train on lengths 1 to 10, but let each sequence start at a random row of the
 #   position table. Where is the cliff now?
 
 # %% [markdown]
 # ## Where you stand
 #
-# Your points so far, and what to do next. Run it again whenever you have solved
-# something.
+# Your points so far, and what to do next. Run the cell again whenever you have solved
+# an exercise.
 
 # %%
 check.summary()
