@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 7 · A modern language model
 #
-# A current language model has much the same architecture as the Transformer of 2017,
-# with most of its components replaced. In this optional unit, which follows the six,
-# you replace them one by one. By the end, your logits agree with those of a Llama to
-# five digits, your model has learnt from real English, and a published chat model
-# answers your questions in your own classes.
+# Today's language models have much the same architecture as the Transformer of 2017,
+# but most of its components have been replaced. In this optional unit, which follows
+# the first six, you replace them one by one. By the end, your logits agree with a
+# Llama's to five digits, your model has learnt from real English, and a published chat
+# model, running on your own code, answers your questions.
 
 # %% folded=true
 # @title The whole machine
@@ -14,17 +14,17 @@ from autograder import drawing
 drawing(
     "machine_whole",
     "",
-    "At the end of this unit, every part of the chat model is code of your own.",
+    "By the end of this unit, your own layers compute the chat model's logits.",
 )
 
 # %% [markdown]
 # **You will learn**
-# - the parts that changed: RMSNorm, rotary positions, SwiGLU, grouped-query attention;
+# - what has changed: RMSNorm, rotary positions, SwiGLU, grouped-query attention;
 # - what a cache of keys and values is, what it saves and what it costs in memory;
 # - how a token is chosen from logits, and how a language model is measured;
-# - to train a model that reads English, and how its tokens affect its loss;
-# - to predict a training run: its memory, its time, and the loss of a larger model;
-# - to run a published model in your own classes.
+# - to train a model on real English, and how the choice of tokens affects its loss;
+# - to predict a training run's memory and time, and the loss of a larger model;
+# - to run a published model on your own code.
 #
 # *About 4 hours · short path about 2: exercises 7.1, 7.2, 7.3, 7.4, 7.5, 7.6*
 #
@@ -34,18 +34,18 @@ drawing(
 # <details><summary>Recap, conventions and predictions</summary>
 #
 # Unit 2 gave `attention.causal_mask(L)`, which is True where a query may attend. Unit 3
-# gave `mha.split_heads(x, h)`, from `(B, L, h * d_k)` to `(B, h, L, d_k)`, and its
-# inverse, `mha.merge_heads`. Unit 5 gave `reversal.rate_factor(step, warmup, steps)`,
-# warm-up and then cosine decay; unit 6 gave `recovery.learn_merges` and
-# `recovery.segment`. Where the text says **Predict first**, replace the question mark
-# in `my_guess` before you run the cell.
+# gave `mha.split_heads(x, h)`, which maps `(B, L, h * d_k)` to `(B, h, L, d_k)`, and
+# its inverse, `mha.merge_heads`. Unit 5 gave
+# `reversal.rate_factor(step, warmup, steps)`, a warm-up followed by a cosine decay;
+# unit 6 gave `recovery.learn_merges` and `recovery.segment`. Where the text says
+# **Predict first**, replace the question mark in `my_guess` before you run the cell.
 #
 # | name | meaning |
 # |---|---|
 # | `B`, `L` | texts in a batch, positions in a text |
 # | `d_model`, `d_k` | size of the vector at a position, and of one head's queries and keys |
-# | `h`, `g` (in code `num_heads`, `num_kv_heads`) | heads of queries; heads of keys and values |
-# | `V` | size of the vocabulary |
+# | `h`, `g` (in code `num_heads`, `num_kv_heads`) | number of query heads; number of key/value heads |
+# | `V` | vocabulary size |
 # | mask | boolean, **`True` = may attend**, broadcastable to `(B, h, Lq, Lk)` |
 # | layers | pre-norm, without biases or dropout; PyTorch's default initialisation is fine |
 #
@@ -88,10 +88,11 @@ drawing("three_ages", "7.1", "Most parts of a layer have changed since 2017.")
 # %% [markdown]
 # ## 1. A norm with less to do
 #
-# LayerNorm subtracts the mean of a vector, divides by its standard deviation, scales
-# and shifts. To find out which of these steps does the work, Zhang and Sennrich 2019
-# dropped the mean and the shift. Their models were about as good without them, and what
-# remains is a division by the **root mean square**, followed by the scale:
+# LayerNorm subtracts the mean of a vector, divides by its standard deviation, and then
+# scales and shifts the result. To find out which of these steps does the work, Zhang
+# and Sennrich 2019 dropped the subtraction and the shift. Their models were about as
+# good without them. What remained was a division by the **root mean square**, followed
+# by the scale:
 #
 # $$\operatorname{RMSNorm}(x) =
 # \frac{x}{\sqrt{\frac{1}{d}\sum_i x_i^2 + \varepsilon}} \odot w$$
@@ -109,7 +110,7 @@ my_guess = "?"  # write yours here; the cell below the exercise has the answer
 # *time ~10 min · difficulty 2/5 · 8 points*
 #
 # **Task.** Implement the formula as a module with one parameter, `weight`. Compute in
-# float32 if the input is narrower, and return the dtype of `x`.
+# float32 if the input is narrower, and return the result in the dtype of `x`.
 #
 # **Example.** For `x = [3, -4]` and `eps=0`, the mean square is 12.5, and the result is
 # `[0.8485, -1.1314]`.
@@ -119,7 +120,7 @@ my_guess = "?"  # write yours here; the cell below the exercise has the answer
 # - `weight` is the only parameter and starts as ones; there is no bias.
 # - `float16` and `bfloat16` are normalised in float32, all other dtypes in their own.
 # - The result has the dtype of `x`.
-# - `nn.RMSNorm` and `F.rms_norm` are not allowed; the check compares with them.
+# - `nn.RMSNorm` and `F.rms_norm` are not allowed; the check compares against them.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -206,33 +207,33 @@ def what_half_precision_does():
 
 
 # %% [markdown]
-# The sum stops at 256: since 257 does not exist in bfloat16, 256 + 1 is rounded back.
-# Any step that adds up many numbers, as a norm does, should therefore do so in float32.
-# With `float16`, the older half precision, the *range* is also too small: 300² is
-# 90,000, but the largest finite number is 65,504, so the mean square overflows, and a
-# vector divided by infinity becomes zero. There is no error and no NaN, only a layer
-# that returns zeros.
+# The sum stops at 256: since 257 does not exist in bfloat16, 256 + 1 is rounded down
+# again. Any step that adds up many numbers, as a norm does, should therefore do so in
+# float32. With `float16`, the older half-precision format, the *range* is also too
+# small: 300² is 90,000, but the largest finite number is 65,504, so the mean square
+# overflows, and a vector divided by infinity becomes zero. There is no error and no
+# NaN, only a layer that returns zeros.
 #
 # ## 2. Positions that rotate
 #
 # In unit 1 you *added* a vector to each embedding to mark its position, and found that
 # moving $k$ positions along **rotates** the sinusoids by the same angles wherever you
-# start. Su et al. 2021 take this seriously: they add nothing, but *rotate* queries and
-# keys by an angle that grows with the position.
+# start. Su et al. 2021 take this literally: instead of adding anything, they *rotate*
+# queries and keys by an angle that grows with the position.
 #
-# Regard two components of a query as a point in the plane. At position $m$ this point
-# is rotated by $m\theta$, and that of a key at position $n$ by $n\theta$. Their dot
-# product depends on the angle between them, which changes by $(m - n)\theta$, so **only
-# the distance counts.** A head has $d_k$ components and therefore $d_k / 2$ such
-# points, each with its own frequency, from one radian per position down to almost
-# nothing:
+# Regard two components of a query at position $m$ as a point in the plane, and rotate
+# it by $m\theta$; likewise, rotate the same two components of a key at position $n$ by
+# $n\theta$. The dot product of the two points depends on the angle between them, which
+# changes by $(m - n)\theta$, so **only the distance counts.** A head has $d_k$
+# components and therefore $d_k / 2$ such points, each with its own frequency, from one
+# radian per position down to almost nothing:
 #
 # $$\theta_i = \text{base}^{-2i / d_k}, \qquad i = 0, \dots, d_k/2 - 1$$
 #
-# The function `rotary_angles` returns the angle of each position and each pair: row `i`
+# The function `rotary_angles` returns an angle for each position and each pair: row `i`
 # belongs to position `offset + i`, column `j` to the frequency $\theta_j$. For example,
 # `rotary_angles(2, 4, offset=3)` is `[[3, 0.03], [4, 0.04]]`. You will need the offset
-# in section 6; many cache bugs begin with it.
+# in section 6, where leaving it out is a typical cache bug.
 
 
 # %%
@@ -261,21 +262,22 @@ def rotary_angles(
 # *time ~15 min · difficulty 3/5 · 9 points*
 #
 # **Task.** Rotate each vector in **halves**: component `j` of the first half and
-# component `j` of the second half are a point $(a, b)$, rotated by `angles[..., j]`.
+# component `j` of the second half form a point $(a, b)$, which is rotated by
+# `angles[..., j]`.
 #
 # $$a' = a\cos\varphi - b\sin\varphi, \qquad b' = a\sin\varphi + b\cos\varphi$$
 #
-# **Example.** With all angles at $\pi / 2$, `[1, 2, 3, 4]` becomes `[-3, -4, 1, 2]`.
+# **Example.** If all angles are $\pi / 2$, `[1, 2, 3, 4]` becomes `[-3, -4, 1, 2]`.
 #
-# The paper pairs neighbours instead, 0 with 1 and 2 with 3, while most libraries pair
-# halves, as here. Both work, but weights trained with one convention cannot be used
-# unchanged with the other.
+# The paper instead pairs neighbours, 0 with 1 and 2 with 3, whereas many libraries pair
+# halves, as we do here. Both work, but weights trained with one convention cannot be
+# used unchanged with the other.
 #
 # <details><summary>Contract</summary>
 #
 # - The result has the dtype of `x`, and `x` is not modified.
-# - Cosine and sine are computed in the dtype of the angles: half precision cannot
-#   distinguish 2048 from 2049.
+# - Cosine and sine are computed in the dtype of the angles: in half precision, the
+#   angles 2048 and 2049 would be equal.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -342,13 +344,13 @@ def rotary_clocks():
 
 
 # %% [markdown]
-# Pair 0 distinguishes neighbours, whereas the last pair hardly moves in 24 positions:
-# in a long text it is a slow clock, and in a short one its two components carry almost
-# no positional information.
+# Pair 0 distinguishes neighbouring positions, whereas the last pair hardly moves in 24
+# positions: in a long text it serves as a slow clock, but in a short one its two
+# components carry almost no positional information.
 #
-# "Only the distance counts" is a claim about code, so it can be measured: we encode
-# positions in the queries and keys twice, starting at position 0 and at a later one,
-# and print the largest change in any score.
+# "Only the distance counts" is a claim about code, so it can be tested: we encode the
+# positions of the same queries and keys twice, starting once at position 0 and once at
+# a later one, and print the largest change in any score.
 
 
 # %% folded=true
@@ -389,8 +391,8 @@ def is_it_relative():
 
 # %% [markdown]
 # With rotation, only rounding errors remain. The added sines also carry the distance
-# (unit 1), but they bring products of content and position into each score, and those
-# products do change.
+# (unit 1), but they introduce products of content and position into each score, and
+# those products do change.
 #
 # ## 3. A feed-forward network with a gate
 #
@@ -404,16 +406,16 @@ def is_it_relative():
 # their success, as all else, to divine benevolence."
 #
 # For a fair comparison, the number of parameters must stay the same. The new network
-# has three matrices where the old one has two of `d_model × d_ff`, so its hidden layer
-# must be narrower.
+# has three matrices where the old one has two of size `d_model × d_ff`, so its hidden
+# layer must be narrower.
 #
 # ### Exercise 7.3 - SwiGLU
 #
 # *time ~10 min · difficulty 2/5 · 6 points*
 #
 # **Task.** Write the module with three linear layers. `d_ff` is the hidden width of the
-# *old* network: choose the largest width that needs no more parameters than its two
-# matrices.
+# *old* network; choose the largest new width for which the three matrices have no more
+# parameters than the old two.
 #
 # **Example.** `SwiGLU(8, 32)` has a hidden width of 21: 3 · 8 · 21 = 504 parameters
 # instead of 2 · 8 · 32 = 512.
@@ -426,7 +428,7 @@ def is_it_relative():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# `2 * d_model * d_ff` parameters on one side, `3 * d_model * width` on the other. What
+# The old network has `2 * d_model * d_ff` parameters, yours `3 * d_model * width`. What
 # if `d_ff` is not divisible by 3?
 #
 # </details>
@@ -483,49 +485,50 @@ class SwiGLU(nn.Module):
 check("since_2017/swiglu", SwiGLU)
 
 # %% [markdown]
-# In most models without experts, about two thirds of all parameters are in these
-# layers.
+# In most models without a mixture of experts, about two thirds of all parameters are in
+# these layers.
 #
 # ## 4. Fewer keys and values
 #
 # While a model writes, it keeps the keys and values of all earlier positions in memory,
-# and with long texts and many users, memory rather than arithmetic becomes the limit.
-# The remedy is to let several query heads **share** one head of keys and values
+# and with long texts and many users, memory rather than arithmetic becomes the
+# bottleneck. The remedy is to let several query heads **share** one key/value head
 # (Ainslie et al. 2023):
 
 # %%
 drawing(
     "shared_keys",
     "7.3",
-    "Query heads that share keys: four groups, two groups, one group.",
+    "The fewer the groups, the more query heads share one key head.",
 )
 
 # %% [markdown]
-# The heads that share are **neighbours**: with 4 query heads and 2 key heads, query
-# heads 0 and 1 use key head 0. Multi-head attention (`g = h`) and multi-query attention
-# (`g = 1`) are the two extremes.
+# The heads that share keys are **neighbours**: with 4 query heads and 2 key heads,
+# query heads 0 and 1 use key head 0. Multi-head attention (`g = h`) and multi-query
+# attention (`g = 1`) are the two extremes.
 #
 # ### Exercise 7.4 - Grouped-query attention
 #
 # *time ~20 min · difficulty 4/5 · 13 points*
 #
-# **Task.** Compute scaled dot-product attention as in unit 2, but `k` and `v` have only
-# `g` heads. Return output and weights. Raise a `ValueError` if `g` does not divide `h`.
+# **Task.** Compute scaled dot-product attention as in unit 2, except that `k` and `v`
+# have only `g` heads. Return the output and the weights, and raise a `ValueError` if
+# `g` does not divide `h`.
 #
-# **Example.** From `q (2, 6, 5, 8)`, `k (2, 3, 7, 8)` and `v (2, 3, 7, 4)`: output `(2,
-# 6, 5, 4)` and weights `(2, 6, 5, 7)`.
+# **Example.** With `q (2, 6, 5, 8)`, `k (2, 3, 7, 8)` and `v (2, 3, 7, 4)`, the output
+# is `(2, 6, 5, 4)` and the weights are `(2, 6, 5, 7)`.
 #
 # <details><summary>Contract</summary>
 #
-# - Query head `i` uses key and value head `i // (h / g)`.
+# - Query head `i` uses key/value head `i // (h / g)`.
 # - Copying keys and values with `repeat_interleave` is allowed.
-# - `F.scaled_dot_product_attention` is not allowed before Exercise 7.5.
+# - `F.scaled_dot_product_attention` is allowed only from Exercise 7.5 on.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # `@` broadcasts over leading dimensions. Can you give the queries a dimension for
-# groups, so that each meets *its* keys without a copy?
+# groups, so that each group meets *its* keys without a copy?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -542,11 +545,11 @@ drawing(
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# refuse heads that the groups do not divide
+# raise ValueError if g does not divide h
 # queries: by group; keys and values: one more dimension of size 1
-# scores = queries times keys, over the root of d_k; flat again over the heads
+# scores = queries times keys / root of d_k; flatten the groups into heads again
 # -inf where the mask forbids; softmax over the keys
-# weights by group, times values; flat again over the heads
+# weights by group, times values; flatten the groups into heads again
 # ```
 #
 # </details>
@@ -624,7 +627,7 @@ drawing(
 # *time ~20 min · difficulty 3/5 · 12 points*
 #
 # **Task.** Write causal self-attention with rotary positions and grouped heads. Rotate
-# queries and keys, but **not values**, from position 0 on.
+# queries and keys, but **not values**, starting at position 0.
 #
 # **Example.** `CausalAttention(24, 6, 2)` maps `(B, L, 24)` to `(B, L, 24)`; its
 # `w_q.weight` is `(24, 24)`, its `w_k.weight` `(8, 24)`.
@@ -749,9 +752,9 @@ class Block(nn.Module):
 #
 # *time ~15 min · difficulty 2/5 · 8 points*
 #
-# **Task.** Assemble embedding, blocks, a last norm and logits. There is **no** output
-# matrix: the logits are dot products with the *embedding's own* vectors (*tied
-# embeddings*, Press and Wolf 2017).
+# **Task.** Assemble the embedding, the blocks, a final norm and the logits. There is
+# **no** separate output matrix: the logits are dot products with the *embedding's own*
+# vectors (*tied embeddings*, Press and Wolf 2017).
 #
 # **Example.** `LanguageModel(50, 24, 6, 2, num_layers=3, d_ff=48)` maps ids `(B, L)` to
 # logits `(B, L, 50)`.
@@ -760,7 +763,7 @@ class Block(nn.Module):
 #
 # - Submodules: `embedding`, `blocks` (an `nn.ModuleList` or `nn.Sequential`) and
 #   `norm`.
-# - `base` and `eps` are passed on to the blocks; the last norm has the same `eps`.
+# - `base` and `eps` are passed on to the blocks; the final norm has the same `eps`.
 # - Embeddings and logits are not scaled by $\sqrt{d_{model}}$.
 #
 # </details>
@@ -848,13 +851,14 @@ check("since_2017/language_model", LanguageModel)
 # | `norm.weight` | `model.norm.weight` |
 #
 # The course comes with a small Llama: random weights, chosen so that attention is far
-# from uniform, and the logits that the `transformers` library computes from them. The
-# next cell loads the weights into your model by the names in the table and, if the
-# library is installed (`pip install transformers`), also computes the logits afresh.
+# from uniform, together with the logits that the `transformers` library computes from
+# them. The next cell loads the weights into your model using the names in the table
+# and, if the library is installed (`pip install transformers`), also computes the
+# logits afresh.
 #
-# A small difference proves something only if mistakes make a large one. The cell
-# therefore also imitates three popular mistakes, by changing the weights so that
-# correct code gives the logits of the mistake, and tries a model with the wrong base.
+# A small difference proves something only if a mistake would make it large. The cell
+# therefore also imitates three common mistakes, by changing the weights so that correct
+# code gives the logits that the mistake would, and tries a model with the wrong base.
 
 
 # %%
@@ -867,19 +871,20 @@ def against_a_llama():
 
 
 # %% [markdown]
-# For your model, the difference is no more than rounding. Each mistake, however,
-# changes some logit by more than half the magnitude of the largest one, so none of them
-# could hide.
+# For your model, the difference is no more than rounding error. Each mistake, however,
+# changes some logit by more than half the magnitude of the largest logit, so none of
+# them could go unnoticed.
 #
 # ## 6. Never compute anything twice
 #
 # Greedy decoding, as you wrote it in unit 5, feeds the model *all* tokens so far at
 # each step, although under a causal mask the keys and values of old positions never
-# change. Compute them once, keep them in a **cache**, and feed only the newest token:
-# `T` positions in all, instead of $1 + 2 + \dots + T$. Three things need care:
-# positions are rotated, so new ones need an **offset**; there are fewer key/value heads
-# than query heads; and a whole **chunk** of new positions may arrive at once, because
-# the model reads a prompt in one pass before it writes token by token.
+# change. Compute them once, keep them in a **cache**, and feed only the newest token,
+# which makes `T` positions in all instead of $1 + 2 + \dots + T$. Three things need
+# care: the rotation depends on the position, so new positions need an **offset**; there
+# are fewer key/value heads than query heads; and a whole **chunk** of new positions may
+# arrive at once, because the model reads a prompt in one pass before it writes token by
+# token.
 #
 # ```text
 # in the cache            new chunk x            position of x[0] is T, not 0
@@ -895,8 +900,8 @@ def against_a_llama():
 # because text still comes out.
 #
 # **Task.** Return the output of `layer` for the new positions `x` only, and the new
-# cache. In the first call, `cache` is `None`; afterwards it is what the previous call
-# returned, in any form that you like.
+# cache. On the first call, `cache` is `None`; afterwards it is what the previous call
+# returned, in any form you like.
 #
 # **Example.** After a prompt of 5, `attend_with_cache(layer, x, cache)` with `x (B, 1,
 # d_model)` returns what `layer` gives at position 5 of the whole text, `(B, 1,
@@ -905,7 +910,7 @@ def against_a_llama():
 # <details><summary>Contract</summary>
 #
 # - `layer` has the attributes of your `CausalAttention`, both submodules and numbers.
-# - Project each position once; keep rotated keys and plain values, with `g` heads.
+# - Project each position once; keep rotated keys and unrotated values, with `g` heads.
 # - The old cache is not modified: the caller may go back to it.
 #
 # </details>
@@ -928,7 +933,7 @@ def against_a_llama():
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# T = how many positions are in the cache, 0 if there is none
+# T = number of positions in the cache, 0 if there is none
 # q, k, v of the new positions; rotate q and k by the angles of positions T, T + 1, ...
 # if there is a cache: old keys before new ones; old values before new ones
 # grouped attention with the last n rows of the causal mask of T + n
@@ -1011,7 +1016,7 @@ def computed_or_looked_up():
 # %% [markdown]
 # To see how much this saves, we measure the time for one more token after 31, 63, … up
 # to 511 others, first without a cache, where each token costs a pass over the whole
-# text, then with one.
+# text, and then with one.
 
 
 # %% folded=true
@@ -1048,8 +1053,8 @@ def cost_per_token():
 
 # %% [markdown]
 # Without a cache, a token costs more the longer the text is, because every earlier
-# position is computed again. With one, the curve is nearly flat: only the attention to
-# the cached keys still grows, and at this size that is little.
+# position is recomputed. With a cache, the curve is nearly flat: only the cost of
+# attending to the cached keys still grows, and at this size it is small.
 #
 # **Predict first.** A model the size of LLaMA 7B has 32 layers and 32 heads of 128
 # components. At 4,096 tokens, with two bytes per number, does its cache take megabytes
@@ -1071,15 +1076,15 @@ def bytes_of_the_cache():
 
 
 # %% [markdown]
-# This is what the groups are for: the cache of *one* text takes two gigabytes with
-# multi-head attention, half a gigabyte with eight heads of keys and values, and 64
-# megabytes with one.
+# This is what the groups are for: the cache for *one* text takes two gigabytes with
+# multi-head attention, half a gigabyte with eight key/value heads, and 64 megabytes
+# with one.
 
 # %% [markdown]
 # ## 7. Which token now?
 #
-# The model gives logits, and we have to choose a token. Beam search, the choice of
-# 2017, looks for the most probable text, but in open-ended writing that text is dull
+# The model gives logits, and we have to choose a token. Beam search, the usual method
+# in 2017, looks for the most probable text, but in open-ended writing that text is dull
 # and repeats itself (Holtzman et al. 2020). So we **sample**, usually from a
 # distribution that has been reshaped first. You know temperature, top-k and top-p from
 # unit 5. Nguyen et al. 2024 added **min-p**: probabilities below `min_p` *times the
@@ -1087,9 +1092,9 @@ def bytes_of_the_cache():
 # model is certain, and many when it is not. Whether min-p is better than top-p is
 # disputed: Schaeffer et al. 2025 tuned all samplers equally and found no advantage.
 #
-# `generate` samples from an **explicit generator**, which makes a text repeatable
-# whatever else uses random numbers. A global seed cannot promise that, since one more
-# call to dropout somewhere may change every later token.
+# `generate` samples with an **explicit generator**, which makes a text reproducible
+# whatever else uses random numbers. A global seed cannot guarantee that, since one
+# extra call to dropout somewhere may change every later token.
 
 
 # %%
@@ -1120,20 +1125,21 @@ def generate(
 # %% [markdown]
 # ## 8. How good is it?
 #
-# A language model is judged by the probability that it gives to text it has not seen.
-# The mean negative log-probability of a token, $\ell = -\frac{1}{n}\sum_t \log p(x_t
-# \mid x_{<t})$, becomes unit 5's **perplexity** $e^\ell$: the number of equally likely
-# tokens among which the model seems to choose.
+# A language model is judged by the probability that it assigns to text it has not seen.
+# From the mean negative log-probability of a token, $\ell = -\frac{1}{n}\sum_t \log
+# p(x_t \mid x_{<t})$, we get unit 5's **perplexity** $e^\ell$: the number of equally
+# likely tokens among which the model seems to choose.
 #
 # Models differ, however, in what they call a token. If tokens are long, a text has few
-# of them and the perplexity is large; if they are bytes, it has many and the perplexity
-# is small. What can be compared is **bits per byte**: the sum of all negative
-# log-probabilities, in bits, divided by the number of bytes in the text.
+# of them and the perplexity is large; if they are single bytes, it has many and the
+# perplexity is small. What can be compared is **bits per byte**: the sum of all
+# negative log-probabilities, in bits, divided by the number of bytes in the text.
 #
-# It also matters how much past $x_{<t}$ holds if the model sees at most `window`
-# tokens: when a text is simply cut into pieces, the first tokens of each have little or
-# none. So let windows **overlap**: each starts `stride` tokens after the previous one,
-# and counts only tokens that no earlier window has counted.
+# It also matters how much context $x_{<t}$ contains if the model sees at most `window`
+# tokens: when a text is simply cut into pieces, the first tokens of each piece have
+# little or none. We therefore let windows **overlap**: each starts `stride` tokens
+# after the previous one, and we count only those of its tokens that no earlier window
+# has counted.
 #
 # ```text
 # window 6, stride 4      x = not counted again, n = counted
@@ -1143,9 +1149,9 @@ def generate(
 # 3rd                                 x  x  n         reaches the end: the last one
 # ```
 #
-# The same model on the same text, GPT-2 (large) on WikiText-2, has a perplexity of 19.4
-# if the windows do not overlap, and of 16.4 if they overlap by half (Hugging Face's
-# documentation, *Perplexity of fixed-length models*).
+# On the same text, WikiText-2, GPT-2 (large) has a perplexity of 19.4 if the windows do
+# not overlap, but of 16.4 if they overlap by half (Hugging Face's documentation,
+# *Perplexity of fixed-length models*).
 
 
 # %%
@@ -1175,19 +1181,19 @@ def sliding_perplexity(
 # %% [markdown]
 # ## 9. Train it
 #
-# Two things in the recipe below deserve a look before you use them. The **W** of AdamW
-# stands for weight decay. Adam added it to the gradient, where it was divided by the
-# root of the second moment like everything else, so weights with large gradients hardly
-# decayed. Loshchilov and Hutter 2019 took it out (*decoupled*), so that all weights
-# shrink by the same factor. You know **clipping** from unit 5; it matters here because
-# one bad batch in a thousand can have a gradient a hundred times longer than usual, and
-# one such step can undo a day of training.
+# Two things in the recipe below deserve a look before you use them. The **W** in AdamW
+# stands for weight decay. With Adam, it used to be added to the gradient and then
+# divided, like everything else, by the root of the second moment, so weights with large
+# gradients hardly decayed. Loshchilov and Hutter 2019 *decoupled* it from the gradient,
+# so that all weights shrink by the same factor. You know **clipping** from unit 5; it
+# matters because a single bad batch can have a gradient a hundred times longer than
+# usual, which then dominates the moment estimates for many steps.
 #
-# You hand in the model of this section, and grading it needs text that nobody has seen.
-# The model is therefore trained on sentences that the course's own grammar generates
-# afresh, split so that no statement (who does what) occurs in both training and test
-# text. Tokens are **bytes**: there is no tokenizer and no unknown word, the vocabulary
-# has 128 entries, and bits per byte are simply the loss divided by $\log 2$.
+# You hand in the model of this section, and grading needs text that it cannot have
+# seen. The model is therefore trained on sentences that the course's own grammar
+# generates afresh, split so that no statement (who does what) occurs in both training
+# and test text. Tokens are **bytes**: there is no tokenizer and no unknown word, the
+# vocabulary has 128 entries, and bits per byte are simply the loss divided by $\log 2$.
 
 
 # %%
@@ -1206,24 +1212,24 @@ def the_text():
 # **Task.** Write `train_model`: train a `new_model()` on the text from `text_ids`, and
 # return it. You hand in its weights as `modern.safetensors`.
 #
-# **Example.** `train_model(3200)` returns a model that gives the next byte of unseen
-# text a probability of about 43 %.
+# **Example.** `train_model(3200)` returns a model that assigns the next byte of unseen
+# text a probability of about 43 % on average.
 #
-# A recipe that works: batches of 32 windows that start at random positions of a text of
-# 60,000 sentences; the mean loss of every next byte; `torch.optim.AdamW` with
-# `betas=(0.9, 0.95)` and `weight_decay=0.1`; clipping at 1; a learning rate of 0.01
-# times `rate_factor`, with 5 % of the steps for warm-up. If all randomness derives from
-# `seed`, the run is reproducible.
+# A recipe that works: batches of 32 windows that start at random positions in a text of
+# 60,000 sentences; the mean loss over all next bytes; `torch.optim.AdamW` with
+# `betas=(0.9, 0.95)` and `weight_decay=0.1`; clipping gradients at norm 1; a learning
+# rate of 0.01 times `rate_factor`, with 5 % of the steps for warm-up. If all randomness
+# derives from `seed`, the run is reproducible.
 #
 # <details><summary>Contract</summary>
 #
-# - A model that sees the future earns nothing.
+# - A model that sees the future earns no points.
 #
 # </details>
 # <details><summary>How it is graded</summary>
 #
-# Grading never trains: it loads the file into a model of these sizes and measures it on
-# unseen text. What counts is the geometric mean of the probabilities of the correct
+# Grading does not train: it loads your file into a model of these sizes and measures it
+# on unseen text. What counts is the geometric mean of the probabilities of the correct
 # bytes (1 over the perplexity). The points grow continuously with this mean:
 #
 # | probability | perplexity | share of the points | what reaches it |
@@ -1233,7 +1239,7 @@ def the_text():
 # | 37 % | 2.7 | 80 % | the recipe, 800 steps |
 # | 41.5 % | 2.4 | 100 % | |
 # | 43 % | 2.3 | 100 % | the recipe, 3,200 steps |
-# | 46 % | 2.2 | 100 % | more steps; from here on a bonus grows |
+# | 46 % | 2.2 | 100 % | more steps; from here on there is a bonus |
 # | 52 % | 1.9 | 112.5 % | many more, or better ideas |
 #
 # </details>
@@ -1265,7 +1271,7 @@ def the_text():
 #     clear the gradients, compute new ones, clip, step
 # ```
 #
-# If the loss stays above 2: does each position predict the *next* byte, or itself?
+# If the loss falls almost to 0: does each position predict the *next* byte, or itself?
 #
 # </details>
 
@@ -1330,7 +1336,7 @@ def trained_model(weights: str = "modern.safetensors") -> nn.Module:
 
 # %% [markdown]
 # Train the model now, for 3,200 steps, which takes a few minutes. The weights are saved
-# beside the notebook, and you hand in both. **After you have changed something,** set
+# beside the notebook, and you hand in both. **If you change something afterwards,** set
 # `TRAIN_ANEW = True` or delete the file.
 
 # %%
@@ -1362,7 +1368,7 @@ check("since_2017/trained_model", trained_model)
 # Without any model, a byte costs 7 bits, since there are 128 possible values. Knowing
 # how often each one occurs brings this down to 4.5 bits, and knowing which byte follows
 # which, to 3.3; the recipe reaches about 1.1. Most of the remaining loss comes from the
-# choice of the next *word*, which no model can foresee. (The check measures a little
+# choice of the next *word*, which no model could predict. (The check measures a little
 # more, because its windows do not overlap.)
 
 
@@ -1386,19 +1392,20 @@ def it_writes():
 
 
 # %% [markdown]
-# Most words are correct, some sentences are, and few make sense: this is what 48
-# thousand parameters can do. At a low temperature the text is safe, and at a high one
-# min-p keeps it readable, because it cuts off the long tail of bytes that do not form a
-# word.
+# Most words and some sentences are correct, but few sentences make sense: this is what
+# 48 thousand parameters can do. At a low temperature the text is safe, and at a high
+# one min-p keeps it readable, because it cuts off the long tail of bytes that do not
+# continue any word.
 
 # %% [markdown]
 # ## 10. It reads English
 #
 # So far, our sentences have come from a grammar, but every Python installation includes
-# a large text written by people for people: the language reference that `help()` shows,
-# and the docstrings of the standard library. Together they come to about 1.6 million
-# characters; we hold out every twentieth document. (The text varies a little between
-# versions of Python, so your numbers may differ a little from those below.)
+# a large text written by people for people: the parts of the language reference that
+# `help()` shows, and the docstrings of the standard library. Together they come to
+# about 1.6 million characters; we hold out every twentieth document. (The text varies a
+# little between versions of Python, so your numbers may differ a little from those
+# below.)
 
 
 # %%
@@ -1412,10 +1419,10 @@ def what_the_manual_says():
 
 
 # %% [markdown]
-# We compare two kinds of token, single bytes and merged ones. Your `learn_merges` and
+# We compare two kinds of tokens, single bytes and merged ones. Your `learn_merges` and
 # `segment` from unit 6 work here unchanged, because each byte can be written as a
 # single character. As in GPT-2 (Radford et al. 2019, section 2.2), the text is first
-# cut into **pieces**, which no merge crosses: words with the space before them,
+# cut into **pieces**, which merges never cross: words with the space before them,
 # numbers, punctuation and white space. Without this step, many merges would be wasted
 # on variants such as `dog.`, `dog!` and `dog?`.
 
@@ -1446,8 +1453,8 @@ def tokens_of_a_sentence():
 
 
 # %% [markdown]
-# Frequent words are one token, rare words are spelled in parts, and no text is unknown:
-# a letter such as ü is two bytes, neither of which is a character by itself.
+# Frequent words become single tokens, rare words are split into parts, and no text is
+# unknown: a letter such as ü is two bytes, neither of which is a character by itself.
 #
 # **Predict first.** Two models with the same three blocks are trained for 1,200 steps
 # on windows of 96 tokens, one on bytes and one on merged pairs. Which of the two has
@@ -1511,25 +1518,27 @@ def it_reads_english():
 # half times as much text, and its larger embedding table gives it a quarter more
 # parameters. After 480 steps, when it has read as many bytes as the other model in all
 # of its 1,200, the two are about level. What merges buy is reading speed, together with
-# a longer past in the same 96 tokens.
+# a longer context in the same 96 tokens.
 #
 # As for the samples, after 100 steps there are letters and spaces, after 300 short
 # words, and after 1,200 something that from a distance looks like a manual: phrases of
-# several words are correct, whole sentences hardly ever, and the meaning never.
+# several words are correct, whole sentences hardly ever are, and the text as a whole
+# means nothing.
 #
 # ## 11. What a training run needs
 #
 # Three questions decide whether a long run is worth starting: does it fit into memory,
 # how long will it take, and what will come out? The first two need nothing but
-# multiplication, and are the subject of this section.
+# arithmetic, and are the subject of this section.
 #
-# Training keeps four tensors, each the size of the model: the **parameters**, their
-# **gradients**, and AdamW's two **moment estimates**. It also keeps **activations**,
-# the intermediate results that the backward pass needs, and these grow with the batch.
+# Training keeps four tensors in memory, each the size of the model: the **parameters**,
+# their **gradients**, and AdamW's two **moment estimates**. It also keeps
+# **activations**, the intermediate results that the backward pass needs, and these grow
+# with the batch.
 #
-# **Predict first.** The model of pairs above has 348 thousand parameters, which take
-# 1.4 megabytes in float32. How many megabytes does one of its training steps need, with
-# 8 windows of 96 tokens?
+# **Predict first.** The model trained on pairs above has 348 thousand parameters, which
+# take 1.4 megabytes in float32. How many megabytes does one of its training steps need,
+# with 8 windows of 96 tokens?
 
 # %%
 my_guess = "? MB"  # write yours here; the cell below the exercise has the answer
@@ -1539,21 +1548,21 @@ my_guess = "? MB"  # write yours here; the cell below the exercise has the answe
 #
 # *time ~20 min · difficulty 4/5 · 9 points*
 #
-# **Task.** For a `LanguageModel` of these sizes, return the bytes of its training state
-# (the four tensors) and the bytes of its activations, all in float32, using the counts
-# in the contract.
+# **Task.** For a `LanguageModel` of the given sizes, return how many bytes its training
+# state (the four tensors) and its activations take, all in float32, using the counts in
+# the contract.
 #
-# **Example.** For `LanguageModel(50, 24, 6, 2, num_layers=3, d_ff=48)` and 4 texts of
-# 10 tokens: `(206208, 224960)`.
+# **Example.** For `LanguageModel(50, 24, 6, 2, num_layers=3,
+# d_ff=48)` and 4 texts of 10 tokens, the result is `(206208, 224960)`.
 #
 # <details><summary>Contract</summary>
 #
 # - Embeddings are tied, so the table is counted once; `num_kv_heads` and the width of
 #   SwiGLU are as in your modules.
-# - For each token, a block keeps 10 vectors of `d_model`, 4 of SwiGLU's width, and one
-#   row of `length` attention weights per query head.
-# - For each token, 3 vectors of `d_model` and one row of logits are kept after the last
-#   block.
+# - For each token, a block keeps 10 vectors of size `d_model`, 4 of SwiGLU's width, and
+#   one row of `length` attention weights per query head.
+# - For each token, 3 vectors of size `d_model` and one row of logits are kept after the
+#   last block.
 # - Smaller tensors, such as masks, angles and one root mean square per norm, are left
 #   out.
 # - The results are integers.
@@ -1620,8 +1629,9 @@ check("since_2017/training_bytes", training_bytes)
 
 # %% [markdown]
 # A measurement shows whether the counts are right: the next cell runs one training step
-# and adds up every tensor that PyTorch keeps for it. It also asks what fits into 16 GB
-# for the sizes of SmolLM2-135M, the chat model of the finale, at 2,048 tokens.
+# and adds up the sizes of all tensors that PyTorch keeps for it. It also computes how
+# many texts of 2,048 tokens fit into 16 GB for SmolLM2-135M, the chat model of the
+# finale.
 
 
 # %%
@@ -1644,16 +1654,16 @@ def predicted_and_measured():
 
 # %% [markdown]
 # A step of the small model takes 29 megabytes, twenty times as much as its parameters,
-# and most of that is activations. For 135 million parameters, the state alone is
-# 2.15 GB, and since each text adds 7.9 GB, no more than **one** text fits into 16 GB.
-# More than half of its activations are attention weights, whose number grows with the
-# square of the length and which attention in tiles (unit 2) never stores.
+# and most of that is activations. For 135 million parameters, the state alone is 2.15
+# GB, and since each text adds 7.9 GB, no more than **one** text fits into 16 GB. More
+# than half of a text's activations are attention weights, which grow in number with the
+# square of the length and which tiled attention (unit 2) never stores.
 #
-# Time is counted in floating-point operations. A forward pass takes two of them for
-# each parameter and token, one multiplication and one addition, and the backward pass
-# takes twice as many, so a run with $N$ parameters and $D$ tokens needs about $6ND$
-# (Kaplan et al. 2020, section 2.1). How long would *your* machine take for 135 million
-# parameters?
+# Time is estimated by counting floating-point operations. A forward pass takes two of
+# them for each parameter and token, one multiplication and one addition, and the
+# backward pass takes twice as many, so a run with $N$ parameters and $D$ tokens needs
+# about $6ND$ (Kaplan et al. 2020, section 2.1). How long would *your* machine take for
+# 135 million parameters?
 
 
 # %%
@@ -1673,15 +1683,15 @@ def days_of_a_run():
 # %% [markdown]
 # Hoffmann et al. 2022 found that about twenty tokens per parameter are best for a given
 # amount of computation. The published model read 2 trillion tokens (Ben Allal et al.
-# 2025), more than seven hundred times as many, because a small model that will be used
-# often is worth training for longer.
+# 2025), more than seven hundred times as many as this rule suggests, because a small
+# model that will be used often is worth training for longer.
 #
 # ## 12. A scaling law
 #
-# The third question is what will come out. Kaplan et al. 2020 found that the loss of
-# language models falls as a **power law** of their size, $L(N) = a N^{-b}$, over
-# several orders of magnitude. If this holds, small and cheap models predict a large and
-# expensive one, because in logarithms a power law is a straight line,
+# The third question was what will come out. Kaplan et al. 2020 found that the loss of
+# language models follows a **power law** in their size, $L(N) = a N^{-b}$, over several
+# orders of magnitude. If this holds, small and cheap models predict a large and
+# expensive one, because on logarithmic axes a power law is a straight line,
 # $\log L = \log a - b \log N$.
 #
 # ### Exercise 7.10 - Fit a power law
@@ -1701,8 +1711,8 @@ def days_of_a_run():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# A line through points $(x, y)$ has a slope and an intercept. Which of `a` and `b`
-# follows from which of them?
+# A line through points $(x, y)$ has a slope and an intercept. Which of them gives `a`,
+# and which gives `b`?
 #
 # </details>
 # <details><summary>Hint 2: the formula</summary>
@@ -1719,7 +1729,7 @@ def days_of_a_run():
 # ```text
 # x, y = logarithms of sizes and losses
 # slope and intercept of the line
-# a undoes the logarithm of the intercept; b is the slope without its sign
+# a is the exponential of the intercept; b is the negated slope
 # ```
 #
 # </details>
@@ -1750,9 +1760,9 @@ def fit_power_law(
 check("since_2017/fit_power_law", fit_power_law)
 
 # %% [markdown]
-# **Predict first.** The next cell trains four models of bytes on the manual for 400
+# **Predict first.** The next cell trains four models on the bytes of the manual for 400
 # steps each, fits the power law to them, and only then trains a fifth, which is two and
-# a half times as large as the fourth. By how many percent will the line miss its loss?
+# a half times as large as the fourth. By what percentage will the line miss its loss?
 
 # %%
 my_guess = "? %"  # write yours here, then run the cell
@@ -1796,16 +1806,17 @@ def predict_the_fifth():
 # large as the first. Three things contribute to the miss. First, the points scatter:
 # with a different seed, a model of 29 thousand parameters comes out up to 4 % better or
 # worse, which tilts the line. Second, every model was stopped after 400 steps; with
-# 800, the fifth falls well below the line, so the line describes a *budget*, not what a
-# size can reach. Third, a power law falls to zero, but no model can predict what is
-# random in a text, so Hoffmann et al. 2022 (section 3.3) add a constant for this floor.
+# 800, the fifth model falls well below the line, so the line describes a *budget*, not
+# what a model of a given size can reach. Third, a power law falls to zero, but no model
+# can predict what is random in a text, so Hoffmann et al. 2022 (section 3.3) add a
+# constant for this floor.
 #
 # ## 13. Finale: a chat model in your code
 #
 # SmolLM2-135M-Instruct (Ben Allal et al. 2025) is a chat model with Llama's
-# architecture: 30 blocks, `d_model` 576, 9 query heads and 3 heads of keys and values,
-# a SwiGLU of width 1536, and tied embeddings of 49,152 tokens. Your `LanguageModel` has
-# all of it, and only two settings differ from your defaults: the rotary base is
+# architecture: 30 blocks, `d_model` 576, 9 query heads and 3 key/value heads, a SwiGLU
+# of width 1536, and tied embeddings of 49,152 tokens. Your `LanguageModel` has all of
+# these parts, and only two settings differ from your defaults: the rotary base is
 # 100,000, and the norms' epsilon is 1e-5.
 #
 # Its weights come as a GGUF file, the format of llama.cpp, under these names:
@@ -1821,8 +1832,8 @@ def predict_the_fifth():
 # The file stores query and key projections whose rotary pairs are **neighbours**,
 # whereas your `rotate` pairs **halves**. Permuting their rows puts each component where
 # the other convention expects it, and since queries and keys are permuted alike, no
-# score changes. `pairs_to_halves` treats each head separately: in one of six
-# components, it turns the rows 0 1 2 3 4 5 into 0 2 4 1 3 5.
+# score changes. `pairs_to_halves` treats each head separately: in a head of six
+# components, it reorders rows 0 1 2 3 4 5 as 0 2 4 1 3 5.
 
 
 # %%
@@ -1840,7 +1851,7 @@ def pairs_to_halves(
 # *time ~15 min · difficulty 2/5 · 6 points*
 #
 # **Task.** Given the name of one of your model's parameters, return its tensor from the
-# file: find its name there, and convert the query and key projections.
+# file: look it up under the name used there, and convert the query and key projections.
 #
 # **Example.** For `"blocks.3.attention.w_o.weight"`, the tensor is
 # `published["blk.3.attn_output.weight"]`, unchanged. `w_q` of the same block goes
@@ -1848,7 +1859,7 @@ def pairs_to_halves(
 #
 # <details><summary>Contract</summary>
 #
-# - Any number of blocks.
+# - The model may have any number of blocks.
 # - Look up one tensor per call: the file builds each tensor only when you ask for it.
 # - `published` and its tensors are not modified; dtypes are kept.
 #
@@ -1871,10 +1882,10 @@ def pairs_to_halves(
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# a table from the last words of your names ("norm1", "w_q", ...) to theirs
-# the name there: "blk.", the block's number and "." if there is one; then the table's
-# look it up
-# for w_q and w_k: pairs_to_halves, with the number of heads that it has
+# a table from the last word of each of your names ("norm1", "w_q", ...) to the file's
+# name in the file: "blk.", block number and "." if there is a block; then the table's
+# look the tensor up
+# for w_q and w_k: pairs_to_halves, with the number of heads of that projection
 # ```
 #
 # </details>
@@ -1915,10 +1926,10 @@ def published_tensor(
 check("since_2017/published_tensor", published_tensor)
 
 # %% [markdown]
-# The cell after the folded one looks for the file of the model itself; if it is
-# missing, the cell says in one line how to get it (98 MB, Apache-2.0), and the text
-# below says what you would see. The model is filled one parameter at a time, because
-# its 135 million parameters take 0.54 GB in float32, and all tensors and all parameters
+# The cell after the folded one looks for the model's own file; if that is missing, the
+# cell tells you in one line how to get it (98 MB, Apache-2.0), and the text below
+# describes what you would see. The model is filled one parameter at a time, because its
+# 135 million parameters take 0.54 GB in float32, and all tensors and all parameters
 # together would take twice as much.
 
 
@@ -2025,10 +2036,9 @@ def chatting():
 # This answer, **"The capital of France is Paris."**, went through your RMSNorm, your
 # rotations, your gates and grouped heads and, once you have written it, your cache.
 #
-# **Predict first.** What if we used the query and key projections as they are stored,
-# without `pairs_to_halves`, so that every weight is the same and only some rows are in
-# a different order? Will the answer be slightly worse, plain wrong, or not English at
-# all?
+# **Predict first.** Suppose we used the query and key projections as they are stored,
+# without `pairs_to_halves`, so that every weight is the same and only the order of some
+# rows differs. Will the answer be slightly worse, plain wrong, or not English at all?
 
 # %%
 my_guess = "?"  # write yours here, then run the cells below
@@ -2083,13 +2093,13 @@ def without_the_conversion():
 # Without the conversion, the perplexity rises from **23.5** to 71, and the answer to
 # the question about France is something like *"You are a man with the love to help me,
 # I can be a man"*. It is instructive that this is still English. The feed-forward
-# networks, the embeddings and the value projections are intact, so words still follow
-# words; but components that were trained as a pair no longer rotate together, and what
-# is lost is *which word is where*. No shape is wrong and no error is raised, so no test
-# of shapes would notice.
+# networks, the embeddings and the value projections are intact, so one word still
+# suggests the next; but components that were trained as a pair no longer rotate
+# together, and what is lost is *which word is where*. No shape is wrong and no error is
+# raised, so no test of shapes would catch it.
 #
-# Last, we look at the cache in use. Per token, it holds the keys and values of 3 heads
-# of 64 components in 30 blocks, at 4 bytes each: 46,080 bytes.
+# Finally, we look at the cache in use. Per token, it holds the keys and values of 3
+# heads of 64 components in 30 blocks, at 4 bytes each: 46,080 bytes.
 
 
 # %% folded=true
@@ -2120,38 +2130,38 @@ def what_the_cache_buys():
 
 
 # %% [markdown]
-# The cache takes as much as we computed: 1.7 MB for the prompt, and 0.38 GB for the
-# 8,192 tokens that this model may read. With it, the model computes one position per
-# token instead of the whole text once more.
+# The cache takes as much memory as we computed: 1.7 MB for the prompt, and 0.38 GB for
+# the 8,192 tokens that this model may read. With it, the model computes one position
+# per token instead of reprocessing the whole text.
 #
 # **A question for you.** Asked to reverse "cat", 135 million parameters answer that it
 # "is a word that has a similar sound to 'cat' but with a different spelling", although
-# unit 5's model reverses sequences with less than a thousandth of those parameters.
-# Write down why before you read on.
+# unit 5's model reverses sequences with less than a thousandth of that number. Write
+# down why you think that is before you read on.
 #
-# *An answer* that does not blame the size: "cat" is **one token** of 49,152, so the
+# *An answer* that does not blame the size: "cat" is **one token** out of 49,152, so the
 # model never sees its letters, and what it knows of spelling comes from texts that
 # spell words out. It was also trained to continue texts, in which words are hardly ever
 # reversed, while unit 5's model sees one symbol per position, and saw nothing but
-# reversals in training. What a model can do is decided by its data, its tokens and its
-# objective before the number of its parameters.
+# reversals in training. What a model can do depends on its data, its tokens and its
+# objective before it depends on its size.
 
 # %% [markdown]
 # ## Three ages of one machine
 #
 # You built the column *LLaMA, 2023*, but with shared keys and values and a tied output
 # matrix; unit 10 builds parts of the last column. That column often has several
-# entries, because the open models of 2025 and 2026 disagree. Where they agree, a
-# question is settled for now; the rest is still being tried.
+# entries, because the open models of 2025 and 2026 disagree. Where they agree, the
+# question is settled for now; everything else is still being tried out.
 #
 # | part | 2017 | LLaMA, 2023 | 2025/26 |
 # |---|---|---|---|
 # | family | encoder and decoder | decoder only | decoder only |
-# | place of the norm | after the sum | before the branch | before the branch (Qwen3); before and after it (Gemma 3); after it, inside the residual (OLMo 2) |
+# | position of the norm | after the sum | before the branch | before the branch (Qwen3); before and after it (Gemma 3); after it, inside the residual (OLMo 2) |
 # | norm | LayerNorm | RMSNorm | RMSNorm, in these three also on queries and keys |
 # | positions | sines, added to the input | rotary, base 10,000 | rotary, base 1,000,000 (Qwen3); 10,000 in local layers and 1,000,000 in global ones (Gemma 3) |
 # | who attends to whom | every position; in the decoder all earlier ones | all earlier ones | all earlier ones (Qwen3); 5 layers with a window of 1,024 per global layer (Gemma 3); 3 with 4,096 per global layer (Olmo 3) |
-# | heads of keys and values | as many as of queries | as many as of queries | a few (Qwen3, Gemma 3); as many (OLMo 2 7B); one compressed vector instead (DeepSeek-V3) |
+# | key/value heads | as many as query heads | as many as query heads | a few (Qwen3, Gemma 3); as many (OLMo 2 7B); one compressed vector instead (DeepSeek-V3) |
 # | feed-forward | ReLU, two matrices | SwiGLU, three matrices | SwiGLU (OLMo 2); GeGLU (Gemma 3); a mixture: 8 of 128 experts (Qwen3-235B), 8 of 256 and a shared one (DeepSeek-V3) |
 # | biases | in the feed-forward network | none | none (Gemma 3, OLMo 2; Qwen3, which dropped those of Qwen2) |
 # | output matrix | tied to the embedding | its own | tied up to 4B parameters, its own above (Qwen3); tied (Gemma 3) |
@@ -2171,26 +2181,26 @@ def what_the_cache_buys():
 # %% [markdown]
 # ## What you built
 #
-# - RMSNorm, rotary positions, SwiGLU and grouped-query attention, each equal to an
+# - RMSNorm, rotary positions, SwiGLU and grouped-query attention, each matching an
 #   implementation that you did not write;
 # - a decoder-only model that matches a Llama 3.2-style model with tied embeddings,
 #   weight by weight, and runs a published chat model;
-# - a cache that makes the model fast;
+# - a cache that makes the model faster;
 # - models that learnt from real English, as bytes and as merged pairs of bytes;
-# - the memory and time of a training run before it starts, and a scaling law that
-#   predicts its loss.
+# - a forecast of a training run's memory and time, and a scaling law that predicts its
+#   loss.
 #
-# Take with you: *the machine of 2017 is still there. What changed are its parts, and
-# each change can be measured.*
+# Take this with you: *the machine of 2017 is still there; what has changed is its
+# parts, and each change can be measured.*
 #
 # ## Go further
 #
 # - Schaeffer et al. 2025, *Min-p, Max Exaggeration*: how a comparison of samplers can
 #   mislead.
 # - Unit 8, *From base model to assistant*, makes a base model do reliably what it does
-#   only some of the time. Unit 9, *Look inside*, finds the heads that do a piece of
-#   work. Unit 10, *Newer and faster*, builds what later models added, and measures what
-#   each part buys. All three need this unit, but none needs either of the others.
+#   only some of the time. Unit 9, *Look inside*, finds the heads that do a particular
+#   job. Unit 10, *Newer and faster*, builds what later models added, and measures what
+#   each part buys. All three need this unit, but none of them needs the other two.
 
 # %% [markdown]
 # ## Where you stand

@@ -2,43 +2,44 @@
 # # 8 · From base model to assistant
 #
 # *An optional unit, which needs unit 7.* A model that was trained on text continues
-# text, so it may answer your question with three more questions. In this unit you write
-# the conversations from which an assistant learns, teach a published chat model to talk
-# like a pirate by training a third of a percent as many parameters as it has, and find
-# out what preferences and rewards can teach a model and what they cannot.
+# text, so it may answer your question with three more questions. In this unit you
+# prepare the conversations from which an assistant learns, teach a published chat model
+# to talk like a pirate by training new weights that amount to a third of a percent of
+# its own, and find out what preferences and rewards can teach a model and what they
+# cannot.
 
 # %% [markdown]
 # **You will learn**
-# - how a conversation becomes one sequence of tokens, and which of them the loss
+# - how a conversation becomes one sequence of tokens, and which of these the loss
 #   counts;
 # - LoRA, which tunes a large model by training two thin matrices per layer;
 # - how DPO learns from pairs of answers, and GRPO from rewards;
 # - how a model games a careless reward, and what a KL term does about it;
-# - how to test a training step for the bug that nobody sees in a loss curve;
-# - what a weight of four bits costs, and how a cheap model's guesses make a large one
-#   faster without changing its text;
+# - how to test a training step for a bug that no loss curve reveals;
+# - what storing weights in four bits costs, and how a cheap model's guesses make a
+#   large one faster without changing its text;
 # - how benchmarks score choices, and how a small model answers from your own notes.
 #
 # *About 3½ hours · short path about 1½: exercises 8.1, 8.2, 8.7, 8.11*
 #
 # *Eleven exercises · 100 points; the whole notebook runs in about six minutes on one
 # core.* The short path carries the story: read the rest, and do its exercises later;
-# the demonstrations that wait for them are described in the text.
+# the demonstrations that depend on them are described in the text.
 #
 # **Recap.** Unit 5 gave a small encoder-decoder, `reversal.new_model()`, that learns to
 # reverse digits, with `reversal.make_batch(sequences)`, the training loop
-# `reversal.fit`, and `reversal.rate_factor(step, warmup, steps)`, warm-up and then
-# cosine decay. It also gave `reversal.greedy_decode`, and `reversal.evaluating`, which
-# makes a function decode without gradients. Unit 7 gave `modern.LanguageModel`, a model
-# of bytes that was trained on `modern.text_ids`, and `modern.published_tensor`, which
-# finds a parameter in the file of the chat model. Unit 4 gave the encoder in which
-# section 9 runs MiniLM.
+# `reversal.fit`, and `reversal.rate_factor(step, warmup, steps)`, a warm-up followed by
+# a cosine decay. It also gave `reversal.greedy_decode`, and `reversal.evaluating`,
+# which makes a function decode in evaluation mode without gradients. Unit 7 gave
+# `modern.LanguageModel`, a byte-level model trained on `modern.text_ids`, and
+# `modern.published_tensor`, which finds a parameter in the chat model's file. Unit 4
+# gave the encoder that runs MiniLM in section 9.
 #
 # <details><summary>Conventions of this unit</summary>
 #
 # | name | meaning |
 # |---|---|
-# | `B`, `L`, `V` | conversations in a batch, tokens in each, size of the vocabulary |
+# | `B`, `L`, `V` | conversations in a batch, tokens in each, vocabulary size |
 # | `r` (in code `rank`) | rank of a LoRA update |
 # | `P`, `S` | prompts in a batch, answers to each of them (a *group*) |
 # | `N`, `T` | answers or pairs of answers in a batch, tokens in an answer |
@@ -98,31 +99,31 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # Arr, it be 4, matey!<|im_end|>
 # ```
 #
-# To train on such a text, we have to decide which tokens the loss counts. The model
-# will never have to write the user's question, so the loss leaves the question out. It
-# does have to write the answer, and also the `<|im_end|>` after it, which is its only
-# way to say that it has finished. PyTorch's `F.cross_entropy` skips each position whose
-# label is -100, so a list of labels is all that we need. Ouyang et al. 2022
-# (*InstructGPT*) call this step **supervised fine-tuning**.
+# To train on such text, we have to decide which tokens the loss counts. The model will
+# never have to write the user's question, so the loss leaves the question out. What it
+# does have to write is the answer, and also the `<|im_end|>` after it, its only way to
+# say that it has finished. PyTorch's `F.cross_entropy` skips each position whose label
+# is -100, so a list of labels is all that we need. Ouyang et al. 2022 (*InstructGPT*)
+# call this step **supervised fine-tuning**.
 #
 # ### Exercise 8.1 - A conversation and its labels
 #
 # *time ~15 min · difficulty 2/5 · 10 points*
 #
-# **Task.** Return the ids of a conversation and its labels. A label repeats the id if
-# the assistant has to write the token, its `<|im_end|>` included; elsewhere it is
-# `IGNORE`.
+# **Task.** Return the ids of a conversation and its labels. A label repeats the token's
+# id if the assistant has to write that token, including its `<|im_end|>`; otherwise it
+# is `IGNORE`.
 #
 # **Example.** In the conversation above, every label before `Arr` is `IGNORE`, as is
-# that of the last newline. What is learnt runs from `Arr` to the last `<|im_end|>`.
+# that of the last newline. The learnt part runs from `Arr` to the last `<|im_end|>`.
 #
 # <details><summary>Contract</summary>
 #
 # - Each turn is `<|im_start|>`, its role, a newline, its text, `<|im_end|>`, a newline.
-# - Every turn of the role `"assistant"` is learnt, not only the last.
+# - Every turn with the role `"assistant"` is learnt, not only the last.
 # - Neither the role's line nor the newline after `<|im_end|>` is learnt.
 # - Labels are not shifted: `labels[t]` belongs to `ids[t]`.
-# - You may encode a turn in parts or as a whole. A newline may have several ids.
+# - You may encode a turn in parts or as a whole. A newline may become several ids.
 # - Both tensors are int64, of shape `(L,)`.
 #
 # </details>
@@ -217,19 +218,19 @@ def answer_loss(
 #
 # SmolLM2-135M-Instruct has 134.5 million parameters. For each of them, training with
 # AdamW stores a gradient and two moment estimates, which takes three times the memory
-# of the model itself. Hu et al. 2021 (section 4.1) suppose that the *update* that
+# of the model itself. Hu et al. 2021 (section 4.1) hypothesise that the *update* that
 # fine-tuning makes to a matrix has a low rank, so they freeze the matrix $W$ and learn
 # only its update, as the product of two thin matrices:
 #
 # $$y = W x + \frac{\alpha}{r} B A x, \qquad A: r \times d_\text{in},
 # \quad B: d_\text{out} \times r$$
 #
-# With $r = 8$, a matrix of 576 × 576 gets 9,216 new parameters beside its 331,776 old
-# ones. $A$ starts with random entries and $B$ with zeros, so before the first step the
-# model is exactly what it was. After the last one, $W + \frac{\alpha}{r} B A$ is an
-# ordinary matrix again: **the tuned model is as fast as before.**
+# With $r = 8$, a matrix of 576 × 576 gets 9,216 new parameters alongside its 331,776
+# old ones. $A$ starts with random entries and $B$ with zeros, so before the first step
+# the model is exactly what it was. After the last step, $W + \frac{\alpha}{r} B A$ can
+# be stored as an ordinary matrix again: **the tuned model is as fast as before.**
 #
-# **Predict first.** If *both* matrices started at zero, the model would likewise start
+# **Predict first.** If *both* matrices started at zero, the model would also start out
 # unchanged. What would the first gradients of $A$ and of $B$ be, and what would the
 # model learn?
 
@@ -331,12 +332,13 @@ check("assistant/lora_linear", LoRALinear)
 
 # %% [markdown]
 # The gradient of $B$ contains the factor $A x$, and the gradient of $A$ the factor $B$.
-# With both matrices at zero, both gradients are zero too, at this and every later step,
-# so the model would learn nothing at all.
+# With both matrices at zero, both gradients are zero too, at the first and every later
+# step, so the model would learn nothing at all.
 #
 # Now for the chat model: the query and value projections of all 30 blocks get a rank-8
-# update, and the only training data is twelve conversations such as *What colour is the
-# sky? - Arr, it be blue, matey!* Each of thirty steps takes one of them at random.
+# update, and the only training data are twelve conversations such as *What colour is
+# the sky? - Arr, it be blue, matey!* Each of the thirty steps uses one of them, chosen
+# at random.
 #
 # **Predict first.** After thirty steps, how does the model answer *What is the capital
 # of France?*, which is not among the twelve? And by how much does its perplexity rise
@@ -388,27 +390,27 @@ def talk_like_a_pirate():
 
 
 # %% [markdown]
-# Thirty steps are enough for the new style, which carries over to questions that the
-# model never saw: with each of the five seeds that we tried, nearly every answer begins
-# with *Arr* and ends with *matey*, and Paris and Berlin are still the capitals.
+# Thirty steps are enough for the new style, which carries over to questions that it
+# never saw in training: with each of the five seeds that we tried, nearly every answer
+# begins with *Arr* and ends with *matey*, and Paris and Berlin are still the capitals.
 #
 # The style has its price: the perplexity of a paragraph that has nothing to do with
-# pirates rises from 26 to between 70 and 95, so the model now finds plain English about
-# three times as surprising; and the answer to *Who wrote Hamlet?*, which used to name
-# Shakespeare, is now *Arr, it be Hamlet, matey!* Twelve short answers say nothing about
-# the rest of what the model knows, and nothing in the loss asks it to keep that.
-# Biderman et al. 2024 (*LoRA Learns Less and Forgets Less*) find that full fine-tuning
-# on programming and mathematics forgets even more, and learns more as well. With LoRA,
-# at least, nothing is lost for good: the old matrices were frozen, and without $A$ and
-# $B$ the model is again exactly what it was.
+# pirates rises from 26 to between 70 and 95, so the model now seems to choose among
+# about three times as many tokens; and the answer to *Who wrote Hamlet?*, which used to
+# name Shakespeare, is now *Arr, it be Hamlet, matey!* Twelve short answers say nothing
+# about the rest of what the model knows, and nothing in the loss asks it to preserve
+# that knowledge. Biderman et al. 2024 (*LoRA Learns Less and Forgets Less*) find that
+# full fine-tuning on programming and mathematics forgets even more, and learns more as
+# well. With LoRA, at least, nothing is lost for good: the old matrices were frozen, and
+# without $A$ and $B$ the model is again exactly what it was.
 #
 # ## 3. Preferences: learn from pairs of answers
 #
 # Written answers are expensive, and for many questions it is easier to say which of two
 # answers is better than to write a good one. Ouyang et al. 2022 train a *reward model*
-# on such pairs and then optimise the language model, the *policy*, against it with
-# reinforcement learning. Rafailov et al. 2023 show that neither is needed: if the
-# policy $\pi$ may move away from a reference $\pi_\text{ref}$ only at a cost set by
+# on such comparisons and then optimise the language model, the *policy*, against it
+# with reinforcement learning. Rafailov et al. 2023 show that neither step is needed: if
+# the policy $\pi$ may move away from a reference $\pi_\text{ref}$ only at a cost set by
 # $\beta$, its own log-probabilities already contain a reward, and the pairs can be
 # fitted directly. For a chosen answer $y_w$ and a rejected one $y_l$ to the prompt $x$,
 # the loss of **DPO** (their equation 7) is
@@ -417,8 +419,8 @@ def talk_like_a_pirate():
 # \beta \log \frac{\pi(y_w \mid x)}{\pi_\text{ref}(y_w \mid x)} -
 # \beta \log \frac{\pi(y_l \mid x)}{\pi_\text{ref}(y_l \mid x)}\right).$$
 #
-# The two logarithms say how much more probable each answer has become, so a model that
-# has not moved yet has the loss $\log 2$, whatever the pair.
+# The two logarithms say how much more probable each answer has become, so for a model
+# that has not moved yet the loss is $\log 2$, whatever the pair.
 #
 # ### Exercise 8.3 - The loss of DPO
 #
@@ -428,12 +430,12 @@ def talk_like_a_pirate():
 # log-probabilities of whole answers, under the model and under the reference.
 #
 # **Example.** If model and reference are equal, the loss is 0.6931. If `chosen` is then
-# raised by 10, it is 0.3133, with $\beta = 0.1$.
+# raised by 10, with $\beta = 0.1$, it falls to 0.3133.
 #
 # <details><summary>Contract</summary>
 #
 # - The result is a single value, the mean over the pairs.
-# - The loss is finite and exact for margins of any size, 1,000 for example.
+# - The loss is finite and exact for margins of any size, for example 1,000.
 # - Gradients flow to `chosen` and `rejected`.
 # - No argument is modified.
 #
@@ -497,8 +499,8 @@ def dpo_loss(
 check("assistant/dpo_loss", dpo_loss)
 
 # %% [markdown]
-# A comparison below shows what this loss does to a model: DPO and a second method start
-# from the same base model.
+# A comparison in the next section shows what this loss does to a model: DPO and a
+# second method start from the same base model.
 #
 # ## 4. Rewards: learn from your own attempts
 #
@@ -508,8 +510,8 @@ check("assistant/dpo_loss", dpo_loss)
 # problems step by step. The algorithm is **GRPO** (Shao et al. 2024, *DeepSeekMath*),
 # and it is simple enough to try on unit 5's reversal.
 #
-# The attempts at one prompt are a **group**. Each gets a reward $R_i$, and its
-# **advantage** says how much better it is than its group:
+# The attempts at one prompt form a **group**. Each gets a reward $R_i$, and its
+# **advantage** says how much better it is than the average of its group:
 #
 # $$A_i = \frac{R_i - \operatorname{mean}(R)}{\operatorname{std}(R) + \varepsilon}$$
 #
@@ -518,22 +520,22 @@ check("assistant/dpo_loss", dpo_loss)
 # *time ~10 min · difficulty 2/5 · 6 points*
 #
 # **Task.** Subtract from each reward the mean of its group, which is a row of
-# `rewards`, and divide by the standard deviation of the group plus `eps`.
+# `rewards`, and divide by the group's standard deviation plus `eps`.
 #
 # **Example.** Rewards `[[1, 0], [0, 0]]` give about `[[1, -1], [0, 0]]`.
 #
 # <details><summary>Contract</summary>
 #
-# - The standard deviation is the root of the mean squared deviation, divided by `S`,
-#   not by `S - 1`.
+# - The standard deviation is the root of the mean squared deviation: the sum is divided
+#   by `S`, not by `S - 1`.
 # - A group whose rewards are all equal, or that has a single answer, gets zeros.
 # - `rewards` is not modified; the result has its dtype.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Should the answer to a hard prompt compete with the answers to an easy one? So over
-# which dimension is the mean taken?
+# Should an answer to a hard prompt compete with answers to an easy one? Over which
+# dimension should the mean be taken?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -595,31 +597,31 @@ def two_groups():
 # %% [markdown]
 # The single success gets 1.73 and each failure -0.58: the rarer a success, the more it
 # counts. The second group gets zeros: where no answer is better than another, there is
-# **nothing to learn**, and this will matter below.
+# **nothing to learn**, which will matter below.
 #
 # The loss makes answers with a positive advantage more probable and those with a
-# negative one less probable. For $N$ answers, of which answer $i$ has $T_i$ tokens,
+# negative one less probable. For $N$ answers, where answer $i$ has $T_i$ tokens,
 #
 # $$L = -\frac{1}{N} \sum_{i=1}^{N} \frac{A_i}{T_i}
 # \sum_{t=1}^{T_i} \log p(x_{i,t} \mid x_{i,<t}).$$
 #
-# (The paper has the ratio of new to old probability in place of $\log p$, and clips it,
-# to allow several steps per batch of answers. With a single step, as here, the ratio is
-# 1 and never clipped, and its gradient is that of $\log p$.)
+# (In place of $\log p$, the paper has the ratio of new to old probability, clipped so
+# that several steps per batch of answers are possible. With a single step, as here, the
+# ratio is 1 and is never clipped, and its gradient is that of $\log p$.)
 #
 # ### Exercise 8.5 - The loss of an answer
 #
 # *time ~15 min · difficulty 3/5 · 8 points*
 #
 # **Task.** Compute this loss: position `t` of the logits predicts token `t` of the
-# answer, and PAD after its end does not count.
+# answer, and PAD after the end of an answer does not count.
 #
 # **Example.** If all logits are zero and the advantages are 1 and -1, the loss is 0:
 # both answers have the same mean log-probability.
 #
 # <details><summary>Contract</summary>
 #
-# - All tokens but PAD count, including EOS; every answer has at least one.
+# - All tokens except PAD count, including EOS; every answer has at least one.
 # - Each answer counts equally, however long it is.
 # - Gradients flow to `logits`, and no argument is modified.
 #
@@ -689,7 +691,7 @@ check("assistant/grpo_loss", grpo_loss)
 # often.
 #
 # The rest of the machinery comes from unit 5, with sampling instead of argmax and one
-# step per batch of answers:
+# optimiser step per batch of answers:
 
 
 # %%
@@ -888,22 +890,22 @@ def one_base_model_two_ways():
 
 
 # %% [markdown]
-# One method discourages and the other encourages. With five seeds, DPO cuts the copies
-# to less than a seventh of the answers (a sequence that reads the same in both
+# One method discourages and the other encourages. Across five seeds, DPO cuts the
+# copies to less than a seventh of the answers (a sequence that reads the same in both
 # directions counts as both), but reversals make up anything from a quarter to two
 # thirds. The loss only asks for a *difference*, and pushing down the rejected answer is
 # an easy way to get one, so probability goes to strings that are neither, such as
-# `2954`, `25541` or nothing at all. With most seeds the chosen answer even becomes a
-# little less probable; Pal et al. 2024 (*Smaug*) describe this failure and add a term
-# against it (*DPO-Positive*). GRPO raises the share of reversals from less than half to
-# eight or nine in ten, because it samples what the model writes *now* and rewards what
-# works.
+# `2954` and `25541`, or to an empty answer. With most seeds the chosen answer even
+# becomes a little less probable; Pal et al. 2024 (*Smaug*) describe this failure and
+# add a term against it (*DPO-Positive*). GRPO raises the share of reversals from less
+# than half to eight or nine in ten, because it samples what the model writes *now* and
+# rewards what works.
 #
 # Neither method taught a new skill. The base model could already reverse, and after
 # GRPO it mostly does: fine-tuning by reward *sharpens* what a model does some of the
 # time. Where it never succeeds, there is nothing to sharpen. A model that was trained
-# on lengths 1 to 10 reverses none of the sequences of length 12 (unit 5's cliff), so
-# rewards for that length leave every group without spread:
+# on lengths 1 to 10 reverses none of the sequences of length 12 (unit 5's cliff), so at
+# that length the rewards in every group are all equal:
 
 
 # %%
@@ -919,7 +921,7 @@ def nothing_to_learn_from():
 
 
 # %% [markdown]
-# Not one of 15,360 answers is right, every advantage is zero, and no parameter moves.
+# Not one of 15,360 answers is correct, every advantage is zero, and no parameter moves.
 #
 # ### A careless reward
 #
@@ -958,14 +960,15 @@ def a_careless_reward():
 
 
 # %% [markdown]
-# It writes a digit or two and stops, because a single correct digit earns the full
-# reward, and each further digit can only lower it. The exact match falls to about one
-# in ten, the share of sequences that *have* a single digit, while the reward keeps
+# The model writes a digit or two and stops, because a single correct digit earns the
+# full reward, and each further digit can only lower it. The exact match falls to about
+# one in ten, the share of sequences that *have* a single digit, while the reward keeps
 # rising. **A model optimises what you measure, not what you mean**: this is known as
 # *reward hacking* (Amodei et al. 2016; Skalse et al. 2022).
 #
 # The usual leash is a **KL term**: a penalty for answers that the starting model would
-# hardly have written. DeepSeekMath adds it to the loss with a weight $\beta$, here 0.2:
+# have been unlikely to write. DeepSeekMath adds it to the loss with a weight $\beta$,
+# here 0.2:
 
 
 # %%
@@ -1002,8 +1005,8 @@ def on_a_leash():
 # %% [markdown]
 # The hack is gone, and the model still writes full answers, but its exact match is no
 # better than at the start, and with most seeds a little worse. The KL term cannot tell
-# a clever shortcut from a better answer, since both are far from the start, so the real
-# cure is a better reward.
+# a clever shortcut from a better answer, since both are far from the starting model, so
+# the real cure is a better reward.
 #
 # In practice, the steps usually come in this order: pre-training; supervised
 # fine-tuning on instructions with written answers; training on preferences between
@@ -1016,12 +1019,12 @@ def on_a_leash():
 # ## 5. Bug clinic: a loop that learns the questions too
 #
 # A training loop that counts the wrong tokens gives no error message: the loss falls,
-# the answers improve, and only somebody who knows what to look for sees that much of
-# the training was spent on the questions. Such loops have been published, some of them
-# on purpose. The trainer of *trl* counts every token of a conversation unless you set
+# the answers improve, and only someone who knows what to look for sees that much of the
+# training was spent on the questions. Such loops have been published, some of them
+# deliberately. The trainer of *trl* counts every token of a conversation unless you set
 # `assistant_only_loss=True`, and Raschka 2024 (*Build a Large Language Model From
-# Scratch*, section 7.3) masks only the padding, and leaves the questions to an
-# exercise. Here is such a step, with the mask ignored:
+# Scratch*, section 7.3) masks only the padding, and leaves masking the questions as an
+# exercise. Here is such a step, which ignores its mask:
 
 
 # %%
@@ -1044,18 +1047,19 @@ def published_step(
 
 
 # %% [markdown]
-# Your test sees a step only from outside: it chooses a batch, calls the step, and says
-# whether loss and gradient are those of the answers. Here are four bugs to begin with:
-# the questions are learnt, the end of each answer is not, logits and labels are not
-# shifted, and the sum over the answers is divided by the number of *all* tokens, so a
-# long question makes the step small.
+# Your test sees a step only from the outside: it chooses a batch, calls the step, and
+# checks whether the loss and the gradient are those of the answers. Here are four bugs
+# to begin with: the questions are learnt, the end of each answer is not, logits and
+# labels are not shifted, and the sum over the answers is divided by the number of *all*
+# tokens, so a long question makes the step small.
 #
 # ### Exercise 8.6 - A test for the training step
 #
 # *time ~20 min · difficulty 3/5 · 8 points*
 #
-# **Task.** Write a test for *any* step such as `published_step`. Return quietly if it
-# learns the answers and nothing else, and raise `AssertionError` if not.
+# **Task.** Write a test for *any* step with the signature of `published_step`. Return
+# normally if the step learns the answers and nothing else; otherwise raise
+# `AssertionError`.
 #
 # **Example.** `assert_learns_answers(published_step)` raises.
 #
@@ -1073,14 +1077,14 @@ def published_step(
 # <details><summary>How it is graded</summary>
 #
 # Your test runs on correct steps, written in two styles, and on faulty ones: the four
-# above and others. Each correct one comes with two faulty ones, and you get its points
-# if the correct one passes *and* the faulty ones do not.
+# above and others. Each correct step comes with two faulty ones, and you get the points
+# for the three if the correct step passes *and* the faulty ones do not.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # A batch with one answer per row cannot show every bug, and neither can one whose
-# answers are equally long. What would your batch have to look like?
+# answers are all equally long. What would your batch have to look like?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1133,29 +1137,29 @@ def assert_learns_answers(step: Callable[..., tuple[Tensor, Tensor]]) -> None:
 check("assistant/bug_clinic", assert_learns_answers)
 
 # %% [markdown]
-# Whether it is always wrong to learn the questions too is an open question: Shi et al.
-# 2024 (*Instruction Tuning With Loss Over Instructions*) find that it helps most where
-# long instructions have short answers, or where there are few examples. A loop may do
-# it on purpose, but it should not do it unnoticed.
+# Learning the questions as well is not always wrong: Shi et al. 2024 (*Instruction
+# Tuning With Loss Over Instructions*) find that it helps most where long instructions
+# have short answers, or where there are few examples. A loop may do this on purpose,
+# but not without anyone noticing.
 
 # %% [markdown]
 # ## 6. Smaller and faster
 #
-# In float32, the 135 million parameters of SmolLM2 take 0.54 GB, and the 8 billion of a
-# larger assistant would take 32 GB, which is more than most graphics cards hold. Since
-# every parameter is read again for each token that is written, fewer bits per parameter
-# also mean less waiting. **Quantisation** therefore stores each weight as a small
-# integer, its *code* $c$, and lets many weights share one *scale* $s$:
+# In float32, SmolLM2's 135 million parameters take 0.54 GB, and a larger assistant's 8
+# billion would take 32 GB, which is more than most graphics cards hold. Since every
+# parameter is read again for each token that is written, fewer bits per parameter also
+# mean less waiting. **Quantisation** therefore stores each weight as a small integer,
+# its *code* $c$, and lets many weights share one *scale* $s$:
 #
 # $$w \approx s \cdot c, \qquad s = \frac{\max |w|}{2^{b-1} - 1}, \qquad
 # c = \operatorname{round}\!\left(\frac{w}{s}\right)$$
 #
 # for $b$ bits (*absmax* quantisation; Dettmers et al. 2022, *LLM.int8()*, section 2).
-# Take the weights 0.3, -1 and 0.6 with 4 bits, whose largest integer is 7. The scale is
-# 1/7, so the codes are 2, -7 and 4, which decode to 0.29, -1 and 0.57. If the same
-# three weights had to share their scale with a weight of 10, however, their codes would
-# be 0, -1 and 0, and two of the three would be lost. Each row of a matrix, which makes
-# one output *channel*, should therefore have a scale of its own.
+# Take the weights 0.3, -1 and 0.6 with 4 bits, for which the largest code is 7. The
+# scale is 1/7, so the codes are 2, -7 and 4, which decode to 0.29, -1 and 0.57. If the
+# same three weights had to share their scale with a weight of 10, however, their codes
+# would be 0, -1 and 0, and two of the three would be lost. Each row of a matrix, which
+# produces one output *channel*, should therefore have a scale of its own.
 #
 # ### Exercise 8.7 - Quantise each channel
 #
@@ -1169,15 +1173,15 @@ check("assistant/bug_clinic", assert_learns_answers)
 #
 # <details><summary>Contract</summary>
 #
-# - Codes are of type int8, with any `bits` from 2 to 8.
+# - Codes are of type int8 for any `bits` from 2 to 8.
 # - A row of zeros has the scale 1.
 # - `weight` is not modified.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Eight bits have 256 values. Which of them do you leave out, so that the codes of $w$
-# and $-w$ differ in nothing but their sign?
+# Eight bits can represent 256 values. Which one do you leave out, so that the codes of
+# $w$ and $-w$ differ only in sign?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1227,12 +1231,12 @@ def quantize_per_channel(
 check("assistant/quantize_per_channel", quantize_per_channel)
 
 # %% [markdown]
-# To see what fewer bits cost the chat model, we measure its perplexity on a text that
-# was written for this course, because it cannot have learnt that text by heart. Your
-# function quantises all matrices of its thirty blocks in three ways: with one scale for
-# a whole matrix, with one for each row, and with one for each 32 weights of a row, for
-# which you only have to reshape the matrix. (In the file, each weight of these matrices
-# already has one of only sixteen values within its block of 32, so the price below
+# To see what fewer bits cost the chat model, we measure its perplexity on a text
+# written for this course, which it cannot have learnt by heart. Your function quantises
+# all matrices of the model's thirty blocks in three ways: with one scale for a whole
+# matrix, with one for each row, and with one for every 32 weights of a row, for which
+# the matrix only has to be reshaped. (In the file, each weight of these matrices
+# already takes one of only sixteen values within its block of 32, so the price below
 # comes on top of one that has already been paid.)
 #
 # The next cell looks for the model, and if it is missing, says in one line how to get
@@ -1281,14 +1285,14 @@ def the_price_of_bits():
 # row gives 31.7, and one for the whole matrix 51. At four bits, one for every 32
 # weights still gives 38, whereas a scale per row doubles the perplexity, and one for
 # the whole matrix destroys the model, which then answers with punctuation. The few
-# large weights of a matrix make the difference, since they set the scale of everything
-# that shares it. Every block of 32 needs its own scale of 16 bits, however, which adds
-# half a bit to each weight: nothing is free, but this is cheap.
+# large weights of a matrix make the difference, since they set the scale for all
+# weights that share it. Every block of 32 needs its own 16-bit scale, however, which
+# adds half a bit to each weight: nothing is free, but this is cheap.
 #
 # ## 7. Two tokens for the price of one
 #
 # A large model is slow because it writes one token at a time, although it could read
-# many at once for almost the same price. So let a **cheap model guess** the next few
+# many at once at almost the same cost. So let a **cheap model guess** the next few
 # tokens, and let the large one judge all of them in a single pass (Leviathan et al.
 # 2023; Chen et al. 2023, *speculative decoding*). If the cheap model samples from $q$
 # and the large one would have sampled from $p$, a guess $x$ is accepted with
@@ -1296,9 +1300,9 @@ def the_price_of_bits():
 # **residual**, $\max(0, p - q)$ rescaled to sum to 1.
 #
 # Take two tokens with $p = (0.2, 0.8)$ and $q = (0.5, 0.5)$, and follow the first. It
-# is guessed half of the time and then accepted in two cases out of five, so it is
-# written with probability 0.2, exactly as often as the large model wants. All
-# rejections become the second token, to which $q$ gave too little probability.
+# is guessed half the time and then accepted in two cases out of five, so it is written
+# with probability 0.2, exactly as often as the large model wants. All rejections become
+# the second token, to which $q$ gave too little probability.
 #
 # ### Exercise 8.8 - Accept or replace
 #
@@ -1312,9 +1316,9 @@ def the_price_of_bits():
 #
 # <details><summary>Contract</summary>
 #
-# - Any number of leading dimensions.
-# - A token that q never guesses has the acceptance probability 1; of the others, one
-#   that p rules out (p = 0) has 0.
+# - Both arguments may have any number of leading dimensions.
+# - A token that q never guesses has the acceptance probability 1; any other token that
+#   p rules out (p = 0) has 0.
 # - Where the rows of p and q are equal, the residual is p.
 # - Neither argument is modified.
 #
@@ -1375,11 +1379,11 @@ check("assistant/accept_rule", accept_rule)
 
 # %% [markdown]
 # Why does this keep the distribution, however bad the guesses are? A token $x$ is
-# written if it is guessed and accepted, which has probability $q(x) \min(1, p(x)/q(x))
-# = \min(p(x), q(x))$, or if something was rejected and $x$ is the replacement.
-# Something is rejected with probability $1 - \sum_y \min(p(y), q(y))$, which equals
-# $\sum_y \max(0, p(y) - q(y))$, the sum by which the residual was divided. The second
-# way therefore contributes $\max(0, p(x) - q(x))$, and since
+# written if it is guessed and accepted, which has probability
+# $q(x) \min(1, p(x)/q(x)) = \min(p(x), q(x))$, or if a guess was rejected and $x$ is
+# its replacement. A guess is rejected with probability $1 - \sum_y \min(p(y), q(y))$,
+# which equals $\sum_y \max(0, p(y) - q(y))$, the sum by which the residual was divided.
+# The second way therefore contributes $\max(0, p(x) - q(x))$, and since
 # $\min(p, q) + \max(0, p - q)$ is $p$, the two ways add up to what the large model
 # wants, whatever $q$ may be. The next cell adds them up with your function:
 
@@ -1398,7 +1402,7 @@ def the_distribution_is_kept():
 
 # %% [markdown]
 # The share of guesses that are accepted falls from three quarters to hardly any, yet
-# the resulting distribution differs from $p$ by rounding errors only. A bad guesser
+# the resulting distribution differs from $p$ only by rounding errors. A bad guesser
 # costs time, but never quality.
 #
 # For several guesses in a row, the rule is applied from left to right. The first
@@ -1415,11 +1419,11 @@ def the_distribution_is_kept():
 # and 1, is below its acceptance probability.
 #
 # **Example.** If the second of four guesses is the first to be rejected, return 1 and
-# the residual at index 1; if none is, return 4 and `p[4]`.
+# the residual at index 1; if none is rejected, return 4 and `p[4]`.
 #
 # <details><summary>Contract</summary>
 #
-# - Row `i` of `p` judges guess `i`; the last row of `p` follows all guesses.
+# - Row `i` of `p` judges guess `i`; the last row comes after all guesses.
 # - No guess after a rejected one is kept.
 # - The number may be a Python integer.
 #
@@ -1427,7 +1431,7 @@ def the_distribution_is_kept():
 # <details><summary>Hint 1: a question</summary>
 #
 # `accept_rule` gives an acceptance probability for every token of the vocabulary. Which
-# one of each row do you need?
+# entry of each row do you need?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1484,9 +1488,9 @@ def judge_guesses(
 check("assistant/judge_guesses", judge_guesses)
 
 # %% [markdown]
-# Now both functions go to work: a table of byte trigrams guesses, and unit 7's model of
-# bytes judges. If the file of that model is neither here nor in its folder, a shorter
-# training run replaces it.
+# Now both functions go to work: a table of byte trigrams guesses, and unit 7's byte
+# model judges. If that model's file is neither here nor in the folder of unit 7, a
+# shorter training run takes its place.
 
 
 # %% folded=true
@@ -1587,20 +1591,20 @@ def guesses_at_work():
 # With four guesses, the model writes about two bytes in each of its passes, so it has
 # to run only half as often. Guessing further ahead helps less and less, because the
 # first rejected guess ends a pass and makes all later ones worthless. The sampled pairs
-# differ from the model's own probabilities about as much as plain samples do, that is,
-# by no more than sampling noise.
+# of bytes differ from the model's own probabilities about as much as plain samples do,
+# that is, by no more than sampling noise.
 #
 # How much time this saves depends on the machine, and above all on the cost of a long
 # pass compared with a short one, which is why the cell prints milliseconds and the text
-# makes no promise. A server also keeps a cache of keys and values (unit 7), from which
+# makes no promises. A server also keeps a cache of keys and values (unit 7), from which
 # it has to remove what it computed for rejected guesses.
 #
 # ## 8. Which answer is more probable?
 #
 # Many benchmarks never read what a model writes. They show it a question, compute the
 # probability of each of four given answers, and count how often the correct one comes
-# first. Nothing has to be parsed this way, and a base model that cannot chat can still
-# be tested. It matters what exactly is compared, however: the log-probability of a
+# out on top. This way, nothing has to be parsed, and even a base model that cannot chat
+# can be tested. What exactly is compared matters, however: the log-probability of a
 # choice is a sum over its tokens, and the choices differ in length, so some benchmarks
 # take the mean per token instead.
 #
@@ -1613,8 +1617,8 @@ def guesses_at_work():
 
 # %% [markdown]
 # A third way asks how much the **question** has added: the log-probability of the
-# choice after the question, minus its log-probability where no question was asked
-# (Brown et al. 2020, *Language Models are Few-Shot Learners*, section 2.4).
+# choice after the question, minus its log-probability without the question (Brown et
+# al. 2020, *Language Models are Few-Shot Learners*, section 2.4).
 #
 # ### Exercise 8.10 - Score the choices
 #
@@ -1724,44 +1728,44 @@ def twenty_questions_with_choices():
 # good night's sleep* has the largest mean, because each of its words is easy to guess
 # from the one before. Only the gain prefers *light and water*: that choice is
 # improbable in general, and the question is what makes it probable. Over all twenty
-# questions, the gain is right in 17, whereas the sum picks short choices, the mean
-# picks long ones, and both fail most of the time. The model has not changed, only the
-# way in which we read its numbers.
+# questions, the gain is right in 17 cases, whereas the sum picks short choices, the
+# mean picks long ones, and both fail more often than not. The model has not changed,
+# only the way in which we read its log-probabilities.
 #
-# We chose the lengths of our choices to make this visible, and in a published benchmark
-# the three ways are closer together. Still, two reports on the same model and the same
-# benchmark may differ by several points for no other reason, so a number without its
-# scoring rule says little (Holtzman et al. 2021 explain why the probability of a phrase
-# is shared among all ways to say the same thing).
+# We chose the lengths of our choices to make this visible; where choices are about
+# equally long, the three scores are closer together. Still, two reports on the same model and the
+# same benchmark may differ by several points for no other reason, so a number without
+# its scoring rule says little (Holtzman et al. 2021 explain how the probability of an
+# answer is split among all the ways of saying it).
 #
 # ## 9. Ask your own notes
 #
 # When does the library of Karlsbach open? No model can know, since we invented that
 # library, and no amount of fine-tuning on other texts would help. What the model *can*
-# do is read, so the way out is to **find** the sentence with the answer and to put it
-# into the prompt (Lewis et al. 2020, *Retrieval-Augmented Generation*). MiniLM, in your
-# encoder from unit 4, does the finding by giving each passage a vector, such that
-# similar meanings have similar directions, and SmolLM2 does the reading.
+# do is read, so the way out is to **find** the sentence with the answer and put it into
+# the prompt (Lewis et al. 2020, *Retrieval-Augmented Generation*). MiniLM, running in
+# your encoder from unit 4, does the finding: it gives each passage a vector, so that
+# similar meanings point in similar directions, and SmolLM2 does the reading.
 #
 # ### Exercise 8.11 - Find the passages
 #
 # *time ~10 min · difficulty 2/5 · 8 points*
 #
-# **Task.** Return the `k` largest cosines between the question's vector and those of
-# the passages, and the indices of these passages, the best first.
+# **Task.** Return the `k` largest cosines between the question's vector and the
+# passages' vectors, and the indices of those passages, best first.
 #
 # **Example.** For the question `[2, 0]` and the passages `[0, 3]`, `[5, 5]` and
 # `[1, 0]`, the best two are 2 and 1, with the cosines 1 and 0.7071.
 #
 # <details><summary>Contract</summary>
 #
-# - Vectors have any length but zero.
+# - Vectors may have any norm except zero.
 # - No argument is modified.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# The dot product of two vectors grows with their lengths. By what do you divide it?
+# The dot product of two vectors grows with their lengths. What do you divide it by?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -1779,7 +1783,7 @@ def twenty_questions_with_choices():
 # ```text
 # divide each vector by its length
 # cosines = passages @ question
-# the k largest of them, in falling order, and their indices
+# the k largest of them, in decreasing order, and their indices
 # ```
 #
 # </details>
@@ -1813,8 +1817,8 @@ check("assistant/top_passages", top_passages)
 
 # %% [markdown]
 # Here are twenty notes, each with a question about it and a word that the answer must
-# contain. Put your own in their place later: lecture notes, a diary, the rules of a
-# game. Each note should be a sentence or two that makes sense by itself.
+# contain. Later, replace them with your own: lecture notes, a diary, the rules of a
+# game. Each note should be a sentence or two that makes sense on its own.
 
 # %% folded=true
 # @title Twenty notes, and a question to each: replace them with your own
@@ -1865,8 +1869,8 @@ QUESTIONS = {
 
 # %% [markdown]
 # **Predict first.** Without the notes, the model cannot know the answers. What will it
-# say instead? And how many of the twenty questions does it answer correctly with the
-# passage that your function finds?
+# say instead? And how many of the twenty questions does it answer correctly when it is
+# given the passage that your function finds?
 
 # %% [markdown]
 # > *Your prediction (double-click here to write it down):*
@@ -1906,20 +1910,20 @@ def twenty_questions_about_notes():
 
 
 # %% [markdown]
-# Alone, the model answers **none** of the twenty correctly, and it never says that it
-# does not know: the password of the guest network is "Ghost", and Professor Okafor's
+# On its own, the model answers **none** of the twenty correctly, and it never says that
+# it does not know: the password of the guest network is "Ghost", and Professor Okafor's
 # office is in the "Mirror of the Ancients". With the passage it answers **19**
 # correctly, because MiniLM found the right note for each question, with cosines from
-# 0.6 to 0.9, although questions and notes often share only a name. The single failure
-# is instructive too: the model reads that the library is open on Tuesdays and closed on
+# 0.6 to 0.9, even where question and note share only a few words. The single failure is
+# instructive too: the model reads that the library is open on Tuesdays and closed on
 # Mondays, and concludes that Tuesday is a Monday.
 #
 # Our count looks for one word only, so read the answers yourself. The new printer is
 # said to be *in the kitchen*, although the note says *next to the kitchen*, and the
 # train leaves from a station that does not exist. Finding a passage supplies what the
-# model does not know, but does not make it read carefully.
+# model does not know, but it does not make the model read carefully.
 #
-# What happens if the notes do not contain the answer? Ask, and then ask a question
+# What happens if the notes do not contain the answer? Try it, and then ask a question
 # about notes of your own.
 
 
@@ -1938,15 +1942,15 @@ def a_question_of_your_own():
 # %% [markdown]
 # The model describes a door of white marble, although the passage that was found is
 # about an office on the fourth floor. The cosine would have warned you: it is 0.34
-# here, and it was never below 0.6 for the twenty questions above. A system that has to
-# be honest therefore needs a threshold on the search, because the model will not refuse
-# by itself.
+# here, whereas it was never below 0.6 for the twenty questions above. A system that has
+# to be honest therefore needs a threshold on the search, because the model will not
+# refuse by itself.
 #
 # ## 10. What 135 million parameters cannot do
 #
 # You can now teach this model a style, shrink it and give it a library. It is only fair
-# to see where all of this ends, so here are eight questions of the kind that people ask
-# an assistant every day.
+# to see where all this stops working, so here are eight questions of the kind that
+# people ask an assistant every day.
 
 
 # %%
@@ -1962,19 +1966,19 @@ def what_it_cannot_do():
 # It is fluent, and nearly everything it says is false. Read its answers as a list of
 # what size buys, and what it does not.
 #
-# - **Facts.** The capital of France must have occurred in its training texts thousands
-#   of times, the winner of a literature prize perhaps twice. A model of this size
-#   stores the first kind of fact and invents the second, in the same confident tone.
+# - **Facts.** The capital of France must have occurred in its training texts far more
+#   often than the winner of a literature prize. A model of this size stores the first
+#   kind of fact and invents the second, in the same confident tone.
 #   Retrieval is the cure, as long as there is a text to retrieve.
 # - **Arithmetic.** It has seen many sums and learnt how their solutions are phrased,
 #   but here it has forgotten to carry the one. Larger models write out the steps, and
-#   products hand the sum to a calculator.
+#   commercial products hand the sum to a calculator.
 # - **Letters.** A word is one or two tokens, so the input does not show how many
-#   letters it has, or whether one of them is an e: each of these is one more fact to
-#   remember.
+#   letters the word has, or whether one of them is an e: each of these is one more fact
+#   to remember.
 # - **Other languages.** Nearly all of its training text was English, so its French
 #   keeps the sound of French and loses the meaning.
-# - **Reasoning.** It answers correctly who is the shortest of three, but that proves
+# - **Reasoning.** It correctly names the shortest of three people, but that proves
 #   little, because the last name in the question is a good guess. With one more person
 #   or a different order it may fail, and only many variations would show whether it
 #   reasons or guesses.
@@ -1982,10 +1986,10 @@ def what_it_cannot_do():
 #   king who never existed. Asked about your breakfast, it begins with an apology, and
 #   what it then says about itself is text like any other.
 #
-# Nothing in this list is repaired by quantising less, sampling better or scoring
-# differently, and only some of it by fine-tuning. Models a hundred times larger, with
-# the same blocks that you have built, get most of these questions right. They fail at
-# harder ones in the same way: fluently.
+# Nothing in this list can be repaired by quantising less, sampling better or scoring
+# differently, and only some of it by fine-tuning. Larger models, built from the same
+# kind of blocks, know more facts and add longer numbers (Brown et al. 2020, sections
+# 3.2 and 3.9.1). They fail at harder questions in the same way: fluently.
 
 # %% [markdown]
 # ## What you built
@@ -2008,7 +2012,7 @@ def what_it_cannot_do():
 #   the layer's outputs change least. Holtzman et al. 2021, *Surface Form Competition*:
 #   why the probability of a choice is not the probability of an answer.
 # - Try it: in section 4, leave out the division by the standard deviation. Does
-#   anything change? In section 9, give the model the best three passages instead of
+#   anything change? In section 9, give the model the three best passages instead of
 #   one. Which answers change?
 
 # %% [markdown]
