@@ -155,7 +155,7 @@ LEADERBOARD_NAME = ""
 # *Function words*, also called closed-class words, are the ones that hold a sentence
 # together; there are about 150 of them, and new ones hardly ever appear. Lemmas come
 # from *simplemma*, a small library that looks up one word at a time and is sometimes
-# wrong (`went` becomes `wend`), so your model will have to live with its mistakes.
+# wrong (`went` becomes `wend`).
 #
 # Below are four sentences and what is left of them. Cover the fourth one and uncover it
 # line by line from the bottom: can you recover it from level 3, or from level 2?
@@ -321,8 +321,7 @@ def build(settings: dict, corpus: corpora.Corpus, seed: int) -> tuple:
 # the budget is used up, and tells the schedule how far training has come. Since budgets
 # are in target tokens, never in seconds, a slow computer is no disadvantage.
 #
-# A batch holds only 24 sentences, because small batches buy more steps and a CPU
-# handles them well; a GPU calls for larger ones.
+# A GPU calls for larger batches than 24 sentences.
 
 
 # %%
@@ -441,8 +440,7 @@ def twenty_outputs():
 # Sort the outputs by kind of mistake, in your own words, and note the numbers of the
 # outputs for each kind. Invent the kinds as you read, rename them when they do not fit,
 # and stop when a friend would sort the outputs as you did. An output may belong to
-# several kinds, but use fewer than eight in all. This takes about 15 minutes, and it
-# decides what you will work on.
+# several kinds, but use fewer than eight in all. This takes about 15 minutes.
 
 # %%
 MY_KINDS = {
@@ -590,9 +588,7 @@ check("text_recovery/merge_pair", merge_pair)
 # </details>
 # <details><summary>Speed</summary>
 #
-# Recounting all pairs in each round is fine; it takes a few seconds on the corpus. You
-# may show progress with `tqdm`; `reversal.watched(num_merges)` is True when someone
-# would see it.
+# Recounting all pairs in each round is fine; it takes a few seconds on the corpus.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -826,8 +822,8 @@ def the_floor():
 # Losses can be compared only between runs with the same $V$ and $\varepsilon$.
 #
 # Smoothing regularises a model that is too sure of itself, but it also **biases** the
-# distribution: a model that has learnt $q$ perfectly spreads a tenth of the probability
-# evenly over all tokens, most of which are nonsense. Greedy and beam search hardly
+# distribution: a model that has learnt $q$ spreads a tenth of the probability over all
+# tokens, most of which are nonsense. Greedy and beam search hardly
 # suffer, but if you *sample* ten tokens from $q$, all of them make sense only with
 # probability $0.9^{10}$, about one time in three.
 #
@@ -1126,15 +1122,14 @@ def how_many_sentences():
 # 0.3 to 1.1. A small test set does not even get the size of a difference right, and a
 # difference that is reported without an interval cannot be judged.
 #
-# One warning: the interval accounts only for the choice of *test sentences*. A
-# different seed gives a different model, and no bootstrap on one model's outputs can
-# tell you how much that changes the score; to find out, you have to train again.
+# One warning: the interval accounts only for the choice of *test sentences*. How much
+# another seed would change the score, only another training run can tell.
 #
 # ## B5. Beam search
 #
 # Greedy decoding never takes a token back, whereas beam search keeps the `k` best
 # prefixes at every step, scored by the sum of their tokens' log-probabilities. It rests
-# on three ideas, each of which you can find in the picture.
+# on three ideas, all of them in the picture.
 
 # %%
 drawing(
@@ -1240,9 +1235,7 @@ check("text_recovery/beam_step", beam_step)
 # live prefixes have the same length.
 #
 # A finished hypothesis that stayed in the beam would push out a prefix with a worse raw
-# score. With $\alpha = 0$ that would be harmless, because this prefix could never win,
-# but with $\alpha > 0$ it might have overtaken the hypothesis, which is why finished
-# hypotheses must leave the beam.
+# score, which for $\alpha > 0$ might still have overtaken it.
 #
 # ### Exercise 6.7 - Beam search
 #
@@ -1501,8 +1494,8 @@ def sentences_of_your_own():
 # **The rules**
 # - All training runs together may use 6,000,000 target tokens, which takes ten to
 #   fifteen minutes on two cores with the default sizes. The runs below need nearly nine
-#   tenths of them. The runner hands out the batches, and every target token counts each
-#   time it is handed out.
+#   tenths of them. The runner hands out the batches; a target token counts each time it is
+#   handed out.
 # - Two things are not allowed: training on batches that did not come through the meter,
 #   and starting from the model that comes with the course. Begin with random weights.
 # - Everything else is up to you: data, tokenizer, sizes, positions, schedule, loss and
@@ -1516,14 +1509,14 @@ def sentences_of_your_own():
 #
 # You earn points for your model's BLEU and for the *reasoning* in your log, where a run
 # that refutes its hypothesis is worth as much as one that confirms it. Part A's
-# baseline would earn a third of the points for BLEU and the reference run two thirds,
-# while good decisions of your own can earn the rest.
+# baseline would earn about a third of the points for BLEU and the reference run nearly
+# two thirds; good decisions of your own can earn the rest.
 #
 # ### The settings, the model and the loop
 #
-# `build` and `train_smoothed` are part A's `build` and `train` with the tools of part B
-# added. Change them as you like: a key that you add to `SETTINGS` is a setting that a
-# run can change. `written` only checks whether your hypotheses are there.
+# `build` and `train_smoothed` are part A's `build` and `train` with the tools of part B.
+# Change them as you like: a key that you add to `SETTINGS` is a setting that a run can
+# change. `written` only checks whether your hypotheses are there.
 
 # %%
 SETTINGS |= {"symbols": 1500, "smoothing": 0.1, "residual": True}
@@ -1754,8 +1747,7 @@ def my_runs():
 # in dev, only one is unknown here. Had both tokenizers seen 500 sentences instead of
 # 30,000, whole words would have lost 943 of these, and subwords 4.
 #
-# After each comparison, write down in one sentence what follows from it, and not just
-# "try something else", which follows from nothing.
+# After each comparison, write down in one sentence what follows from it.
 
 
 # %%
@@ -1775,9 +1767,9 @@ def next_steps():
 # %% [markdown]
 # ### The final run, and the hand-in
 #
-# Spend what is left of the budget on the recipe that convinced you. `hand_in` writes
-# `my_recovery.safetensors`, and `my_corpus.json` for a corpus of your own; hand in
-# these files and `runs.jsonl` together with this notebook.
+# Spend what is left of the budget on your best recipe. `hand_in` writes
+# `my_recovery.safetensors`, and `my_corpus.json` for a corpus of your own; hand them in
+# with `runs.jsonl` and this notebook.
 #
 # <details><summary>To hand in a beam</summary>
 #
@@ -1802,7 +1794,7 @@ def final_run():
 # During grading, your model recovers up to 1,000 unseen sentences of the corpus and
 # level named in your file: either the embedded corpus (level 1, 2 or 3) or the test
 # part of your own. The grader takes the weights from the file, decodes as the file
-# says, and never trains. Your points grow continuously with BLEU, following this table:
+# says, and never trains. Your points grow continuously with BLEU:
 #
 # | share of the points | level 2 | level 3 | who reaches it |
 # |---|---|---|---|
