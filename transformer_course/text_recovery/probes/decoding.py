@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 from autograder.checks.probes import Inputs, Log, Seen, probe, tensor
@@ -23,10 +22,13 @@ class Script(nn.Module):
     by one token.
     """
 
+    one_hot: torch.Tensor  # (S, S)
+
     def __init__(self, places: torch.Tensor, habits: torch.Tensor):
         super().__init__()
         self.places = nn.Parameter(places)  # (S, T, V)
         self.habits = nn.Parameter(habits)  # (V, V)
+        self.register_buffer("one_hot", torch.eye(len(places), dtype=places.dtype))
         self.asked = Log()  # lengths of prefixes
         self.recorded = Log()  # whether gradients were, when it was asked
 
@@ -35,7 +37,7 @@ class Script(nn.Module):
         return self._row(source)[:, None].expand(-1, source.size(1), -1)
 
     def _row(self, source: torch.Tensor) -> torch.Tensor:
-        rows = F.one_hot(source[:, 0] - 4, len(self.places)).to(self.places.dtype)
+        rows = self.one_hot[source[:, 0] - 4]
         return rows.roll(1, dims=-1) if self.training else rows  # another sentence
 
     def decode(

@@ -59,5 +59,5 @@ def _share(total: torch.Tensor) -> float:
 
     Ten times the counts give another score, so a mean cannot replace the sum.
     """
-    matches, count, length = (float(n) for n in total)
+    matches, count, length = map(float, total.tolist())
     return 100 * (matches / count) ** 2 * count / (length + 50)
