@@ -33,7 +33,7 @@ from autograder.checks.stored_answers import select_whole
 from autograder.checks.time_limit import TooLongError, limit
 from autograder.course.errors import CourseError
 
-_RUNS = 5_000  # of pairs on cases: many pairs are run on few cases
+_RUNS = 1_500  # of pairs on cases: many pairs are run on few cases
 _CASES = 3  # the least number of cases, if the exercise has so many
 _SECONDS = 2.0  # of CPU time: two mistakes together may never end
 _ENDLESS: Answers = {RAISED: "it does not end"}
