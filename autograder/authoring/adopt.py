@@ -25,20 +25,21 @@ from autograder.course import Unit, grade_ids, notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 
-# What JupyterLab and Colab write beside the content of a cell.
+# Metadata keys that JupyterLab and Colab add to cells.
 _NOISE = {
     "collapsed", "execution", "id", "jupyter", "scrolled", "trusted", "ExecuteTime",
 }  # fmt: skip
-_GENERATED = slice(1, 3)  # the badge and the cell that finds the checks: the build's
+_GENERATED = slice(1, 3)  # cells that the build adds: the badge, and loading the checks
 
 
 def fingerprint(source: str) -> str:
-    """A digest of what a person can edit, as a line: no outputs, ids or kernels."""
+    """Digest what a person can edit (no outputs, ids or kernels), as a line of text."""
     content = _content(nbformat.reads(source, as_version=4))
     return hashlib.sha256(json.dumps(content).encode()).hexdigest() + "\n"
 
 
 def _content(book: NotebookNode) -> list[list[Any]]:
+    """For each cell, a list of what a person can edit in it."""
     return [
         [
             cell.cell_type,
@@ -77,8 +78,8 @@ def adopt(unit: Unit) -> bool:
     Cells that were not edited stay as they are, byte for byte.
 
     Raises:
-        CourseError: the edit cannot be written in the hand-written form, or the text
-            changed since the last build, too; nothing is written.
+        CourseError: the edit cannot be expressed in the hand-written form, or the text
+            in ``notebooks/`` has also changed since the last build; nothing is written.
     """
     text_path, source_path = (
         _relative_path(path, unit) for path in (unit.text, unit.source)
@@ -160,7 +161,7 @@ def _pair_cells(
 def _cell(
     cell: NotebookNode, original: NotebookNode | None, unit: Unit
 ) -> NotebookNode:
-    """An edited cell in the hand-written form, with the spacing of the original."""
+    """Convert an edited cell to the hand-written form, spaced like the original."""
     location = f'{_relative_path(unit.source, unit)}: the cell "{cell.source[:40]}"'
     folding = {key: v for key, v in notebook.FOLDED.items() if key not in _NOISE}
     folded = folding.items() <= dict(cell.metadata).items()

@@ -52,9 +52,10 @@ def expected_answers(
 
 
 class Late(UserDict[str, Any]):
-    """Answers of which some are computed only when they are first looked up.
+    """Answers by name, some of which are computed only when they are first looked up.
 
-    So nobody waits for the answers of an exercise that is not solved yet.
+    Those are stored as functions without arguments, so that the answers of an exercise
+    that is not solved yet cost no time.
     """
 
     def __getitem__(self, name: str) -> Value:
@@ -68,10 +69,10 @@ class Late(UserDict[str, Any]):
 def mistaken_objects(
     specification: Specification, names: Collection[str] | None = None
 ) -> dict[str, object]:
-    """Build the variants of all mutants by name, or those in ``names``.
+    """Build the objects of the mutants' variants by name: all, or those in ``names``.
 
     Raises:
-        CourseError: no mutant has such a variant.
+        CourseError: no mutant has a variant of one of these names.
     """
     variants = {v.name: v for mutant in specification.mutants for v in mutant.variants}
     names = variants if names is None else names
@@ -85,7 +86,8 @@ def mistaken_answers(
 ) -> dict[str, Answers]:
     """Compute what each mutant answers, in float32 as a student's code would.
 
-    Only the part of an error that identifies it is kept: the rest quotes the solution.
+    Only the part of an error that identifies it is kept, since the rest may quote the
+    solution.
     """
     answers_by_name = {
         name: observe_answer(specification, o, inputs) for name, o in objects.items()
@@ -105,6 +107,7 @@ def _double(value: Value) -> Value:
 
 
 def _to_stored(value: Value) -> Value:
+    """Round a float64 tensor to the grid, and convert it to float32."""
     if isinstance(value, torch.Tensor) and value.dtype == torch.float64:
         return ((value * GRID).round() / GRID).float()
     return value

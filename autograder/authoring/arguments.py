@@ -18,7 +18,8 @@ def draw_value(parameter: Parameter, sizes: InputSizes, draw: Draw) -> Any:
     """Draw the value of an argument in a case; None if it is left out.
 
     Raises:
-        KeyError: the case says nothing of it, or of one of its dimensions.
+        KeyError: the case states no value for the argument, or no size for one of its
+            dimensions.
     """
     value = sizes.values.get(parameter.name)
     if callable(value):
@@ -40,7 +41,7 @@ def draw_value(parameter: Parameter, sizes: InputSizes, draw: Draw) -> Any:
 def _call_with_sizes(
     function: Callable[..., Any], draw: Draw, sizes: InputSizes
 ) -> Any:
-    """Call a function of a Draw and of the sizes that its arguments are named after."""
+    """Call a function with a Draw, and with the sizes that its parameters name."""
     names = list(inspect.signature(function).parameters)[1:]
     values = {name: sizes.values[name] for name in names if name in sizes.values}
     return function(draw, **values)
@@ -49,6 +50,7 @@ def _call_with_sizes(
 def _draw_tensor(
     parameter: Parameter, shape: Sequence[str], sizes: InputSizes, draw: Draw
 ) -> torch.Tensor:
+    """Draw a tensor of the parameter's dtype; ``shape`` holds names of dimensions."""
     values: Mapping[str, Any] = sizes.values
     concrete: list[int] = []
     for dimension in shape:
@@ -64,11 +66,11 @@ def _draw_tensor(
 
 
 def is_float32(value: Any) -> bool:
-    """Whether a value is a tensor of float32 that has dimensions."""
+    """Whether a value is a float32 tensor with at least one dimension."""
     is_tensor = isinstance(value, torch.Tensor) and value.dim() > 0
     return is_tensor and value.dtype == torch.float32
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a tensor without dimensions."""
+    """Whether a value is a tensor with zero dimensions."""
     return isinstance(value, torch.Tensor) and not value.dim()

@@ -1,4 +1,4 @@
-"""The texts that the course has for AI assistants, and for students about them."""
+"""The course's policies on AI assistants: rules for them, and a notice for students."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 from autograder.course import ROOT, settings
 from autograder.course.errors import CourseError
 
-# Where the common assistants look for the rules of a repository.
+# The files in which common assistants look for a repository's rules.
 FILES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github/copilot-instructions.md")
 
 
 @dataclass(frozen=True)
 class AssistantPolicy:
-    """One of the policies: what the notebook's head says, and what assistants read."""
+    """A policy: the notice at the top of notebooks, and the rules for assistants."""
 
     notice: str
     rules: str

@@ -1,8 +1,9 @@
-"""How long a unit takes: what its outline says, and what its cells add up to.
+"""How long a unit takes, according to its cells and according to its outline.
 
-The minutes of exercises and of questions in words, as their texts state them; what is
-to be read, at 130 words a minute; and the code that is given, at 20 lines a minute.
-Hints count as part of their exercises, whose minutes this course states by one formula.
+The cells add up the minutes that exercises and written questions state, the reading
+time of the text at 130 words per minute, and that of the given code at 20 lines per
+minute. Hints count as part of their exercises. The minutes that this course states for
+exercises follow one formula (`estimate`).
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from autograder.course.language import Wording
 
 WORDS_A_MINUTE = 130
 LINES_A_MINUTE = 20  # of code that is given
-MINUTES_A_POINT = 3  # of a question in words whose text states no time
-# Of an exercise: a task is read twice, thought about, and typed. Fitted to the times of
-# 102 exercises that were estimated one by one, whose sum it keeps.
+MINUTES_A_POINT = 3  # of a written question whose text states no time
+# The formula for an exercise: time to read the task twice, to think and to type. Its
+# coefficients were fitted to separate estimates of 102 exercises, and keep their sum.
 READINGS = 2
 MINUTES_A_LEVEL = 3.5  # of difficulty
 MINUTES_A_LINE = 0.55  # of the solution
@@ -30,7 +31,7 @@ _HINT = re.compile(r"<details>.*?</details>", re.DOTALL)
 
 
 def exercises(cells: Iterable[Cell]) -> dict[str, int]:
-    """The minutes of each exercise, "1.4": 15, as the texts state them.
+    """The minutes that the texts state for each exercise, by its number: {"1.4": 15}.
 
     Raises:
         CourseError: with file and line of each exercise that states none.
@@ -55,7 +56,7 @@ def exercises(cells: Iterable[Cell]) -> dict[str, int]:
 
 
 def estimate(cells: Iterable[Cell]) -> dict[str, int]:
-    """The minutes of each exercise by the formula, "1.4": 15, in steps of five.
+    """Estimate the minutes of each exercise by the formula, rounded to steps of five.
 
     A student reads the exercise's text with its contract and its docstring twice, but
     not its hints. Time that the computer needs is not included.
@@ -72,6 +73,7 @@ def estimate(cells: Iterable[Cell]) -> dict[str, int]:
 
 
 def _estimate_exercise(text: str, code: str, wording: Wording) -> int:
+    """The minutes of one exercise by the formula; see `estimate`."""
     hints = re.compile(rf"<summary>{wording.hint}.*?</details>", re.DOTALL)
     level = re.search(rf"{wording.difficulty} (\d)/5", text)
     words = len(hints.sub(" ", text).split())
@@ -86,7 +88,7 @@ def _estimate_exercise(text: str, code: str, wording: Wording) -> int:
 
 
 def numbers(cells: Iterable[Cell]) -> dict[str, str]:
-    """The number of each exercise by its name, from the heading above it."""
+    """The number of each exercise, such as "1.4", by its name, from its heading."""
     by_name, number = {}, ""
     for cell in cells:
         if cell.kind == "markdown" and (
@@ -99,7 +101,7 @@ def numbers(cells: Iterable[Cell]) -> dict[str, str]:
 
 
 def reading(cells: Iterable[Cell]) -> float:
-    """Minutes to read a unit's text and given code, without hints, checks and folds."""
+    """Minutes to read text and given code, without hints, checks and folded cells."""
     minutes = 0.0
     for cell in (cell for cell in cells if not cell.folded):
         if cell.kind == "markdown" and not cell.role:
@@ -111,7 +113,10 @@ def reading(cells: Iterable[Cell]) -> float:
 
 
 def total(cells: Sequence[Cell], chosen: Collection[str]) -> float:
-    """Minutes to solve some exercises, and to read all but the sections of others."""
+    """Minutes to solve the chosen exercises, and to read the unit's text for them.
+
+    Sections that contain exercises, but no chosen one, are not read.
+    """
     sections: list[list[Cell]] = [[]]
     for cell in cells:
         if cell.kind == "markdown" and _SECTION.search(cell.text):
@@ -128,7 +133,7 @@ def total(cells: Sequence[Cell], chosen: Collection[str]) -> float:
 
 
 def question_minutes(cells: Iterable[Cell]) -> Iterator[float]:
-    """The minutes of each question in words."""
+    """The minutes of each written question, in the order of the cells."""
     stated: list[str] = []
     for cell in cells:
         if cell.role == "written":
@@ -146,15 +151,16 @@ def hours(minutes: float) -> str:
 
 
 def refuse_wrong(cells: Sequence[Cell], path: Sequence[str], place: str) -> None:
-    """Refuse a unit whose outline or short path is not what its cells add up to.
+    """Refuse a unit whose outline or short path contradicts its cells.
 
     Args:
         path: the exercises of the short path, "unit/name"; a small unit has none.
-        place: where the unit's manifest states the path.
+        place: the file and line at which the unit's manifest states the path.
 
     Raises:
-        CourseError: the outline states another path or another time, or the path
-            names an exercise that does not exist or takes more than half of the time.
+        CourseError: the outline states a different path or time than the cells, or the
+            path names an exercise that does not exist, or takes more than half of the
+            time of all exercises.
     """
     minutes, numbered, faults = exercises(cells), numbers(cells), Faults()
     for name in path:
@@ -169,29 +175,29 @@ def refuse_wrong(cells: Sequence[Cell], path: Sequence[str], place: str) -> None
         )
     total_time = hours(total(cells, numbered) + sum(question_minutes(cells)))
     head = cells[outline(cells)]
-    true = head.words.time(total_time)
+    correct_text = head.words.time(total_time)
     if path:
         listed = ", ".join(numbered[name] for name in path)
         time = hours(total(cells, path))
-        true += head.words.short.format(hours=time, exercises=listed)
+        correct_text += head.words.short.format(hours=time, exercises=listed)
     stated = head.words.stated.search(head.text)
-    if stated is None or " ".join(stated[0].split()) != true:
+    if stated is None or " ".join(stated[0].split()) != correct_text:
         line = head.locate(stated.start() if stated else 0)
-        faults.append(f'{line}: this should say "{true}"')
+        faults.append(f'{line}: this should say "{correct_text}"')
     faults.refuse()
 
 
 def stated_time(cells: Sequence[Cell]) -> str:
-    """What a unit's outline says of its length: "about 3 hours"; "" if it is silent."""
+    """The time that a unit's outline states, "about 3 hours"; "" if it states none."""
     head = cells[outline(cells)]
     stated = head.words.stated.search(head.text)
     return stated[0].partition(" · ")[0].lower() if stated else ""
 
 
 def outline(cells: Sequence[Cell]) -> int:
-    """The index of the cell before the first code that says what there is to do.
+    """The index of the cell that outlines what a unit asks for and how long it takes.
 
-    It is the cell of the title, or a cell below it that states the hours.
+    It is the first cell before any code that states the hours, else the title's cell.
     """
     for index in range(head_size(cells)):
         if cells[index].words.stated.search(cells[index].text):

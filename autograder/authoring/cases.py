@@ -1,4 +1,4 @@
-"""Draw an exercise's cases, with right and wrong answers."""
+"""Draw an exercise's random cases, with the answers of its solution and its mutants."""
 
 from __future__ import annotations
 
@@ -49,7 +49,10 @@ from autograder.checks.stored_answers import select_whole, sketch_mistakes
 def drawings(
     specification: Specification, seed: str, hidden: bool, tells: Tells = EMPTY
 ) -> Iterable[tuple[CaseKind, Answers]]:
-    """The kinds of cases that a seed draws, each with its inputs."""
+    """Draw inputs from a seed for each kind of case.
+
+    Kinds that are only used in hidden cases are included if ``hidden``.
+    """
     kinds = all_kinds(specification, tells)
     included = (kind for kind in kinds if hidden or not kind.hidden_only)
     return _draw_inputs(specification, included, seed)
@@ -58,6 +61,7 @@ def drawings(
 def _draw_inputs(
     specification: Specification, kinds: Iterable[CaseKind], seed: str
 ) -> Iterator[tuple[CaseKind, Answers]]:
+    """Yield each kind of case with its inputs, which depend only on kind and seed."""
     for kind in kinds:
         draw = _draw(specification, kind, seed)
         yield kind, copy.copy(draw_stably(specification, kind, draw))
@@ -89,14 +93,17 @@ def exercise(
     unit: Sequence[Specification] = (),
     tells: Tells = EMPTY,
 ) -> Exercise:
-    """Draw all cases of an exercise once, with right and wrong answers.
+    """Draw all cases of an exercise once, with the answers of solution and mutants.
 
-    A hidden drawing stores the answers of a mistake only where no visible case can show
-    it. All other mistakes are named by the visible cases, which every check runs, too.
-    A case of a general property has many answers: it stores complete answers of a
-    mistake only if no other case shows that mistake, and otherwise just which answers
-    are wrong. ``unit`` are the exercises among which this one may build on others,
-    ``tells`` the variants that each case has to tell.
+    Hidden cases store the answers of mistakes only if their kind is never visible. The
+    other mistakes are recognised on the visible cases, which every check runs as well.
+    A case of a general property has many answers, so it stores a mistake's complete
+    answers only if no ordinary case shows that mistake, and otherwise just which of the
+    answers are wrong.
+
+    Args:
+        unit: the unit's exercises, on some of which this one may build.
+        tells: by kind of case, the variants that its inputs must expose (telling.py).
 
     Raises:
         CourseError: the reference solution fails on its own cases.
@@ -146,7 +153,7 @@ def exercise(
 
 
 def describe_mistakes(specification: Specification) -> dict[str, Mistake]:
-    """What is said of each mistake, by its name."""
+    """What a check says and asks about each mistake, by the mistake's name."""
     return {
         m.name: Mistake(m.name, m.says, m.asks, tuple(v.name for v in m.variants))
         for m in specification.mutants
@@ -154,6 +161,7 @@ def describe_mistakes(specification: Specification) -> dict[str, Mistake]:
 
 
 def _is_right(variant: str, cases: Iterable[Case]) -> bool:
+    """Whether a variant's stored answers are correct in all cases."""
     return all(
         compare(case, select_whole(case.mistakes[variant])).passed
         for case in cases
@@ -162,7 +170,10 @@ def _is_right(variant: str, cases: Iterable[Case]) -> bool:
 
 
 def _shorten_answers(case: Case, complete: Collection[str]) -> Case:
-    """Copy a case, with complete answers of these mistakes only."""
+    """Copy a case with complete answers of the mistakes in ``complete`` only.
+
+    Of the other mistakes, the copy says which answers are wrong.
+    """
     mistakes = {
         name: answers
         if name in complete
@@ -175,10 +186,10 @@ def _shorten_answers(case: Case, complete: Collection[str]) -> Case:
 def fresh_cases(
     specification: Specification, seed: str, only_hidden: bool = False
 ) -> list[Case]:
-    """Draw cases that nobody has seen, with the right answers only.
+    """Draw hidden cases from a seed, with the solution's answers but no mutant's.
 
     Args:
-        only_hidden: draw only kinds of which no drawing is visible.
+        only_hidden: omit kinds of cases that students can see.
     """
     reference = build_object(specification)
     kinds = [
@@ -194,7 +205,7 @@ def fresh_cases(
 
 @functools.lru_cache(maxsize=64)
 def load_tells(name: str) -> Tells:
-    """What each case of an exercise has to tell, as the build has found out."""
+    """By case, the variants that its inputs must expose, as found by the last build."""
     with contextlib.suppress(FileNotFoundError, references.ReferenceFileError):
         stored = references.load(name.partition("/")[0], "hidden", name).get(name)
         return {case.name: case.tells for case in stored.cases} if stored else EMPTY
@@ -204,9 +215,9 @@ def load_tells(name: str) -> Tells:
 def builds_on(
     specification: Specification, unit: Sequence[Specification]
 ) -> tuple[str, ...]:
-    """The exercises of a unit whose objects an exercise's solution uses.
+    """The other exercises of a unit that an exercise's solution calls.
 
-    A solution may also use them through functions and classes that the notebook gives.
+    It may call them directly, or through functions and classes given in the notebook.
     """
     if not unit:
         return ()
@@ -246,6 +257,7 @@ def _case(
     mistakes: dict[str, Answers],
     hidden: bool,
 ) -> Case:
+    """Make a case of a kind, with the expected answers to its inputs."""
     if isinstance(inputs, InputsWithAnswers):
         expected = inputs.expected
     elif kind.expected:
@@ -266,5 +278,6 @@ def _draw(specification: Specification, kind: CaseKind, seed: str) -> Draw:
 
 
 def _shared_fields(kind: CaseKind) -> dict[str, Any]:
+    """The fields that a Case copies unchanged from its kind."""
     names = "atol rtol picture measure scale aspect says asks open"
     return {name: getattr(kind, name) for name in names.split()}

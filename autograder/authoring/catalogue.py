@@ -1,7 +1,7 @@
-"""The exercises of a unit by name: cases, mistakes and accepted solutions.
+"""Load the exercises of a unit: their cases, mistakes and accepted solutions.
 
-``UNIT/exercises/`` in the course's package has a file for each; one whose name begins
-with ``_`` is shared.
+``UNIT/exercises/`` in the course's package has a file for each exercise. Files whose
+names begin with ``_`` hold what several exercises share.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ log = logging.getLogger(__name__)
 
 
 def specifications(unit: str) -> tuple[Specification, ...]:
-    """A unit's exercises in its notebook's order, then those that are not in it.
+    """A unit's exercises in their notebook's order, then any that are missing from it.
 
     Raises:
-        CourseError: with the faults of all files that cannot be read.
+        CourseError: with the faults of all files that cannot be loaded.
     """
     files = sorted((CONTENT / unit / "exercises").glob("[!_]*.py"))
     solutions = importlib.import_module(f"{PACKAGE}.solutions.{unit}")
     names = defined_names(inspect.getsource(solutions))
-    places = {name: i for i, name in enumerate(names)}
+    order = {name: i for i, name in enumerate(names)}
     exercises, faults = list[Specification](), Faults()
     for file in files:
         with faults.collect(), naming_file(f"{unit}/{file.stem}"):
             exercises.append(specification(f"{unit}/{file.stem}"))
     faults.refuse()
-    exercises.sort(key=lambda exercise: places.get(exercise.targets[0], len(places)))
+    exercises.sort(key=lambda exercise: order.get(exercise.targets[0], len(order)))
     return tuple(exercises)
 
 
@@ -87,7 +87,7 @@ def locate(name: str, message: str) -> str:
 
 
 def specification(name: str) -> Specification:
-    """The exercise of that name, "unit/exercise"."""
+    """Load the exercise of a name, "unit/exercise", and complete its specification."""
     unit, _, stem = name.partition("/")
     module = importlib.import_module(f"{PACKAGE}.{unit}.exercises.{stem}")
     written: Specification = module.EXERCISE
@@ -103,5 +103,6 @@ def specification(name: str) -> Specification:
     return _completed[name][1]
 
 
-# By name, with what each was made of: a build reloads the solutions.
+# By name, with the objects from which each was made: a build reloads the solutions,
+# after which the specification has to be completed again.
 _completed: dict[str, tuple[list[object], Specification]] = {}

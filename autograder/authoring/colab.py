@@ -1,4 +1,4 @@
-"""Where the student kit is published, and how each notebook begins because of it."""
+"""The repository that publishes the student kit, and the cells that link to it."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _CELL = Path(__file__).parent / "templates" / "find_checks.py.txt"
 
 @dataclass(frozen=True)
 class Repository:
-    """A branch of a public GitHub repository, and what its notebooks say first.
+    """A branch of a public GitHub repository, and a notice for the top of notebooks.
 
-    ``notice`` is the course's word on AI assistants, beside each notebook's badge; its
-    field ``{advice}`` is for the address where students read more. The owner may be a
-    ``placeholder``, until the kit is published.
+    ``notice`` states the course's policy on AI assistants next to each notebook's
+    badge; its field ``{advice}`` stands for the address where students read more. Until
+    the kit is published, the owner may be a ``placeholder``.
     """
 
     owner: str
@@ -46,7 +46,7 @@ class Repository:
         return f"https://raw.githubusercontent.com/{path}/{name}"
 
     def notebook(self, unit: Unit) -> str:
-        """Where Colab opens a unit's release notebook."""
+        """The address at which Colab opens a unit's release notebook."""
         path = f"{self.owner}/{self.repository}/blob/{self.branch}"
         return f"{_COLAB}/github/{path}/notebooks/{unit.label}.ipynb"
 
@@ -57,7 +57,7 @@ class Repository:
 
     @property
     def is_public(self) -> bool:
-        """Whether an owner is named, so that the addresses lead somewhere."""
+        """Whether a real owner is named, so that the addresses exist."""
         return not self.placeholder
 
     @property
@@ -67,7 +67,7 @@ class Repository:
 
     @property
     def advice(self) -> str:
-        """The address of what student.md says about AI assistants."""
+        """The address of the section of student.md about AI assistants."""
         folder = ".."
         if self.is_public:
             folder = f"{self.address}/blob/{self.branch}"
@@ -76,7 +76,7 @@ class Repository:
     def generated_cells(self, unit: Unit, version: str = "") -> dict[str, str]:
         """The cells below a notebook's title by id: a badge, and code to find checks.
 
-        The notice stands beside the badge.
+        The notice follows the badge in its cell.
 
         Args:
             version: the version of the wheel in the kit that the notebook is made for.
@@ -91,10 +91,11 @@ class Repository:
 
 
 def published(root: Path = ROOT, owner: str = "") -> Repository:
-    """Where ``[colab]`` in course.toml says that the kit is, or another owner's.
+    """The repository that ``[colab]`` in course.toml names, or another owner's.
 
     Raises:
-        UsageError: GitHub allows no such owner, or there is no such policy.
+        CourseError: course.toml names an unknown policy on AI assistants.
+        UsageError: the owner is not a valid GitHub account name.
     """
     notice = f"{assistants.policy(root).notice} [Details]({{advice}})"
     if records_attempts(root):

@@ -1,8 +1,8 @@
-"""Run programs that students wrote in sandboxes, since the build trusts none of them.
+"""Run students' programs in sandboxes, since the build does not trust them.
 
 A mistake may be a student's own program (``autograder unnamed --adopt``). It is never
-executed here: a sandbox, as grading uses it, executes the program and the probe, and
-only tensors and texts come back.
+executed in this process: a sandbox like those of grading executes the program and the
+probe, and only tensors and texts come back.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from autograder.sandbox.confine import Policy
 
-_CPU_SECONDS = 60.0  # of a program, for all its answers
-_SECONDS = 60.0  # to start, and for an answer
+_CPU_SECONDS = 60.0  # of a program, for all its answers together
+_SECONDS = 60.0  # to start the sandbox, and again for each answer
 _LOST = "the program gave no readable answer"
 _SOLUTIONS = CONTENT / "solutions"
 _NAMES = """\
@@ -52,7 +52,7 @@ with socket.socket(fileno=os.dup(int(os.environ[{channel!r}]))) as channel:
 def observe_answer(
     specification: Specification, answer: object, inputs: Answers
 ) -> Answers:
-    """What an object answers to inputs, in its sandbox if it is a student's program.
+    """Ask an object for its answers; a student's program answers in its sandbox.
 
     Raises:
         CourseError: this machine cannot create a sandbox.
@@ -63,10 +63,10 @@ def observe_answer(
 
 
 class ConfinedProgram:
-    """A student's program in place of an exercise's solution, in a sandbox of its own.
+    """A student's program in place of an exercise's solution, in a separate sandbox.
 
     Args:
-        code: the program, which sees the names that the unit's solutions see.
+        code: the program, which can use the names that the unit's solutions use.
     """
 
     def __init__(self, specification: Specification, code: str) -> None:
@@ -75,7 +75,7 @@ class ConfinedProgram:
         self._is_lost = False
 
     def answer(self, inputs: Answers) -> Answers:
-        """What the program answers to inputs; an error once its sandbox has ended.
+        """Ask the program for its answers; an error once its sandbox has ended.
 
         Raises:
             CourseError: this machine cannot create a sandbox.
@@ -87,7 +87,7 @@ class ConfinedProgram:
             send(channel, "ask", inputs, within(_SECONDS))
             return receive(channel, Limits(), within(_SECONDS))[1]
         except WireError:
-            self._is_lost = True  # a late answer would be taken for the next one
+            self._is_lost = True  # else a late answer would pass for the next one
             return {RAISED: _LOST}
 
     def _start(self) -> socket.socket:
@@ -121,7 +121,7 @@ class ConfinedProgram:
         return sandbox.judge_socket
 
     def _policy(self) -> Policy:
-        """The limits of a submission, with solutions readable, whose names it uses."""
+        """The limits of a submission, with read access to the solutions it imports."""
         from autograder.sandbox.confine import Policy
 
         shipped = manifest.read(find_unit(self._specification.unit)).ships
@@ -132,6 +132,7 @@ class ConfinedProgram:
 def _end(
     manager: Any, client: Any, folder: tempfile.TemporaryDirectory[str]
 ) -> None:  # fmt: skip
+    """Shut a program's sandbox down, and delete its folder."""
     client.stop_channels()
     manager.shutdown_kernel(now=True)
     manager.cleanup_resources()

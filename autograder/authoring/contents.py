@@ -1,4 +1,4 @@
-"""The part of a notebook's structure that ships: numbers, cells, names, short path."""
+"""The structure of a notebook that ships to students: numbers, cells, short path."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autograder.course.language import Wording
 
 
 def read(unit: Unit, cells: Sequence[Cell], source: str) -> Contents:
-    """The contents of a unit, from its cells and the notebook that they make."""
+    """Extract a unit's contents from its cells and from the built source notebook."""
     words = cells[0].words
     places = {
         grade_ids.exercise_of(name): place for name, place in _places(source, words)
@@ -32,7 +32,7 @@ def read(unit: Unit, cells: Sequence[Cell], source: str) -> Contents:
 
 
 def _places(source: str, words: Wording) -> Iterator[tuple[str, ExercisePlace]]:
-    """Each exercise's grade id and place: its text, then the answer cell below it."""
+    """Yield each exercise's grade id and place: its number, text cell and names."""
     number = text = ""
     for cell in nbformat.reads(source, as_version=4).cells:
         mark = cell.metadata.get("nbgrader", {})

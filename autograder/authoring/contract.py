@@ -1,4 +1,4 @@
-"""What an exercise's docstring promises of every call, whatever the inputs are."""
+"""Properties that an exercise's docstring promises of every call, for all inputs."""
 
 from __future__ import annotations
 
@@ -8,43 +8,48 @@ from typing import Any
 
 from autograder.authoring.draw import Draw
 
-# Named tensors, or named text, as `checks.exercise.Value` has it; whoever makes them
-# knows which is which, and works on them.
+# Tensors and texts by name, as `checks.exercise.Value` defines them. The values are
+# typed as Any, because the functions that make them compute with them.
 Inputs = dict[str, Any]
 Maker = Callable[[Draw], Inputs]
-# Inputs by what is special about them; Sizes until an exercise is complete.
+# From a Draw to inputs by a label for what is special about them. Until the exercise is
+# completed (sizes.py), values may also be InputSizes.
 SpecialSizes = Callable[[Draw], dict[str, Any]]
 
 OF_MODULES = (
     "steady", "alone", "spread", "training", "gradient", "loaded", "start"
 )  # fmt: skip
 USUAL = ("steady", "alone", "spread", "gradient")
-OF_ATTENTION = (*OF_MODULES, "closed")  # of a module that makes its own scores
-OF_TABLES = ("steady", "alone", "spread")  # where no gradient is asked for
+OF_ATTENTION = (*OF_MODULES, "closed")  # for modules that compute attention scores
+OF_TABLES = ("steady", "alone", "spread")  # for functions without gradients
 
 
 @dataclass(frozen=True, kw_only=True)
 class Contract:
-    """How an exercise's object is called, and which properties that call has.
+    """How an exercise's object is called, and which properties these calls have.
 
-    What is not said follows from the exercise's signature, if a case is by sizes.
+    Fields that are omitted follow from the exercise's signature, if a case states its
+    inputs by sizes.
 
     Args:
-        arguments: in their order, ``"x: B L d; mask?: L L | B L L"``: the dimensions of
-            each tensor, in each form that is allowed, the fullest last. B is the
-            batch, names with L are lengths; a question mark: may be None.
-        results: the same for what comes back, one form each.
-        on: the kinds of cases on whose inputs the object is called in other ways.
-        ways: names of these ways (`autograder.checks.properties.WAYS`).
+        arguments: in order, ``"x: B L d; mask?: L L | B L L"``: the dimensions of each
+            tensor, in each form that is allowed, with the most dimensions last. B is
+            the batch, names with L are lengths, and ``?`` marks one that may be None.
+        results: the same for results, with one form each.
+        on: the kinds of cases on whose inputs the object is called in further ways.
+        ways: the names of these ways (`autograder.checks.properties.WAYS`).
         module: whether the object creates a module, which is then called.
-        dropout: kinds of cases, and what their inputs need to hold a rate.
-        sizes: from a Draw to inputs by what is special about them ("one sentence"); or,
-            by the same, what differs from the sizes of the first case by sizes.
-        typed: whether results have the type of the inputs, in float64, too.
-        narrow: whether they have it in bfloat16, too.
-        named: whether a module's parameters have the names of the text and no others.
-        alone: whether its state dict holds nothing else at all.
-        shown: whether results but the first are there to look at, without a gradient.
+        dropout: the kinds of cases on which dropout is tested, and the inputs, by name,
+            that set its rate.
+        sizes: a function from a Draw to inputs of special sizes, by a label such as
+            "one sentence"; or by label the values that differ from those of the first
+            case that states its inputs by sizes.
+        typed: whether results have the dtype of the inputs, also in float64.
+        narrow: whether they also have it in bfloat16.
+        named: whether a module's parameters have exactly the names that the text gives.
+        alone: whether its state dict holds nothing but these parameters.
+        shown: whether only the first result needs a gradient, because the others are
+            there to be looked at.
     """
 
     arguments: str = ""
@@ -62,7 +67,7 @@ class Contract:
 
 
 def special(**kinds: Any) -> SpecialSizes:
-    """Inputs, stated as in a case, by what is special about them; ``_`` is a space."""
+    """A contract's special inputs, stated as in a case, by label; ``_`` is a space."""
 
     def draw_all(draw: Draw) -> dict[str, Any]:
         return {

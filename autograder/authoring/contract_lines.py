@@ -1,9 +1,9 @@
 """The lines of an exercise's contract, and what tests each of them.
 
 The lines are those of the folded contract above an exercise, and the errors that its
-docstrings promise. A mistake, case or accepted solution names its line by some of its
-words, or several lines: ``wrong(..., tests="its memory; same dtype")``. Functions in
-`ready_made` test the line that forbids them.
+docstrings promise. A mistake, case or accepted solution names the line that it tests by
+some words of that line, or several lines: ``wrong(..., tests="its memory; same
+dtype")``. Functions in `ready_made` test the line that forbids them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ITEM = re.compile(r"^- ", re.MULTILINE)
 
 
 def read_contracts(cells: Sequence[Cell]) -> dict[str, tuple[Cell, list[str]]]:
-    """The text above each exercise and the lines of its contract, by its name."""
+    """By exercise, the cell of its text and the lines of its contract."""
     contracts, text = {}, cells[0]
     for cell in cells:
         if cell.role == "exercise":
@@ -39,7 +39,7 @@ def read_contracts(cells: Sequence[Cell]) -> dict[str, tuple[Cell, list[str]]]:
 def describe_wrong_links(
     exercise: Specification, lines: Sequence[str]
 ) -> Iterator[str]:
-    """Whatever is said to test a line of the contract but does not name one line."""
+    """Describe each ``tests`` whose words do not identify one line of the contract."""
     for tester, words in list_links(exercise):
         count = len(find_lines(words, lines))
         if not lines:
@@ -55,7 +55,7 @@ def describe_wrong_links(
 
 
 def list_links(exercise: Specification) -> Iterator[tuple[str, str]]:
-    """What tests a line of the contract, such as "mutant flipped", and its words."""
+    """Yield what tests a line, such as "mutant flipped", and the words for the line."""
     testers = [(exercise.name, exercise.tests)]
     testers += [(f"mutant {mutant.name}", mutant.tests) for mutant in exercise.mutants]
     testers += [(f"case {kind.name}", kind.tests) for kind in exercise.cases]
@@ -65,7 +65,7 @@ def list_links(exercise: Specification) -> Iterator[tuple[str, str]]:
 
 
 def find_lines(words: str, lines: Sequence[str]) -> list[str]:
-    """The lines with these words; a line that is nothing else goes before others."""
+    """The lines that consist of these words, or else those that contain them."""
     return [line for line in lines if line == words] or [
         line for line in lines if words in line
     ]
@@ -92,6 +92,7 @@ def _list_errors(code: str) -> list[str]:
 
 
 def _raised(docstring: str) -> Iterator[str]:
+    """The names of the errors in the "Raises" section of a docstring."""
     for paragraph in re.split(r"\n\s*\n", docstring):
         title, _, items = paragraph.partition(":\n")
         if title == "Raises":

@@ -1,4 +1,4 @@
-"""Build units: either every product of a notebook in notebooks/, or none."""
+"""Build units: write all products of a notebook in notebooks/, or none."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def products(
     Args:
         given_names: the exercises that are given (edition.py); None: those that are
             given in ``source/``.
-        last: an earlier build, of which the references of unchanged exercises are
-            kept; None: all are drawn.
+        last: an earlier build, whose references are kept for unchanged exercises;
+            None: all are drawn.
 
     Raises:
         CourseError: with file and line of every fault; see the checks in this package.
@@ -84,7 +84,7 @@ def products(
 
 
 def _read_checked(unit: Unit, faults: Faults) -> list[notebook.Cell]:
-    """The cells of a unit; what its text and files say wrongly goes to ``faults``.
+    """Read a unit's cells; faults in its text and files are added to ``faults``.
 
     Raises:
         CourseError: with all faults, if the cells cannot be built.
@@ -120,6 +120,7 @@ def _read_checked(unit: Unit, faults: Faults) -> list[notebook.Cell]:
 def _build_checked(
     unit: Unit, cells: list[notebook.Cell], files: dict[Path, str | bytes], last: Build
 ) -> Products:
+    """Add the release and the references to ``files``, unless they have faults."""
     source = str(files[unit.source])
     released, faults = release.generate(unit, source), Faults()
     with faults.collect():
@@ -155,7 +156,7 @@ def build(
 
     Raises:
         CourseError: as `products`, or the source notebook was edited by a person, or
-            somebody has handed in another edition.
+            a student has handed in a different edition.
     """
     if source := _read_source(unit):
         adopt.refuse_edits(unit, source)
@@ -168,7 +169,7 @@ def build(
 
 
 def _read_source(unit: Unit) -> str:
-    """The source notebook of a unit's text; "" for a text with faults."""
+    """Generate the source notebook from a unit's text; "" if the text has faults."""
     try:
         return notebook.to_source(unit, edition.read(unit))
     except CourseError:
@@ -176,7 +177,7 @@ def _read_source(unit: Unit) -> str:
 
 
 def _refuse_handed_in(unit: Unit) -> None:
-    """Refuse to change what is graded once somebody has handed in."""
+    """Refuse to change the edition of a unit that a student has handed in."""
     if submissions := sorted((unit.root / "submitted").glob(f"*/{unit.label}")):
         raise CourseError(
             f"{len(submissions)} student(s) have handed in {unit.label}; for a new "
@@ -198,6 +199,7 @@ def is_built(unit: Unit) -> bool:
 
 
 def _reload(unit: Unit) -> None:
+    """Execute the solutions' module again, if it has been imported before."""
     importlib.invalidate_caches()
     name = f"{PACKAGE}.solutions.{unit.name}"
     if name in sys.modules:
@@ -205,10 +207,10 @@ def _reload(unit: Unit) -> None:
 
 
 def _reload_refused(unit: Unit, cells: list[notebook.Cell]) -> None:
-    """Run the solutions' module anew.
+    """Import the new module of the solutions, or reload it.
 
     Raises:
-        CourseError: it fails, for instance because an import is missing.
+        CourseError: the module fails, for instance because an import is missing.
     """
     try:
         _reload(unit)

@@ -13,13 +13,13 @@ FINENESS = 1 << 14  # steps between whole numbers
 class Draw:
     """Reproducible inputs: whole multiples of 2**-14, exact in float32 everywhere.
 
-    Neither float16 nor bfloat16 can hold them, so code that computes in these fails.
-    torch's own generators give other last digits on other processors; numpy's integers
-    do not, so references are byte-identical wherever they are built.
+    Neither float16 nor bfloat16 can represent them, so code that computes in these
+    types fails. The last digits of torch's generators depend on the processor, but
+    numpy's integers do not, so references are byte-identical wherever they are built.
     """
 
     def __init__(self, seed: int | str):
-        # The seed's letters, as the numbers that NumPy would make of each by itself.
+        # The bytes of the seed as uint32, to which NumPy would convert them anyway.
         letters = np.frombuffer(str(seed).encode(), dtype=np.uint8)
         self._rng = np.random.default_rng(letters.astype(np.uint32))
 
@@ -34,7 +34,7 @@ class Draw:
         return torch.tensor(self._rng.integers(low, high, size=shape))
 
     def flags(self, *shape: int, chance: float = 0.6) -> torch.Tensor:
-        """Booleans that are True with the given chance."""
+        """Booleans that are True with the probability ``chance``."""
         return torch.tensor(self._rng.random(size=shape) < chance)
 
     def weights(self, **shapes: tuple[int, ...]) -> dict[str, torch.Tensor]:

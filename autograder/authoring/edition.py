@@ -1,9 +1,10 @@
 """An edition of a unit: some exercises are given, and the others share their points.
 
-A given exercise is solved in the notebook, says so, and has no check. Checks and
-questions that are left sum to 100: questions in words keep their points, which their
-rubrics divide. The source notebook records what is given, so that a later build, the
-release and grading all have the same edition: points are what the cells say.
+The notebook shows the solution of a given exercise, marks it as given, and has no check
+of it. The points of the remaining checks and questions sum to 100; written questions
+keep theirs, because their rubrics divide them. The source notebook records which
+exercises are given, so that later builds, the release and grading all use the same
+edition, with the points that its cells state.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def read(unit: Unit) -> list[Cell]:
 
 
 def select_given(unit: Unit, name: str, queries: Sequence[str] = ()) -> tuple[str, ...]:
-    """Select what an edition gives: "full" nothing, "short" what is off the path.
+    """Select the exercises to give: none for "full", those off the path for "short".
 
     Args:
         queries: more exercises to give, as "unit/name", "name" or "5.9".
@@ -57,6 +58,7 @@ def select_given(unit: Unit, name: str, queries: Sequence[str] = ()) -> tuple[st
 
 
 def _find_exercise(query: str, numbered: dict[str, str], unit: Unit) -> str:
+    """Find an exercise by "unit/name", "name" or number; raises UsageError for none."""
     for name, number in numbered.items():
         if query in (name, name.partition("/")[2], number):
             return name
@@ -67,7 +69,7 @@ def _find_exercise(query: str, numbered: dict[str, str], unit: Unit) -> str:
 def apply(
     unit: Unit, cells: Sequence[Cell], given_names: Collection[str]
 ) -> list[Cell]:
-    """Give some exercises of a unit, whose cells stay as they are if there are none.
+    """Make some exercises of a unit given ones; without any, the cells do not change.
 
     Raises:
         CourseError: no exercise would be left to solve.
@@ -143,7 +145,7 @@ def _restate_points(cells: Sequence[Cell], points: dict[str, float]) -> list[Cel
 def _outline(
     cells: Sequence[Cell], outline: Cell, given_names: Collection[str]
 ) -> Cell:
-    """Rewrite the cell that says what there is to do and how long it takes."""
+    """Rewrite a unit's outline: the exercises to solve, and how long they take."""
     numbered = budget.numbers(cells)
     unsolved = [name for name in numbered if name not in given_names]
     listed = ", ".join(numbered[name] for name in numbered if name in given_names)

@@ -1,7 +1,7 @@
 """Operators that make mutants of a solution, on its syntax tree.
 
-Each operator takes a node and yields nodes that could stand in its place. Operators
-know nothing of the exercise, so they find what its author did not think of.
+Each operator takes a node and yields nodes to replace it with. Operators know nothing
+about the exercise, so they reveal gaps in its cases that its author did not think of.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from autograder.authoring.trees import (
 )
 
 Nodes = Iterator[ast.AST]
-HELPERS = "import torch\n_SEEN = {}\n"  # what the code of mutants may need
+HELPERS = "import torch\n_SEEN = {}\n"  # names that the code of mutants may use
 Operator = Callable[[ast.AST], Nodes]
 OPERATORS: dict[str, Operator] = {}
 
@@ -69,6 +69,7 @@ def swap_arguments(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def another_constant(node: ast.AST) -> Nodes:
+    """Negate a boolean, or change a number."""
     if isinstance(node, ast.Constant):
         value = node.value
         if isinstance(value, bool):
@@ -84,6 +85,7 @@ def another_constant(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def other_infinity(node: ast.AST) -> Nodes:
+    """Replace -math.inf by a finite number or by infinity."""
     if ast.dump(node) == ast.dump(ast.parse("-math.inf", mode="eval").body):
         for value in ("-20.0", "-100.0", "0.0", "math.inf"):
             yield _expression(value)
@@ -101,6 +103,7 @@ _PAIRS: dict[type, Any] = {
 
 @into(OPERATORS)
 def another_sign(node: ast.AST) -> Nodes:
+    """Replace an operator or a comparison by a related one, such as + by -."""
     if isinstance(node, ast.Compare) and type(node.ops[0]) in _PAIRS:
         yield replace_fields(node, ops=[_PAIRS[type(node.ops[0])](), *node.ops[1:]])
     if sign := _PAIRS.get(type(getattr(node, "op", None))):
@@ -112,13 +115,14 @@ def exchange_operands(node: ast.AST) -> Nodes:
     """Exchange operands where their order matters, as in sums of literal lists."""
     if not isinstance(node, ast.BinOp):
         return
-    both_ways = isinstance(node.op, ast.Add | ast.Mult | ast.BitAnd | ast.BitOr)
-    if not both_ways or isinstance(node.left, ast.List | ast.ListComp):
+    commutes = isinstance(node.op, ast.Add | ast.Mult | ast.BitAnd | ast.BitOr)
+    if not commutes or isinstance(node.left, ast.List | ast.ListComp):
         yield ast.BinOp(node.right, node.op, node.left)
 
 
 @into(OPERATORS)
 def one_operand(node: ast.AST) -> Nodes:
+    """Replace an operation by one of its operands."""
     if isinstance(node, ast.BinOp):
         yield node.left
         yield node.right
@@ -128,6 +132,7 @@ def one_operand(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def remove_a_call(node: ast.AST) -> Nodes:
+    """Replace a call by the object whose method it calls, or by its first argument."""
     if isinstance(node, ast.Call):
         if isinstance(node.func, ast.Attribute):
             yield node.func.value
@@ -136,6 +141,7 @@ def remove_a_call(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def only_in_training(node: ast.AST) -> Nodes:
+    """Make a call in training mode only, or in evaluation mode only."""
     if isinstance(node, ast.Call) and node.args:
         yield _expression("whole if self.training else x", whole=node, x=node.args[0])
         yield _expression("x if self.training else whole", whole=node, x=node.args[0])
@@ -143,6 +149,7 @@ def only_in_training(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def a_condition(node: ast.AST) -> Nodes:
+    """Make a condition constant, or negate it."""
     if isinstance(node, ast.If | ast.IfExp | ast.While):
         always = [] if isinstance(node, ast.While) else [ast.Constant(True)]
         negated = ast.UnaryOp(ast.Not(), node.test)
@@ -158,17 +165,20 @@ def remove_a_statement(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def forget_to_add(node: ast.AST) -> Nodes:
+    """Replace an assignment such as ``x += y`` by ``x = y``."""
     if isinstance(node, ast.AugAssign):
         yield ast.Assign([node.target], node.value, lineno=node.lineno)
 
 
 @into(OPERATORS)
 def detach(node: ast.AST) -> Nodes:
+    """Cut the gradient of an assigned or returned value."""
     yield from _wrap_value("value.detach()", node)
 
 
 @into(OPERATORS)
 def cast(node: ast.AST) -> Nodes:
+    """Round an assigned or returned value to a type of less precision."""
     for number in ("float16", "bfloat16"):
         text = f"value.to(torch.{number}).to(torch.get_default_dtype())"
         yield from _wrap_value(text, node)
@@ -190,6 +200,7 @@ def _wrap_value(text: str, node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def results(node: ast.AST) -> Nodes:
+    """Return results in reverse order, only the first of them, or None."""
     if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
         yield ast.Return(ast.Tuple(node.value.elts[::-1], ast.Load()))
         yield ast.Return(node.value.elts[0])
@@ -227,7 +238,7 @@ def _optional(node: ast.FunctionDef) -> set[str]:
 
 @into(OPERATORS)
 def another_name(node: ast.AST) -> Nodes:
-    """Use another argument of the same function in place of this one."""
+    """Use a different argument of the same function in place of this one."""
     if not isinstance(node, ast.FunctionDef):
         return
     names = [a.arg for a in node.args.args if a.arg != "self"]
@@ -246,6 +257,7 @@ def another_name(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def slices(node: ast.AST) -> Nodes:
+    """Remove a bound of a slice, or move it by one."""
     if isinstance(node, ast.Slice):
         for field in ("lower", "upper"):
             if (bound := getattr(node, field)) is None:
@@ -277,6 +289,7 @@ def registration(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def errors(node: ast.AST) -> Nodes:
+    """Raise an error of a different type, or return None instead."""
     if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
         for name in ("AssertionError", "RuntimeError", "Exception", "TypeError"):
             call = ast.Call(ast.Name(name, ast.Load()), node.exc.args, [])

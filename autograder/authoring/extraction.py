@@ -1,4 +1,4 @@
-"""Extract what a translator is given: every sentence of the engine and of a unit.
+"""Extract the sentences of the engine and of a unit, for translators.
 
 The sentences of the engine and of probes are in their code: `_`, `translatable`,
 `plural` and `template` mark them, and every text of a probe with a space in it is
@@ -21,6 +21,7 @@ from autograder.checks.naming import PATTERN
 from autograder.course import Unit
 from autograder.root import ENGINE
 
+# Functions and classes that mark sentences, with the indices of these arguments.
 MARKS = {
     "_": (0,),
     "translatable": (0,),
@@ -28,7 +29,7 @@ MARKS = {
     "template": (0,),
     "Crash": (1, 2),
 }
-DECLARING = ("probe", "_DefaultProbe")  # calls that declare names and report none
+DECLARING = ("probe", "_DefaultProbe")  # calls that only declare names of answers
 _WORDS = re.compile(r"[A-Za-z]{2}.* |^[A-Za-z] [A-Za-z{]| [A-Za-z]{2}")
 _WORD = re.compile(r"[a-z]{2,}")
 _PARAMETERS = re.compile(r"([\w.]+ \([\d, ]*\)(, |$))+")  # names and shapes
@@ -36,7 +37,10 @@ _PARAMETERS = re.compile(r"([\w.]+ \([\d, ]*\)(, |$))+")  # names and shapes
 
 @dataclass(frozen=True)
 class Message:
-    """A sentence, or a template of one; ``many`` is its plural, if it has one."""
+    """A sentence to translate; ``many`` is its plural, if it has one.
+
+    A ``raised`` message is a template, whose fields are filled in where it is reported.
+    """
 
     text: str
     many: str = ""
@@ -45,7 +49,7 @@ class Message:
 
 
 def of_engine() -> list[Message]:
-    """The sentences of checks and of grading, in the order of files; each once."""
+    """The sentences of checks and of grading in the order of their files, each once."""
     rooms = (ENGINE / room for room in ("checks", "grading"))
     files = [file for room in rooms for file in sorted(room.rglob("*.py"))]
     return _drop_duplicates(m for file in files for m in of_file(file, ENGINE))
@@ -55,7 +59,8 @@ def of_unit(unit: Unit, engine: Sequence[Message]) -> list[Message]:
     """The sentences of a unit's probes and references; each once.
 
     Args:
-        engine: the messages of `of_engine`; names and results may fit their templates.
+        engine: the messages of `of_engine`, whose templates also translate names and
+            results of the unit.
     """
     reported = probes(unit)
     known_messages = [*engine, *reported]
@@ -73,7 +78,7 @@ def probes(unit: Unit) -> list[Message]:
 
 
 def shipped_sentences(unit: Unit, engine: Sequence[Message]) -> set[str]:
-    """The sentences of a unit that its kit holds in English; see `of_unit`."""
+    """The sentences of a unit that ship to students in English; see `of_unit`."""
     reported = probes(unit)
     known_messages = [*engine, *reported]
     messages = list(reported)
@@ -83,6 +88,7 @@ def shipped_sentences(unit: Unit, engine: Sequence[Message]) -> set[str]:
 
 
 def _load_exercises(unit: Unit, visibility: str) -> Iterable[Exercise]:
+    """The exercises in a unit's public or hidden references; none if there are none."""
     if unit.name not in references.units(visibility):
         return ()
     return references.load(unit.name, visibility).values()
@@ -91,7 +97,10 @@ def _load_exercises(unit: Unit, visibility: str) -> Iterable[Exercise]:
 def of_exercise(
     exercise: Exercise, known_messages: Iterable[Message]
 ) -> Iterator[Message]:
-    """The sentences in an exercise's references, without names and results we know."""
+    """The sentences in an exercise's references.
+
+    Names and results that the known messages cover are left out.
+    """
     texts = [exercise.title]
     for mistake in exercise.mistakes.values():
         texts += [mistake.says, mistake.asks]
@@ -113,7 +122,7 @@ def of_exercise(
 
 
 def _leaves(text: str, catalogue: Catalogue) -> Iterator[str]:
-    """The parts of a name or of a result that are words, and are in no template."""
+    """The parts of a name or result that are words and that no template covers."""
     for part in JOINED.split(text)[::2]:
         if part in catalogue.sentences or _is_list(part) or _PARAMETERS.fullmatch(part):
             continue

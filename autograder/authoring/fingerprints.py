@@ -1,11 +1,12 @@
-"""What the references of an exercise depend on, as a digest for each exercise.
+"""Digests of all that the references of an exercise depend on.
 
-A build draws only those exercises again whose digest has changed. It covers the modules
-of the engine that draw and score, and of the course's modules the statements that the
-exercise, its probe and its solution can reach: all that bind a name which is a word of
-theirs. Words in texts count, too, since mistakes are edits of text. Files of data count
-where code names them, or looks beside its own file. What a mistake says and asks is
-no part of it, since no answer depends on these words; they have a digest of their own.
+A build redraws only those exercises whose digest has changed. A digest covers the
+modules of the engine that draw and score, and those statements of the course's modules
+that the exercise, its probe and its solution can reach: a statement is reached if it
+binds a name that occurs in another one. Words inside strings count as names, because
+mistakes are edits of source text. A data file counts if code names it, or mentions
+``__file__`` in the same folder. What a mistake says and asks is not covered, since no
+answer depends on it; the build compares these texts separately.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from pathlib import Path
 from autograder.course import Unit
 from autograder.root import CONTENT, ENGINE, PACKAGE, ROOT
 
-# Modules of the engine that compute, compare, score and store answers.
+# Modules of the engine that compute, compare, score and store answers; the digest also
+# covers what they import.
 _ROOTS = ("cases", "catalogue", "references", "verify")
 # Names that the engine looks up in modules of the course.
 _LOOKED_UP = {"EXERCISE", "MEASURE"}
@@ -29,7 +31,7 @@ _BASES = {"autograder": ENGINE, PACKAGE: CONTENT}
 _MENTIONED = re.compile(rf"\b(?:{'|'.join(_BASES)})(?:\.\w+)+")
 _IMPORTED = re.compile(r"\bfrom\s+([\w.]+)\s+import\s+(?:\(([^)]*)\)|(.*))")
 _WORD = re.compile(r"[^\W\d]\w*")
-# Folders and files of which no answer depends.
+# Folders and files on which no answer depends.
 _LEFT_OUT = {"references", "translations", "unit.toml"}
 
 
@@ -53,8 +55,8 @@ class Fingerprints:
     """Digests of what a unit's exercises depend on, as the files are at present.
 
     Args:
-        targets: what each exercise's check is given, by the exercise's name, in the
-            order of the notebook.
+        targets: the names of the objects that each exercise's check receives, by the
+            exercise's name, in the order of the notebook.
     """
 
     def __init__(self, unit: Unit, targets: Mapping[str, str]) -> None:
@@ -72,7 +74,7 @@ class Fingerprints:
     def of_exercise(self, name: str, stub: str, seed: str) -> tuple[str, str]:
         """The digest of an exercise with its stub, drawn from a term's seed.
 
-        The second string is all that its mistakes say and ask.
+        The second string holds all texts that its mistakes say and ask.
         """
         statements = self._reach(name)
         words = {word for statement in statements for word in statement.words}
@@ -128,17 +130,18 @@ class Fingerprints:
         return reached
 
     def _measures(self, words: set[str]) -> set[Path]:
-        """The measures that are named, and are imported by their names."""
+        """The files of measures that code names, since these are imported by name."""
         files = (CONTENT / "measures").glob("*.py")
         return {file for file in files if file.stem in words}
 
     def _read(self, path: Path) -> list[_Statement]:
-        """A file's statements; one for a file of data, or of the engine."""
+        """A file's statements; a data file or engine module counts as one statement."""
         if path not in self._contents:
             self._contents[path] = list(self._split(path))
         return self._contents[path]
 
     def _split(self, path: Path) -> Iterator[_Statement]:
+        """Split a module of the course into statements; other files are one each."""
         data = path.read_bytes() if path.is_file() else b""
         if path.suffix != ".py" or path.is_relative_to(ENGINE):
             code = data.decode() if path.suffix == ".py" else ""
@@ -162,7 +165,7 @@ class Fingerprints:
             yield _Statement(path, digest, text, messages, names, words, files)
 
     def _files_of(self, code: str, path: Path) -> Iterator[Path]:
-        """The modules that code imports, and the data that it names or lies beside."""
+        """The modules that code imports, and the data files on which it may depend."""
         for package, *listed in _IMPORTED.findall(code):
             for name in _WORD.findall("".join(listed)):
                 yield from _find_modules(f"{_resolve(package, path)}.{name}")
@@ -177,13 +180,13 @@ def _digest(path: Path, data: bytes) -> str:
 
 
 def _take_out_messages(code: str) -> tuple[str, str]:
-    """Code without what its mistakes, ``wrong(name, says, asks)``, say and ask."""
+    """Remove what mistakes, ``wrong(name, says, asks)``, say and ask; return both."""
     texts = [
         ast.get_source_segment(code, message) or ""
         for call in ast.walk(ast.parse(code))
         if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "wrong"
         for message in call.args[1:3]
-        if isinstance(message, ast.Constant)  # others may name what is elsewhere
+        if isinstance(message, ast.Constant)  # an expression may name other statements
     ]
     for text in texts:
         code = code.replace(text, "", 1)
@@ -203,7 +206,7 @@ def _resolve(package: str, path: Path) -> str:
 
 
 def _find_modules(name: str) -> Iterator[Path]:
-    """The files of a module and of the packages around it, of those in ``_BASES``."""
+    """The files of a module and its parent packages, if it is in one of ``_BASES``."""
     base, *parts = name.split(".")
     if base not in _BASES:
         return

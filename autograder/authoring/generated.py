@@ -1,7 +1,7 @@
 """Generated mutants: how many there are, how many are caught, and which survive.
 
 A survivor is either equivalent to the solution, and listed with the reason in
-``survivors.json``, or it shows what no case tries.
+``survivors.json``, or it reveals a gap in the cases.
 """
 
 from __future__ import annotations
@@ -30,14 +30,17 @@ from autograder.checks.time_limit import TooLongError, limit
 from autograder.root import CONTENT
 
 REASONS = CONTENT / "authoring" / "survivors.json"
-# A mutant that takes TIMES as long as the solution, and SECONDS of CPU time, is taken
-# for one that never ends, and counts as caught.
+# A mutant that takes TIMES as long as the solution, and at least SECONDS of CPU time,
+# counts as caught, because it probably never ends.
 TIMES, SECONDS = 20, 0.5
 
 
 @dataclass
 class Count:
-    """How the cases of one exercise judge its generated mutants."""
+    """How many generated mutants of an exercise its cases catch.
+
+    ``explained`` mutants are equivalent to the solution, with a reason on record.
+    """
 
     name: str
     generated: int = 0
@@ -86,7 +89,7 @@ def describe(mutation: Mutation) -> str:
 
 
 def read_reasons() -> dict[str, dict[str, str]]:
-    """Read why mutants are equivalent: by exercise, patterns (* for anything)."""
+    """Read the reasons why mutants are equivalent, by exercise and wildcard pattern."""
     return json.loads(REASONS.read_text()) if REASONS.is_file() else {}
 
 
@@ -105,6 +108,7 @@ def is_caught(
 
 
 def _fails(specification: Specification, answer: object, cases: Iterable[Case]) -> bool:
+    """Whether an object gives a wrong answer in one of the cases."""
     probe = find(specification.name)
     return any(
         not compare(case, observe(probe, answer, dict(case.inputs))).passed
@@ -113,6 +117,7 @@ def _fails(specification: Specification, answer: object, cases: Iterable[Case]) 
 
 
 def _object(specification: Specification, mutation: Mutation) -> object:
+    """Execute a mutant's code, and return the object that it defines."""
     names = namespace(specification)
     run_source(HELPERS, names, "<helpers>")
     run_source(mutation.source, names, "<generated>")

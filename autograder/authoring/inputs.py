@@ -1,4 +1,4 @@
-"""Inputs that exercises of several units, or of attention, share."""
+"""Inputs that several exercises use: masks and shapes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ def causal_mask(length: int) -> torch.Tensor:
 
 
 def open_mask(draw: Draw, *shape: int, chance: float = 0.5) -> torch.Tensor:
-    """A mask with an allowed and a masked entry in every row, at random places."""
+    """A random mask with at least one allowed and one masked entry in every row."""
     keep = draw.flags(*shape, chance=chance)
-    turn = draw.ids(0, shape[-1], *shape[:-1], 1)
-    keep = keep.scatter(-1, turn, True)
-    return keep.scatter(-1, (turn + 1) % shape[-1], False)
+    allowed = draw.ids(0, shape[-1], *shape[:-1], 1)
+    keep = keep.scatter(-1, allowed, True)
+    return keep.scatter(-1, (allowed + 1) % shape[-1], False)
 
 
 def sizes_of(shape: str, **sizes: int) -> tuple[int, ...]:

@@ -1,10 +1,10 @@
-"""What a unit was last built from, as ``source/NN_unit.built`` records it.
+"""The record of what a unit was last built from, ``source/NN_unit.built``.
 
-The first line is the fingerprint of the source notebook (adopt.py). Then come a digest
-of the reference files, and for each exercise that of what its references depend on
-(fingerprints.py), with its points and a digest of its texts. A build leaves the
-references of an exercise as they are while both digests hold; without the record, it
-draws them all.
+The first line is the fingerprint of the source notebook (adopt.py), and the second one
+a digest of the reference files. A line for each exercise follows: a digest of what its
+references depend on (fingerprints.py), its name, its points, and a digest of its texts.
+A build keeps the references of an exercise while the reference files and what they
+depend on have not changed; without the record, it draws them all.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from autograder.course import Unit
 class Build:
     """Digests of what a build was made from, and of what it wrote.
 
-    ``exercises`` are lines by name: the digest of what an exercise depends on, its
-    name, its points, and a digest of its title, its contract and what its mistakes
-    say, in the order of the notebook.
+    ``exercises`` holds a line for each exercise, by its name and in the order of the
+    notebook: the digest of what it depends on, its name, its points, and a digest of
+    its title, its contract and the texts of its mistakes.
     """
 
     source: str = ""
@@ -39,13 +39,13 @@ class Build:
         return "".join([self.source, *(f"{line}\n" for line in lines)])
 
     def has_references_of(self, last: Build) -> bool:
-        """Whether the references of an earlier build are those of this one, too."""
+        """Whether an earlier build's references can be kept for all exercises."""
         same_order = list(self.exercises.items()) == list(last.exercises.items())
         return same_order and self.references == last.references
 
     def unchanged_since(self, last: Build) -> set[str]:
-        """The exercises whose references would be those of an earlier build."""
-        if self.references != last.references:  # somebody else wrote them
+        """The exercises for which an earlier build's references can be kept."""
+        if self.references != last.references:  # the files have changed since then
             return set()
         digests = {line.split()[0] for line in last.exercises.values()}
         return {n for n, line in self.exercises.items() if line.split()[0] in digests}
@@ -75,8 +75,8 @@ def describe_exercises(
     """The lines of a unit's exercises, as `Build` has them.
 
     Args:
-        stubs: what the release has students complete, by the exercise's name.
-        seed: this term's.
+        stubs: the code that students complete in the release, by the exercise's name.
+        seed: this term's seed, from which hidden cases are drawn.
     """
     checks = {cell.name: cell for cell in cells if cell.role == "check"}
     targets = {name: target(cell) for name, cell in checks.items()}

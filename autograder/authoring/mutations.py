@@ -1,4 +1,4 @@
-"""Mutants of a solution that operators make on its syntax tree."""
+"""Generate mutants of a solution by applying operators to its syntax tree."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autograder.authoring.trees import (
 )
 
 _ALL = OPERATORS | SLIPS
-# Operators for what happens at every call; they mean nothing where a module is created.
+# Operators that change a call; they make no sense in a module's ``__init__``.
 IN_CALLS = {"only in training", "detach", "cast", "remember"}
 
 
@@ -32,16 +32,16 @@ class Mutation:
 
 
 def mutations(source: str) -> Iterator[Mutation]:
-    """Every mutant of a function or class that the operators make, each code once."""
+    """Yield all mutants of a function or class, without duplicates."""
     tree = _without_documentation(ast.parse(source))
     codes = {ast.unparse(tree)}
-    making, messages = inside(tree, _is_init), inside(tree, is_raise)
+    in_init, messages = inside(tree, _is_init), inside(tree, is_raise)
     for holder, field, index in list(places(tree)):
         node = get(holder, field, index)
         if node in messages:
             continue
         for operator, replacement in _candidates(node):
-            if node in making and operator in IN_CALLS:
+            if node in in_init and operator in IN_CALLS:
                 continue
             replace_node(holder, field, index, replacement)
             code = ast.unparse(ast.fix_missing_locations(tree))
@@ -67,11 +67,13 @@ def _is_init(node: ast.AST) -> bool:
 
 
 def _change(old: ast.AST, new: ast.AST) -> str:
+    """Describe a change as "old code -> new code", in one line."""
     texts = (" ".join(ast.unparse(node).split()) for node in (old, new))
     return " -> ".join(texts)
 
 
 def _candidates(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """Yield each possible replacement of a node, with the operator's name."""
     for name, operator in _ALL.items():
         for replacement in operator(node):
             yield name, replacement

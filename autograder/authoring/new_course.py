@@ -1,9 +1,9 @@
-"""Create a course of one's own: a repository with some units, without the others.
+"""Create a new course: a repository with some of this course's units.
 
 The notebook, exercises, solutions and references of a unit that is left out are not
-copied. Neither are tests and benchmarks that name it, nor files that import one of
-these. README and docs/ are derived anew from the units that remain. The first commit
-says of which commit it is a copy.
+copied. Neither are tests and benchmarks that name it, nor tests and benchmarks that
+import one of these. README and docs/ are generated anew from the units that remain. The
+message of the first commit names the commit from which the course was copied.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from autograder.course import Unit, units
 from autograder.course.errors import CourseError
 from autograder.root import PACKAGE
 
-_EXAMPLES = ("tests/", "benchmarks/")  # may name any unit
+_EXAMPLES = ("tests/", "benchmarks/")  # whose files may name any unit
 _LEFT_OUT = "tests/left_out.txt"
 _REASONS = f"{PACKAGE}/authoring/survivors.json"
 _IMPORTED = re.compile(r"^(?:from|import) ([\w.]+)(?: import (.+))?$", re.MULTILINE)
@@ -35,7 +35,7 @@ def create(chosen: Iterable[Unit], root: Path, folder: Path) -> list[str]:
         folder: must not exist, or be empty.
 
     Returns:
-        The paths of the examples that were left out.
+        The paths of the tests and benchmarks that were left out.
 
     Raises:
         CourseError: a unit builds on one that is not chosen, the folder holds
@@ -88,8 +88,8 @@ def commit(folder: Path, message: str) -> None:
     email = subprocess.run(
         ["git", "config", "user.email"], cwd=folder, capture_output=True, check=False
     ).stdout.strip()
-    nobody = ["-c", "user.name=new-course", "-c", "user.email=new-course@localhost"]
-    identity = [] if email else nobody
+    default = ["-c", "user.name=new-course", "-c", "user.email=new-course@localhost"]
+    identity = [] if email else default
     _run(folder, "git", *identity, "commit", "-q", "--no-gpg-sign", "-m", message)
 
 
@@ -122,7 +122,7 @@ def _is_part_of(name: str, dropped: Collection[Unit]) -> bool:
 
 
 def is_named(unit: str, text: str) -> bool:
-    """Whether a text names a unit, "attention"; a word of its prose does not."""
+    """Whether code in a text names a unit; the word "attention" in prose does not."""
     if "_" in unit:
         return unit in text
     code = rf"""[/."'_]{unit}(?![a-z])|import [^\n]*\b{unit}\b"""
@@ -132,7 +132,10 @@ def is_named(unit: str, text: str) -> bool:
 def find_affected(
     root: Path, names: Iterable[str], dropped: Collection[str]
 ) -> set[str]:
-    """Find tests and benchmarks that name one of these units, or import such a file."""
+    """Find tests and benchmarks that depend on units which are left out.
+
+    They name such a unit, or import or use the fixtures of a file that does.
+    """
     texts = {
         name: (root / name).read_text(encoding="utf-8", errors="replace")
         for name in names
@@ -160,6 +163,7 @@ def _conftest(name: str) -> str:
 
 
 def _module(name: str) -> str:
+    """The module that a file, "tests/x.py", defines: "tests.x"."""
     return name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
@@ -173,7 +177,7 @@ def _imports(text: str) -> set[str]:
 
 
 def _drop_reasons(path: Path, dropped: Collection[Unit]) -> None:
-    """Drop the reasons for mutants of exercises that are left out."""
+    """Drop the reasons for equivalent mutants of units that are left out."""
     reasons = json.loads(path.read_text(encoding="utf-8"))
     names = {unit.name for unit in dropped}
     remaining = {

@@ -1,7 +1,7 @@
-"""A new exercise: its cells and its file, ready to fill in.
+"""Create a new exercise: its cells and its file, for the author to fill in.
 
-The skeleton is an exercise that works, with `MARK` in its texts wherever the author has
-something to write. A unit with such a mark in it is not built.
+The skeleton is an exercise that works, with `MARK` wherever the author has something to
+write. A unit that contains this mark cannot be built.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CELL = re.compile(r"^# %%.*$", re.MULTILINE)
 _CODE = re.compile(r"^# %%(?! \[markdown\]).*$", re.MULTILINE)
 
 _TEMPLATES = Path(__file__).parent / "templates"
-# What the skeleton's signature is written in, if the notebook has not imported it.
+# Imports for the skeleton's signature, added if the notebook does not have them.
 _IMPORTS = {
     "Float": "from jaxtyping import Float",
     "Tensor": "from torch import Tensor",
@@ -65,7 +65,7 @@ def create(unit: Unit, name: str) -> list[Path]:
 
 
 def refuse_unfinished(unit: Unit) -> None:
-    """Refuse a unit in which something is still to be written.
+    """Refuse a unit in which the skeleton of an exercise is not filled in.
 
     Raises:
         CourseError: with file and line of each mark of the skeleton.
@@ -75,6 +75,7 @@ def refuse_unfinished(unit: Unit) -> None:
 
 
 def _marks(unit: Unit) -> Iterator[str]:
+    """Yield file, line and text of each `MARK` in a unit."""
     written = (*sorted(unit.folder.rglob("*.py")), *unit.folder.glob("*.toml"))
     for path in (unit.text, *written):
         for line, text in enumerate(_text(path).splitlines(), 1):
@@ -93,7 +94,7 @@ def _text(path: Path) -> str:
 def _with_cells(
     text: str, wording: Wording, count: int, words: Mapping[str, str]
 ) -> str:
-    """Add the cells to a notebook after its last check, and count them in its head."""
+    """Insert an exercise after a notebook's last check, and update the stated count."""
     marks = list(_CELL.finditer(text))
     checks = (i for i, mark in enumerate(marks) if ' check="' in mark[0])
     last = max(checks, default=len(marks) - 1)

@@ -8,7 +8,7 @@ A mistake has a name, a message, a question, and variants of the solution that m
           edit("argmax", "argmin"),
           edit("argmax", "neg().argmax", name="largest_negative"))
 
-Each variant has a name of its own, or is numbered: "least", "least_2".
+Variants without a name are named after the mistake, with numbers: "least", "least_2".
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def sizes(
 ) -> InputSizes:
     """Random inputs for a case, in these sizes: ``sizes(B=2, L=5, d_model=6)``.
 
-    The exercise's stub says which tensors have which dimensions. A name of an argument
-    has its value, its shape in letters, or a function from a Draw, and from sizes by
-    their names, to it: ``ids=lambda draw, B, L: draw.ids(4, 9, B, L)``. The others are
-    the fields of `InputSizes`.
+    The exercise's stub states the dimensions of each tensor. For an argument, give its
+    value, its shape in letters, or a function that draws it; its parameters are a Draw
+    and names of sizes: ``ids=lambda draw, B, L: draw.ids(4, 9, B, L)``. The remaining
+    parameters are the fields of `InputSizes`.
     """
     return InputSizes(values, below, scale, dtype)
 
@@ -50,21 +50,25 @@ def wrong(
     """A named mistake: what to say and to ask about it, and variants that make it.
 
     Args:
-        tests: the line of the contract that it breaks, by some of its words.
+        tests: some words of the line of the contract that the mistake breaks.
     """
     return Mutant(name=name, says=says, asks=asks, variants=variants, tests=tests)
 
 
 def right(name: str, variant: Variant, tests: str = "") -> Variant:
-    """A correct solution in another style, and the line that allows what it does."""
+    """A correct solution in a different style.
+
+    Args:
+        tests: some words of the line of the contract that allows this style.
+    """
     return replace(variant, name=name, tests=tests)
 
 
 def edit(old: str, new: str, *pairs: str, name: str = "") -> Variant:
-    """The solution with ``new`` in place of ``old``; ``pairs`` are more such pairs.
+    """The solution with ``new`` in place of ``old``; ``pairs`` are further such pairs.
 
     Raises:
-        ValueError: an old text has no new text.
+        ValueError: ``pairs`` ends with an old text without its new text.
     """
     texts = (old, new, *pairs)
     edits = [Edit(*pair) for pair in zip(texts[::2], texts[1::2], strict=True)]
@@ -72,7 +76,7 @@ def edit(old: str, new: str, *pairs: str, name: str = "") -> Variant:
 
 
 def source(code: str, name: str = "") -> Variant:
-    """Other code in place of the solution."""
+    """Code that replaces the whole solution."""
     return Variant(name=name, source=code)
 
 

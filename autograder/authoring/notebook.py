@@ -22,10 +22,10 @@ from autograder.course.notebooks import BADGE, FINDER
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 ROLES = ("exercise", "check", "written")
-EDITION = "edition"  # in a source notebook's metadata: what is given in it
-SPACING = ("lines_to_next_cell", "lines_to_end_of_cell_marker")  # of Jupytext
+EDITION = "edition"  # key of a source notebook's metadata about given exercises
+SPACING = ("lines_to_next_cell", "lines_to_end_of_cell_marker")  # Jupytext's metadata
 TITLE = "# @title "  # Colab shows it in place of a folded cell's code
-# How JupyterLab and Notebook, Colab, and the website are told to fold a cell's code.
+# Metadata that folds a cell's code in JupyterLab and Notebook, Colab, and the website.
 FOLDED = {
     "cellView": "form",
     "jupyter": {"source_hidden": True},
@@ -43,8 +43,8 @@ class Cell:
     """A cell of the hand-written form. ``role`` is "", or one of ROLES.
 
     A cell that ``is_given`` in an edition of the unit (edition.py) is not graded.
-    A ``folded`` cell draws or trains; nobody is asked to read it. The ``words`` of a
-    notebook's headings are those of its language.
+    A ``folded`` cell draws or trains, and is not meant to be read. ``words`` are the
+    terms that headings use in the notebook's language.
     """
 
     kind: str
@@ -63,13 +63,13 @@ class Cell:
         return of_cell(self.name)
 
     def locate(self, start: int) -> str:
-        """The file and line of a place in the cell's text."""
+        """The file and line of a position in the cell's text."""
         name, _, first = self.location.rpartition(":")
         return f"{name}:{int(first) + 1 + self.text.count(chr(10), 0, start)}"
 
 
 def read(unit: Unit) -> list[Cell]:
-    """The cells of the notebook that is built, in the course's language if it can be.
+    """Read a unit's notebook, in the course's language if there is a translation.
 
     Raises:
         CourseError: with file and line of every fault: unknown or mistyped metadata,
@@ -80,10 +80,10 @@ def read(unit: Unit) -> list[Cell]:
 
 
 def parse(text: str, unit: Unit, file: Path | None = None) -> list[Cell]:
-    """The cells of a text in the form of ``notebooks/NN_unit.py``; raises as `read`.
+    """Parse a text in the form of ``notebooks/NN_unit.py``; raises as `read`.
 
     Args:
-        file: where it stands, if that is not the notebook that is built.
+        file: the file that holds the text, if it is not ``unit.text``.
     """
     faults = Faults()
     cells = parse_leniently(text, unit, faults, file)
@@ -96,7 +96,7 @@ def parse(text: str, unit: Unit, file: Path | None = None) -> list[Cell]:
 def parse_leniently(
     text: str, unit: Unit, faults: Faults, file: Path | None = None
 ) -> list[Cell]:
-    """The cells of a text as far as they can be read; adds to ``faults`` what cannot.
+    """Parse the cells of a text as far as possible; add what is wrong to ``faults``.
 
     Raises:
         CourseError: no cell can be read.
@@ -125,6 +125,7 @@ def parse_leniently(
 def _cell(
     raw: nbformat.NotebookNode, location: str, unit: Unit, faults: Faults
 ) -> Cell:
+    """Parse one cell of the hand-written form; add what is wrong to ``faults``."""
     metadata = {k: v for k, v in raw.metadata.items() if k not in SPACING}
     roles = [role for role in ROLES if role in metadata]
     unknown = set(metadata) - {*ROLES, "points", "folded"}
@@ -151,6 +152,7 @@ def _cell(
 
 
 def _points(metadata: dict[str, Any], role: str, location: str) -> float:
+    """Read a cell's points, which exactly the checks and written answers must have."""
     graded = role in ("check", "written")
     if graded != ("points" in metadata):
         raise CourseError(
@@ -164,6 +166,7 @@ def _points(metadata: dict[str, Any], role: str, location: str) -> float:
 
 
 def _describe_faults(cell: Cell, unit: Unit) -> Iterator[str]:
+    """Describe faults in a cell's name, kind, solution markers and title."""
     if cell.role and not re.fullmatch(rf"{unit.name}/[a-z0-9_]+", cell.name):
         name = f"{unit.name}/lower_case_name"
         yield f'{cell.location}: "{cell.name}" should read "{name}"'
@@ -188,7 +191,7 @@ def target(cell: Cell) -> str:
     """The name that a check cell checks, or several names joined by ", ".
 
     Raises:
-        CourseError: the cell is more or less than a check of its own exercise.
+        CourseError: the cell holds anything but comments and its exercise's check.
     """
     match = re.fullmatch(
         rf'(?:#.*\n)*check\("{cell.name}", ({_NAMES})\)', cell.text.strip()
@@ -207,6 +210,7 @@ def format_hidden_check(name: str, target: str) -> str:
 
 
 def _describe_pairs(cells: Sequence[Cell]) -> Iterator[str]:
+    """Describe duplicate names, and exercises or checks that are not paired."""
     counts = Counter((cell.grade_id) for cell in cells if cell.role)
     exercises = [cell.name for cell in cells if cell.role == "exercise"]
     checks = [cell.name for cell in cells if cell.role == "check"]
@@ -222,7 +226,7 @@ def refuse_wrong_sum(cells: Sequence[Cell]) -> None:
     """Refuse a unit whose points are not 100.
 
     Raises:
-        CourseError: with the place of the last cell that has points.
+        CourseError: with file and line of the last cell that has points.
     """
     graded = [cell for cell in cells if cell.points] or cells
     total = sum(cell.points for cell in cells)
@@ -240,7 +244,7 @@ def without_markers(text: str) -> str:
 
 
 def to_source(unit: Unit, cells: list[Cell]) -> str:
-    """The nbgrader source notebook as text, equal for equal input."""
+    """Generate the text of nbgrader's source notebook; equal cells give equal text."""
     included = [cell for cell in cells if not (cell.is_given and cell.role == "check")]
     built = [_nbformat_cell(cell) for cell in included]
     _set_ids(built)

@@ -1,4 +1,4 @@
-"""Check numbers in a notebook's text against its cells."""
+"""Check the points and counts that a notebook's text states against its cells."""
 
 from __future__ import annotations
 
@@ -14,26 +14,27 @@ TITLE = re.compile(r"^# (.+)$", re.MULTILINE)  # of a notebook, in its first cel
 
 
 def refuse_stale(cells: Sequence[Cell]) -> None:
-    """Check that headings state their cells' points, and the head their number.
+    """Check the points stated before graded cells, and the counts in the unit's head.
 
-    The points of a check are the last that the text states before it; those of a
-    written answer, whose rubric states others, are among them. The unit's head is the
-    text before the first code.
+    The points of a check must be the last ones that the text before it states. Those of
+    a written answer must be among the stated ones, because its rubric states others.
+    The head is the text before the first code.
 
     Raises:
-        CourseError: with file and line of each number that is wrong.
+        CourseError: with file and line of each wrong number.
     """
     if stale := [*_points(cells), *_counts(cells)]:
         raise CourseError("\n".join(stale))
 
 
 def _points(cells: Sequence[Cell]) -> Iterator[str]:
+    """Describe statements about points that contradict their cell."""
     for cell, named in stated_points(cells):
         claims = named if cell.role == "written" else named[-1:]
         if claims and cell.points not in [float(match[1]) for _, match in claims]:
-            place, match = claims[0]
+            index, match = claims[0]
             yield (
-                f"{cells[place].locate(match.start())}: the text says "
+                f"{cells[index].locate(match.start())}: the text says "
                 f"{float(match[1]):g} points; {cell.name} has {cell.points:g}: change "
                 "one of them"
             )
@@ -42,17 +43,21 @@ def _points(cells: Sequence[Cell]) -> Iterator[str]:
 def stated_points(
     cells: Sequence[Cell],
 ) -> Iterator[tuple[Cell, list[tuple[int, re.Match[str]]]]]:
-    """Each graded cell, and where the texts before it state points."""
+    """Yield each graded cell, with what the texts before it state about points.
+
+    A statement is the index of its cell and the match in that cell's text.
+    """
     named, first = list[tuple[int, re.Match[str]]](), head_size(cells)
-    for place, cell in enumerate(cells[first:], first):
+    for index, cell in enumerate(cells[first:], first):
         if cell.role in ("check", "written"):
             yield cell, named
             named = []
         elif cell.kind == "markdown":
-            named += ((place, f) for f in cell.words.worth.finditer(cell.text))
+            named += ((index, f) for f in cell.words.worth.finditer(cell.text))
 
 
 def _counts(cells: Sequence[Cell]) -> Iterator[str]:
+    """Describe counts of exercises or questions in the head that are wrong."""
     for cell in cells[: head_size(cells)]:
         for role, pattern in cell.words.counts.items():
             count = sum(counted.role == role for counted in cells)
@@ -65,10 +70,10 @@ def _counts(cells: Sequence[Cell]) -> Iterator[str]:
 
 
 def refuse_untitled(cells: Sequence[Cell]) -> None:
-    """Check that a notebook has a title, and each exercise a heading with its own.
+    """Check that a notebook has a title, and each exercise a heading with a title.
 
     Raises:
-        CourseError: with file and line of the first cell or exercise without one.
+        CourseError: with file and line of each cell that lacks its title.
     """
     faults, titles_by_name = Faults(), titles(cells)
     first, label = cells[0], Path(cells[0].location.rpartition(":")[0]).stem
@@ -79,9 +84,9 @@ def refuse_untitled(cells: Sequence[Cell]) -> None:
             f'{first.location}: the first cell has no title; begin it with "{title}"'
         )
     exercises = (cell for cell in cells if cell.role == "exercise")
-    for place, cell in enumerate(exercises, 1):
+    for index, cell in enumerate(exercises, 1):
         if titles_by_name.get(cell.name) == "":
-            heading = f"### {cell.words.exercise} {number.lstrip('0')}.{place} - Title"
+            heading = f"### {cell.words.exercise} {number.lstrip('0')}.{index} - Title"
             faults.append(
                 f"{cell.location}: no heading above exercise {cell.name}; "
                 f'write "{heading}" into the text before it'
@@ -101,7 +106,7 @@ def titles(cells: Sequence[Cell]) -> dict[str, str]:
 
 
 def head_size(cells: Sequence[Cell]) -> int:
-    """The number of cells before the first code; a folded cell only draws."""
+    """The number of cells before the first code cell that is not folded."""
     is_code = [cell.kind == "code" and not cell.folded for cell in cells]
     return is_code.index(True) if True in is_code else len(cells)
 
@@ -118,6 +123,7 @@ def with_count(text: str, old: int, new: int, words: Wording) -> str:
 
 
 def _number(word: str, words: Wording) -> int | None:
+    """Read a number in digits, or as a numeral in the notebook's language."""
     if word.isdigit():
         return int(word)
     numerals, word = words.numerals, word.lower()

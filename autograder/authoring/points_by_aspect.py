@@ -1,4 +1,4 @@
-"""Points by aspect: which answers count for which, and what an aspect is worth."""
+"""Points by aspect: the aspect that each answer counts for, and what it is worth."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def shares(name: str, points: float) -> dict[str, float]:
 
 
 def price_table() -> str:
-    """What each kind of damage costs, as the guide for students prints it."""
+    """The table of what each kind of mistake costs, for the students' guide."""
     prices = sorted([*PRICES.values(), PART], key=lambda price: -price.least)
     rows = [f"| {price.damage} | {_cost(price)} |" for price in prices]
     return "\n".join(["| what is wrong | costs |", "|---|---|", *rows])
@@ -52,18 +52,19 @@ def _cost(price: Price) -> str:
 def answer_aspects(
     specification: Specification, kind: CaseKind, names: Iterable[str]
 ) -> dict[str, str]:
-    """The aspect of each answer that does not count for the case's own aspect.
+    """The aspects of those answers that do not count for their case's own aspect.
 
-    Only cases of values and of masks are divided like this. Of other cases, what costs
-    little counts apart, also in a sequence of calls; those of other general properties
-    count as a whole. Parts of the results count in a case of
-    values, unless it is `undivided`.
+    In cases of values and of masks, answers count for the usual aspect that the probe
+    declares for them; parts of the results count separately in a case of values, unless
+    it is `undivided`. In other cases, including sequences of calls, only answers whose
+    aspect costs little count separately. The other cases of general properties are not
+    divided.
 
     Raises:
-        CourseError: the probe does not declare an answer once, or for an aspect that
-            is neither usual nor a part.
+        CourseError: the probe declares an answer for no aspect, for several, or for an
+            unknown one.
     """
-    if kind.says and kind.name != SEQUENCE:  # answers of several ways to call
+    if kind.says and kind.name != SEQUENCE:  # a general property
         return {}
     declared = {
         name: _declared_aspect(specification, what_was_seen(name)[0])
@@ -85,6 +86,7 @@ def answer_aspects(
 
 
 def _declared_aspect(specification: Specification, name: str) -> str:
+    """The aspect that the probe declares for an answer, or the part of that name."""
     if name in specification.part_names:
         return name
     try:

@@ -1,4 +1,4 @@
-"""Refuse probes that could not run beside a student's code."""
+"""Refuse probes that import what does not ship to students."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from autograder.course import Unit
 from autograder.course.errors import Faults
 from autograder.root import PACKAGE
 
+# What ships: packages of the engine and the course, and packages in each unit.
 _OF_THE_ENGINE = ("check", "checks", "figures")
 _SHARED = ("library", "measures", "solutions")  # solutions of earlier units
 _OF_A_UNIT = ("probes", "library")
 
 
 def refuse_unfit(unit: Unit) -> None:
-    """Check that a unit's probes and library are packages that import what ships.
+    """Check that a unit's probes and library are packages that import only what ships.
+
+    A sandbox could not import any others, and no student would get points.
 
     Raises:
-        CourseError: a sandbox could not import them, and nobody would get points; with
-            the file and line of each import.
+        CourseError: with file and line of each fault.
     """
     faults = Faults()
     for name in _OF_A_UNIT:
@@ -37,6 +39,7 @@ def refuse_unfit(unit: Unit) -> None:
 
 
 def _describe_unshipped(path: Path, root: Path) -> Iterator[str]:
+    """Describe a module's imports that do not ship, or its syntax error."""
     code = path.read_text(encoding="utf-8")
     try:
         tree = ast.parse(code)
@@ -68,7 +71,7 @@ def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def _is_bare(module: str) -> bool:
-    """Whether a package only holds other packages, of which some ship."""
+    """Whether a package is only a container of packages, some of which ship."""
     match module.split("."):
         case ["autograder"]:
             return True
@@ -78,6 +81,7 @@ def _is_bare(module: str) -> bool:
 
 
 def _is_shipped(parts: list[str]) -> bool:
+    """Whether a module, as the parts of its name, ships or is a third party's."""
     match parts:
         case ["autograder", room, *_]:
             return room in _OF_THE_ENGINE

@@ -1,8 +1,8 @@
-"""Make cases that try general properties from an exercise's own cases.
+"""Derive cases that test general properties from an exercise's own cases.
 
-An exercise's ``Contract`` says which dimensions arguments and results have; from this
-follow the ways in which its object is called (`autograder.checks.properties`) and the
-cases that ask for them.
+An exercise's ``Contract`` states the dimensions of arguments and results. From these
+follow the ways in which its object is called (`autograder.checks.properties`), and the
+cases for these ways.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from autograder.checks.properties import KEY
 from autograder.checks.properties.arguments import OVERWRITTEN
 from autograder.course.errors import CourseError
 
-# Names and defaults of the arguments with which the object is called and, if it is a
-# class, created.
+# The names and defaults of arguments: under "called", those of the function or of the
+# module's ``forward``; under "made", those of the class.
 Forms = Mapping[str, Mapping[str, Any]]
 
 
 def forms(solution: Any) -> Forms:
-    """The arguments with defaults, which a call may pass by name or by position."""
+    """Describe the signatures with options, which may be passed by name or position."""
     forms_by_call = {"made" if inspect.isclass(solution) else "called": _form(solution)}
     if "forward" in vars(solution):
         forms_by_call["called"] = _form(vars(solution)["forward"], 1)
@@ -38,7 +38,7 @@ def forms(solution: Any) -> Forms:
 
 
 def _form(function: Any, skipped: int = 0) -> dict[str, Any]:
-    """A function's argument names and defaults; nothing if there is no default."""
+    """A function's argument names and defaults; {} if it has none, or unusual ones."""
     parameters = [*inspect.signature(function).parameters.values()][skipped:]
     defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
     plain = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters) and all(
@@ -50,12 +50,13 @@ def _form(function: Any, skipped: int = 0) -> dict[str, Any]:
     return {"names": [p.name for p in parameters], "defaults": defaults}
 
 
-# Where the right answer is the same in every drawing: a good start is reported as such,
-# and what only passes numbers on has the incoming gradient as its own.
+# Ways whose correct answer can be the same for all inputs: any good initialisation is
+# reported in the same words, and the gradient of a function that only passes numbers on
+# is the incoming gradient.
 _OPEN = ("start", "gradient")
 # Ways that call or create the object with options.
 _WITH_FORMS = ("steady", "loaded", "start")
-# Ways that look at what a module holds, which does not depend on the inputs.
+# Ways that inspect a module's state, which does not depend on the inputs.
 _OF_THE_MODULE = ("loaded", "start")
 # By way: the aspect of its case, and the sentences about it.
 _KINDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -64,7 +65,7 @@ _KINDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="u
 def kinds(
     contract: Contract, own_kinds: Sequence[CaseKind], forms: Forms | None = None
 ) -> tuple[CaseKind, ...]:
-    """The kinds of cases for a contract's properties, made from an exercise's own."""
+    """Make the kinds of cases for a contract's properties from an exercise's own."""
     forms = forms or {}
     by_name = {kind.name: kind for kind in own_kinds}
     _refuse_unknown([*contract.on, *(contract.dropout or [()])[0]], by_name)
@@ -80,7 +81,8 @@ def kinds(
         )
     if callable(contract.sizes):
         property_kinds.append(_sizes(contract, contract.sizes))
-    if not contract.module:  # a module is made anew for each case: `steady` keeps one
+    # A module is created anew for each call of the probe, and `steady` repeats calls.
+    if not contract.module:
         property_kinds += sequence(
             own_kinds, {} if "steady" in contract.ways else forms
         )
@@ -106,7 +108,7 @@ def _case(
     """Make the case of one way to call, on the inputs of some kinds of cases.
 
     Args:
-        rates: additional inputs, so that something is dropped.
+        rates: additional inputs, which set the rate of dropout.
     """
     labels = [source.title if len(sources) > 1 else "" for source in sources]
     parts = [
@@ -125,6 +127,7 @@ def _case(
 
 
 def _sizes(contract: Contract, sizes: SpecialSizes) -> CaseKind:
+    """Make the case of plain calls on a contract's inputs of special sizes."""
     way_name = "plain" if contract.arguments else "probe"
 
     def inputs(draw: Draw) -> Inputs:
@@ -141,10 +144,12 @@ def _sizes(contract: Contract, sizes: SpecialSizes) -> CaseKind:
 def sequence(
     own_kinds: Sequence[CaseKind], forms: Forms | None = None
 ) -> tuple[CaseKind, ...]:
-    """Make a case of the exercise's own probe on several inputs in turn, and again.
+    """Make a case that applies the exercise's own probe to several inputs in turn.
 
-    There is none where cases are long (measured), of only one kind, or already many.
-    What is unusual, or ends in an error, has a case and a price of its own.
+    The first inputs are repeated at the end. There is no such case if fewer than two
+    kinds of cases are usable, or if there are many kinds already. Kinds for aspects
+    other than results, such as unusual inputs or errors, are not usable, because these
+    aspects have a price of their own; neither are measured ones, which take long.
     """
     usable = [
         kind
@@ -160,11 +165,11 @@ def sequence(
         chosen = [first, first, *other_kinds[:2]]
         input_sets = [kind.inputs(draw) for kind in chosen]
         order = [*range(len(input_sets)), 0]
-        words = ["at first", "with other numbers", "with other sizes", "with others"]
-        words = [*words[: len(input_sets)], "again at the end"]
+        labels = ["at first", "with other numbers", "with other sizes", "with others"]
+        labels = [*labels[: len(input_sets)], "again at the end"]
         parts = [
-            {"way": "probe", "inputs": f"{i}/", "label": word}
-            for i, word in zip(order, words, strict=True)
+            {"way": "probe", "inputs": f"{i}/", "label": label}
+            for i, label in zip(order, labels, strict=True)
         ]
         if forms and "called" in forms:
             parts[-1]["label"] += ", with all options by their names"
@@ -175,14 +180,14 @@ def sequence(
     return (_property_kind("sequence", inputs, [first, *other_kinds[:2]]),)
 
 
-_RARE = ("narrow", "named", "alone", "shown")  # sent only where they are promised
+_RARE = ("narrow", "named", "alone", "shown")  # flags that are sent only if set
 
 
 def _pack_inputs(
     contract: Contract, parts: list[dict[str, str]], input_sets: list[Inputs],
     forms: Forms | None = None,
 ) -> Inputs:  # fmt: skip
-    """Pack the inputs of all parts under prefixes, and in JSON what to do with them."""
+    """Pack inputs under the prefixes "0/", "1/", ..., and the calls to make as JSON."""
     call = {
         "arguments": _dims(contract.arguments),
         "optional": [n[:-1] for n in _names(contract.arguments) if n.endswith("?")],
@@ -199,6 +204,7 @@ def _pack_inputs(
 
 
 def _names(text: str) -> list[str]:
+    """Parse the names from ``"x: B L d; mask?: L L"``: "x" and "mask?"."""
     return [item.split(":")[0].strip() for item in text.split(";") if item.strip()]
 
 
@@ -214,6 +220,7 @@ def _dims(text: str) -> dict[str, list[list[str]]]:
 def _property_kind(
     way_name: str, inputs: Maker, sources: Sequence[CaseKind]
 ) -> CaseKind:
+    """Make the case of a way to call, with the aspect and texts of properties.toml."""
     return CaseKind(
         name=f"property_{way_name}",
         inputs=inputs,

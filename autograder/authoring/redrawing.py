@@ -1,4 +1,4 @@
-"""Draw the references of exercises that have changed, and score what they grade."""
+"""Redraw the references of changed exercises, and check the scores that they give."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def redraw(
     stubs: Mapping[str, str],
     unchanged: Collection[str] = (),
 ) -> tuple[dict[Path, bytes], str]:
-    """A unit's reference files by path, and why they differ from the committed ones.
+    """Make a unit's reference files by path, and say how they differ from the old ones.
 
     Args:
-        stubs: what the release has students complete, by the exercise's name; a given
-            exercise has none, and is not scored.
+        stubs: the code that students complete in the release, by the exercise's name; a
+            given exercise has none, and is not scored.
         unchanged: exercises whose committed references are kept.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Where the reference files of units are, and the seeds of their hidden drawings."""
+"""Paths of the units' reference files, and the seeds of their hidden cases."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from autograder.course import Unit
 from autograder.root import REFERENCES
 
-# The term's seeds by unit, beside the drawings. The public drawing never changes.
+# This term's seeds by unit. The public cases are always drawn from the same seed.
 SEEDS = REFERENCES / "hidden" / "seeds.json"
 VISIBILITIES = ("public", "hidden")
 
@@ -19,7 +19,7 @@ def path(unit: Unit, visibility: str) -> Path:
 
 
 def read(unit: Unit) -> dict[Path, bytes]:
-    """The contents of a unit's reference files, as far as there are any."""
+    """The contents of those reference files of a unit that exist, by path."""
     return {
         file: file.read_bytes()
         for visibility in VISIBILITIES
@@ -28,10 +28,10 @@ def read(unit: Unit) -> dict[Path, bytes]:
 
 
 def seeds() -> dict[str, str]:
-    """This term's seeds by unit; a unit that has none yet draws from a fixed one."""
+    """This term's seeds by unit; units without one use the default of `seed_of`."""
     return json.loads(SEEDS.read_text()) if SEEDS.is_file() else {}
 
 
 def seed_of(unit: Unit) -> str:
-    """This term's seed of a unit."""
+    """This term's seed for a unit's hidden cases; a fixed one before the first term."""
     return seeds().get(unit.name, "hidden")

@@ -1,4 +1,4 @@
-"""Build the reference tensors of a unit: public ones ship, hidden ones stay."""
+"""Build the reference tensors of a unit: public ones, which ship, and hidden ones."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from autograder.root import PACKAGE, ROOT
 def build(
     unit: Unit, cells: list[Cell], unchanged: Collection[str] = ()
 ) -> dict[str, list[Exercise]]:
-    """The public drawing of every exercise of a unit, and this term's hidden one.
+    """Draw the public cases of a unit's exercises, and this term's hidden ones.
 
     Args:
-        unchanged: exercises whose committed answers are taken instead.
+        unchanged: exercises whose committed cases are kept instead.
 
     Raises:
         CourseError: the notebook and the files of exercises disagree, or an exercise
@@ -67,11 +67,12 @@ def draw_exercises(
     tells: Mapping[str, Tells] = EMPTY,
     unchanged: Collection[str] = (),
 ) -> list[Exercise]:
-    """Draw every exercise from a seed, with hidden cases; without one, what ships.
+    """Draw the hidden cases of all exercises from a seed; without one, the public ones.
 
     Args:
-        tells: what the cases of each exercise have to tell; by default, what the last
-            build has found out.
+        tells: by exercise and case, the variants that the case's inputs must expose
+            (telling.py); by default, those that the last build found.
+        unchanged: exercises whose committed cases are kept instead.
 
     Raises:
         CourseError: as `build`.
@@ -113,6 +114,7 @@ def _checks(cells: Iterable[Cell]) -> dict[str, Cell]:
 def _agree(
     unit: Unit, exercises: Iterable[Specification], checks: dict[str, Cell]
 ) -> None:
+    """Refuse exercises without checks, and checks without cases or of other targets."""
     by_name, faults = {exercise.name: exercise for exercise in exercises}, Faults()
     for name, cell in checks.items():
         if name not in by_name or not by_name[name].cases:
@@ -132,10 +134,10 @@ def _agree(
 
 
 def save(unit: Unit, built: dict[str, list[Exercise]]) -> tuple[dict[Path, bytes], str]:
-    """The reference files by path, and why they differ from the committed tensors.
+    """Make the reference files by path, and say how they differ from committed tensors.
 
-    Each committed tensor of the same values stays as it is: other processors round
-    otherwise, and that is no reason for a change.
+    Committed tensors that agree with the new ones are kept, because rounding differs
+    between processors, and that is no reason to change a file.
     """
     files, reasons = dict[Path, bytes](), []
     for visibility, exercises in built.items():
@@ -159,10 +161,10 @@ def _committed(path: Path) -> dict[str, Exercise]:
         return {}
 
 
-# How far two builds may be apart, in tolerances of the case's own check. References are
-# computed in float64 and rounded to a grid, so they hardly ever differ: a tenth.
-# Mistakes are computed in float32, as students do; they earn nothing, and are
-# recognised within the whole tolerance. Sketches of two mistakes are sums of many.
+# How much two builds may differ, as a multiple of the tolerance of the case's check.
+# References are computed in float64 and rounded to a grid, so they hardly ever differ,
+# and a tenth is enough. Mistakes are computed in float32, like students' answers, and
+# are recognised within the whole tolerance. Sketches of two mistakes sum many numbers.
 _RIGHT, _MISTAKEN, _PAIRS = 0.1, 1.0, 10.0
 
 
@@ -180,11 +182,12 @@ def difference(old: Mapping[str, Exercise], new: Sequence[Exercise]) -> str:
 
 
 def _difference(old: Exercise, new: Exercise) -> str:
+    """The first value in which two builds of one exercise differ; "" if none does."""
     old_cases, new_cases = (*old.cases, *old.small), (*new.cases, *new.small)
     if [case.name for case in old_cases] != [case.name for case in new_cases]:
         return f"{new.name}: other cases"
     for before, after in zip(old_cases, new_cases, strict=True):
-        if reason := _of_case(before, after):
+        if reason := _case_difference(before, after):
             return f"{new.name}, case {after.name}: {reason}"
     return ""
 
@@ -203,13 +206,14 @@ def keep_equal(committed: Mapping[str, Exercise], new: Exercise) -> Exercise:
 
 
 def _keep_case(old: Case | None, new: Case) -> Case:
+    """The new case, with old values where they agree up to rounding."""
     if old is None:
         return new
 
     def keep(before: Predictions, after: Predictions, part: float) -> dict[str, Any]:
         return {
             name: before[name]
-            if name in before and not _of_value(before[name], value, new, part)
+            if name in before and not _value_difference(before[name], value, new, part)
             else value
             for name, value in after.items()
         }
@@ -226,7 +230,8 @@ def _keep_case(old: Case | None, new: Case) -> Case:
     )
 
 
-def _of_case(old: Case, new: Case) -> str:
+def _case_difference(old: Case, new: Case) -> str:
+    """The first value in which two builds of one case differ; "" if none does."""
     if old.mistakes.keys() != new.mistakes.keys():
         return "other mistakes"
     answers = [
@@ -240,12 +245,15 @@ def _of_case(old: Case, new: Case) -> str:
         if list(before) != list(after):
             return f"{subject} has other names"
         for name in after:
-            if reason := _of_value(before[name], after[name], new, part):
+            if reason := _value_difference(before[name], after[name], new, part):
                 return f'{subject} "{name}" {reason}'
     return ""
 
 
-def _of_value(old: Value | Sketch, new: Value | Sketch, case: Case, part: float) -> str:
+def _value_difference(
+    old: Value | Sketch, new: Value | Sketch, case: Case, part: float
+) -> str:
+    """How a value differs from the old one; "" within this part of the tolerance."""
     if isinstance(old, Sketch) and isinstance(new, Sketch):
         is_same = new.matches(old, case.atol * part, case.rtol * part)
         return "" if is_same else "changed"

@@ -1,4 +1,4 @@
-"""Make the release notebook with nbgrader's `generate_assignment`, and inspect it."""
+"""Generate the release notebook with nbgrader, and refuse one that shows solutions."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from autograder.checks import display
 from autograder.course import Unit
 from autograder.course.errors import CourseError, Faults
 
-_SHORTEST_LEAK = 24  # characters; shorter lines occur in anybody's code
+_SHORTEST_LEAK = 24  # characters; shorter lines may occur anywhere by chance
 
 
 def generate(unit: Unit, source: str) -> str:
     """Generate the release notebook's text.
 
     Raises:
-        CourseError: nbgrader refuses, or part of a solution is left in the release.
+        CourseError: nbgrader cannot make a release of the source notebook.
     """
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -37,7 +37,7 @@ def generate(unit: Unit, source: str) -> str:
 
 
 def _show_opening(unit: Unit, text: str) -> str:
-    """Give the first cell that only draws its output, to be seen before it runs."""
+    """Store the output of the first cell that only draws, to show it before a run."""
     notebook = nbformat.reads(text, as_version=4)
     for cell in notebook.cells:
         if cell.cell_type == "code" and (arguments := _drawing_of(cell.source)):
@@ -48,7 +48,7 @@ def _show_opening(unit: Unit, text: str) -> str:
 
 
 def _drawing_of(source: str) -> list[str]:
-    """The arguments of the one drawing that a cell shows and does nothing else."""
+    """The arguments of `drawing`, if a cell does nothing but call it; otherwise []."""
     *imports, last = ast.parse(source).body or [ast.Pass()]
     if not all(isinstance(node, ast.ImportFrom) for node in imports):
         return []

@@ -64,8 +64,9 @@ class Signature:
 
     Args:
         arguments: in their order, without ``self``; of a class, those of ``__init__``.
-        results: a tuple's in their order; none of a class, nor of what returns None.
-        methods: those of a class, by their names, without ``__init__``.
+        results: the returned value, or those of a returned tuple in order; empty for a
+            class, and for a function that returns None.
+        methods: of a class, by name, without ``__init__``.
     """
 
     arguments: tuple[Parameter, ...] = ()
@@ -74,7 +75,7 @@ class Signature:
 
     @property
     def call(self) -> Signature:
-        """What is called with tensors: a module's ``forward``, else the function."""
+        """The signature of a module's ``forward``, or else of the function itself."""
         return self.methods.get("forward", self)
 
 
@@ -98,7 +99,7 @@ def refuse_wrong(cells: Sequence[Cell]) -> None:
     faults.refuse()
 
 
-@functools.lru_cache(maxsize=128)  # each drawing asks for its exercise's several times
+@functools.lru_cache(maxsize=128)  # drawing a case reads its signature several times
 def read_signature(code: str, target: str) -> Signature:
     """Read the signature of a function or class from the code of a cell.
 
@@ -175,6 +176,7 @@ def _describe_unfit_kinds(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def _is_dimension(text: str) -> bool:
+    """Whether a dimension, such as "h*d_k" or "*batch", can be read."""
     if text[0] == "*":
         return text[1:].isidentifier()
     try:
@@ -205,6 +207,7 @@ def _read_function(node: ast.FunctionDef, skipped: int = 0) -> Signature:
 
 
 def _results(returns: ast.expr | None) -> list[ast.expr]:
+    """Split a function's return annotation into one annotation per result."""
     match returns:
         case None | ast.Constant(None):
             return []
@@ -235,6 +238,7 @@ def _read(
 
 
 def _alternatives(annotation: ast.expr | None) -> Iterator[ast.expr]:
+    """Split an annotation at ``|``; without an annotation, there is nothing."""
     match annotation:
         case ast.BinOp(left, ast.BitOr(), right):
             yield from _alternatives(left)

@@ -1,7 +1,7 @@
-"""Inputs that are smaller in one way: fewer items, letters or rows, smaller numbers.
+"""Shrink inputs in one way at a time: fewer items, letters or rows, smaller numbers.
 
-Whether an input still makes sense, nobody knows here: who asks for smaller ones tries
-them on solutions (Zeller and Hildebrandt 2002, "Simplifying and isolating
+A smaller input may make no sense to the exercise, so the caller tries each of them on
+solutions (delta debugging: Zeller and Hildebrandt 2002, "Simplifying and isolating
 failure-inducing input").
 """
 
@@ -16,17 +16,17 @@ import torch
 from autograder.checks.exercise import Answers, Value
 from autograder.checks.probes.default import CALL
 
-_FEW = 8  # items of which each is left out, or made smaller, by itself
-_DEEPEST = 4  # level of lists in lists
+_FEW = 8  # items; among so many, each one is left out or made smaller in turn
+_LEVELS = 4  # levels of nested lists in which something is made smaller
 _SEPARATORS = (";", ", ")  # between the parts of a text
-_PAIR = 2  # items of a list in a list that belong together, like those of a merge
+_PAIR = 2  # items; an inner list of so many, like a merge of BPE, is kept as it is
 
 
 def smaller_inputs(inputs: Answers) -> Iterator[dict[str, Value]]:
     """Yield inputs that are smaller in one way each, the boldest cuts first."""
     yield from _cut_sizes(inputs)
     yield from _cut_lists(inputs)
-    for level in range(_DEEPEST):
+    for level in range(_LEVELS):
         for name, value in inputs.items():
             if name != CALL:
                 for smaller in _smaller_values(value, level):
@@ -34,7 +34,7 @@ def smaller_inputs(inputs: Answers) -> Iterator[dict[str, Value]]:
 
 
 def _cut_lists(inputs: Answers) -> Iterator[dict[str, Value]]:
-    """Cut lists of one length together: what they hold belongs together."""
+    """Cut lists of equal length in the same way, since their items belong together."""
     lists: dict[int, dict[str, list[Any]]] = {}
     for name, value in inputs.items():
         data = _read_data(value)
@@ -47,7 +47,7 @@ def _cut_lists(inputs: Answers) -> Iterator[dict[str, Value]]:
 
 
 def _read_data(value: Value) -> Any:
-    """What a text holds as JSON; None if it is no JSON, or no text."""
+    """Parse a text as JSON; None for other values, and for text that is not JSON."""
     try:
         return json.loads(value) if isinstance(value, str) else None
     except ValueError:
@@ -55,7 +55,7 @@ def _read_data(value: Value) -> Any:
 
 
 def _cut_sizes(inputs: Answers) -> Iterator[dict[str, Value]]:
-    """Cut a size wherever it occurs: in all tensors, and as a number beside them."""
+    """Reduce a size wherever it occurs: in all tensors, and as a separate number."""
     tensors = {n: v for n, v in inputs.items() if isinstance(v, torch.Tensor)}
     sizes = {size for tensor in tensors.values() for size in tensor.shape}
     for size in sorted(sizes - {0, 1}, reverse=True):
@@ -74,6 +74,7 @@ def _cut_sizes(inputs: Answers) -> Iterator[dict[str, Value]]:
 
 
 def _cut(tensor: torch.Tensor, size: int, indices: list[int]) -> torch.Tensor:
+    """Select these indices in every dimension of a size."""
     for dim, length in enumerate(tensor.shape):
         if length == size:
             tensor = tensor.index_select(dim, torch.tensor(indices, dtype=torch.int64))
@@ -81,18 +82,18 @@ def _cut(tensor: torch.Tensor, size: int, indices: list[int]) -> torch.Tensor:
 
 
 def _cuts(length: int, least: int = 0) -> Iterator[list[int]]:
-    """The indices that are kept: a half of them, and all but one."""
-    places = list(range(length))
+    """Yield the indices to keep, at least ``least``: each half, then all but one."""
+    all_indices = list(range(length))
     if length // 2 >= max(least, 1):
-        yield places[: length // 2]
-        yield places[length // 2 :]
+        yield all_indices[: length // 2]
+        yield all_indices[length // 2 :]
     if length > least:
-        for place in reversed(places) if length <= _FEW else (length - 1, 0):
-            yield [p for p in places if p != place]
+        for index in reversed(all_indices) if length <= _FEW else (length - 1, 0):
+            yield [i for i in all_indices if i != index]
 
 
 def _smaller_values(value: Value, level: int) -> Iterator[Value]:
-    """Smaller values that differ at one level of lists in lists."""
+    """Yield values that are smaller at one level of nested lists."""
     if isinstance(value, str):
         if (data := _read_data(value)) is not None:
             yield from map(json.dumps, _smaller_data(data, level))
@@ -103,61 +104,65 @@ def _smaller_values(value: Value, level: int) -> Iterator[Value]:
 
 
 def _smaller_tensors(value: torch.Tensor) -> Iterator[torch.Tensor]:
-    """The same shape with smaller integers, or with rounder floats."""
+    """Yield tensors of the same shape with smaller integers or more rounded floats."""
     if value.is_floating_point():
         for steps in (1, 4):
             rounded = (value * steps).round() / steps + 0.0  # no -0.0
             if not torch.equal(rounded, value):
                 yield rounded
     elif value.dtype == torch.int64 and value.numel() <= _FEW:
-        for place, entry in enumerate(value.flatten().tolist()):
+        for index, entry in enumerate(value.flatten().tolist()):
             for smaller in _smaller_numbers(entry):
                 entries = value.flatten().clone()
-                entries[place] = smaller
+                entries[index] = smaller
                 yield entries.view(value.shape)
 
 
 def _smaller_numbers(number: int) -> Iterator[int]:
+    """Yield smaller positive numbers: 1, the half, and one less."""
     yield from (
         n for n in dict.fromkeys((1, number // 2, number - 1)) if 0 < n < number
     )
 
 
 def _fewer_parts(text: str) -> Iterator[str]:
+    """Yield a text with fewer parts between separators, or with one part shortened."""
     separators = (*_SEPARATORS, " ") if _is_of_numbers(text) else _SEPARATORS
     separator = next((s for s in separators if s in text), "")
     parts = text.split(separator) if separator else []
     for indices in _cuts(len(parts), least=1):
-        yield separator.join(parts[place] for place in indices)
-    for place, part in enumerate(parts):
+        yield separator.join(parts[index] for index in indices)
+    for index, part in enumerate(parts):
         for smaller in _fewer_parts(part) if separator != " " else ():
-            yield separator.join([*parts[:place], smaller, *parts[place + 1 :]])
+            yield separator.join([*parts[:index], smaller, *parts[index + 1 :]])
 
 
 def _is_of_numbers(text: str) -> bool:
+    """Whether a text consists of integers, between spaces and semicolons."""
     return all(part.isdecimal() for part in text.replace(";", " ").split())
 
 
 def _smaller_data(data: Any, level: int) -> Iterator[Any]:
+    """Yield JSON data that are smaller at one level of nested lists and objects."""
     if level and isinstance(data, list):
-        for place, item in enumerate(data):
+        for index, item in enumerate(data):
             is_pair = level == 1 and isinstance(item, list) and len(item) == _PAIR
             for smaller in _smaller_data(item, level - 1) if not is_pair else ():
-                yield [*data[:place], smaller, *data[place + 1 :]]
+                yield [*data[:index], smaller, *data[index + 1 :]]
     elif level and isinstance(data, dict):
         for key, item in data.items():
             for smaller in _smaller_data(item, level - 1):
                 yield {**data, key: smaller}
     elif isinstance(data, list) and not level:
         for indices in _cuts(len(data)):
-            yield [data[place] for place in indices]
+            yield [data[index] for index in indices]
     elif isinstance(data, dict) and not level:
         for indices in _cuts(len(data)):
-            yield dict([*data.items()][place] for place in indices)
+            yield dict([*data.items()][index] for index in indices)
     elif isinstance(data, str) and not level:
         separator = " " if " " in data else ""
         parts = data.split() if separator else list(data)
         for indices in _cuts(len(parts), least=1):
-            yield separator.join(parts[place] for place in indices)
+            yield separator.join(parts[index] for index in indices)
     elif type(data) is int and not level:
         yield from _smaller_numbers(data)

@@ -1,9 +1,9 @@
-"""Inputs of a case by their sizes, and what else follows from an exercise's signature.
+"""Derive inputs of given sizes, and a contract, from an exercise's signature.
 
     case("plain", "two sentences, three heads", sizes(B=2, h=3, L=5, d_k=4), hint)
 
-draws every tensor that the exercise's stub annotates in these sizes. From the same
-annotations follow its contract, and inputs with each size 1 or all of them equal.
+draws every tensor that the exercise's stub annotates, in these sizes. The annotations
+also give its contract, and inputs in which one size is 1 or all sizes are equal.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _EQUAL = 3  # the size of all dimensions that may be equal
 
 
 def complete(specification: Specification) -> Specification:
-    """Fill in what an exercise leaves to its signature: inputs, contract, sizes.
+    """Derive what an exercise omits from its signature: inputs, contract, sizes.
 
     Raises:
-        CourseError: a case names no size of a dimension, or no value of an argument.
+        CourseError: a case states a useless size, or ``results`` has a wrong length.
     """
     if len(specification.targets) > 1:
         return specification
@@ -91,7 +91,7 @@ class _Plan:
         return self.specification.results.split(", ")
 
     def refuse_unnamed_results(self) -> None:
-        """Refuse an exercise that does not name each result of its signature."""
+        """Refuse an exercise that does not name all results of its signature."""
         named, stated = len(self.result_names), len(self.signature.call.results)
         if named != stated:
             raise CourseError(
@@ -173,7 +173,7 @@ class _Plan:
         return call
 
     def _draw_weights(self, inputs: Inputs, draw: Draw, sizes: InputSizes) -> Inputs:
-        """Draw the parameters of a module in the shapes that the solution has."""
+        """Draw the parameters of a module in the shapes of the solution's."""
         if not self.is_module:
             return {}
         kind = namespace(self.specification)[self.specification.target]
@@ -191,7 +191,7 @@ class _Plan:
     def complete_contract(
         self, contract: Contract, by_sizes: Sequence[CaseKind]
     ) -> Contract:
-        """Fill in what a contract does not say, if a case is by sizes."""
+        """Fill in what a contract omits, if a case states its inputs by sizes."""
         if not by_sizes:
             return contract
         call = self.signature.call
@@ -199,7 +199,7 @@ class _Plan:
         if not callable(special):
             special = self._vary_sizes(by_sizes[0], special or {})
         if any(parameter.is_array for parameter in call.arguments):
-            # The general properties are PyTorch's; sizes are tried by the usual probe.
+            # General properties need PyTorch; the default probe tries the sizes.
             return replace(contract, ways=(), sizes=special)
         visible = [kind.name for kind in by_sizes if not kind.hidden_only]
         on = contract.on or tuple(visible[:1])
@@ -228,7 +228,7 @@ class _Plan:
         )  # fmt: skip
 
     def complete_sizes(self, special: SpecialSizes) -> SpecialSizes:
-        """Draw those special inputs of a contract that are stated by their sizes."""
+        """Draw the special inputs of a contract that are stated as sizes."""
 
         def draw_all(draw: Draw) -> dict[str, Inputs]:
             return {
@@ -243,10 +243,10 @@ class _Plan:
     def _vary_sizes(
         self, kind: CaseKind, more: Mapping[str, Mapping[str, Any]]
     ) -> SpecialSizes | None:
-        """Inputs in which one size is 1, for each of them, or all are equal.
+        """Vary the inputs of a case: one size is 1, for each size, or all are equal.
 
         Args:
-            more: changes of the case's values by what is special about them.
+            more: further changes to the case's values, each under its label.
         """
         assert isinstance(kind.inputs, InputSizes)
         fixed = self.specification.fixed.split()
@@ -270,7 +270,7 @@ class _Plan:
         return draw_all if changes else None
 
     def _dimensions(self) -> Iterator[str]:
-        """The names of sizes in the shapes of arguments, each once."""
+        """The names of dimensions in the shapes of arguments, each once."""
         shapes = [
             dimension
             for parameter in self.signature.call.arguments
@@ -281,7 +281,7 @@ class _Plan:
 
 
 def _is_any(parameter: Parameter) -> bool:
-    """Whether a tensor may have no dimensions at all."""
+    """Whether an argument's shapes allow a tensor with zero dimensions."""
     return any(all(name[0] == "*" for name in shape) for shape in parameter.shapes)
 
 
@@ -301,13 +301,13 @@ def shapes_of_results(specification: Specification) -> dict[str, str]:
 
 
 def _describe_argument(parameter: Parameter, sizes: InputSizes) -> str:
-    """An argument as a contract has it: ``"mask?: L L | B L L"``; a number is "_"."""
+    """Write an argument as in a contract, ``"mask?: L L | B L L"``; a number is "_"."""
     forms = " | ".join(" ".join(form) for form in _forms(parameter, sizes)) or "_"
     return f"{parameter.name}{'?' if parameter.optional else ''}: {forms}"
 
 
 def _forms(parameter: Parameter, sizes: InputSizes) -> list[tuple[str, ...]]:
-    """The alternatives for a tensor; ``*batch`` is none, B, or as many as in a case."""
+    """A tensor's alternatives; ``*batch`` is 0, 1, or as many dimensions as stated."""
     forms = list[tuple[str, ...]]()
     for shape in parameter.shapes:
         stars = [name for name in shape if name.startswith("*")]

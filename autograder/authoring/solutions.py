@@ -41,7 +41,7 @@ def refuse_gaps(unit: Unit) -> None:
 
 
 def refuse_unreadable(cells: Iterable[Cell]) -> None:
-    """Refuse code that is no Python, of the cells that solutions are made from.
+    """Refuse syntax errors in the cells from which solutions are made.
 
     Raises:
         CourseError: with file and line of each syntax error.
@@ -59,7 +59,7 @@ def refuse_unreadable(cells: Iterable[Cell]) -> None:
 
 
 def names_used_later(unit: Unit) -> set[str]:
-    """The names of a unit that notebooks of later units use."""
+    """The functions and classes of a unit that notebooks of later units use."""
     users = [user for user in units(unit.root) if unit.label in builds_on(user)]
     name = re.compile(_LATER.format(unit=unit.name))
     texts = (user.text.read_text(encoding="utf-8") for user in users)
@@ -67,10 +67,10 @@ def names_used_later(unit: Unit) -> set[str]:
 
 
 def module_text(label: str, cells: list[Cell], later: Collection[str] = ()) -> str:
-    """The solutions of a notebook, as a module.
+    """Generate the module of a notebook's solutions.
 
-    The solutions come after the imports, functions and classes of plain cells that they
-    use, and before those that only later units use.
+    The solutions follow the imports, functions and classes of plain cells that they
+    use. The definitions that only ``later`` units use come last.
     """
     imports: dict[str, None] = {}
     definitions: dict[str, str] = {}  # the code of functions and classes
@@ -119,13 +119,17 @@ def _free(code: str) -> set[str]:
 
 
 def _needed(node: ast.Import | ast.ImportFrom) -> bool:
+    """Whether solutions may need an import."""
     module = getattr(node, "module", None) or node.names[0].name
     # `check`, `demo` and `show` are the notebook's own; helpers of a unit are not.
     return module != "autograder" and module.split(".")[0] not in _SKIPPED
 
 
 def _earlier(node: ast.stmt) -> str:
-    """``name = earlier("02_attention", ...)`` as an import of the reference."""
+    """Turn ``name = earlier("02_attention", ...)`` into an import of the solutions.
+
+    The result is "" for other statements.
+    """
     match node:
         case ast.Assign(
             targets=[ast.Name(name)],
@@ -137,6 +141,7 @@ def _earlier(node: ast.stmt) -> str:
 
 
 def _bound(line: str) -> set[str]:
+    """The names that an import statement binds."""
     return {
         (alias.asname or alias.name).split(".")[0]
         for alias in ast.walk(ast.parse(line))

@@ -41,28 +41,30 @@ class InputSizes:
 
 @dataclass(frozen=True)
 class CaseKind:
-    """A kind of inputs; each drawing of it gives one Case.
+    """A kind of inputs; drawing them once gives one Case.
 
     Args:
         name: identifier, unique in the exercise.
         title: what is tried, as the student reads it ("a causal mask").
-        inputs: from a Draw to named inputs (tensors or text), or their sizes.
+        inputs: a function from a Draw to named tensors or text, or the inputs' sizes.
         hint: what it usually means when this fails, shown if no mistake is recognised.
-        hidden_only: never shown to students, not even its drawing.
+        hidden_only: whether students never see any case of this kind.
         picture: "auto", or "curves" for quantities that run along rows.
-        measure, scale: for answers that are better or worse (see measures/): the
-            measure's name, and (value, share of the points) in rising order.
-        aspect: the part of the exercise's points that it earns, and what damage here
-            costs (see prices.PRICES): "limits" for inputs that are unusual.
-        says, asks: what to say if this alone fails and no mistake is recognised, with
-            ``{label}`` for the first answer that is wrong.
-        expected: from an equal Draw to the expected answers, if the inputs are made
-            from these, so that no solution has to compute them.
-        open: the right answer is the same in every drawing, or lies in the sandbox: it
-            counts only if the answer to some case that is not open is right, too.
-        undivided: no part of the results counts for itself, since the right answer of
-            some part is the same in every drawing, or lies in the sandbox.
-        tests: the line of the contract that it tests, by some of its words.
+        measure, scale: for answers that are not just right or wrong (see measures/):
+            the measure's name, and pairs (value, share of the points) in rising order.
+        aspect: which of the exercise's points it earns, and what a failure costs (see
+            prices.PRICES); "limits" is for unusual inputs.
+        says, asks: the message and the question if only this case fails and no mistake
+            is recognised, with ``{label}`` for the first wrong answer.
+        expected: a function from an equal Draw to the expected answers, if the inputs
+            are generated from the answers, so that no solution has to compute them.
+        open: whether the correct answer is the same for all random inputs, or can be
+            read in the sandbox. It then counts only if a case that is not open is
+            answered correctly as well.
+        undivided: whether no part of the results earns points separately, since the
+            correct answer of some part is the same for all random inputs, or can be
+            read in the sandbox.
+        tests: some words of the contract's line that it tests.
     """
 
     name: str
@@ -87,10 +89,10 @@ class CaseKind:
 
 @dataclass(frozen=True)
 class Edit:
-    """One change of the solution's text; ``old`` must occur exactly once in it.
+    """One change to the solution's text; ``old`` must occur exactly once in it.
 
-    A text of several lines is written between triple quotes, indented like code at any
-    depth: it is found, and put, at the depth of the solution.
+    Text of several lines may be indented to any depth: it is matched and inserted at
+    the solution's depth.
     """
 
     old: str
@@ -99,14 +101,15 @@ class Edit:
 
 @dataclass(frozen=True, kw_only=True)
 class Variant:
-    """A mistake or alternative solution: edits of the notebook's, or new code.
+    """A mistake or alternative solution: edits of the notebook's solution, or new code.
 
     Args:
-        name: identifier; the first variant of a mutant takes the mutant's by default.
-        edits: changes of the solution, one after the other.
-        source: full code in place of edits; sees the unit's imports and names.
-        confined: a student wrote the code, so that only a sandbox executes it.
-        tests: of a solution, the line of the contract that allows what it does.
+        name: identifier; by default, a mutant's variants are named after the mutant.
+        edits: changes to the solution, one after the other.
+        source: full code in place of edits, which may use the unit's imports and names.
+        confined: whether a student wrote the code, so that only a sandbox executes it.
+        tests: for an accepted solution, some words of the contract's line that allows
+            it.
     """
 
     name: str = ""
@@ -120,9 +123,9 @@ class Variant:
 class Mutant:
     """A named mistake: what happened, a question that helps, and variants that make it.
 
-    Variants may give different answers: those of each name the mistake in a student's
-    check. A single variant has the mistake's name. ``tests``: the line of the contract
-    that it breaks, by some of its words.
+    Variants may give different answers; the check recognises the mistake in a student's
+    answers if they are those of any variant. Variants without a name are named after
+    the mistake. ``tests`` are some words of the contract's line that it breaks.
     """
 
     name: str
@@ -143,39 +146,40 @@ class Mutant:
 
 @dataclass(frozen=True, kw_only=True)
 class Specification:
-    """An exercise as its author writes it: what the notebook does not say of it.
+    """What the author of an exercise specifies outside the notebook.
 
     Args:
         cases, mutants: kinds of inputs, and classic wrong solutions.
-        accepted: correct solutions in another style, which must get every point.
+        accepted: correct solutions in a different style, which must get every point.
         precise: compute the reference in float64 (off where inputs are not numbers).
         reference: the object that gives the expected answers, if it is not the
-            notebook's solution (a trained model is neither exact nor portable; to draw
-            a picture takes longer than to know what stands in it).
-        contract: what is true of every call, from which more cases follow.
-        parts: the results that count for themselves, in words, with ", " between
-            several: those of these names, and what a probe declares for them.
-        separate: why a wrong result costs only the share of its case, where each case
-            or part is a task of its own; the usual prices hold if omitted.
-        interactor: what the judge plays where it knows more than ships with the probe.
-        ready_made: functions that do what is asked, and that the text forbids: of
+            notebook's solution (a trained model is neither exact nor portable; drawing
+            a picture takes longer than describing it).
+        contract: properties of every call, from which more cases follow.
+        parts: results that earn points separately, by their names, joined by ", "; so
+            do other answers that a probe declares for a part.
+        separate: the reason why a wrong result costs only the share of its case: each
+            case or part is a separate task. If omitted, the usual prices hold.
+        interactor: the judge's side of the probe, if it needs to know more than ships
+            with the probe.
+        ready_made: functions that solve the exercise, and that its text forbids: of
             PyTorch ("torch.softmax", "F.rms_norm", "nn.Transformer"), or by their
-            module or package ("my_course.library.decoding.make_batch"). Results count
-            for nothing where one of them is called.
-        results: what is returned, in words, with ", " between several.
-        gradients: whether those of the results are compared, where a tensor of floats
-            is an argument and no probe is written.
-        numbers: attributes of a module that its text promises, as numbers.
-        fixed: names of dimensions that cannot be 1, or equal to another one.
-        tests: lines of the contract that the cases of general properties test.
+            module or package ("my_course.library.decoding.make_batch"). A result earns
+            no points if one of them was called for it.
+        results: names for what is returned, in words, joined by ", ".
+        gradients: whether gradients of the results are compared, if an argument is a
+            tensor of floats and the exercise has no probe of its own.
+        numbers: names of a module's numeric attributes to compare, joined by spaces.
+        fixed: dimensions that cannot be 1 or equal to another one, joined by spaces.
+        tests: words of the contract's lines that the cases of general properties test.
         name: "unit/exercise", also the grade id and the key of its references; the
-            catalogue knows it from the file.
-        target: the name that the student's cell defines and the check is given; of
-            several, all names, with ", " between them. The exercise's own, if omitted.
-        is_possible: whether inputs can occur, where not all that the solutions accept
-            make sense: small cases are cut from large ones.
-        helpers: names of functions that the cell defines in front of it, which belong
-            to the solution as well.
+            catalogue derives it from the file.
+        target: the name that the student's cell defines and passes to the check, or
+            several names joined by ", "; by default, the exercise's own.
+        is_possible: whether inputs make sense, if solutions also accept some that do
+            not. Small cases are cut from large ones, and might otherwise be such.
+        helpers: names of functions that the cell defines before the target, and that
+            belong to the solution as well.
     """
 
     cases: Sequence[CaseKind]
@@ -200,22 +204,22 @@ class Specification:
 
     @property
     def part_names(self) -> list[str]:
-        """The results that count for themselves."""
+        """The names of the results that earn points separately."""
         return self.parts.split(", ") if self.parts else []
 
     @property
     def targets(self) -> list[str]:
-        """The names of the exercise's functions and classes, mostly only one."""
+        """The names of the functions and classes to check, in most exercises one."""
         return self.target.split(", ")
 
     def answer_in(self, names: Mapping[str, Any]) -> Any:
-        """What a check is given of a cell's names: an object, or a tuple of several."""
+        """Look up the object that a check receives, or a tuple of several objects."""
         objects = tuple(names[name] for name in self.targets)
         return objects if len(objects) > 1 else objects[0]
 
     @property
     def side(self) -> type[Interactor]:
-        """The interactor that the judge plays while a student's object is tried."""
+        """The interactor that the judge runs while a probe tries a student's object."""
         return self.interactor or find(self.name).interactor
 
     @property

@@ -1,4 +1,4 @@
-"""Start a course or a unit of one's own: the files that it cannot do without."""
+"""Start a new course or a new unit, with the minimum of files."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def start(folder: Path, title: str = "") -> list[Path]:
 
 
 def _name_package(folder: Path) -> str:
-    """A package's name like the folder's, which nothing else that is installed has."""
+    """Derive a package's name from the folder's that no installed package has."""
     name = re.sub(r"\W+", "_", folder.resolve().name.lower()).strip("_")
     if not name.isidentifier() or keyword.iskeyword(name):
         raise CourseError(
@@ -65,7 +65,7 @@ def _name_package(folder: Path) -> str:
 
 
 def _describe_engine() -> str:
-    """What to install for this package, as pip is told: its name and lowest version."""
+    """The requirement that installs this engine: its package and lowest version."""
     names = packages_distributions().get(ENGINE.name, [ENGINE.name])
     return f"{names[0]} >={version(names[0])}"
 
@@ -77,7 +77,7 @@ def start_unit(name: str, root: Path) -> Path:
         name: like "convolution", which comes after the last unit, or "05_convolution".
 
     Raises:
-        CourseError: the name is none, or taken; nothing is written.
+        CourseError: the name is invalid or taken; nothing is written.
     """
     match = _UNIT_NAME.fullmatch(name)
     if match is None or keyword.iskeyword(match[2]):

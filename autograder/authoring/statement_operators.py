@@ -1,7 +1,7 @@
-"""Operators for slips of a whole line: what is read, called or run, and in which order.
+"""Operators for mistakes that affect a whole line: wrong functions, steps or order.
 
-They work like those of `expression_operators`, which change a number, a sign or an
-argument.
+They work like those of `expression_operators`, which make smaller changes: to a number,
+a sign or an argument.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from autograder.authoring.expression_operators import Nodes, Operator, into
 from autograder.authoring.trees import get, places, replace_fields, replace_node
 
 SLIPS: dict[str, Operator] = {}
-# Functions that are taken for each other.
+# Pairs of functions, attributes and constants that are easily confused.
 _TWINS = (
     "min max", "amin amax", "minimum maximum", "argmin argmax", "any all", "sum mean",
     "sum prod", "cumsum cumprod", "softmax log_softmax", "log log2", "log log1p",
@@ -27,12 +27,14 @@ _TWINS = (
 
 
 def _twins(name: str) -> list[str]:
+    """The names that are easily confused with a name."""
     pairs = [pair.split() for pair in _TWINS]
     return [twin for pair in pairs if name in pair for twin in pair if twin != name]
 
 
 @into(SLIPS)
 def another_function(node: ast.AST) -> Nodes:
+    """Use a name that is easily confused with this one."""
     if isinstance(node, ast.Attribute):
         for name in _twins(node.attr):
             yield ast.Attribute(node.value, name, node.ctx)
@@ -43,7 +45,7 @@ def another_function(node: ast.AST) -> Nodes:
 
 @into(SLIPS)
 def another_attribute(node: ast.AST) -> Nodes:
-    """Use another attribute of the same object in place of this one."""
+    """Use a different attribute of ``self`` in place of this one."""
     if not isinstance(node, ast.ClassDef):
         return
     attributes = [n for n in ast.walk(node) if _is_own(n)]
@@ -63,6 +65,7 @@ def another_attribute(node: ast.AST) -> Nodes:
 
 
 def _is_own(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    """Whether a node is an attribute of ``self``."""
     return (
         isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Name)
@@ -72,6 +75,7 @@ def _is_own(node: ast.AST) -> TypeGuard[ast.Attribute]:
 
 @into(SLIPS)
 def in_training_or_not(node: ast.AST) -> Nodes:
+    """Assume that a module is always, or never, in training mode."""
     if _is_own(node) and node.attr == "training":
         yield ast.Constant(True)
         yield ast.Constant(False)
@@ -79,7 +83,7 @@ def in_training_or_not(node: ast.AST) -> Nodes:
 
 @into(SLIPS)
 def the_other_way(node: ast.AST) -> Nodes:
-    """Turn one comparison of a chain round: larger for smaller."""
+    """Reverse one comparison of a chain, such as ``<`` to ``>``."""
     if isinstance(node, ast.Compare):
         for i, sign in enumerate(node.ops):
             if type(sign) in _OPPOSITES:
@@ -95,6 +99,7 @@ _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
 
 @into(SLIPS)
 def leave_out_a_condition(node: ast.AST) -> Nodes:
+    """Leave out an operand of ``and`` or ``or``, or a filter of a comprehension."""
     if isinstance(node, ast.BoolOp):
         for i in range(len(node.values)):
             operands = [*node.values[:i], *node.values[i + 1 :]]
@@ -106,6 +111,7 @@ def leave_out_a_condition(node: ast.AST) -> Nodes:
 
 @into(SLIPS)
 def leave_out_a_step(node: ast.AST) -> Nodes:
+    """Leave out the step of a slice."""
     if isinstance(node, ast.Slice) and node.step is not None:
         yield ast.Slice(node.lower, node.upper)
 
@@ -125,13 +131,14 @@ def exchange_calls(node: ast.AST) -> Nodes:
 
 @into(SLIPS)
 def leave_out_a_context(node: ast.AST) -> Nodes:
+    """Run the body of a ``with`` statement without its context manager."""
     if isinstance(node, ast.With):
         yield ast.If(ast.Constant(True), node.body, [])
 
 
 @into(SLIPS)
 def leave_out_a_loop(node: ast.AST) -> Nodes:
-    """Leave out a loop, some of its rounds, or a ``continue``."""
+    """Leave out a loop, some of its iterations, or a ``continue``."""
     if isinstance(node, ast.For | ast.Continue):
         yield ast.Pass()
     if isinstance(node, ast.For):
@@ -152,7 +159,7 @@ def return_too_early(node: ast.AST) -> Nodes:
 
 @into(SLIPS)
 def one_for_all(node: ast.AST) -> Nodes:
-    """Create one object for all places where each place should have its own."""
+    """Put one object into a list several times, where each should be a new one."""
     if not isinstance(node, ast.ListComp | ast.GeneratorExp):
         return
     generator = node.generators[0]

@@ -1,8 +1,10 @@
-"""Draw inputs until they tell the mistakes that some drawings of a case tell.
+"""Draw the inputs of a case until they expose certain mistakes.
 
-What depends on luck would cost a student more or less by chance. So the build samples
-each case, notes the mistakes that only some drawings tell, and every drawing, also
-those in grading, is repeated until it tells them.
+Inputs expose (*tell*) a mistake if it gives wrong answers to them. Some mistakes are
+exposed by some random inputs only, so that chance would decide what they cost a
+student. The build therefore samples the inputs of each case, and records the mistakes
+that only some samples expose. Whenever the case is drawn, also in grading, its inputs
+are redrawn until they expose all of these.
 """
 
 from __future__ import annotations
@@ -29,17 +31,18 @@ from autograder.checks.observe import observe
 from autograder.checks.probes import find
 from autograder.checks.values import same_answer
 
-MOST_DRAWS = 2000  # until inputs tell what they have to
-_FEWEST, _SAMPLE = 3, 24  # draws that are sampled of a case
-_STABLE_DRAWS, _MARGIN = 20, 0.2  # until rounding takes a fifth of the tolerance
-_RUNS = 1500  # of mistakes, in about as many an exercise is sampled
+MOST_DRAWS = 2000  # tries to find inputs that expose all required mistakes
+_FEWEST, _SAMPLE = 3, 24  # the least and most samples of a case
+# Tries to find stable inputs, and the part of the tolerance that rounding may use.
+_STABLE_DRAWS, _MARGIN = 20, 0.2
+_RUNS = 1500  # of variants, about as many as may be needed to sample an exercise
 
-Tells = Mapping[str, Sequence[str]]  # by case: variants that every drawing tells
+Tells = Mapping[str, Sequence[str]]  # by case: variants that its inputs must expose
 EMPTY: Mapping[str, Any] = {}
 
 
 class InputsWithAnswers(dict[str, Value]):
-    """Inputs together with the right answers, so that these are computed only once."""
+    """Inputs with their expected answers, so that these are computed only once."""
 
     def __init__(self, inputs: Answers, expected: Answers):
         super().__init__(inputs)
@@ -47,11 +50,12 @@ class InputsWithAnswers(dict[str, Value]):
 
 
 def sample(specification: Specification) -> dict[str, tuple[str, ...]]:
-    """The variants of mistakes, by case, that some of its drawings tell and others not.
+    """Find, by case, the variants of mistakes that only some sampled inputs expose.
 
-    Where no drawing tells all of them, the most that one tells.
+    If no sample exposes all of them, those of the sample that exposes most are
+    returned.
     """
-    if specification.side is not Interactor:  # we would have to play many of them
+    if specification.side is not Interactor:  # each run would need its own interactor
         return {}
     kinds = [k for k in specification.cases if not (k.measure or k.expected)]
     variants = sum(len(mutant.variants) for mutant in specification.mutants)
@@ -61,7 +65,7 @@ def sample(specification: Specification) -> dict[str, tuple[str, ...]]:
 
 
 def _vary(specification: Specification, kind: CaseKind, size: int) -> tuple[str, ...]:
-    """The variants that the most telling of some drawings tells, and others do not."""
+    """Sample a case for the variants that the best sample exposes, but not all do."""
     trial, names_by_draw = _Trial(specification, kind), list[set[str]]()
     for n in range(max(size, _FEWEST)):
         case = trial.draw_case(Draw(f"{specification.name}/{kind.name}/sample {n}"))
@@ -75,13 +79,13 @@ def _vary(specification: Specification, kind: CaseKind, size: int) -> tuple[str,
 
 
 def _is_discrete(inputs: Answers) -> bool:
-    """Whether some input is drawn from few possibilities."""
+    """Whether some input can take few values only, so that chance matters more."""
     tensors = [v for v in inputs.values() if isinstance(v, torch.Tensor) and v.dim()]
     return any(not value.is_floating_point() for value in tensors) or not tensors
 
 
 class _Trial:
-    """The mistakes of an exercise, held against drawings of one of its cases."""
+    """Compares an exercise's mistakes with its solution on random inputs of a case."""
 
     def __init__(
         self,
@@ -94,19 +98,19 @@ class _Trial:
         self.objects = mistaken_objects(specification, names)
 
     def draw_case(self, draw: Draw) -> Case:
-        """Draw inputs, with the right answers."""
+        """Draw a case: its inputs, and the solution's answers."""
         inputs = self._kind.inputs(draw)
         expected = expected_answers(self._specification, self._reference, inputs)
         return _plain_case(self._kind, inputs, expected)
 
     def tells(self, case: Case, name: str) -> bool:
-        """Whether a variant of a mistake has other answers than the solution."""
+        """Whether the case exposes a variant of a mistake, by its wrong answers."""
         variant = {name: self.objects[name]}
         answers = mistaken_answers(self._specification, variant, case.inputs)
         return not compare(case, answers[name]).passed
 
     def draw(self, draw: Draw, names: Sequence[str]) -> InputsWithAnswers | None:
-        """Draw inputs that tell all of these; None if that takes too many draws."""
+        """Draw inputs that expose all these variants; None after too many tries."""
         hardest_first = list(names)
         for _ in range(MOST_DRAWS):
             case = self.draw_case(draw)
@@ -121,7 +125,7 @@ class _Trial:
 def draw_until_telling(
     specification: Specification, kind: CaseKind, names: Sequence[str]
 ) -> CaseKind:
-    """Have a kind drawn again until it tells these variants from the solution."""
+    """Let a kind of case redraw its inputs until they expose these variants."""
     if not names:
         return kind
 
@@ -133,14 +137,14 @@ def draw_until_telling(
 
 
 def draw_stably(specification: Specification, kind: CaseKind, draw: Draw) -> Inputs:
-    """Draw inputs for which the solution is well within tolerance also in float32.
+    """Draw inputs for which the solution is well within tolerance even in float32.
 
-    Some make a deep network amplify its rounding; others are drawn in their place, so
-    that no right answer is refused by chance.
+    For some inputs, a deep network amplifies its rounding errors. These are replaced,
+    so that no correct answer is refused by chance.
     """
     inputs: Inputs = kind.inputs(draw)
-    is_played = specification.side is not Interactor
-    if kind.measure or kind.expected or specification.reference or is_played:
+    is_interactive = specification.side is not Interactor
+    if kind.measure or kind.expected or specification.reference or is_interactive:
         return inputs
     probe, reference = find(specification.name), build_object(specification)
     for _ in range(_STABLE_DRAWS):
@@ -159,10 +163,11 @@ def draw_stably(specification: Specification, kind: CaseKind, draw: Draw) -> Inp
 def find_unsteady(
     specification: Specification, objects: Mapping[str, object], case: Case
 ) -> set[str]:
-    """The variants whose answers to a case rounding decides.
+    """The variants whose answers to a case depend on rounding.
 
-    They are other ones for inputs that differ by less than a millionth, as they would
-    be on another processor. Where the solution's are others as well, the inputs decide.
+    Their answers change if the inputs change by less than a millionth, so a different
+    processor might change them as well. If the solution's answers change too, the case
+    is sensitive to its inputs as such, and no variant is returned.
     """
     moved = {name: _move(value) for name, value in case.inputs.items()}
     objects = {
@@ -186,12 +191,14 @@ def find_unsteady(
 
 
 def _is_same(before: Predictions, after: Answers, case: Case) -> bool:
+    """Whether all answers agree within the tolerance of the case."""
     return before.keys() == after.keys() and all(
         same_answer(before[name], answer, case) for name, answer in after.items()
     )
 
 
 def _move(value: Value) -> Value:
+    """Change the entries of a float tensor by less than a millionth."""
     if isinstance(value, torch.Tensor) and value.is_floating_point() and value.dim():
         return value * (1 + 2.0**-21)
     return value
@@ -200,7 +207,7 @@ def _move(value: Value) -> Value:
 def _plain_case(
     kind: CaseKind, inputs: Inputs, expected: Answers, margin: float = 1.0
 ) -> Case:
-    """A case for comparing, within a share of its kind's tolerance."""
+    """Make a case to compare with, within ``margin`` times the kind's tolerance."""
     return Case(
         kind.name, kind.title, kind.hint, inputs, expected,
         atol=margin * kind.atol, rtol=margin * kind.rtol,

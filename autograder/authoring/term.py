@@ -1,7 +1,7 @@
-"""A new term: new hidden references for the same course, and an empty gradebook.
+"""Start a new term: new hidden references for the same course, and an empty gradebook.
 
-Nothing of the old term is deleted: its hidden references are in the history of the
-repository, its submissions, grades and secret in ``terms/``.
+Nothing of the old term is deleted: its hidden references stay in the history of the
+repository, and its submissions, grades and secret move to ``terms/``.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.root import PACKAGE
 
-TRIES = 5  # drawings of a unit; now and then one lets a mutant pass
+TRIES = 5  # seeds for a unit, because now and then one lets a mutant pass
 
-# What a term leaves in a course folder. The secret lies in .autograder.
+# What a term leaves in a course folder; .autograder holds its secret.
 RESULTS = ("submitted", "autograded", "feedback", "gradebook.db", ".autograder")
 
 
 def renew(units: Sequence[Unit]) -> list[Path]:
     """Draw the hidden references of all units anew, and return the files that changed.
 
-    They are written only when all of them are drawn. The seeds are written last: from
-    then on, `autograder build` draws from them.
+    They are written only once all of them are drawn. The seeds are written last, and
+    from then on `autograder build` draws from them.
 
     Raises:
-        CourseError: no drawing of a unit has valid checks.
+        CourseError: none of the seeds that were tried for a unit gives valid checks.
     """
     seeds, files = reference_files.seeds(), dict[Path, bytes]()
     for unit in tqdm(units, "new hidden references", unit="unit", disable=None):
@@ -54,7 +54,7 @@ def renew(units: Sequence[Unit]) -> list[Path]:
 
 
 def _find_seed(unit: Unit) -> tuple[str, list[Exercise]]:
-    """Find a secret seed whose drawing is as good as `autograder validity` demands."""
+    """Find a secret seed whose hidden cases pass `autograder validity`; return both."""
     cells = read(unit)
     public = references.draw_exercises(unit, cells)
     for _ in range(TRIES):
@@ -73,7 +73,7 @@ def _find_seed(unit: Unit) -> tuple[str, list[Exercise]]:
 
 
 def _failures(row: Validity) -> list[str]:
-    """The failures of an exercise's checks, except for names, in a line each."""
+    """A line for each failure of an exercise's checks, except misnamed mutants."""
     first_lines = [line.splitlines()[0] for line in row.failures]
     return [f"{row.name}: {n}" for n in first_lines if " is named " not in n]
 

@@ -1,4 +1,4 @@
-"""A notebook in a further language, which has its original's exercises."""
+"""Check that a translated notebook has the same exercises as its original."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autograder.course.errors import Faults
 def refuse_different(unit: Unit, cells: Sequence[Cell]) -> None:
     """Refuse a translation whose exercises, checks or questions are not the original's.
 
-    Its texts, docstrings and comments are its own, and so are all other cells.
+    Its texts, docstrings, comments and all other cells may differ.
 
     Raises:
         CourseError: a line for each cell that differs.
@@ -28,6 +28,7 @@ def refuse_different(unit: Unit, cells: Sequence[Cell]) -> None:
 
 
 def _compare(cells: Sequence[Cell], originals: Sequence[Cell]) -> Iterator[str]:
+    """Describe each difference between the graded cells of both notebooks."""
     translated = {cell.grade_id: cell for cell in cells if cell.role}
     expected = {cell.grade_id: cell for cell in originals if cell.role}
     for name, original in expected.items():
@@ -51,7 +52,7 @@ def _compare(cells: Sequence[Cell], originals: Sequence[Cell]) -> Iterator[str]:
 
 
 def _code(cell: Cell) -> tuple[str, str]:
-    """The role of a cell, and what its code does, with the ends of the solution."""
+    """A cell's role, and its code without docstrings, but with solution markers."""
     if cell.kind == "markdown":
         return cell.role, ""
     text = cell.text.replace(BEGIN, "BEGIN_SOLUTION").replace(END, "END_SOLUTION")

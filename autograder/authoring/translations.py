@@ -1,8 +1,7 @@
 """Translations: one ``.po`` file per language for the engine, and one for each unit.
 
-``autograder/translations/de.po``, and ``UNIT/translations/de.po`` in the course's
-package, are what translators fill in; the build compiles them to what checks read
-(checks/language.py).
+Translators fill in ``autograder/translations/de.po``, and ``UNIT/translations/de.po``
+in the course's package; the build compiles them for the checks (checks/language.py).
 An entry without a translation, or a sentence without an entry, stays English.
 """
 
@@ -35,17 +34,17 @@ _LAYOUT = re.compile(r",|,?(\.\d)?[defgn%]")  # of a number
 
 
 def path_of(language: str, unit: Unit | None = None) -> Path:
-    """The file of a language for a unit, or for the engine."""
+    """The file of translations to a language, for a unit or for the engine."""
     room = unit.folder if unit else ENGINE
     return room / "translations" / f"{language}.po"
 
 
 def read(path: Path, language: str) -> Catalog:
-    """Read what translators have filled in; nothing if there is no such file.
+    """Read a file of translations; the catalogue is empty if the file does not exist.
 
     Raises:
-        CourseError: it cannot be read, an entry has other fields than its sentence, or
-            Babel knows no such language.
+        CourseError: the file cannot be read, the fields of a translation are not those
+            of its sentence, or Babel does not know the language.
     """
     try:
         Locale.parse(language)
@@ -71,9 +70,9 @@ def read(path: Path, language: str) -> Catalog:
 def _refuse_foreign(path: Path, entry: Entry) -> None:
     """Refuse a translation whose fields are not those of its sentence, in any order.
 
-    A field is a name, and a number may change its format: an attribute, an index or a
-    width would read or fill memory where a sentence is shown. A field that only one of
-    two English forms has is free in each form.
+    A field must be a plain name, and only the format of a number may change: attributes
+    and indices would read memory where the sentence is shown, and widths would fill it.
+    A field that only the singular or only the plural has in English is optional.
     """
     english = [set(_fields(text)) for text in forms(entry.id)]
     allowed, needed = set.union(*english), set.intersection(*english)
@@ -95,7 +94,7 @@ def _refuse_foreign(path: Path, entry: Entry) -> None:
 
 
 def _can_be_filled(text: str, entry: Entry) -> bool:
-    """Whether `str.format` takes a text, and its fields are the sentence's names."""
+    """Whether `str.format` accepts a text, with the names of the sentence's fields."""
     fields = [match for form in forms(entry.id) for match in FIELD.findall(form)]
     names = {_NAME.search(field)[0] for field in fields}  # type: ignore[index]
     numbers = {field[1:].partition(":")[0] for field in fields if ":" in field}
@@ -117,13 +116,13 @@ def _can_be_filled(text: str, entry: Entry) -> bool:
 
 
 def _has_its_braces(text: str, entry: Entry) -> bool:
-    """Whether all text in braces is code of the sentence, which has no fields."""
+    """Whether all text in braces also occurs in the sentence, which has no fields."""
     english = "".join(forms(entry.id))
     return all(code in english for code in re.findall(r"\{[^{}]*\}", text))
 
 
 def forms(text: str | Sequence[str] | None) -> tuple[str, ...]:
-    """The singular and the plurals, or the one form of a sentence."""
+    """The singular and plural forms of a sentence, or its only form."""
     return (text or "",) if isinstance(text, str | None) else tuple(text)
 
 
@@ -135,7 +134,7 @@ def _fields(text: str) -> Iterator[str]:
 
 
 def compile_catalogue(entries: Iterable[Entry], language: str) -> Catalogue:
-    """Compile the entries that are translated to what checks read."""
+    """Compile the translated entries to the catalogue that checks load."""
     plain, plurals, raised = dict[str, str](), dict[str, list[str]](), dict[str, str]()
     for entry in entries:
         translations = forms(entry.string)
@@ -152,9 +151,9 @@ def compile_catalogue(entries: Iterable[Entry], language: str) -> Catalogue:
 
 
 def products(root: Path = ROOT) -> dict[Path, str]:
-    """The files that checks read in the course's language, by path; none in English.
+    """The translations that checks load, as files by path; none for English.
 
-    Sentences that only a unit's hidden cases use are beside their references.
+    Sentences that only a unit's hidden cases use are stored with hidden references.
 
     Raises:
         CourseError: as `read`.
@@ -185,7 +184,7 @@ def products(root: Path = ROOT) -> dict[Path, str]:
 
 
 def refuse_broken(unit: Unit) -> None:
-    """Refuse a unit whose translations, or the engine's, are damaged.
+    """Refuse a unit if its translations or the engine's are damaged.
 
     Raises:
         CourseError: as `read`.

@@ -1,4 +1,4 @@
-"""Read and replace the nodes at places in a syntax tree."""
+"""Find, read and replace nodes of a syntax tree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Node = TypeVar("Node", bound=ast.AST)
 
 
 def inside(tree: ast.AST, holds: Callable[[ast.AST], bool]) -> set[ast.AST]:
-    """All nodes below those for which ``holds`` is true."""
+    """All descendants of the nodes for which ``holds`` is true."""
     nodes: set[ast.AST] = set()
     for node in ast.walk(tree):
         if holds(node):
@@ -31,7 +31,7 @@ def defined_names(code: str) -> list[str]:
 
 
 def drop_docstrings(tree: ast.AST) -> None:
-    """Take the docstrings out of a tree; a body of nothing else becomes ``pass``."""
+    """Remove the docstrings from a tree; a body of nothing else becomes ``pass``."""
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     for node in ast.walk(tree):
         if isinstance(node, kinds) and ast.get_docstring(node) is not None:
@@ -50,6 +50,7 @@ def is_raise(node: ast.AST) -> bool:
 
 
 def places(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
+    """Yield each node's position: its parent, the field, and the index in a list."""
     for node in ast.walk(tree):
         for field, value in ast.iter_fields(node):
             if isinstance(value, ast.AST):
@@ -61,12 +62,14 @@ def places(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
 
 
 def get(holder: ast.AST, field: str, index: int | None) -> ast.AST:
+    """The node at a position; see `places`."""
     value: Any = getattr(holder, field)
     node: ast.AST = value if index is None else value[index]
     return node
 
 
 def replace_node(holder: ast.AST, field: str, index: int | None, node: ast.AST) -> None:
+    """Put a node at a position of a tree; see `places`."""
     if index is None:
         setattr(holder, field, node)
     else:

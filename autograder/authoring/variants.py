@@ -1,4 +1,4 @@
-"""Solutions and their variants, as text and as objects."""
+"""Build solutions and their variants, as source text and as objects."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def solution_source(specification: Specification) -> str:
 
 @functools.cache
 def _source_of(solution: Any) -> str:
-    """The text of a function or class; a build that reloads a unit makes new ones."""
+    """The source text of a function or class; reloading a unit makes new objects."""
     return inspect.getsource(solution)
 
 
@@ -38,7 +38,7 @@ def build_object(
 ) -> object:
     """Build the reference object of an exercise, or a variant of it.
 
-    A student's program is an object that only `observe_answer` can ask.
+    For a student's program, the object is one that only `observe_answer` can call.
 
     Raises:
         CourseError: an edit's old text does not occur exactly once in the solution.
@@ -53,17 +53,17 @@ def build_object(
 
 
 def namespace(specification: Specification) -> dict[str, Any]:
-    """A copy of the names that the solutions of an exercise's unit see."""
+    """A copy of the namespace that the solutions of an exercise's unit use."""
     module = importlib.import_module(f"{PACKAGE}.solutions.{specification.unit}")
     return dict(vars(module))
 
 
 def variant_source(specification: Specification, variant: Variant) -> str:
-    """The text of a variant: its own, or the solution's with its edits.
+    """The source text of a variant: its own, or the solution's with its edits.
 
     Raises:
         CourseError: an edit's old text does not occur exactly once in the solution, or
-            the variant is no Python.
+            the variant is not valid Python.
     """
     source = f"{clean(variant.source)}\n"
     try:
@@ -82,10 +82,10 @@ def variant_source(specification: Specification, variant: Variant) -> str:
 
 
 def stands_alone(specification: Specification, variant: Variant) -> bool:
-    """Whether a student could hand a variant in.
+    """Whether a variant works as a submission, because it uses only what students have.
 
-    Some use what no student has: files of exercises, or the solution that they replace.
-    A student's program is not executed to find out, and counts as one of these.
+    Some variants use modules of exercises, or the solution that they replace. A
+    student's program is not executed to find out, and counts as one of these.
     """
     if variant.confined:
         return False
@@ -94,7 +94,7 @@ def stands_alone(specification: Specification, variant: Variant) -> bool:
         names.pop(name)
     try:
         specification.answer_in(run_source(code, names, f"<{variant.name}, alone>"))
-    except (NameError, KeyError):  # a name of the solution's, or one of several
+    except (NameError, KeyError):  # it uses the solution, or does not define a target
         return False
     return not re.search(rf"{PACKAGE}\.\w+\.exercises", code)
 
@@ -105,22 +105,22 @@ def apply_edit(source: str, edit: Edit) -> str:
     Raises:
         CourseError: the edit's old text does not occur exactly once.
     """
-    places = list(_places(source, clean(edit.old), clean(edit.new)))
-    if len(places) != 1:
+    occurrences = list(_places(source, clean(edit.old), clean(edit.new)))
+    if len(occurrences) != 1:
         raise CourseError(
-            f"{edit.old!r} occurs {len(places)} times in the solution, not once"
+            f"{edit.old!r} occurs {len(occurrences)} times in the solution, not once"
         )
-    start, old, new = places[0]
+    start, old, new = occurrences[0]
     return source[:start] + new + source[start + len(old) :]
 
 
 def clean(text: str) -> str:
-    """Code of several lines without the margin and the line breaks around it."""
+    """Strip the common indentation and outer line breaks from code of several lines."""
     return textwrap.dedent(text).strip("\n") if "\n" in text else text
 
 
 def _places(source: str, old: str, new: str) -> Iterator[tuple[int, str, str]]:
-    """Find where ``old`` stands, and indent both texts like the line it begins in."""
+    """Find each occurrence of ``old``, and indent both texts like its first line."""
     if "\n" not in old + new:
         for match in re.finditer(re.escape(old), source):
             yield match.start(), old, new
@@ -139,7 +139,7 @@ def _depth(line: str) -> int:
 
 
 def run_source(source: str, namespace: dict[str, Any], filename: str) -> dict[str, Any]:
-    """Execute code in a namespace, with its lines known to tracebacks."""
+    """Execute code in a namespace, and let tracebacks show its lines."""
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     exec(_compiled(source, filename), namespace)
     return namespace

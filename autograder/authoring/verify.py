@@ -1,4 +1,4 @@
-"""Mutation testing of the checks: mutants caught, accepted solutions accepted."""
+"""Mutation testing: do the checks catch all mutants, and accept correct solutions?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from autograder.root import PACKAGE
 
 @dataclass
 class Validity:
-    """How the checks of one exercise judge its mutants and accepted solutions."""
+    """How the checks of one exercise judge its mutants and accepted solutions.
+
+    ``mutants`` counts variants; ``named`` are those whose mistake a check recognises.
+    """
 
     name: str
     mutants: int = 0
@@ -40,13 +43,14 @@ class Validity:
 def measure(
     specifications: Iterable[Specification], drawings: Sequence[Mapping[str, Exercise]]
 ) -> Iterator[Validity]:
-    """Measure the checks of exercises, a row each, on the cases of several drawings."""
+    """Measure the checks of each exercise on the cases of several drawings."""
     for specification in specifications:
         exercises = [drawing[specification.name] for drawing in drawings]
         yield _measure(specification, exercises)
 
 
 def _measure(specification: Specification, exercises: list[Exercise]) -> Validity:
+    """Run all mutants and accepted solutions of an exercise against its checks."""
     row = Validity(specification.name)
     for mutant in specification.mutants:
         for variant in mutant.variants:
@@ -103,15 +107,17 @@ def _judge_variant(
 
 
 def _has_any(case: Case, _variant: str) -> bool:
+    """Whether a case stores anything about mistakes."""
     return bool(case.mistakes)
 
 
 def _has_answers(case: Case, variant: str) -> bool:
+    """Whether a case stores the complete answers of a variant."""
     return PATTERN not in case.mistakes.get(variant, {PATTERN: ""})
 
 
 def total(rows: Iterable[Validity]) -> Validity:
-    """The sum of rows."""
+    """Add up the counts of all rows."""
     rows = list(rows)
     names = ("mutants", "caught", "named", "solutions", "accepted")
     sums = {name: sum(getattr(row, name) for row in rows) for name in names}
@@ -137,7 +143,7 @@ def refuse_wrong_scores(
     """Refuse an exercise unless its solution scores all points, and its stub none.
 
     Raises:
-        CourseError: one of the two scores otherwise.
+        CourseError: the solution loses points, or the stub earns some.
     """
     # A trained model is neither exact nor portable: its reference stands in for it.
     trains = any(kind.measure for kind in exercise.cases)

@@ -1,1 +1,1 @@
-"""The class around the notebooks: a sample of one, and what its grades say."""
+"""A class and its grades: collecting, reports, feedback, appeals, a sample class."""

@@ -10,13 +10,13 @@ import nbformat
 from autograder.course import grade_ids, notebooks
 from autograder.course.errors import CourseError
 
-OWN = "own cells"  # what a student wrote outside of the answer cells
+OWN = "own cells"  # the name for code that a student wrote outside of answer cells
 
 Codes = Mapping[str, str]  # exercise -> code
 
 
 def read(unit: str, root: Path) -> dict[str, Codes]:
-    """The code that each student wrote, from ``autograded/``.
+    """Read the code that each student wrote, from ``autograded/``.
 
     Raises:
         CourseError: nothing is graded yet, or a notebook cannot be read.
@@ -32,6 +32,7 @@ def read(unit: str, root: Path) -> dict[str, Codes]:
 
 
 def _answers(notebook: nbformat.NotebookNode) -> dict[str, str]:
+    """The code in a notebook by exercise, with that of the student's cells as `OWN`."""
     answers: dict[str, str] = {}
     for cell in notebook.cells:
         mark = cell.metadata.get("nbgrader", {})

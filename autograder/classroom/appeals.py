@@ -1,4 +1,4 @@
-"""Appeals that students wrote into their notebooks, graded once more and listed."""
+"""List the appeals in students' notebooks, after grading the submissions again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def review(
 ) -> Iterator[str]:
     """Describe each appeal that waits for an answer, with its results before and after.
 
-    A submission with new appeals is graded once more, and a request made for each.
+    A submission with new appeals is graded once more, and each new appeal is recorded
+    as a request (requests.py).
 
     Raises:
         CourseError: nothing is graded, or a submission could not be graded again.
@@ -48,12 +49,12 @@ def review(
                 yield f"{full}, {title(unit, exercise)}: {', once more '.join(results)}"
                 yield f"    {printable(' '.join(reason.split()))}"
                 yield f"    {path}"
-                words = f"{unit} {student} {exercise}"
-                yield f'    autograder regrade {words} --answer "..."'
+                arguments = f"{unit} {student} {exercise}"
+                yield f'    autograder regrade {arguments} --answer "..."'
 
 
 def _read(book: Classbook, root: Path) -> tuple[Appeals, list[str]]:
-    """The appeals on graded submissions, and a line on each that is about nothing."""
+    """Read the appeals on graded exercises, and a remark on each appeal that is not."""
     graded = {submission.student.id for submission in book.submissions}
     folders = [
         *root.glob(f"submitted/*/{book.unit}"),

@@ -1,4 +1,4 @@
-"""A graded unit as data: a class, its submissions, their points and records."""
+"""The data of a graded unit: its students, their submissions, points and verdicts."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from autograder.grading.judge.verdict import Verdict
 
 @functools.cache
 def plain(name: str) -> str:
-    """A name without case, blanks and punctuation.
+    """Normalise a name for comparison: no case, blanks or punctuation.
 
-    Letters with their accents apart, or in one, are the same.
+    A letter with an accent is the same whether that is a separate character or not.
     """
     folded = unicodedata.normalize("NFKC", name).casefold()
     return re.sub(r"[\W_]+", "", folded)
@@ -33,7 +33,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Student:
-    """Somebody in the gradebook; all but ``id`` may be "" there."""
+    """A student in the gradebook; all fields but ``id`` may be ""."""
 
     id: str
     first_name: str = ""
@@ -43,12 +43,12 @@ class Student:
 
     @property
     def name(self) -> str:
-        """The full name, or the id where none is known."""
+        """The full name, or the id if no name is known."""
         return f"{self.first_name} {self.last_name}".strip() or self.id
 
     @property
     def full(self) -> str:
-        """The name with the id beside it, or the id alone."""
+        """The name, with the id in parentheses, or the id alone."""
         return self.id if self.name == self.id else f"{self.name} ({self.id})"
 
 
@@ -57,10 +57,11 @@ class HandMark:
     """Points that a person gave to an answer, and a comment for its student.
 
     Attributes:
-        points: those by hand; None if there are only a comment or the check's own.
-        automatic: what the check gives; None if it has not decided.
-        replaced: whether the points stand in place of the check's, not beside them.
-        who: gave the points or wrote the comment, and when; "" if it was not logged.
+        points: the points given by hand; None if a person gave none.
+        automatic: the points that the check gives; None if it has not decided.
+        replaced: whether ``points`` replace the check's, rather than add to them.
+        who: the person who gave the points or wrote the comment, and the time; "" if
+            that was not logged.
     """
 
     points: float | None = None
@@ -87,21 +88,22 @@ class HandMark:
 
 @dataclass(frozen=True)
 class Submission:
-    """One student's unit: points by exercise, None where a person has yet to grade.
+    """A student's work in a unit; ``points`` are None where a person has yet to grade.
 
     Attributes:
         penalty: points taken off for lateness.
-        late: how late it came, in seconds; 0 if in time or unknown.
+        late: by how many seconds it was late; 0 if it was in time or that is unknown.
         called_late: whether it is late, or the LMS says so without saying how much.
-        records: the judge's records by exercise; none for written answers.
-        repairs: (kind, sentence) of what was put right before grading.
+        records: the judge's verdicts by exercise; written answers have none.
+        repairs: (kind, sentence) for each repair before grading.
         refused: why it could not be graded, "" if it could.
-        level: the isolation that its code ran in, "" if it did not run.
-        is_grouped: whether a control group counted what its code used.
-        seconds: how long grading took, None if that was not noted.
-        graded: what was graded, by its identity; "" for what could not be decided.
-        marks: what people did by hand, by exercise.
-        provenance: when and with what each notebook was graded.
+        level: the level of isolation in which its code ran, "" if it did not run.
+        is_grouped: whether its use of resources was counted by a control group.
+        seconds: how long grading took, None if that was not recorded.
+        graded: identifiers of the notebooks that were graded; "" if there was no
+            decision.
+        marks: points and comments that people gave by hand, by exercise.
+        provenance: when and with which versions each notebook was graded.
     """
 
     student: Student
@@ -126,17 +128,17 @@ class Submission:
 
     @property
     def graded_points(self) -> float:
-        """The points so far, without what waits, before any penalty."""
+        """The points so far, of what is graded, before any penalty."""
         return sum(points for points in self.points.values() if points is not None)
 
     @property
     def so_far(self) -> float:
-        """The points so far, without what waits, and after the penalty."""
+        """The points so far, of what is graded, after the penalty."""
         return max(0.0, self.graded_points - self.penalty)
 
     @property
     def score(self) -> float | None:
-        """The final points, as nbgrader's export has them; None while one waits."""
+        """The final points, as in nbgrader's export; None until all is graded."""
         return None if self.waiting else self.so_far
 
 
@@ -151,14 +153,14 @@ class Classbook:
 
     @property
     def accepted(self) -> tuple[Submission, ...]:
-        """Those that could be graded: a refused one says nothing of its student."""
+        """The submissions that could be graded."""
         return tuple(
             submission for submission in self.submissions if not submission.refused
         )
 
     @property
     def refusals(self) -> tuple[Submission, ...]:
-        """Those that could not be graded, and have zero points until they are."""
+        """The submissions that could not be graded, and have no points until then."""
         return tuple(
             submission for submission in self.submissions if submission.refused
         )
@@ -192,4 +194,5 @@ class Classbook:
 
     @property
     def max_points(self) -> float:
+        """The points of the whole unit."""
         return sum(exercise.max_points for exercise in self.exercises)

@@ -1,4 +1,4 @@
-"""What a collection noted of each submission, for later ones, reports and feedback."""
+"""Notes on each collected submission, for later collections, reports and feedback."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from autograder.course import files
 
 @dataclass(frozen=True)
 class Note:
-    """What an archive says of a submission that was placed.
+    """What an LMS's archive says about a submission that was collected.
 
     Attributes:
-        kind: "lms" for a time of handing in, "zip" for one that the archive has, "".
+        kind: where ``time`` is from: "lms" if the LMS states when the work was handed
+            in, "zip" if it is a file's time in the archive, "" if there is none.
         time: that time, in ISO format.
-        lms: whose archive it was.
-        origin: what its first file was called there.
+        lms: the LMS that made the archive.
+        origin: the name of the submission's first file in the archive.
         late: whether the LMS calls it late.
-        attempts: how many there were in the archive.
-        claimant: who handed it in, by the LMS.
+        attempts: the number of the student's attempts in the archive.
+        claimant: the person who handed it in, as the LMS identifies them.
     """
 
     kind: str = ""
@@ -32,10 +33,10 @@ class Note:
 
 
 def read(root: Path, unit: str) -> dict[str, Note]:
-    """The notes of an assignment by student; none if nothing was collected.
+    """Read the notes on an assignment, by student; none if nothing was collected.
 
     Raises:
-        CourseError: the file that keeps them cannot be read.
+        CourseError: the file of the notes cannot be read.
     """
     noted = files.read_json_state(_path(root, unit))
     names = {field.name for field in fields(Note)}
@@ -46,7 +47,7 @@ def read(root: Path, unit: str) -> dict[str, Note]:
 
 
 def write(root: Path, unit: str, student: str, note: Note) -> None:
-    """Store the note of a student's submission in place of an older one."""
+    """Store the note on a student's submission in place of an older one."""
     with files.changing_json_state(_path(root, unit)) as notes:
         notes[student] = asdict(note)
 

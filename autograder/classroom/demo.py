@@ -1,4 +1,4 @@
-"""The main job from end to end: release, sample class, grade, feedback, table."""
+"""A demonstration from end to end: release, sample class, grading, feedback, report."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from autograder.course.printable import format_count
 
 
 def usual() -> list[Unit]:
-    """The units to show if none is named: those that say so, or the first."""
+    """The default units: those whose manifest says ``demo``, or else the first."""
     all_units = course.units()
     return [unit for unit in all_units if manifest.read(unit).demo] or all_units[:1]
 
 
 def run(units: Sequence[Unit], root: Path) -> None:
-    """Play a term in the course folder ``root`` and print a line for each student.
+    """Run a term in the course folder ``root``, and print a line for each student.
 
-    What has not changed since the last time is not done again.
+    Steps are skipped if nothing has changed since the last run.
 
     Raises:
         CourseError: a step failed; the text says which, and where its output is.
     """
     root.mkdir(exist_ok=True)
-    # What is committed is built.
+    # If the demo has not been run yet, the committed products count as up to date.
     digests = {unit: _read_digest(root, unit) for unit in units}
     digest = _digest()
     stale = [u for u in units if digests[u] not in ("", digest) or not is_built(u)]
@@ -49,7 +49,7 @@ def run(units: Sequence[Unit], root: Path) -> None:
     for unit in units:
         if not (root / "release" / unit.label).is_dir():
             nbgrader(root, "generate_assignment", unit.label)
-        elif unit not in current:  # what an older version released
+        elif unit not in current:  # the release is that of an older version
             nbgrader(root, "generate_assignment", unit.label, "--force")
         nbgrader(root, "autograde", unit.label)
         if feedback_archive.pages(unit.label, root)[1]:
@@ -65,7 +65,7 @@ def run(units: Sequence[Unit], root: Path) -> None:
 
 
 def _digest() -> str:
-    """A digest of all that the build and the sample class are made of."""
+    """A digest of all files from which the build and the sample class are made."""
     code = hashlib.sha256()
     for folder in ("autograder", "notebooks"):
         for path in sorted((ROOT / folder).rglob("*.py")):
@@ -74,11 +74,12 @@ def _digest() -> str:
 
 
 def _mark(root: Path, unit: Unit) -> Path:
+    """The file that holds the digest of the last run for a unit."""
     return root / ".autograder" / f"current-{unit.label}"
 
 
 def _read_digest(root: Path, unit: Unit) -> str:
-    """The digest noted when a unit's demo last ran; "" if it never did."""
+    """The digest of the last run for a unit; "" if there was none."""
     mark = _mark(root, unit)
     return mark.read_text() if mark.is_file() else ""
 
@@ -89,18 +90,18 @@ def nbgrader(root: Path, command: str, assignment: str, *flags: str) -> None:
     Raises:
         CourseError: it failed; its output is in the text.
     """
-    words = (command, assignment, *flags)
-    print("nbgrader", *words, flush=True)
+    arguments = (command, assignment, *flags)
+    print("nbgrader", *arguments, flush=True)
     log = root / f"{command}.log"
     with log.open("w") as output:
         errors = None if command == "autograde" else output
-        process = child.nbgrader(root, *words, stdout=output, stderr=errors)
+        process = child.nbgrader(root, *arguments, stdout=output, stderr=errors)
     if process.returncode:
         raise CourseError(f"`nbgrader {command} {assignment}` failed; see {log}")
 
 
 def as_text(book: Classbook) -> str:
-    """A line for each student: points, and what is worth a look."""
+    """A line for each student: the points, and why they are not complete."""
     rows = book.submissions
     names = [exercise.name for exercise in book.exercises if not exercise.written]
     width = max(len(row.student.id) for row in rows)
@@ -117,7 +118,7 @@ def as_text(book: Classbook) -> str:
 
 
 def _remarks(names: Sequence[str], row: Submission) -> Iterator[str]:
-    """What cost a student points, and what was repaired."""
+    """Yield remarks on lost points, missing grades and repairs."""
     missing = sum(name not in row.records for name in names)
     lost = [r for r in row.records.values() if r.points < r.max_points]
     named = sum(bool(record.mistake) for record in lost)

@@ -1,7 +1,8 @@
 """Grades for Canvas and Moodle.
 
-A score is what nbgrader's own export has, with late penalties. While a written answer
-waits for a person there is no score: the cell is empty, which no LMS takes for a zero.
+Scores are those of nbgrader's own export, with late penalties. While a person has yet
+to grade a written answer, there is no score, and the cell is empty, which no LMS takes
+for a zero.
 """
 
 from __future__ import annotations
@@ -21,14 +22,15 @@ _CANVAS_INFO = (
     "student", "id", "sis user id", "sis login id", "integration id", "root account",
     "section",
 )  # fmt: skip
-_NUMBER = re.compile(r"\(\d+\)$")  # Canvas's, of an assignment
-_UNTOUCHED = "EX"  # Canvas's "excused"
+_NUMBER = re.compile(r"\(\d+\)$")  # of an assignment, in its title in Canvas
+_UNTOUCHED = "EX"  # Canvas's mark for excused students, which stays
+# Rates how surely a row of a sheet belongs to a student.
 Rank = Callable[[Sheet, Sequence[str], Student], int]
 
 
 @dataclass(frozen=True)
 class Export:
-    """A file of grades as text, with remarks and the students missing in it."""
+    """A file of grades as text, with remarks, and the students it does not contain."""
 
     text: str
     remarks: tuple[str, ...]
@@ -39,13 +41,14 @@ class Export:
 
 
 def canvas(book: Classbook, into: Sheet, title: str = "") -> Export:
-    """Fill one assignment into Canvas's own export, and drop all others.
+    """Fill one assignment into an export of Canvas's gradebook, and drop all others.
 
     Args:
-        title: of the column; default: the one that is called like the unit.
+        title: of the assignment's column; by default, the column named like the unit.
 
     Raises:
-        CourseError: it is no export of Canvas's gradebook, or has no such column.
+        CourseError: ``into`` is not an export of Canvas's gradebook, or has no such
+            column.
     """
     info_columns = [
         n for n, t in enumerate(into.titles) if t.casefold() in _CANVAS_INFO
@@ -66,6 +69,7 @@ def canvas(book: Classbook, into: Sheet, title: str = "") -> Export:
 
 
 def _canvas_column(book: Classbook, into: Sheet, title: str) -> int:
+    """Find the one column of an assignment, by its title or else by the unit's name."""
     matches = ((n, _NUMBER.search(heading)) for n, heading in enumerate(into.titles))
     names = {n: into.titles[n][: m.start()].rstrip() for n, m in matches if m}
     called = [title] if title else [book.unit, book.unit.partition("_")[2]]
@@ -80,7 +84,7 @@ def _canvas_column(book: Classbook, into: Sheet, title: str) -> int:
 
 
 def _canvas_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
-    """Rate how surely a row is a student's: 3 by Canvas's id, 1 by name, 0: not."""
+    """Rate how surely a row is a student's: Canvas's id 3, login 2, name 1, none 0."""
     login = into.cell(row, "SIS Login ID").casefold()
     if not into.cell(row, "ID"):
         return 0  # not a person: the points, or a heading
@@ -100,7 +104,7 @@ def moodle(book: Classbook, into: Sheet | None = None) -> Export:
     """A CSV for Moodle's grade import, or Moodle's grading worksheet filled in.
 
     Raises:
-        CourseError: the worksheet has no column "Grade" or nobody to tell apart.
+        CourseError: the worksheet has no column "Grade" or no column "Identifier".
     """
     if into is None:
         titles = ("id", "first_name", "last_name", "email", book.unit)
@@ -117,6 +121,7 @@ def moodle(book: Classbook, into: Sheet | None = None) -> Export:
 
 
 def _moodle_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
+    """Rate how surely a row is a student's: email 3, id number 2, name 1, none 0."""
     email, id_number = (
         into.cell(row, "Email address").casefold(),
         into.cell(row, "ID number"),
@@ -132,7 +137,7 @@ def _moodle_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
 
 
 def _match(book: Classbook, into: Sheet, rank: Rank) -> dict[int, Submission]:
-    """Pair row numbers with submissions where each is the other's surest choice."""
+    """Pair row numbers with submissions if each is the best match of the other."""
     ranks = [
         [rank(into, row, submission.student) for submission in book.submissions]
         for row in into.rows
@@ -142,7 +147,7 @@ def _match(book: Classbook, into: Sheet, rank: Rank) -> dict[int, Submission]:
 
 
 def pair_surest(ranks: Sequence[Sequence[int]]) -> dict[int, int]:
-    """Pair rows of ranks with columns where each is the other's only surest choice."""
+    """Pair rows of ranks with columns if each is the only best match of the other."""
     best_of_row = [_surest(row) for row in ranks]
     best_of_column = [_surest(column) for column in zip(*ranks, strict=True)]
     return {
@@ -190,7 +195,7 @@ def _filled(
     """Fill an LMS's table with the scores of the students found in it.
 
     Args:
-        possible: the points of the assignment there; "" where it does not say.
+        possible: the assignment's points according to the LMS; "" if unknown.
     """
     match, rows = _match(book, into, rank), [list(row) for row in into.rows]
     for number, submission in match.items():
@@ -198,8 +203,8 @@ def _filled(
             rows[number][column] = sheet.number(submission.score)
     remarks = waiting(book)
     with contextlib.suppress(ValueError):
-        plain = possible.replace(",", ".")  # as half of Europe writes it
-        if possible and abs(float(plain) - book.max_points) >= 1e-6:
+        with_point = possible.replace(",", ".")  # a decimal comma, as in German
+        if possible and abs(float(with_point) - book.max_points) >= 1e-6:
             most = sheet.number(book.max_points)
             remarks += (
                 f"{lms} has {possible} points for this assignment, the gradebook "

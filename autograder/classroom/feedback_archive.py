@@ -1,4 +1,4 @@
-"""Feedback pages in the zip that an LMS takes back, named as its own download was.
+"""Pack feedback pages into zips for LMSs, under the names that each LMS expects.
 
 - Canvas (Gradebook, "Upload submission files"): a name holds the numbers of the student
   and of the submitted file, in this order, between underscores.
@@ -30,7 +30,8 @@ def write(unit: str, root: Path, folder: Path) -> tuple[tuple[Path, ...], list[s
     """Write ``UNIT-feedback-LMS.zip`` for each LMS that submissions came from.
 
     Returns:
-        Where they are, and whose pages are missing or older than the grades.
+        The paths of the zips, and remarks on pages that are missing or older than the
+        grades.
 
     Raises:
         CourseError: there is no feedback yet, or it cannot be written.
@@ -65,7 +66,7 @@ def pack(
     """Write ``TARGET-LMS.zip`` with a file for each student who handed in ``unit``.
 
     Args:
-        called: what a student's file is called, with its suffix.
+        called: the name of each student's file, with its suffix; it gets a prefix.
     """
     notes = collection_log.read(root, unit)
     by_id = {student.id: student for student in students(root)}
@@ -74,7 +75,7 @@ def pack(
         note = notes.get(student, Note())
         lms, name = name_for(note, by_id.get(student, Student(student)), called)
         members = zips.setdefault(lms, {})
-        while name in members:  # of two ids that are alike but for odd letters
+        while name in members:  # the ids differ only in letters that were replaced
             name = f"_{name}"
         members[name] = path
     return tuple(
@@ -90,15 +91,17 @@ def name_for(note: Note, student: Student, called: str) -> tuple[str, str]:
     if note.lms == "Moodle" and (match := _MOODLE.fullmatch(note.origin)):
         return "moodle", f"{match['head']}_assignsubmission_file_{called}"
     full = f"{student.last_name} {student.first_name} {student.id}".strip()
-    plain = re.sub(r"[^\w@.+-]+", "_", full)  # an id keeps all that it may hold
+    plain = re.sub(r"[^\w@.+-]+", "_", full)  # no letter allowed in an id is replaced
     return "pages", f"{plain}_{called}"
 
 
 def _is_older(page: Path, graded: Path | None) -> bool:
+    """Whether a feedback page is older than the graded notebook."""
     return graded is not None and page.stat().st_mtime < graded.stat().st_mtime
 
 
 def _pack(path: Path, members: dict[str, Path]) -> Path:
+    """Write a zip of files, named by their keys, and return its path."""
     with replacing(path) as part, zipfile.ZipFile(part, "w") as file:
         for name, page in sorted(members.items()):
             info = zipfile.ZipInfo(name)  # no timestamp, so equal pages give equal zips

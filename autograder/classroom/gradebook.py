@@ -1,4 +1,4 @@
-"""nbgrader's gradebook: who is in it, and what it holds of a unit."""
+"""Read and change nbgrader's gradebook: students, deadlines, and results of a unit."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from autograder.grading.intake import SizeLimits
 from autograder.grading.metadata import GradingMetadata
 
 Result = TypeVar("Result")
-_PATIENCE = 60.0  # seconds that a locked gradebook is waited for
+_PATIENCE = 60.0  # seconds to wait for a locked gradebook
 
 
 class NoGradebookError(CourseError):
@@ -64,7 +64,7 @@ def find_assignment(name: str, root: Path) -> str:
 
     Raises:
         UsageError: there is none, or more than one.
-        CourseError: the course's path is odd, or closed to us.
+        CourseError: nbgrader cannot use the course's path, or we cannot read it.
     """
     refuse_path(root)
     names = ("source", "submitted", "autograded", "feedback")
@@ -87,8 +87,8 @@ def read(unit: str, root: Path) -> Classbook:
     """Read the class's results for an assignment.
 
     Raises:
-        CourseError: the gradebook cannot be read, has no submission of it, or one that
-            was graded with other points than the unit has now.
+        CourseError: the gradebook cannot be read, has no submission of the unit, or has
+            one that was graded when the unit had different points.
     """
     exercises = list_items(unit, root)
     now = {exercise.name: exercise.max_points for exercise in exercises}
@@ -97,7 +97,7 @@ def read(unit: str, root: Path) -> Classbook:
         for student in sorted(entries):
             folder = root / "autograded" / student / unit
             refuse_mixture(unit, student, now, points_of_folder(unit, folder))
-        # After those: a run may be entering students meanwhile.
+        # Students are read last, since a run may be entering them in the meantime.
         students = {student.id: _student(student) for student in book.students}
         penalties = penalties_of(book, unit)
         points: dict[str, dict[str, float | None]] = defaultdict(dict)
@@ -151,13 +151,13 @@ def submissions_of(book: api.Gradebook, unit: str) -> list[api.SubmittedAssignme
 
 
 def students(root: Path) -> list[Student]:
-    """Everybody in the gradebook of the course at ``root``."""
+    """All students in the gradebook of the course at ``root``."""
     with open_gradebook(root) as book:
         return [_student(student) for student in book.students]
 
 
 def list_student_ids(root: Path) -> set[str]:
-    """List all who are in the gradebook or have handed in something."""
+    """The ids of all students in the gradebook or with a submission."""
     handed_in = {path.name for path in (root / "submitted").glob("*")}
     try:
         return handed_in | {student.id for student in students(root)}
@@ -185,7 +185,7 @@ def change(root: Path, action: Callable[[Gradebook], Result]) -> Result:
     """Apply an action to a course's gradebook, which is created if there is none.
 
     Raises:
-        CourseError: it cannot be written.
+        CourseError: the gradebook cannot be written.
     """
     log = logging.getLogger(__name__)
     patient = PatientBook(*place(root), seconds=_PATIENCE, log=log)
@@ -196,12 +196,12 @@ def change(root: Path, action: Callable[[Gradebook], Result]) -> Result:
 
 
 def due(root: Path, unit: str) -> datetime.datetime | None:
-    """An assignment's deadline in UTC without zone; None if there is none yet."""
+    """An assignment's deadline, naive in UTC; None if it has none yet."""
     return due_dates(root).get(unit)
 
 
 def due_dates(root: Path) -> dict[str, datetime.datetime]:
-    """The deadlines of all assignments that have one, in UTC without zone."""
+    """The deadlines of all assignments that have one, naive in UTC."""
     try:
         with open_gradebook(root) as book:
             dates = {entry.name: entry.duedate for entry in book.assignments}
@@ -212,10 +212,10 @@ def due_dates(root: Path) -> dict[str, datetime.datetime]:
 
 @contextmanager
 def open_gradebook(root: Path) -> Iterator[api.Gradebook]:
-    """nbgrader's gradebook of a course, wherever its configuration says it lies.
+    """Open nbgrader's gradebook of a course, which the course's configuration names.
 
     Raises:
-        NoGradebookError: there is none.
+        NoGradebookError: it does not exist.
         CourseError: it cannot be read.
     """
     url, course = place(root)
@@ -229,15 +229,15 @@ def open_gradebook(root: Path) -> Iterator[api.Gradebook]:
         book = api.Gradebook(url, course)
         yield book
     except SQLAlchemyError as error:
-        about = f"the gradebook cannot be read: {first_line(error)}"
-        raise CourseError(about) from error
+        message = f"the gradebook cannot be read: {first_line(error)}"
+        raise CourseError(message) from error
     finally:
         if book is not None:
             book.close()
 
 
 def place(root: Path) -> tuple[str, str]:
-    """The address of the gradebook, and the course's name in it."""
+    """The database URL of the gradebook, and the course's id in it."""
     app = configured(root)
     return app.coursedir.db_url, app.coursedir.course_id
 
@@ -248,10 +248,10 @@ def limits(root: Path) -> SizeLimits:
 
 
 def configured(root: Path) -> NbGrader:
-    """nbgrader with the settings of the course at ``root``."""
+    """An nbgrader application with the settings of the course at ``root``."""
     folder = str(root.resolve())
     app = NbGrader(log_level=40)
-    # As an argument, too: it wins over the folder of a machine-wide configuration.
+    # Also as an argument, which overrides the folder of a machine-wide configuration.
     app.initialize([f"--course-dir={folder}"], root=folder)
     return app
 
@@ -272,7 +272,7 @@ def find_course() -> Path:
 
 
 def list_items(unit: str, root: Path) -> tuple[Item, ...]:
-    """List the items that have points, in the order of the source notebooks."""
+    """List the exercises and questions with points, in the order of the notebooks."""
     items = []
     for path in sorted((root / "source" / unit).glob("*.ipynb")):
         for cell in notebooks.read(path).cells:
@@ -292,7 +292,7 @@ def _student(student: api.Student) -> Student:
 
 
 def _read_grading(unit: str, student: str, root: Path) -> dict[str, Any]:
-    """Read what grading recorded of a submission, as attributes of a `Submission`."""
+    """Read what grading recorded about a submission, as fields of a `Submission`."""
     paths = sorted((root / "autograded" / student / unit).glob("*.ipynb"))
     by_notebook = {path.stem: GradingMetadata.of(metadata.read(path)) for path in paths}
     gradings = list(by_notebook.values())
@@ -314,7 +314,7 @@ def _read_grading(unit: str, student: str, root: Path) -> dict[str, Any]:
 
 
 def _is_late(entry: api.SubmittedAssignment, note: collection_log.Note | None) -> bool:
-    """Whether it is late: by the deadline, or without a time by what the LMS says."""
+    """Whether work is late: by its deadline, or without times according to the LMS."""
     if entry.timestamp and entry.duedate:
         return bool(entry.total_seconds_late > 0)
     return bool(note and note.late)

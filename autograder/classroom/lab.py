@@ -1,4 +1,4 @@
-"""JupyterLab as a student meets it: without an instructor's tools, ready to hand in."""
+"""Open JupyterLab as students see it: without instructors' tools, ready to hand in."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autograder.course import Unit, child, notebooks
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 
-# Also what an administrator copies into /etc/jupyter where only students log in.
+# An administrator also copies this to /etc/jupyter, where only students log in.
 STUDENT_JUPYTER = Path(__file__).parent / "student_jupyter"
 
 _NBGRADER = """\
@@ -26,10 +26,11 @@ c.ExchangeSubmit.strict = True  # a renamed notebook is refused, with its name
 
 
 def prepare(units: Sequence[Unit], root: Path) -> Path:
-    """Lay out ``root`` for a student and release the units; the student's folder.
+    """Set up ``root`` for a student, release units, and return the student's folder.
 
-    Notebooks are copied where they are missing, never over a student's work. Beside
-    the folder lie the exchange that they are handed in to, and Jupyter's settings.
+    Notebooks are copied if they are missing, never over a student's work. Next to the
+    student's folder are the exchange, to which work is handed in, and Jupyter's
+    settings.
 
     Raises:
         CourseError: nbgrader cannot release a unit.
@@ -37,7 +38,7 @@ def prepare(units: Sequence[Unit], root: Path) -> Path:
     exchange = root / "exchange"
     course = gradebook.place(units[0].root)[1]
     config = _NBGRADER.format(exchange=str(exchange), course=course)
-    # For JupyterLab, wherever it is started; and for `nbgrader` in a terminal there.
+    # For JupyterLab, wherever it is started, and for `nbgrader` in a terminal there.
     write(root / "jupyter" / "nbgrader_config.py", config)
     write(root / "student" / "nbgrader_config.py", config)
     for unit in tqdm(units, "release", unit="unit"):
@@ -49,25 +50,25 @@ def prepare(units: Sequence[Unit], root: Path) -> Path:
 
 
 def environment(root: Path) -> dict[str, str]:
-    """The variables with which Jupyter, in ``root``, is a student's."""
+    """The environment variables that give Jupyter a student's settings in ``root``."""
     before = os.environ.get("JUPYTER_CONFIG_PATH", "")
     paths = [str(root / "jupyter"), str(STUDENT_JUPYTER), *filter(None, [before])]
     return {**os.environ, "JUPYTER_CONFIG_PATH": os.pathsep.join(paths)}
 
 
 def run(root: Path) -> int:
-    """Open JupyterLab in the student's folder; its exit status.
+    """Open JupyterLab in the student's folder, and return its exit status.
 
-    As root, as in most containers, Jupyter has to be told that this is meant.
+    Jupyter refuses to run as the user root, as in most containers, without a flag.
     """
-    root_too = ["--allow-root"] if os.geteuid() == 0 else []
-    words, folder = ["jupyter", "lab", *root_too], root / "student"
-    process = subprocess.run(words, cwd=folder, env=environment(root), check=False)
+    flags = ["--allow-root"] if os.geteuid() == 0 else []
+    command, folder = ["jupyter", "lab", *flags], root / "student"
+    process = subprocess.run(command, cwd=folder, env=environment(root), check=False)
     return process.returncode
 
 
 def _release(unit: Unit, exchange: Path) -> None:
-    """Put the release into the exchange, unless what lies there is the same."""
+    """Put a unit's release into the exchange, unless the same is there already."""
     released = unit.release.read_bytes()
     copies = exchange.glob(f"*/outbound/{unit.label}/{unit.release.name}")
     if any(path.read_bytes() == released for path in copies):

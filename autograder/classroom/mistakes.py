@@ -1,4 +1,4 @@
-"""The page beside a TA in office hours: what can go wrong, and what to ask."""
+"""A page for TAs in office hours: what can go wrong in a unit, and what to ask."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autograder.course.files import write
 
 @dataclass(frozen=True)
 class Section:
-    """An exercise on the page: its heading in the notebook, its points, by aspect."""
+    """An exercise on the page: its heading in the notebook, its points by aspect."""
 
     heading: str
     points: float
@@ -38,7 +38,7 @@ def as_html(unit: Unit) -> str:
 
 
 def make(unit: Unit, folder: Path) -> Path:
-    """Write the page of a unit into a folder; where it is.
+    """Write the page of a unit into a folder, and return its path.
 
     Raises:
         CourseError: it cannot be written.
@@ -49,6 +49,7 @@ def make(unit: Unit, folder: Path) -> Path:
 
 
 def sections(cells: Sequence[Cell]) -> Iterator[Section]:
+    """Yield a section for each exercise that is graded."""
     heading = ""
     for cell in cells:
         if cell.kind == "markdown":

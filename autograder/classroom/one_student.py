@@ -1,4 +1,4 @@
-"""One student's unit for a terminal: exercises, mistakes, repairs."""
+"""Describe one student's results in a unit, for a terminal."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from autograder.grading.titles import title
 
 
 def find(book: Classbook, student: str) -> Submission:
-    """Find a student's submission, by id, or by name where only one student has it.
+    """Find a student's submission by the id, or by a name that only one student has.
 
     Raises:
-        CourseError: nobody is called so, or several are, or nothing is graded.
+        CourseError: no student or several have that name, or nothing of theirs is
+            graded.
     """
     graded = {submission.student.id: submission for submission in book.submissions}
     everybody = [*(s.student for s in book.submissions), *book.absent]
@@ -37,13 +38,13 @@ def find(book: Classbook, student: str) -> Submission:
 
 
 def _is_called(student: Student, name: str) -> bool:
-    """Whether a name is the whole of a student's, or a word of it."""
+    """Whether a name is a student's full name, or a word of it."""
     full_name = student.name.casefold()
     return name.casefold() in (full_name, *full_name.split())
 
 
 def as_text(book: Classbook, submission: Submission) -> str:
-    """Points and what happened, a line for each exercise and for what lost points."""
+    """List the points of each exercise, and below them why points were lost."""
     return "\n".join(_lines(book, submission))
 
 

@@ -1,4 +1,4 @@
-"""Pages that ask nothing of any network, run no script, and believe no text."""
+"""Render pages that load nothing from a network, run no script, and escape all text."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _TEMPLATES = Path(__file__).parent / "templates"
 def render(
     template: str, unit: str, *, folder: Path = _TEMPLATES, **values: Any
 ) -> str:
-    """A template of a folder, or of this package, as HTML; values are escaped.
+    """Render a template of a folder, or of this package, as HTML; values are escaped.
 
-    Exercises are called by their titles, and ``today`` is the date. ``names``, student
-    id -> name, if it is given, puts names beside ids.
+    Filters give the titles and numbers of the unit's exercises, and ``today`` is the
+    date. If ``names`` maps student ids to names, the filter ``person`` adds these.
     """
     environment = Environment(
         loader=FileSystemLoader([folder, _TEMPLATES]), autoescape=True,
@@ -47,13 +47,13 @@ def render(
 
 
 def write(path: Path, template: str, unit: str, **values: Any) -> Path:
-    """Write what `render` makes of a template; returns the path."""
+    """Render a template into a file, and return its path."""
     files.write(path, render(template, unit, **values))
     return path
 
 
 def write_both(path: Path, html: str, table: str) -> list[Path]:
-    """Write a page and its table as CSV beside it; returns both paths."""
+    """Write a page, and its table as CSV next to it; return both paths."""
     paths = [path, path.with_suffix(".csv")]
     for file, text in zip(paths, (html, table), strict=True):
         files.write(file, text)
@@ -61,23 +61,25 @@ def write_both(path: Path, html: str, table: str) -> list[Path]:
 
 
 def today() -> str:
-    """The date as pages and records bear it: "02 November 2026"."""
+    """The date in the format of pages and records: "02 November 2026"."""
     return f"{datetime.date.today():%d %B %Y}"
 
 
 def _person(student: str, names: Mapping[str, str]) -> str:
+    """A student's name and id, or the id alone if no name is known."""
     name = names.get(student, student)
     return student if name == student else f"{name} ({student})"
 
 
 def _time(seconds: float) -> str:
+    """A duration in hours, minutes or seconds."""
     if seconds >= 3600:
         return f"{seconds / 3600:.1f} h"
     return f"{seconds / 60:.1f} min" if seconds >= 120 else f"{seconds:.3g} s"
 
 
 def code(text: str) -> Markup:
-    """Plain text; what stands between backticks is code, between asterisks emphasis."""
+    """Convert text to HTML, with code between backticks and emphasis in asterisks."""
     parts = re.split(r"(`[^`]+`)", str(escape(text)))  # no emphasis within code
     return Markup("".join(
         f"<code>{part[1:-1]}</code>" if part.startswith("`") and len(part) > 1

@@ -1,7 +1,8 @@
-"""What a mended check would change: graded on a copy of the course, then thrown away.
+"""Preview the scores that a corrected check would change, by grading in a copy.
 
-Only results, release and gradebook are copied; what is handed in and the source are
-linked. Where the source has other points, the release is generated again there.
+The temporary copy of the course holds results, release and gradebook; submissions and
+source are linked. If the source has different points, the copy's release is generated
+again.
 """
 
 from __future__ import annotations
@@ -29,17 +30,17 @@ _NOTED = (
     "extensions.json",
     "scores",
     "rehearsed",
-)  # what a run reads of .autograder/
+)  # files in .autograder/ that a run reads
 
 
 def preview(unit: str, root: Path) -> tuple[list[Change], bool]:
-    """The scores that ``nbgrader autograde`` would change now; nothing is written.
+    """Find the scores that ``nbgrader autograde`` would change; nothing is written.
 
-    What the run says is printed if something needs a person, or it failed.
+    The output of the run is printed if it failed or needs a person's attention.
 
     Returns:
-        The changes, but for those that are in the gradebook already; whether all is
-        well.
+        The changes, without those made by hand in the gradebook already; and whether
+        the run succeeded.
 
     Raises:
         CourseError: nothing is graded yet, or the course cannot be copied.
@@ -56,7 +57,7 @@ def preview(unit: str, root: Path) -> tuple[list[Change], bool]:
             f"--CourseDirectory.root={copy}",
             f"--CourseDirectory.db_url={_SQLITE}{copy / book.name}",
         )
-        # The run compares with what was noted, so what is there is noted now.
+        # The run reports changes relative to recorded scores, so record those of now.
         with gradebook.open_gradebook(root) as original:
             changes.begin(copy, unit, original)
         commands = [("generate_assignment", "--force")] * (
@@ -75,10 +76,10 @@ def preview(unit: str, root: Path) -> tuple[list[Change], bool]:
 
 @contextlib.contextmanager
 def _copied(unit: str, root: Path, book: Path) -> Iterator[Path]:
-    """Copy the course in order to grade there; the copy is removed afterwards.
+    """Copy the course in order to grade in the copy, and remove it afterwards.
 
     Raises:
-        CourseError: there is no room for it, or it may not be written.
+        CourseError: the copy cannot be written, for instance because the disk is full.
     """
     try:
         notes = root / ".autograder"
@@ -103,6 +104,7 @@ def _copied(unit: str, root: Path, book: Path) -> Iterator[Path]:
 
 
 def _copy(old: Path, new: Path) -> None:
+    """Copy a file or a folder, if it exists."""
     new.parent.mkdir(parents=True, exist_ok=True)
     if old.is_dir():
         shutil.copytree(old, new)

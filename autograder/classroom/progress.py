@@ -1,8 +1,8 @@
-"""The course so far: every student over all units, as one page and one table.
+"""Report the course so far: all students over all units, as a page and a table.
 
-A unit's share is its points of its maximum, late penalties included; who handed in
-nothing has none of it. The course's share is their mean, weighted; ``drop`` leaves out
-a student's worst units.
+A student's share of a unit is the points divided by the maximum, after late penalties,
+and 0 if nothing was handed in. The share of the course is their weighted mean; ``drop``
+leaves out each student's worst units.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from autograder.grading.gradebook.late_days import LateBudget, late_days
 
 @dataclass(frozen=True)
 class Mark:
-    """A student's unit.
+    """A student's result in a unit.
 
     Attributes:
-        share: 0 to 1; of what is graded so far while ``waiting``, for a written
-            answer or for all.
-        late: days late, each begun one counted.
+        share: 0 to 1; what is not graded yet counts as 0.
+        waiting: whether a written answer, or the whole submission, is not graded yet.
+        late: days late, rounded up.
         extended: seconds of extension.
         dropped: whether the course's share leaves it out.
     """
@@ -42,7 +42,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Standing:
-    """A student with a mark for each unit."""
+    """A student with a mark for each unit, and the share of the whole course."""
 
     student: Student
     marks: tuple[Mark, ...]
@@ -58,7 +58,7 @@ class Standing:
 class Progress:
     """The course's units with their weights, and a line for each student.
 
-    ``late_days`` is the budget of each student over the term, 0 if there is none.
+    ``late_days`` is each student's budget for the term, 0 if there is no budget.
     """
 
     units: tuple[str, ...]
@@ -68,15 +68,15 @@ class Progress:
     late_days: int = 0
 
     def days_left(self, line: Standing) -> int:
-        """What is left of a student's late days."""
+        """The number of late days that a student may still use."""
         return max(0, self.late_days - line.late)
 
 
 def read(root: Path) -> list[Classbook]:
-    """All units of which something is graded.
+    """Read the results of all units of which something is graded.
 
     Raises:
-        CourseError: there is none.
+        CourseError: there is no such unit.
     """
     books = []
     for unit in gradebook.assignments(root):
@@ -96,16 +96,17 @@ def progress(
     granted: Mapping[str, Mapping[str, float]] | None = None,
     new: Mapping[str, Sequence[str]] | None = None,
 ) -> Progress:
-    """Everybody's course, sorted by id.
+    """Combine the results of all units, for all students, sorted by id.
 
     Args:
-        weights: by unit; 1 where it has none.
+        weights: by unit; units without one have the weight 1.
         drop: how many of a student's worst units do not count.
         granted: seconds of extension by unit and student.
-        new: by unit, who has handed in what is not graded.
+        new: by unit, the students whose latest submission is not graded.
 
     Raises:
-        CourseError: a weight of no unit, or nothing would be left.
+        CourseError: a weight is negative or for an unknown unit, all weights are 0, or
+            ``drop`` is too large.
     """
     units = tuple(book.unit for book in books)
     if unknown := sorted(set(weights) - set(units)):
@@ -133,6 +134,7 @@ def _mark(
     book: Classbook, student: str, granted: Mapping[str, Mapping[str, float]],
     new: Mapping[str, Sequence[str]],
 ) -> Mark:  # fmt: skip
+    """A student's result in one unit."""
     extended = granted.get(book.unit, {}).get(student, 0.0)
     submissions = [s for s in book.submissions if s.student.id == student]
     waits = student in new.get(book.unit, ())
@@ -146,6 +148,7 @@ def _mark(
 def _line(
     student: Student, marks: Sequence[Mark], weights: Sequence[float], drop: int
 ) -> Standing:
+    """A student's share of the course, without the ``drop`` worst units."""
     worst = sorted(range(len(marks)), key=lambda n: (marks[n].share, n))[:drop]
     counted = [n for n in range(len(marks)) if n not in worst]
     total_weight = sum(weights[n] for n in counted)
@@ -158,7 +161,7 @@ def _line(
 
 
 def as_csv(course: Progress) -> str:
-    """A row for each student; shares in percent, empty where nothing was handed in."""
+    """A row for each student; shares in percent, empty if nothing was handed in."""
     columns = [f"{unit} %" for unit in course.units]
     rows: list[list[object]] = [
         ["student", "name", "email", *columns, "course %", "late days", "waiting"]
@@ -176,7 +179,7 @@ def as_csv(course: Progress) -> str:
 
 
 def make(root: Path, path: Path, weights: Mapping[str, float], drop: int) -> list[Path]:
-    """Write the page to ``path`` and the table beside it; returns both paths.
+    """Write the page to ``path``, and the table next to it; return both paths.
 
     Raises:
         CourseError: as `read` and `progress`.
@@ -191,15 +194,16 @@ def make(root: Path, path: Path, weights: Mapping[str, float], drop: int) -> lis
 
 
 def _granted(root: Path, unit: str) -> dict[str, float]:
+    """The extensions of an assignment in seconds, by student."""
     granted = extensions.granted(root, unit)
     return {student: time.total_seconds() for student, time in granted.items()}
 
 
 def parse_weights(texts: Iterable[str], units: Sequence[str]) -> dict[str, float]:
-    """Weights like "06=3", by the unit's number, name or label.
+    """Parse weights like "06=3", which name the unit's number, name or label.
 
     Raises:
-        CourseError: one cannot be read, or names no unit.
+        UsageError: a weight cannot be read, or names no unit.
     """
     weights = {}
     for text in texts:

@@ -1,4 +1,4 @@
-"""One verdict explained: what was asked and what came back, for whoever appeals."""
+"""Explain one verdict for an appeal: the inputs, the expected results, the answers."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from autograder.grading.titles import title
 
 @dataclass(frozen=True)
 class Explanation:
-    """A verdict that was reached once more, beside the one that was recorded.
+    """A verdict that was computed again, together with the recorded one.
 
     Attributes:
-        check: as the class's results call it.
-        most: the points that it is worth.
+        check: the exercise's grade id.
+        most: the exercise's maximum of points.
     """
 
     unit: str
@@ -53,19 +53,19 @@ class Explanation:
 
     @property
     def mark(self) -> HandMark:
-        """What a person did by hand."""
+        """The points and the comment that a person gave by hand."""
         return self.submission.marks.get(self.check, HandMark())
 
     @property
     def score(self) -> str:
-        """What counts in the gradebook now, in words."""
+        """The points in the gradebook now, in words."""
         points = self.submission.points.get(self.check)
         score = "not graded yet" if points is None else f"{points:g} points"
         return f"{score} of {self.most:g} {self.mark.about_points}".rstrip()
 
     @property
     def is_same(self) -> bool:
-        """Whether the check has the points again that it had when it was graded."""
+        """Whether the check gives the same points as when it was graded."""
         stored = self.submission.records.get(self.check)
         return stored is not None and stored.points == self.verdict.points
 
@@ -84,12 +84,12 @@ class Explanation:
 
     @property
     def provenance(self) -> list[str]:
-        """When and with what the submission was graded."""
+        """When and with which versions each notebook was graded."""
         return [describe(notebook) for notebook in self.submission.provenance]
 
     @property
     def differences(self) -> str:
-        """What has changed since, of the course, the programs and the machine."""
+        """What has changed since grading in the course, the programs or the machine."""
         now = self.replayed.provenance
         differences = [
             describe_differences(before, now) for before in self.submission.provenance
@@ -98,13 +98,13 @@ class Explanation:
 
     @property
     def reasons(self) -> list[str]:
-        """What the verdict says in words."""
+        """The messages of the verdict."""
         verdict = self.verdict
         return [text for text in (verdict.says, verdict.note, verdict.lost) if text]
 
 
 def explain(unit: str, root: Path, student: str, exercise: str) -> Explanation:
-    """Decide one check of a student's stored submission again, in the sandbox.
+    """Run one check of a student's stored submission again, in the sandbox.
 
     Raises:
         CourseError: there is no such student, exercise or submission, or the submission
@@ -128,7 +128,7 @@ def explain(unit: str, root: Path, student: str, exercise: str) -> Explanation:
 
 
 def as_text(explanation: Explanation) -> str:
-    """The explanation for a terminal: of a wrong case, the first wrong result."""
+    """Format the explanation for a terminal, with one wrong result per failed case."""
     return "\n".join(_lines(explanation))
 
 
@@ -148,6 +148,7 @@ def _lines(explanation: Explanation) -> Iterator[str]:
 
 
 def _case_lines(case: CaseEvidence) -> Iterator[str]:
+    """Describe a case; if it failed, with its inputs and the first wrong result."""
     yield f"{case_sign(case)} {case.title} ({case.aspect}; {origin(case)})"
     if case.credit >= 1.0:
         return
@@ -163,22 +164,23 @@ def _case_lines(case: CaseEvidence) -> Iterator[str]:
 
 
 def _labelled(label: str, value: str) -> Iterator[str]:
+    """Yield an indented value with a label, unless it is empty."""
     if value:
         yield textwrap.indent(f"{label}: {value}", "    ")
 
 
 def case_sign(case: CaseEvidence) -> str:
-    """A tick, a cross, or the sign of what earns some of its points."""
+    """A tick, a cross, or the sign for a case that earns some of its points."""
     return sign(case.credit >= 1.0, 0.0 < case.credit < 1.0)
 
 
 def origin(case: CaseEvidence) -> str:
-    """Where the inputs of a case come from, in a word."""
+    """Where the inputs of a case come from, in words."""
     return "drawn for grading" if case.hidden else "in the notebook, too"
 
 
 def write_page(path: Path, explanation: Explanation) -> Path:
-    """Write the explanation as a page; returns its path."""
+    """Write the explanation as a page, and return its path."""
     return page.write(
         path, "replay.html.j2", explanation.unit, explanation=explanation,
         sign=case_sign, origin=origin,

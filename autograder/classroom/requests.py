@@ -1,8 +1,8 @@
-"""Requests to look at a grade again: a file each, with the evidence and the answer.
+"""Students' requests to look at a grade again, each in a file with its evidence.
 
-A request says what the student says, what the record says, and what came of grading the
-same submission once more, with the same questions. Answers are added; nothing is taken
-away. ``requests/UNIT/STUDENT-EXERCISE.md`` is Markdown, for people.
+A request contains the student's statement, the recorded verdict, and the verdict of
+grading the same submission once more, on the same cases. Answers are appended, and
+nothing is removed. ``requests/UNIT/STUDENT-EXERCISE.md`` is Markdown, for people.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ def regrade(unit: str, root: Path, student: str) -> None:
     Raises:
         CourseError: it could not be graded.
     """
-    words = ("autograde", unit, f"--student={student}", "--force")
-    process = child.nbgrader(root, *words, stderr=subprocess.PIPE)
+    arguments = ("autograde", unit, f"--student={student}", "--force")
+    process = child.nbgrader(root, *arguments, stderr=subprocess.PIPE)
     print(process.stderr, end="", file=sys.stderr)
-    # What is refused needs a person, too, and is a result.
+    # A refusal sets the exit status as well, but is a valid result.
     if process.returncode and f"{unit}: 1 refused\n" not in process.stderr:
         raise CourseError(
             f"{student} was not graded again, so nothing is recorded; see above"
@@ -42,7 +42,7 @@ def look_again(
     unit: str, root: Path, student: str, exercise: str, statement: str, today: str,
     grade: Callable[[str, Path, str], None] = regrade,
 ) -> Path:  # fmt: skip
-    """Add a student's statement and a second grading to a request; returns its file.
+    """Add a student's statement and a second grading to a request; return its file.
 
     Raises:
         CourseError: there is no such submission or exercise.
@@ -56,7 +56,10 @@ def look_again_at(
     unit: str, root: Path, student: str, statements: Mapping[str, str], today: str,
     grade: Callable[[str, Path, str], None] = regrade,
 ) -> None:  # fmt: skip
-    """Add a second grading to a student's requests, whose statements are by grade id.
+    """Add statements and a second grading to a student's requests.
+
+    Args:
+        statements: what the student says, by the exercise's grade id.
 
     Raises:
         CourseError: as `regrade`.
@@ -66,17 +69,19 @@ def look_again_at(
     after = gradebook.read(unit, root).of(student)
     for name, statement in statements.items():
         old, new = list(_state(before, name)), list(_state(after, name))
-        came = "the same as before" if new == old else "not what it was: tell the class"
+        outcome = (
+            "the same as before" if new == old else "not what it was: tell the class"
+        )
         head = f"# {title(unit, name)}, {before.student.full}"
         lines = [
             f"## {today}", _quoted(statement) or "(nothing said)",
-            "Graded:", "\n".join(old), f"Graded once more, {came}:", "\n".join(new),
+            "Graded:", "\n".join(old), f"Graded once more, {outcome}:", "\n".join(new),
         ]  # fmt: skip
         _add(place(unit, root, student, name), head, lines)
 
 
 def read_state(path: Path) -> tuple[bool, list[str]]:
-    """Whether a request is answered, and its last results: before, and once more."""
+    """Whether a request is answered, and its last two results, before and after."""
     text = path.read_text(encoding="utf-8")
     results = re.findall(r"^Graded[^\n]*:\n\n- (.*)$", text, re.MULTILINE)
     return bool(re.search(r"^\*\*Answer of ", text, re.MULTILINE)), results[-2:]
@@ -86,13 +91,13 @@ def answer(
     unit: str, root: Path, student: str, exercise: str, text: str, today: str,
     points: float | None = None,
 ) -> Path:  # fmt: skip
-    """Add the answer to a request, and to the student's page; returns its file.
+    """Add the answer to a request and to the student's page; return the request's file.
 
     Args:
-        points: what the answer is worth from now on; None: what it was.
+        points: the new points for the exercise; None leaves them as they are.
 
     Raises:
-        CourseError: there is no such request, or the exercise has fewer points.
+        CourseError: there is no such request, or the points are out of range.
     """
     book = gradebook.read(unit, root)
     item = book.find_exercise(exercise)
@@ -113,7 +118,7 @@ def _write_answer(
     book: Gradebook, unit: str, student: str, exercise: str, text: str,
     points: float | None,
 ) -> None:  # fmt: skip
-    """Write the answer as a comment on the student's, which feedback shows."""
+    """Store the answer as a comment on the student's cell, which feedback shows."""
     notebook, _, cell = exercise.rpartition("/")
     rows = book.find_submission_notebook(notebook or unit, unit, student)
     for comment in rows.comments:
@@ -131,11 +136,13 @@ def _write_answer(
 def _find_submission(
     unit: str, root: Path, student: str, exercise: str
 ) -> tuple[Submission, str]:
+    """Find a student's submission, and the grade id of one of its exercises."""
     book = gradebook.read(unit, root)
     return book.of(student), book.find_exercise(exercise).name
 
 
 def _state(submission: Submission, name: str) -> Iterator[str]:
+    """List an exercise's points, comment and verdict in Markdown."""
     points, record = submission.points[name], submission.records.get(name)
     mark = submission.marks.get(name, HandMark())
     score = "not graded yet" if points is None else f"{points:g} points"
@@ -162,6 +169,7 @@ def place(unit: str, root: Path, student: str, name: str) -> Path:
 
 
 def _add(path: Path, head: str, lines: list[str]) -> None:
+    """Append paragraphs to a file, which begins with a heading if it is new."""
     with files.locked(path):
         before = path.read_text(encoding="utf-8") if path.is_file() else f"{head}\n"
         files.write(path, "\n\n".join([before.rstrip("\n"), *lines]) + "\n")

@@ -1,4 +1,4 @@
-"""A sample class: submissions of every kind that a real class hands in."""
+"""Make a sample class, with submissions of every kind that a real class hands in."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _noisily(function):
 
 
 def submissions(unit: Unit) -> dict[str, bytes]:
-    """Notebooks as handed in, by student."""
+    """The notebooks that the sample class hands in, by student."""
     release = notebooks.read(unit.release)
     exercises = specifications(unit.name)
     solved = {
@@ -52,6 +52,7 @@ def submissions(unit: Unit) -> dict[str, bytes]:
 
 
 def _answers(exercises: Sequence[Specification], solved: Codes) -> dict[str, Codes]:
+    """The code of each student: complete, blank, broken, noisy, or with mistakes."""
     middle = exercises[len(exercises) // 2].name
     unfinished = f"{solved[middle]}\n    return ((("
     exits = f"import os\n\n{solved[middle]}\n\nos._exit(1)"
@@ -71,7 +72,7 @@ def _answers(exercises: Sequence[Specification], solved: Codes) -> dict[str, Cod
 
 
 def _styles(exercises: Sequence[Specification], solved: Codes, turn: int) -> Codes:
-    """Solve every exercise, by turns in another accepted style where there is one."""
+    """Solve every exercise, in an accepted style that depends on the turn, if any."""
     answers = dict(solved)
     for exercise in exercises:
         styles = [
@@ -96,9 +97,9 @@ def _mistakes(
     answers = dict(solved)
     for index, exercise in enumerate(exercises):
         if (index + turn) % 2 == 0:
-            firsts = (mutant.variants[0] for mutant in exercise.mutants)
+            variants = (mutant.variants[0] for mutant in exercise.mutants)
             mistakes = [
-                variant for variant in firsts if stands_alone(exercise, variant)
+                variant for variant in variants if stands_alone(exercise, variant)
             ]
             if mistakes:
                 chosen = mistakes[(turn * len(mistakes)) // turns]
@@ -107,7 +108,7 @@ def _mistakes(
 
 
 def _noisy(exercises: Sequence[Specification], solved: Codes) -> Codes:
-    """Right answers that warn and draw progress bars on stderr, honestly."""
+    """Correct answers that write harmless warnings and progress bars to stderr."""
     answers, first = dict(solved), exercises[0]
     answers[first.name] = f"{_NOISE}\n{solved[first.name]}\n"
     for exercise in exercises:
@@ -118,6 +119,7 @@ def _noisy(exercises: Sequence[Specification], solved: Codes) -> Codes:
 
 
 def _fill(release: nbformat.NotebookNode, answers: Codes) -> nbformat.NotebookNode:
+    """Copy a release notebook, with these answers in its answer cells."""
     notebook = copy.deepcopy(release)
     by_id = {grade_ids.of_answer(name): s for name, s in answers.items()}
     for cell in notebook.cells:
@@ -152,7 +154,7 @@ def _saved_by_colab(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 def _copied_cell(
     notebook: nbformat.NotebookNode, exercise: Specification
 ) -> nbformat.NotebookNode:
-    """Copy one answer cell with its nbgrader metadata, as JupyterLab does it."""
+    """Duplicate one answer cell with its nbgrader metadata, as JupyterLab does it."""
     wanted = grade_ids.of_answer(exercise.name)
     for index, cell in enumerate(notebook.cells):
         if cell.metadata.get("nbgrader", {}).get("grade_id") == wanted:
@@ -164,9 +166,10 @@ def _copied_cell(
 
 
 def hand_in(unit: Unit, root: Path, class_: Mapping[str, bytes] | None = None) -> None:
-    """Write a class's notebooks, and what belongs beside them, below ``root``.
+    """Write a class's notebooks, and the files handed in with them, below ``root``.
 
-    The sample class's, or those of ``class_`` (student -> notebook).
+    Args:
+        class_: notebooks by student; by default, those of the sample class.
     """
     by_student = submissions(unit) if class_ is None else class_
     extra_files = beside(unit)
@@ -177,6 +180,6 @@ def hand_in(unit: Unit, root: Path, class_: Mapping[str, bytes] | None = None) -
 
 
 def beside(unit: Unit) -> dict[str, bytes]:
-    """The files that a unit has handed in beside the notebook: a trained model."""
+    """The files to hand in with a unit's notebook, such as a trained model, by name."""
     handed_in = manifest.read(unit).handed_in
     return {name: path.read_bytes() for name, path in handed_in.items()}

@@ -1,4 +1,4 @@
-"""LMSs that extras reach over the network, in place of files that a person uploads."""
+"""Connections of extras to LMSs over the network, in place of files to upload."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autograder.classroom.classbook import Classbook
 
 @dataclass(frozen=True)
 class Delivery:
-    """What was sent: lines to print, and whether nothing in them needs a look."""
+    """What was sent: lines to print, and whether none of them reports a problem."""
 
     lines: tuple[str, ...]
     is_complete: bool
@@ -24,13 +24,13 @@ class Service:
     """An LMS that is reached over the network.
 
     Attributes:
-        send_grades: from a class book and the course folder; then whether to send
-            nothing, and whether a score in the LMS may become lower.
-        fetch: writes what was handed in of an assignment of a course into a folder, as
-            an archive that ``autograder collect`` reads, and returns remarks; None if
-            it cannot.
-        send_feedback: attaches the feedback pages of an assignment of a course, unless
-            the last argument is true; None if it cannot.
+        send_grades: called with the class book, the course folder, whether to send
+            nothing (a dry run), and whether a score in the LMS may become lower.
+        fetch: called with an assignment, the course folder and a folder to write to;
+            downloads the submissions as an archive that ``autograder collect`` reads,
+            and returns remarks. None if the service cannot do this.
+        send_feedback: called with an assignment, the course folder, and whether to send
+            nothing; attaches the feedback pages. None if the service cannot do this.
     """
 
     send_grades: Callable[[Classbook, Path, bool, bool], Delivery]
@@ -50,6 +50,6 @@ def all_services() -> dict[str, Service]:
 
 
 def that_can(action: str) -> tuple[str, ...]:
-    """The names of the services that can do something, like "fetch"."""
+    """The names of the services that support an action, such as "fetch"."""
     services = all_services()
     return tuple(name for name in services if getattr(services[name], action))

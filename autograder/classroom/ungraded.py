@@ -1,7 +1,7 @@
-"""Students whose latest hand-in has no grade: nothing, or an older hand-in, is graded.
+"""Find students whose latest submission is not graded, though an older one may be.
 
-Reports and grades name them; otherwise they would look as if they had handed in
-nothing.
+Reports and grades name these students, who would otherwise seem to have handed in
+nothing, or nothing new.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from autograder.grading.run.assignment import identity
 
 
 def ungraded(book: Classbook, root: Path, only_student: str = "") -> tuple[str, ...]:
-    """List the students whose hand-in is not the one that was graded.
+    """List the students whose latest submission is not the one that was graded.
 
     Args:
-        root: of the course.
-        only_student: the id of the one student to look at; "" for all.
+        root: the course folder.
+        only_student: the id of the only student to look at; "" for all.
 
     Raises:
         CourseError: the release cannot be read.
@@ -38,16 +38,16 @@ def ungraded(book: Classbook, root: Path, only_student: str = "") -> tuple[str, 
         if only_student not in ("", student):
             continue
         if student not in graded or not is_of(graded[student], folder):
-            # What cannot be a student's name is a folder that somebody has to look at.
+            # An unprintable name is not a student's: a person should see that folder.
             students.append(student if student.isprintable() else ascii(student))
     return tuple(students)
 
 
 def is_graded(student: str, unit: str, root: Path, failed: bool = False) -> bool:
-    """Whether a student's result is that of what lies in ``submitted/`` now.
+    """Whether a student's result is that of the files in ``submitted/`` now.
 
     Args:
-        failed: grading has just failed: then only a refusal counts as a result.
+        failed: whether grading has just failed, so that only a refusal is a result.
 
     Raises:
         CourseError: the release or the result cannot be read.
@@ -61,9 +61,9 @@ def is_graded(student: str, unit: str, root: Path, failed: bool = False) -> bool
 
 
 def _comparison(unit: str, root: Path) -> Callable[[Set[str], Path], bool]:
-    """Make a function that tells whether a result belongs to what a folder holds now.
+    """Make a function that says whether a result is that of a folder's present files.
 
-    Earlier versions did not record what a result belongs to: then it counts as current.
+    Earlier versions did not record the files of a result, which then counts as current.
     """
     paths = sorted((root / "release" / unit).glob("*.ipynb"))
     released = {path.stem: notebooks.read(path) for path in paths}
@@ -76,7 +76,7 @@ def _comparison(unit: str, root: Path) -> Callable[[Set[str], Path], bool]:
 
 
 def folders(unit: str, root: Path) -> dict[str, Path]:
-    """Find the folders that were handed in for an assignment, by student."""
+    """Find the folders that students handed in for an assignment, by student."""
     paths = sorted((root / "submitted").glob(f"*/{unit}"))
     return {folder.parent.name: folder for folder in paths if folder.is_dir()}
 
@@ -95,7 +95,8 @@ def _identities(
 ) -> set[str]:
     """The identities that grading would give the notebooks in a folder.
 
-    A refused folder has the identity of nothing; one that cannot be read has none.
+    If a folder is refused, the identities are those of missing notebooks; if it cannot
+    be read, there are none.
     """
     try:
         files = intake.take(folder, limits).files

@@ -18,7 +18,8 @@ from autograder.course.errors import CourseError, UsageError
 from autograder.root import ENGINE
 from autograder.sandbox import logs
 
-# Every command has one role: that of whoever needs it first. An extra's says its own.
+# The role under which help lists a command: that of its first user. The commands of
+# extras state their roles themselves.
 ROLES = {
     "student": ("lab",),
     "teaching assistant": (
@@ -45,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Two processes with two threads each on two cores are ten times slower than with
     # one; the library reads this when torch is first imported, which is later.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    # nbgrader starts `alembic` by name, which lies beside our interpreter.
+    # nbgrader starts `alembic` by name, which is installed next to our interpreter.
     path = os.environ.get("PATH", os.defpath)
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{path}"
     for stream in (sys.stdout, sys.stderr):
@@ -65,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CourseError as error:
         print(f"autograder: {error}", file=sys.stderr)
         return WRONG_USAGE if isinstance(error, UsageError) else 1
-    except BrokenPipeError:  # who reads what we print has read enough: `| head`
+    except BrokenPipeError:  # the reader of our output has closed it, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except OSError as error:  # a file that cannot be read or written
@@ -80,16 +81,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _share(folder: Path) -> None:
-    """Let a group change what is made in its folder, whatever umask this shell has."""
+    """Make new files group-writable, whatever the umask, if the course folder is."""
     if folder.is_dir() and folder.stat().st_mode & stat.S_IWGRP:
         os.umask(os.umask(0) & ~stat.S_IRWXG)
 
 
 def _refuse_another_course(folder: Path) -> None:
-    """Refuse to run in a copy of the course whose environment belongs to another one.
+    """Refuse to run in a copy of the course with the environment of a different copy.
 
     Raises:
-        CourseError: what runs is not the course in this folder.
+        CourseError: the code that runs is not that of the course in this folder.
     """
     path = folder / ENGINE.name / "root.py"
     if path.is_file() and not path.samefile(ENGINE / "root.py"):
@@ -100,7 +101,8 @@ def _refuse_another_course(folder: Path) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    # Here, where a Ctrl-C meanwhile ends in a line.
+    """The parser of the whole command line, with the commands of extras."""
+    # Imported only here, where Ctrl-C during the import ends in a one-line message.
     from autograder.cli import course, grades, handing_in
 
     parser: argparse.ArgumentParser = Parser(
@@ -114,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     for added in extras:
         added.add(commands)
     parser.epilog = _by_role(commands.choices, extras)
-    # The option may stand before or after the command.
+    # The option may come before or after the command.
     for command_parser in (parser, *commands.choices.values()):
         command_parser.add_argument(
             "--verbose", action="store_true", default=argparse.SUPPRESS,
@@ -126,7 +128,7 @@ def _parser() -> argparse.ArgumentParser:
 def _by_role(
     commands: Mapping[str, argparse.ArgumentParser], extras: Sequence[CommandSet]
 ) -> str:
-    """The commands in groups, each with what it does."""
+    """List the commands by role, each with its description."""
     width = max(map(len, commands))
     roles = {role: list(names) for role, names in ROLES.items()}
     for added in extras:

@@ -1,4 +1,4 @@
-"""What the command line is made of: commands, and arguments that many of them have."""
+"""Define commands of the command line, and arguments that many commands share."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Any, NoReturn, TypeAlias
 from autograder.course import ROOT, Unit, find_unit, units
 from autograder.course.errors import CourseError
 
-# argparse gives it no public name.
+# The type that ``add_subparsers`` returns, for which argparse has no public name.
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 Command = Callable[[Namespace], int]
 OnUnit = Callable[[str, Path, Namespace], int]
 Option = tuple[str, dict[str, Any]]
 
 
-WRONG_USAGE = 2  # the exit status that argparse has for it, too
+WRONG_USAGE = 2  # the exit status that argparse itself uses for this
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says in a line what is wrong, and where to read what is allowed."""
+    """A parser that reports wrong usage in one line, with a reference to --help."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(WRONG_USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
@@ -50,11 +50,11 @@ COURSE = option(
 
 
 def chosen_units(options: Namespace) -> list[Unit]:
-    """The units that are named, all if none is.
+    """The units that the command line names, or all units if it names none.
 
     Raises:
-        CourseError: there is no unit, or no such unit, or one lacks another that it
-            builds on.
+        CourseError: there is no unit, or no such unit, or one builds on a unit that
+            this course lacks.
     """
     from autograder.authoring.solutions import refuse_gaps
 
@@ -70,7 +70,8 @@ class CommandSet:
     """The commands for one topic, in the order of their definition.
 
     Args:
-        role: whose they are in the list of all commands; the core's say it in `ROLES`.
+        role: the role under which help lists these commands; those of the core have
+            theirs in `ROLES`.
     """
 
     def __init__(self, role: str = "") -> None:
@@ -92,9 +93,9 @@ class CommandSet:
     def graded(
         self, name: str, text: str, *options: Option
     ) -> Callable[[OnUnit], OnUnit]:
-        """Make a function a command on what nbgrader has graded of one unit.
+        """Register the decorated function as a command on a unit that was graded.
 
-        It is called with the assignment and the course folder.
+        The function is called with the assignment, the course folder and the options.
         """
 
         def register(run: OnUnit) -> OnUnit:

@@ -1,4 +1,4 @@
-"""Commands on the course itself: those who write it, and those who try it."""
+"""Commands for authors and instructors: write, build, try and publish the course."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def _validity(options: Namespace) -> int:
 
 
 def _choose_exercises(options: Namespace) -> list[str]:
-    """The names of the chosen exercises; all of the units if none is chosen."""
+    """The names of the chosen exercises, or of all in the units if none is chosen."""
     from autograder.authoring.catalogue import specifications
 
     names: list[str] = options.exercises
@@ -185,7 +185,7 @@ def _choose_exercises(options: Namespace) -> list[str]:
 
 
 def _list_survivors(names: Sequence[str]) -> int:
-    """Print how many mutants made by rule are caught, and those that survive."""
+    """Print how many generated mutants are caught, and which survive."""
     from autograder.authoring.catalogue import specification
     from autograder.authoring.generated import count
 
@@ -256,7 +256,7 @@ def _kit(options: Namespace) -> int:
 
 
 def _with_edition(unit: Unit) -> str:
-    """A unit, and how many of its exercises are given."""
+    """A unit's label, with the number of exercises that are given, if any are."""
     from autograder.authoring.edition import read_given
 
     count = len(read_given(unit))

@@ -1,4 +1,4 @@
-"""Commands after grading: reports, grades for LMSs, feedback, what a person decides."""
+"""Commands after grading: reports, grades for LMSs, feedback, appeals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autograder.course.errors import UsageError
 from autograder.course.files import write
 
 COMMANDS = CommandSet()
-# Formats of grades that extras write, each into a folder.
+# Formats of extras, by name, with the functions that write grades into a folder.
 _IN_FOLDERS = {
     name: write_folder
     for module in seams.modules("commands")
@@ -189,6 +189,7 @@ def _replay(unit: str, root: Path, options: Namespace) -> int:
 
 
 def _list_requests(unit: str, root: Path) -> int:
+    """Print the appeals that wait for an answer; return 1 if there are any."""
     from autograder.classroom import appeals, page
 
     lines = list(appeals.review(unit, root, page.today()))
@@ -200,10 +201,11 @@ def _list_requests(unit: str, root: Path) -> int:
 
 
 def _preview(unit: str, root: Path) -> int:
+    """Print the scores that grading again would change; return an exit status."""
     from autograder.classroom import preview
     from autograder.grading.gradebook import changes
 
-    score_changes, well = preview.preview(unit, root)
+    score_changes, succeeded = preview.preview(unit, root)
     if score_changes:
         print(*changes.lines(score_changes), sep="\n")
         gains = changes.totals(score_changes)
@@ -212,8 +214,8 @@ def _preview(unit: str, root: Path) -> int:
             print(f"{head}: {', '.join(students) or 'nobody'}")
         print(f"nothing has been written; to apply this: nbgrader autograde {unit}")
     else:
-        print("no score would change" if well else "no change found; see above")
-    return 0 if well else 1
+        print("no score would change" if succeeded else "no change found; see above")
+    return 0 if succeeded else 1
 
 
 @COMMANDS.graded(

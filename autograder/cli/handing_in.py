@@ -1,4 +1,4 @@
-"""Commands before and while grading: what is handed in, time, solutions."""
+"""Commands before and during grading: collect work, extend deadlines, solutions."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def _collect(unit: str, root: Path, options: Namespace) -> int:
             remarks = fetch(unit, root, Path(folder))
         outcomes = list(collection.place(options.archives or [Path(folder)]))
     print(*remarks, place.as_text(outcomes), sep="\n")
-    is_open = bool(remarks) or any(outcome.needs_person for outcome in outcomes)
-    return 1 if is_open else 0
+    needs_person = bool(remarks) or any(outcome.needs_person for outcome in outcomes)
+    return 1 if needs_person else 0
 
 
 @COMMANDS.graded(
@@ -123,7 +123,7 @@ def _extra(unit: str, root: Path, options: Namespace) -> timedelta | None:
         extra = due_date(options.until) - due
     else:
         days, hours = options.days or 0.0, options.hours or 0.0
-        if not abs(days) + abs(hours) / 24 < _LONGEST_EXTENSION:  # nor is it a number
+        if not abs(days) + abs(hours) / 24 < _LONGEST_EXTENSION:  # also for nan
             raise UsageError(
                 f"an extension must be shorter than {_LONGEST_EXTENSION} days"
             )

@@ -1,4 +1,4 @@
-"""Where the parts of a course lie, and the few settings it has."""
+"""The units of a course, the paths of their files, and the course's settings."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from autograder.course.errors import UsageError, list_present
 from autograder.root import CONTENT, PACKAGE, read_settings
 from autograder.root import ROOT as ROOT
 
-# jsonschema, and with it nbformat, would take it to check addresses, which no notebook
-# has; it builds a parser for that when it is imported: a second of each process.
+# jsonschema, which nbformat imports, would use this module to validate URLs, which no
+# notebook contains. Building its parser at import would take a second in each process.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 
@@ -26,7 +26,7 @@ class Unit:
 
     @property
     def label(self) -> str:
-        """The assignment's name, "02_attention"; also its folder and notebook."""
+        """The name of the assignment, its folder and its notebook: "02_attention"."""
         return f"{self.number}_{self.name}"
 
     @property
@@ -36,9 +36,10 @@ class Unit:
 
     @property
     def text(self) -> Path:
-        """The hand-written notebook that is built: the course's language has its own.
+        """The hand-written notebook that is built: a translation, or the original.
 
-        ``notebooks/de/NN_unit.py`` is the original in German.
+        If the course's language is German, the translation is
+        ``notebooks/de/NN_unit.py``.
         """
         language = str(settings(self.root).get("language", ""))
         translation = self.original.parent / language / self.original.name
@@ -61,7 +62,7 @@ class Unit:
 
     @property
     def folder(self) -> Path:
-        """The folder of all that is its own: manifest, exercises, probes."""
+        """The unit's folder in that package: its manifest, exercises and probes."""
         return self.package / self.name
 
 
@@ -89,18 +90,18 @@ def find_unit(name: str) -> Unit:
 def graded_notebooks(assignment: str, root: Path) -> dict[str, Path]:
     """The graded notebooks of an assignment in a course folder, by the student's id.
 
-    No other notebook that may lie beside one counts: plain nbgrader copies there
-    whatever a student handed in.
+    Other notebooks next to them are ignored, because plain nbgrader also copies there
+    whatever else a student handed in.
     """
     paths = (root / "autograded").glob(f"*/{assignment}/{assignment}.ipynb")
     return {path.parts[-3]: path for path in sorted(paths)}
 
 
 def settings(root: Path = ROOT) -> dict[str, Any]:
-    """What the course's course.toml says."""
+    """Read the settings of the course from course.toml."""
     return read_settings(root)
 
 
 def records_attempts(root: Path = ROOT) -> bool:
-    """Whether the course has its checks record students' attempts."""
+    """Whether the checks of this course record students' attempts."""
     return settings(root).get("attempts", False) is True

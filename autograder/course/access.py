@@ -1,4 +1,4 @@
-"""Whether this account may work in a course's folders, and whether they have room."""
+"""Check that this account may use a course's folders, and that the disk has room."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from pathlib import Path
 
 from autograder.course.errors import CourseError
 
-_LONGEST = 491  # bytes: SQLite takes 512, with the names of a gradebook and its journal
-_ROOM = 16 << 20  # bytes: the graded notebooks of some submissions
+_LONGEST = 491  # bytes: SQLite allows 512, including the file names of its databases
+_ROOM = 16 << 20  # bytes, enough for the graded notebooks of some submissions
 
 
 def refuse_path(root: Path) -> None:
-    """Check that nbgrader and its gradebook read a course's path as it is written.
+    """Check that nbgrader and its gradebook can use a course's path.
 
     Raises:
-        CourseError: it contains characters with a special meaning, or is too long.
+        CourseError: the path contains characters that are special to them, or is too
+            long.
     """
     if odd := [letter for letter in "*?[%" if letter in str(root.absolute())]:
         raise CourseError(
@@ -31,7 +32,7 @@ def refuse_path(root: Path) -> None:
 
 
 def refuse_full(*folders: Path) -> None:
-    """Check for room on the disk first, so that long work is not done in vain.
+    """Check for room on the disk, before work that would be lost without it.
 
     Raises:
         CourseError: the disk of a folder is full, or read-only.
@@ -44,7 +45,7 @@ def refuse_full(*folders: Path) -> None:
         free_bytes = disk.f_bavail * disk.f_frsize
         if disk.f_flag & os.ST_RDONLY:
             problem = "is read-only; make it writable"
-        elif disk.f_blocks and free_bytes < _ROOM:  # 0: it does not say
+        elif disk.f_blocks and free_bytes < _ROOM:  # 0 blocks: the size is unknown
             problem = f"has {free_bytes >> 20} MB left; make room"
         elif disk.f_files and disk.f_favail < 100:
             problem = f"has room for {disk.f_favail} more files; remove some"
@@ -60,7 +61,7 @@ def refuse_closed(*paths: Path) -> None:
     """Check that this account may write paths that exist, and create the others.
 
     Raises:
-        CourseError: it may not; the text says who owns the path, and what to do.
+        CourseError: it may not; the message names the path's owner, and what to do.
     """
     for path in map(_existing_part, paths):
         needed = os.R_OK | os.W_OK | (os.X_OK if path.is_dir() else 0)
@@ -69,10 +70,10 @@ def refuse_closed(*paths: Path) -> None:
 
 
 def refuse_unreadable(*folders: Path) -> None:
-    """Check that folders can be listed, as one that cannot would look empty.
+    """Check that folders can be listed, because one that cannot would seem empty.
 
     Raises:
-        CourseError: one exists and cannot be listed.
+        CourseError: a folder exists and cannot be listed.
     """
     for folder in folders:
         if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):
@@ -93,7 +94,7 @@ def permission_message(path: Path) -> str:
 
 
 def _existing_part(path: Path) -> Path:
-    """The path itself or its nearest parent that exists, as far as we can see."""
+    """The path itself, or its nearest parent that exists and that we may see."""
     paths = (path.absolute(), *path.absolute().parents)
     return next(candidate for candidate in paths if os.path.exists(candidate))
 

@@ -1,4 +1,4 @@
-"""Processes of ours: what one starts with, what it may use, and when it ends."""
+"""Start child processes: their environment, memory limit, and end with the parent."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def start(
     variables: Mapping[str, str] | None = None,
     stdout: int | None = None,
 ) -> tuple[subprocess.Popen[bytes], socket.socket]:
-    """A process, and our end of a socket pair; its last argument names the other end.
+    """Start a process that is connected to us by a socket pair; return it and our end.
 
     Args:
-        command: what starts it, without that argument.
-        variables: of its environment, beside ours.
+        command: the command line, to which the number of the other end is added.
+        variables: environment variables, in addition to our own.
     """
     ours, theirs = socket.socketpair()
     with theirs:
@@ -46,15 +46,15 @@ def start(
 
 
 def nbgrader(
-    folder: Path, *words: str, **options: Any
+    folder: Path, *arguments: str, **options: Any
 ) -> subprocess.CompletedProcess[str]:
     """Run an nbgrader command in a course folder; `options` go to `subprocess.run`."""
-    command = [sys.executable, "-m", "nbgrader", *words]
+    command = [sys.executable, "-m", "nbgrader", *arguments]
     return subprocess.run(command, cwd=folder, text=True, check=False, **options)
 
 
 def end_with_parent() -> None:
-    """Have the system kill this process when its parent ends; Linux can."""
+    """Ask the kernel to kill this process when its parent ends (Linux only)."""
     import ctypes  # nothing else here needs it
 
     with contextlib.suppress(OSError, AttributeError):  # no Linux
@@ -62,7 +62,7 @@ def end_with_parent() -> None:
 
 
 def limit(data: int) -> None:
-    """Limit this process's private memory to ``data`` bytes, where the system can."""
+    """Limit this process's private memory to ``data`` bytes, if the system can."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 

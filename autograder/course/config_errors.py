@@ -1,8 +1,8 @@
-"""A slip of the pen in nbgrader_config.py ends a command: nothing runs without it.
+"""End a command if nbgrader_config.py has an error, since nothing is safe without it.
 
-traitlets logs what a file of settings raises, and goes on as if there were none. Here,
-that is plain nbgrader: no sandbox around what students wrote, no judge, and the hidden
-tests on feedback pages.
+By default, traitlets logs an error in a configuration file and continues without the
+file. This would leave plain nbgrader, which runs students' code without a sandbox and
+without the judge, and shows hidden tests on feedback pages.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from traitlets.config import Application
 from autograder.course.errors import CourseError
 
 _NAME = "nbgrader_config"
-_warned: list[bool] = []  # once is enough
+_warned: list[bool] = []  # not empty once `warn` has printed its warning
 
 
 def refuse() -> None:
-    """Let settings that cannot be read end the command, with a line that says where.
+    """End the command if a configuration file cannot be read, and say which line.
 
-    This affects what is read from then on, so the environment's own settings, which
-    come first, call it (deploy/environment/). Calling it twice is harmless.
+    This affects only files that are read afterwards, so the configuration of the
+    environment, which is read first, calls it (deploy/environment/). Calling it twice
+    is harmless.
     """
     original = Application._load_config_files
     if getattr(original, "refuses", False):
@@ -51,10 +52,12 @@ def refuse() -> None:
 
 
 def warn(ours: Path) -> None:
-    """Warn that there are no settings, as nbgrader does without any other file.
+    """Warn that the course's configuration is missing.
+
+    nbgrader itself warns only if it finds no configuration at all.
 
     Args:
-        ours: the environment's, for which nbgrader keeps quiet.
+        ours: the configuration of the environment, which nbgrader always finds.
     """
     folders = [Path.cwd(), *map(Path, jupyter_config_path())]
     paths = [folder / f"{_NAME}.py" for folder in folders]
@@ -70,7 +73,7 @@ def warn(ours: Path) -> None:
 
 
 def _describe(error: Exception) -> str:
-    """Say which line of the settings raised an error, and what to do about it."""
+    """Say which line of the configuration raised an error, and what to do about it."""
     stack = traceback.extract_tb(error.__traceback__)
     frames = [p for p in stack if Path(p.filename).stem == _NAME][-1:]
     file, line = (frames[0].filename, frames[0].lineno) if frames else (_NAME, None)

@@ -1,4 +1,4 @@
-"""Errors that a person reads, and where all others are.
+"""Errors that a person reads, and a list of all other errors of the engine.
 
     CourseError                    course/errors.py: one line that says what to do
         UsageError                 course/errors.py: a command line that cannot be
@@ -10,8 +10,8 @@
         GradingInfrastructureError grading/faults.py: the submission is graded again
         NotGradedError             extras/watch/watch.py: tried again later
 
-Below are those that somebody catches and puts in other words. Of a submission, a check
-or a student's object:
+The following errors are caught and turned into other messages. About a submission, a
+check or a student's object:
 
     RefusedError                   grading/intake/common.py: the student reads why
     WrongAnswerError               checks/exercise.py: the object cannot be observed
@@ -24,7 +24,7 @@ or a student's object:
     NothingObservedError           extras/questions/observations.py
     NotPlacedError                 classroom/lms/archive.py: a member of an archive
 
-Of processes, sandboxes and files:
+About processes, sandboxes and files:
 
     ConnectionLostError            grading/ipc.py
         ConnectionTimeoutError     grading/ipc.py
@@ -55,18 +55,18 @@ class CourseError(Exception):
 
 
 class UsageError(CourseError):
-    """A command line that cannot be, like an option's value or a unit's name."""
+    """An invalid command line, such as a wrong option's value or an unknown unit."""
 
 
 class Faults(list[str]):
-    """Faults that are reported together, a line or more each."""
+    """A list of faults to report together; each takes one line or more."""
 
     @contextlib.contextmanager
     def collect(self) -> Iterator[None]:
-        """Add what is refused in the ``with`` block, and go on after it.
+        """Add the message of a CourseError in the ``with`` block, and go on after it.
 
         Raises:
-            UsageError: the command line is wrong, which no file is to blame for.
+            UsageError: the command line is wrong, so this is not a fault in a file.
         """
         try:
             yield
@@ -76,7 +76,7 @@ class Faults(list[str]):
             self += str(error).splitlines()
 
     def refuse(self) -> None:
-        """Refuse what has faults.
+        """Report all faults, if there are any.
 
         Raises:
             CourseError: with each fault once, in the order in which they were added.
@@ -86,7 +86,7 @@ class Faults(list[str]):
 
 
 def list_present(names: Sequence[str]) -> str:
-    """Say which names there are: "there are 01_first, 02_second"."""
+    """Say which names exist: "there are 01_first, 02_second"."""
     verb = "is" if len(names) == 1 else "are"
     return f"there {verb} {', '.join(names) or 'none'}"
 
@@ -94,13 +94,13 @@ def list_present(names: Sequence[str]) -> str:
 def describe_fault(
     error: Exception, root: Path, within: Path | None = None, otherwise: str = ""
 ) -> str:
-    """An error that nobody expected, in one line: where it was raised, and what it is.
+    """Describe an unexpected error in one line: where it was raised, and what it is.
 
     Args:
-        root: the course; files are named relative to it.
-        within: of the files that the error came through, the innermost in this folder
-            is named; by default, in the course.
-        otherwise: the file to name where there is none of these.
+        root: the course folder, to which file names are relative.
+        within: a folder; the innermost frame of the traceback in one of its files is
+            named. By default, it is the course folder.
+        otherwise: the file to name if there is no such frame.
     """
     if isinstance(error, CourseError):
         return str(error)

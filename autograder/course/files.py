@@ -1,4 +1,4 @@
-"""Write files so that they are there as a whole, or as they were before."""
+"""Write files atomically: they are either complete or as they were before."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from autograder.course.errors import CourseError
 
 
 def write(path: Path, data: str | bytes, *, private: bool = False) -> bool:
-    """Replace a file as a whole, if its content differs; whether it did.
+    """Replace a file atomically if its content differs, and return whether it did.
 
-    What was written is on the disk when this returns, also after a power cut.
+    The data are on the disk when this returns, and survive a power cut.
 
     Args:
-        private: nobody but its owner can read the file.
+        private: whether only the owner may read the file.
 
     Raises:
-        CourseError: it cannot be written; what was there stays.
+        CourseError: the file cannot be written; an old one stays unchanged.
     """
     data = data.encode() if isinstance(data, str) else data
     with replacing(path) as part:
@@ -42,12 +42,12 @@ def write(path: Path, data: str | bytes, *, private: bool = False) -> bool:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a path to write to; what is written then takes the place of ``path``.
+    """Yield a temporary path to write to, and rename it to ``path`` afterwards.
 
     Raises:
-        CourseError: it cannot be written; what was there stays.
+        CourseError: the file cannot be written; an old one stays unchanged.
     """
-    # A name of its own: another command may be writing the same file now.
+    # The name is unique, because another command may be writing the same file.
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -62,16 +62,16 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def replace_folder(place: Path, part: Path, keep: Path | None = None) -> None:
-    """Put a folder in the place of another; the old one goes when the new one is there.
+    """Move the folder ``part`` to ``place``, and then remove the old folder.
 
-    Should the machine stop between the two renames, ``.NAME.old`` has the old one.
+    If the machine stops between the two renames, the old folder is ``.NAME.old``.
 
     Args:
-        keep: where the old one goes, if it is kept.
+        keep: the path to which the old folder is moved, if it is to be kept.
     """
     place.parent.mkdir(parents=True, exist_ok=True)
     near = place.with_name(f".{place.name}.part")
-    if part != near:  # which may be on another disk
+    if part != near:  # a folder on another disk cannot be renamed
         shutil.rmtree(near, ignore_errors=True)
         part = Path(shutil.move(part, near))
     old = place.with_name(f".{place.name}.old")
@@ -91,11 +91,11 @@ def replace_folder(place: Path, part: Path, keep: Path | None = None) -> None:
 
 
 def read_json_state(path: Path) -> dict[str, Any]:
-    """What a command has noted in a file; {} where nothing was.
+    """Read the state that commands keep in a JSON file; {} if there is no file.
 
     Raises:
-        CourseError: it cannot be read. To go on without it, what others noted would be
-            lost with the next note.
+        CourseError: the file cannot be read. It is not taken for empty, because the
+            next change would then overwrite all that it holds.
     """
     try:
         return dict(json.loads(path.read_text(encoding="utf-8")))
@@ -113,13 +113,13 @@ def read_json_state(path: Path) -> dict[str, Any]:
 def changing_json_state(
     path: Path, *, private: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """What a command has noted in a file, to change; written when that is done.
+    """Yield the state in a JSON file to be changed, and write it back afterwards.
 
     Args:
-        private: nobody but its owner can read the file.
+        private: whether only the owner may read the file.
 
     Raises:
-        CourseError: it cannot be read or written; what was there stays.
+        CourseError: the file cannot be read or written; an old one stays unchanged.
     """
     with locked(path):
         state = read_json_state(path)
@@ -133,7 +133,7 @@ def locked(path: Path) -> Iterator[None]:
     """Keep other commands from changing a file between our reading and writing it.
 
     Raises:
-        CourseError: there can be no such file.
+        CourseError: the file's folder cannot be created or opened.
     """
     with folder_locked(path.parent):
         yield
@@ -143,15 +143,15 @@ def locked(path: Path) -> Iterator[None]:
 def folder_locked(
     folder: Path, wait: Callable[[], None] = lambda: None
 ) -> Iterator[None]:
-    """Keep other commands out of a folder, which is made if it is not there.
+    """Lock a folder against other commands; it is created if it does not exist.
 
-    They wait; on a file system without locks, they do not.
+    Other commands wait for the lock, except on a file system without locks.
 
     Args:
-        wait: called before we wait for another command, however long that takes.
+        wait: called once before we wait for another command, which may take long.
 
     Raises:
-        CourseError: there can be no such folder.
+        CourseError: the folder cannot be created or opened.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What graded cells are called: "unit/name" by the course, "unit-name" by nbgrader.
+"""Names of graded cells: "unit/name" in the course, "unit-name" in nbgrader.
 
 An exercise has two cells: a check with its own grade id, and the answer above it.
 """
@@ -14,15 +14,15 @@ def of_check(exercise: str) -> str:
 
 
 def of_answer(exercise: str) -> str:
-    """The grade id of the cell that an exercise is solved in: "unit-name-answer"."""
+    """The grade id of the cell in which an exercise is solved: "unit-name-answer"."""
     return of_check(exercise) + _ANSWER
 
 
 def check_of(grade_id: str) -> str:
-    """The grade id of the check of an answer, or of the check itself."""
+    """The grade id of the check, from that of the answer or of the check itself."""
     return grade_id.removesuffix(_ANSWER)
 
 
 def exercise_of(check: str) -> str:
-    """The exercise of a check's grade id: "unit/name"; a unit's name has no slash."""
+    """The exercise, "unit/name", from its check's grade id, "unit-name"."""
     return check.replace("-", "/", 1)

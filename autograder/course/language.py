@@ -1,7 +1,7 @@
-"""The language of a course: one setting, and the words that its notebooks are made of.
+"""The language of a course, and the words by which the build reads its notebooks.
 
-The build reads headings, budgets and counts in a notebook's text. Which words these
-are is a row of `WORDINGS`; a course in a further language adds one.
+The build finds headings, times, points and counts in a notebook's text by certain
+words. `WORDINGS` holds those of each language; a further language needs a new row.
 """
 
 from __future__ import annotations
@@ -20,20 +20,22 @@ ENGLISH = "en"
 
 @dataclass(frozen=True)
 class Wording:
-    """The words of a notebook that the build looks for, as parts of patterns.
+    """The words in a notebook that the build looks for, as parts of patterns.
 
     Args:
-        exercise: in the heading of an exercise, before its number.
-        minutes: the budget, with ``{}`` for the number.
-        hours: the unit's time, with ``{}`` for hours in halves.
+        exercise: the word before the number in an exercise's heading.
+        minutes: the time of an exercise, with ``{}`` for the number of minutes.
+        hours: the time of a unit, with ``{}`` for hours and half hours.
         half, hour: the time of a unit that takes half an hour, or one hour.
         short: the short path, with ``{hours}`` and ``{exercises}``.
         solved: the list of exercises that an edition gives, with ``{exercises}``.
-        paid, unpaid: an exercise's points, and what a given one has in their place.
-        story, instead: the sentence on the short path, and what an edition says.
-        hint, contract: titles of what is folded away.
+        paid, unpaid: an exercise's points, and the text in their place if it is given.
+        story, instead: the sentence about the short path, and its replacement in an
+            edition.
+        hint, contract: titles of folded sections.
+        difficulty: the word before an exercise's level, as in "difficulty 3/5".
         points, exercises, questions: patterns of the words that follow a count.
-        singular, plural: the noun for exercises that an edition counts.
+        singular, plural: the noun for the exercises that an edition counts.
         numerals: counts in words, from 0 on.
     """
 
@@ -76,7 +78,7 @@ class Wording:
 
     @functools.cached_property
     def commented(self) -> re.Pattern[str]:
-        """An exercise's heading in ``notebooks/``, where text is a comment."""
+        """An exercise's heading in ``notebooks/``, where text is in comments."""
         return re.compile(rf"^# ### {self.exercise} \d+\.\d+", re.MULTILINE)
 
     @functools.cached_property
@@ -86,7 +88,7 @@ class Wording:
 
     @functools.cached_property
     def stated(self) -> re.Pattern[str]:
-        """A unit's hours and short path, in lines of any length."""
+        """A unit's hours and short path, wherever the lines are broken."""
         listed = {"hours": r"[\d½]+", "exercises": r"[\d.,\s]+\b"}
         hours = _filled(self.hours, {"": r"[\d½]+"})
         singular = "|".join(_filled(time, {}) for time in (self.half, self.hour))
@@ -94,18 +96,18 @@ class Wording:
         return re.compile(f"(?:{hours}|{singular})(?:{short})?")
 
     def time(self, hours: str) -> str:
-        """The time of a unit, from its hours as text: "2½"."""
+        """The phrase for a unit's time, such as "About 2½ hours", from "2½"."""
         singular = {"½": self.half, "1": self.hour}
         return singular.get(hours) or self.hours.format(hours)
 
     @functools.cached_property
     def worth(self) -> re.Pattern[str]:
-        """Points that a text names."""
+        """Points that a text states."""
         return re.compile(rf"(?<![\w.])(\d+(?:\.\d+)?) {self.points}\b")
 
     @functools.cached_property
     def counts(self) -> dict[str, re.Pattern[str]]:
-        """How many checks and written answers a text counts, by role."""
+        """By role of a cell, a count of such cells that a text states."""
         return {
             "check": re.compile(rf"(?<!\w)(\w+) {self.exercises}\b"),
             "written": re.compile(rf"(?<!\w)(\w+) {self.questions}"),
@@ -113,7 +115,7 @@ class Wording:
 
 
 def _filled(template: str, fields: Mapping[str, str]) -> str:
-    """A template as a pattern: patterns in its fields, any space for each space."""
+    """Turn a template into a pattern: patterns as fields, any space for each space."""
     text = re.escape(template).replace(r"\ ", r"\s+")
     return re.sub(r"\\{(\w*)\\}", lambda field: fields[field[1]], text)
 
@@ -152,7 +154,7 @@ def language(root: Path = ROOT) -> str:
     """The course's language, like "en": ``language`` in course.toml.
 
     Raises:
-        CourseError: it is no code of two or three letters.
+        CourseError: the setting is not a code of two or three letters.
     """
     name = settings(root).get("language", ENGLISH)
     if not isinstance(name, str) or not re.fullmatch(r"[a-z]{2,3}", name):
@@ -164,13 +166,13 @@ def language(root: Path = ROOT) -> str:
 
 
 def wording(text: str, root: Path = ROOT) -> Wording:
-    """The words of a hand-written notebook, by its headings.
+    """The words of a hand-written notebook, recognised by its headings.
 
-    They are the course's language's, or English: checks may speak a language before
-    the notebooks do.
+    They are in the course's language or in English, because the checks may be
+    translated before the notebooks are.
 
     Raises:
-        CourseError: nobody has written down the words of the course's language.
+        CourseError: `WORDINGS` lacks the course's language.
     """
     name = language(root)
     for code in (name, ENGLISH):

@@ -1,21 +1,21 @@
-"""A unit's manifest, its ``unit.toml``: what differs from the usual.
+"""A unit's manifest, its ``unit.toml``: all that is special about this unit.
 
-Nothing else of the course knows a unit by name. A manifest may say
+No other part of the engine names a unit. A manifest may contain:
 
     demo = true                # `make demo` shows this unit, if none is named
     path = ["first", "third"]  # the short path: exercises that carry the story
-    beyond = ["a_figure"]      # demonstrations that wait for exercises off the path
+    beyond = ["a_figure"]      # demonstrations that need exercises off the path
 
-    [limits]                   # instead of those in nbgrader_config.py, by their names
-    timeout = 480              # seconds a cell
-    answer_seconds = 120       # seconds an object that is checked, on one case
-    check_seconds = 240        # seconds such an object, on all cases
+    [limits]                   # in place of those in nbgrader_config.py
+    timeout = 480              # seconds per cell
+    answer_seconds = 120       # seconds for an object that is checked, on one case
+    check_seconds = 240        # seconds for such an object, on all cases
     notebook_seconds = 1200
 
-    [handed_in]                # beside the notebook: the instructor's own, by the name
+    [handed_in]                # files to hand in with the notebook: our versions
     "my_model.safetensors" = "my_course/UNIT/model.safetensors"
 
-    [ships]                    # to students, beside the package
+    [ships]                    # files that students get, besides the package
     files = ["assets/model.safetensors"]
 
     [keys]                     # by exercise: earlier ones whose solution answers it
@@ -38,7 +38,7 @@ _LIMITS = (
     "timeout", "answer_seconds", "check_seconds", "notebook_seconds", "memory_mb",
     "disk_mb",
 )  # fmt: skip
-# By the name of a table: those that it may hold, or () for any, and their kind.
+# By the name of a table: the keys that it may have, or () for any, and their type.
 _TABLES: Mapping[str, tuple[tuple[str, ...], Any]] = {
     "limits": (_LIMITS, int | float),
     "handed_in": ((), str),
@@ -73,11 +73,11 @@ class Manifest:
 
 
 def read(unit: Unit) -> Manifest:
-    """The manifest of a unit; one that has none needs nothing of its own.
+    """Read the manifest of a unit; without a file, it is an empty one.
 
     Raises:
-        CourseError: it cannot be read, has an unknown key, or names a file that does
-            not exist.
+        CourseError: the file cannot be read, has an unknown key, or names a file that
+            does not exist.
     """
     path = unit.folder / "unit.toml"
     if not path.is_file():
@@ -121,14 +121,14 @@ def place_of_path(unit: Unit) -> str:
 def _check_keys(
     table: Mapping[str, Any], kinds: Mapping[str, Any], location: str
 ) -> None:
-    """Raise CourseError for a key that is unknown or has a value of another type."""
+    """Raise CourseError for a key that is unknown or has a value of the wrong type."""
     for name, value in table.items():
         if name not in kinds:
             listed = ", ".join(kinds)
             raise CourseError(
                 f"{location}: nothing is called {name}; there are {listed}"
             )
-        # TOML's true is a number to Python.
+        # In Python, a bool is also an int.
         if not isinstance(value, kinds[name]) or (
             isinstance(value, bool) and kinds[name] is not bool
         ):
@@ -136,7 +136,7 @@ def _check_keys(
 
 
 def _find_file(unit: Unit, name: str, location: str) -> Path:
-    """The path of a file of the course. Raises CourseError if there is none."""
+    """The path of a file of the course; raises CourseError if there is no such file."""
     path = unit.root / name
     if not path.is_file():
         raise CourseError(f"{location}: there is no file {name} in the course")
@@ -144,7 +144,7 @@ def _find_file(unit: Unit, name: str, location: str) -> Path:
 
 
 def limits(root: Path = ROOT) -> dict[str, dict[str, float]]:
-    """The limits of all units that set some of their own, by the unit's label."""
+    """The limits that units set in their manifests, by the unit's label."""
     by_label = {unit.label: dict(read(unit).limits) for unit in units(root)}
     return {
         label: unit_limits for label, unit_limits in by_label.items() if unit_limits

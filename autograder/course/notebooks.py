@@ -1,4 +1,4 @@
-"""Read the course's own notebooks; one that is damaged says how to get it back."""
+"""Read the course's own notebooks, or say how to restore one that is damaged."""
 
 from __future__ import annotations
 
@@ -10,34 +10,35 @@ from nbformat import NotebookNode, ValidationError
 
 from autograder.course.errors import CourseError
 
-# The ids of the cells that the build writes below a notebook's title: where the kit is
-# published, and what finds the checks. A kit's are not those of the release.
+# The ids of the cells that the build writes below a notebook's title: the badge with
+# the kit's address, and the code that loads the checks. The kit's notebooks have
+# different versions of these cells than the release.
 BADGE, FINDER = GENERATED = ("badge", "find-checks")
-# nbformat has no error of its own for what is JSON, but no notebook.
+# Errors of nbformat; it has no specific one for JSON that is not a notebook.
 _DAMAGED = (ValueError, LookupError, TypeError, AttributeError, ValidationError)
 
 
 def read(path: Path) -> NotebookNode:
-    """A notebook in ``source/``, ``release/`` or ``autograded/``.
+    """Read a notebook in ``source/``, ``release/`` or ``autograded/``.
 
     Raises:
-        CourseError: it cannot be read; the text says how to get it back.
+        CourseError: it cannot be read; the message says how to restore it.
     """
     return parse(text_of(path), path)
 
 
 def read_valid_text(path: Path) -> str:
-    """Read a notebook's text, to copy it; raises the errors of `read`."""
+    """Read the text of a valid notebook, to copy it; raises the errors of `read`."""
     text = text_of(path)
     parse(text, path)
     return text
 
 
 def text_of(path: Path) -> str:
-    """Read a text file of the course.
+    """Read the text of a notebook's file.
 
     Raises:
-        CourseError: it cannot be read; the text says how to get it back.
+        CourseError: it cannot be read; the message says how to restore it.
     """
     try:
         return path.read_text(encoding="utf-8")
@@ -52,7 +53,7 @@ def parse(text: str, path: Path) -> NotebookNode:
     """Parse the text of a notebook's file.
 
     Raises:
-        CourseError: it is no notebook; the text says how to get it back.
+        CourseError: it is not a notebook; the message says how to restore it.
     """
     try:
         notebook: NotebookNode = nbformat.reads(text, as_version=4)
@@ -64,13 +65,13 @@ def parse(text: str, path: Path) -> NotebookNode:
 
 @functools.lru_cache(maxsize=8)
 def shared(text: str) -> NotebookNode:
-    """A notebook of the course's, read once for all submissions: not to be changed."""
+    """Parse a notebook of the course once for all submissions; do not change it."""
     notebook: NotebookNode = nbformat.reads(text, as_version=4)
     return notebook
 
 
 def remedy(path: Path) -> str:
-    """How a notebook comes back, which the folder that it lies in tells."""
+    """Say how to restore a notebook, which depends on the folder that contains it."""
     folder, unit = path.parent.parent.name, path.parent.name
     if folder == "source":
         return f"remove it, then: git checkout {folder}/{unit}"

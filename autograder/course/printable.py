@@ -1,14 +1,14 @@
-"""Words of a student's, and counts, as a table, a log or a terminal shows them."""
+"""Make students' texts safe to print, and format counts."""
 
 from __future__ import annotations
 
 
 def printable(text: str) -> str:
-    """A text as one line that shows all it holds.
+    """Turn a text into one line that is safe to print in a table, log or terminal.
 
-    Whatever ends a line somewhere (a carriage return, U+2028) is a blank here, as is
-    any other kind of blank. A "?" stands for a control character, such as that of a
-    terminal's escapes, and for a mark that turns the direction of writing.
+    Every kind of line end (also a carriage return, or U+2028) and of blank becomes a
+    space. Control characters, such as those of terminal escapes, and marks that change
+    the direction of writing become "?".
     """
     if text.isprintable():
         return text

@@ -1,4 +1,4 @@
-"""CSV files as LMSs write and read them."""
+"""Read and write CSV files in the dialects of LMSs and spreadsheets."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ class Sheet:
     comma: str = ","
 
     def index(self, title: str) -> int | None:
-        """The number of the column with this title, in upper or lower case."""
+        """The index of the column with this title, in upper or lower case, or None."""
         titles = [name.casefold() for name in self.titles]
         return titles.index(title.casefold()) if title.casefold() in titles else None
 
     def cell(self, row: Sequence[str], title: str) -> str:
-        """A row's cell below a title; "" if there is no such column."""
+        """A row's cell in the column with this title; "" if there is no such column."""
         column = self.index(title)
         return "" if column is None else row[column].strip()
 
 
 def read(path: Path) -> Sheet:
-    """A CSV with commas, semicolons or tabs, in UTF-8; Excel's "Unicode text", too.
+    """Read a CSV with commas, semicolons or tabs, in UTF-8 or as Excel's UTF-16.
 
     Raises:
-        CourseError: it cannot be read.
+        CourseError: the file cannot be read.
     """
     try:
         data = path.read_bytes()
@@ -62,7 +62,7 @@ def read(path: Path) -> Sheet:
 
 
 def as_text(rows: Iterable[Iterable[object]], comma: str = ",") -> str:
-    """Rows as CSV, in which no cell can begin another row."""
+    """Format rows as CSV, in which no cell's text can start a new row."""
     text = io.StringIO()
     lines = (map(_one_cell, row) for row in rows)
     csv.writer(text, delimiter=comma, lineterminator="\n").writerows(lines)
@@ -70,23 +70,23 @@ def as_text(rows: Iterable[Iterable[object]], comma: str = ",") -> str:
 
 
 def _one_cell(value: object) -> object:
-    # Python's writer puts no quotes around a lone "\r"; every reader ends a line there.
+    # Python's writer does not quote a single "\r", at which every reader ends a line.
     return re.sub(r"\r\n?", "\n", value) if isinstance(value, str) else value
 
 
-_FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")  # the last four: wide ones
+_FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")  # the last four: full-width
 
 
-# Where the comma is the decimal point, a spreadsheet splits at semicolons, and knows no
-# quotes in the midst of a cell: there, the rest of a text can be a cell of its own. A
-# dash begins lists, too; one without a call or a link is left alone.
+# In countries with a decimal comma, a spreadsheet splits lines at semicolons, even
+# within our cells, so that a formula may also follow a semicolon. Dashes and plus signs
+# also begin the items of lists; those without a call or a link are left alone.
 _RUNS = "(?=[ \"']{0,3}(?:[=@\uff1d\uff20]|[-+\uff0b\uff0d][^;\\t\\n]*[|(!]))"
 _SPLIT = re.compile(f"(?<=[;\\t\\n]){_RUNS}")
 _MARKED = re.compile(f"(?<=[;\\t\\n])'{_RUNS}")
 
 
 def harmless(value: object) -> object:
-    """A cell that no spreadsheet takes for a formula; None becomes an empty one."""
+    """Escape a cell, so that no spreadsheet takes it for a formula."""
     if isinstance(value, float):
         return number(value)
     if not isinstance(value, str):
@@ -96,7 +96,7 @@ def harmless(value: object) -> object:
 
 
 def as_harmless_text(rows: Iterable[Iterable[object]]) -> str:
-    """Rows as CSV in which each cell is `harmless`."""
+    """Format rows as CSV in which each cell is `harmless`."""
     return as_text([harmless(value) for value in row] for row in rows)
 
 
@@ -107,5 +107,5 @@ def as_meant(cell: str) -> str:
 
 
 def number(value: float | None) -> str:
-    """Points, or "" for none yet."""
+    """Format points; "" if there are none yet."""
     return "" if value is None else f"{round(value, 4):.12g}"

@@ -1,4 +1,4 @@
-"""The terminal of a command: streams that may be closed, Ctrl-C, and how it ends."""
+"""Prepare a command's streams, signals and error messages for any terminal."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from traitlets import TraitError
 from autograder.course.errors import CourseError
 
 _STREAMS = 3  # stdin, stdout and stderr, by number
-_STOPS = ("SIGTERM", "SIGHUP")  # of a batch system, and of a terminal that closes
+_STOPS = ("SIGTERM", "SIGHUP")  # sent by a batch system, or when the terminal closes
 
 
 def settle() -> None:
-    """Open closed streams, and have Ctrl-C and similar signals end with one line.
+    """Open closed streams, and let Ctrl-C and similar signals end with one line.
 
-    If a stream were closed, its number would go to the next file that is opened, and a
-    library's complaints would be written into that file. What would go to a closed
-    stderr goes to stdout.
+    If a stream stayed closed, the next file to be opened would get its number, and a
+    library's warnings would be written into that file. Output for a closed stderr goes
+    to stdout instead.
     """
     _read_names_alike()
     for number in range(_STREAMS):
         try:
             os.fstat(number)
-        except OSError:  # those below are open: it gets this number
+        except OSError:  # all lower numbers are in use, so `open` returns this one
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
-    # Where a stream is closed, it is None, whatever its type says.
+    # A stream that was closed at the start is None, although its type excludes that.
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 (it stays)
     if not sys.stderr:
         sys.stderr = sys.stdout
@@ -46,8 +46,8 @@ def settle() -> None:
 def _read_names_alike() -> None:
     """Restart a command in UTF-8 if its locale decodes file names differently.
 
-    Otherwise a student's folder would not have the name that it has in the gradebook.
-    Only our own commands are restarted, not a server that reads our settings.
+    Otherwise the name of a student's folder would differ from the gradebook's. Only our
+    own commands are restarted, not a server that reads our settings.
     """
     ours = {"nbgrader", "autograder"}
     is_ours = ours & {Path(sys.argv[0]).name, *sys.orig_argv[1:3]}
@@ -57,9 +57,9 @@ def _read_names_alike() -> None:
 
 
 def _stop_alike() -> None:
-    """Let further signals stop a command as Ctrl-C does, unless they are ignored."""
+    """Let SIGTERM and SIGHUP stop a command as Ctrl-C does, unless they are ignored."""
     for name in _STOPS:
-        number = getattr(signal, name, None)  # not every system has all
+        number = getattr(signal, name, None)  # some systems lack some signals
         if number and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, signal.default_int_handler)
 
@@ -75,12 +75,12 @@ def _log_there(stream: TextIO) -> None:
 def _end(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """Say in a line that the command was stopped, or what a person has to mend.
+    """Print one line if the command was stopped, or for an error that a person can fix.
 
-    Any other error is as usual.
+    Other errors are printed as usual, with a traceback.
 
     Raises:
-        SystemExit: it was stopped, or has to be mended.
+        SystemExit: the command was stopped, or a person can fix the error.
     """
     if issubclass(kind, CourseError | TraitError):
         print(f"nbgrader: {error}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Attention of one word over a sentence, as arcs whose width is the weight."""
+"""Draw attention weights of one word over a sentence, as arcs of that thickness."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from autograder.figures import style
 
-LEAST = 0.02  # a weight that is drawn
+LEAST = 0.02  # the smallest weight that is drawn
 
 
 def arcs(
@@ -24,23 +24,23 @@ def arcs(
     """
     from matplotlib.patches import Arc
 
-    places, end = _places(words)
+    centres, end = _places(words)
     highest = 0.5
-    for at, weight in zip(places, weights, strict=True):
-        wide = abs(at - places[query])
-        if weight < LEAST or wide == 0:
+    for at, weight in zip(centres, weights, strict=True):
+        span = abs(at - centres[query])
+        if weight < LEAST or span == 0:
             continue
-        high = 0.5 * wide**0.75
-        highest = max(highest, high)
-        middle = (at + places[query]) / 2
+        height = 0.5 * span**0.75
+        highest = max(highest, height)
+        middle = (at + centres[query]) / 2
         axes.add_patch(
-            Arc((middle, 0), wide, 2 * high, theta1=0, theta2=180, color=colour,
+            Arc((middle, 0), span, 2 * height, theta1=0, theta2=180, color=colour,
                 linewidth=0.8 + 5 * weight, alpha=0.25 + 0.7 * weight, capstyle="round")
         )  # fmt: skip
         axes.text(
-            middle, high + 0.15, f"{weight:.2f}", size=8.5, color=colour, **_MIDDLE
+            middle, height + 0.15, f"{weight:.2f}", size=8.5, color=colour, **_MIDDLE
         )
-    for n, (word, at) in enumerate(zip(words, places, strict=True)):
+    for n, (word, at) in enumerate(zip(words, centres, strict=True)):
         bold = "bold" if n == query else "normal"
         axes.text(at, -0.45, word, size=10, ha="center", va="top", weight=bold)
     style.bare(axes)
@@ -51,10 +51,10 @@ _MIDDLE: dict[str, Any] = {"ha": "center", "va": "bottom"}
 
 
 def _places(words: Sequence[str]) -> tuple[list[float], float]:
-    """The middle of each word when all are written in a line, and the line's end."""
-    places, end = [], 0.0
+    """The x-coordinates of the middle of each word in a line, and of the line's end."""
+    centres, end = [], 0.0
     for word in words:
         width = 0.24 * len(word) + 0.3
-        places.append(end + width / 2)
+        centres.append(end + width / 2)
         end += width
-    return places, end
+    return centres, end

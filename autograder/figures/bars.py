@@ -1,4 +1,4 @@
-"""Horizontal bars with their values, without a frame."""
+"""Draw horizontal bars with their values, without a frame."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def bars(
     """Draw a bar for each value, the first at the bottom.
 
     Args:
-        form: how to write a value.
-        colours: of all bars, or of each.
-        most: where the axis ends; None: with room for the values' text.
-        log: whether the axis is logarithmic, for positive values of many sizes.
+        form: the format of the values' text.
+        colours: one colour for all bars, or one for each.
+        most: the end of the axis; by default, there is room for the values' text.
+        log: whether the axis is logarithmic, for positive values of many magnitudes.
     """
     from matplotlib.ticker import NullLocator
 

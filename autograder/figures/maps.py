@@ -1,4 +1,4 @@
-"""Heat maps: weights, signed values and masks, with values where there is room."""
+"""Draw heat maps of weights, signed values and masks, with values if there is room."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from autograder.figures import style
 
-VALUES = 100  # cells; in more of them nobody reads a number
-_GAP = 0.04  # of a cell, on each side
-_SHADES = 32  # of a colour; cells of one shade are one path
+VALUES = 100  # cells; in a larger matrix, values would be too small to read
+_GAP = 0.04  # on each side of a cell, as a part of its size
+_SHADES = 32  # of each colour; cells of the same shade are drawn as one path
 
 
 def heat_map(
@@ -27,14 +27,16 @@ def heat_map(
     values: str | None = ".2f",
     size: float = 8,
 ) -> None:
-    """Draw a matrix, a row a query and a column a key.
+    """Draw a matrix, for instance with a row for each query and a column for each key.
 
     Args:
         matrix: (rows, columns), of torch or NumPy; True counts as 1.
-        signed: values of both signs, in the diverging map.
-        top: the value of the full colour; None: the largest one that there is.
-        allowed: booleans of the same shape; what is False is struck out, without value.
-        values: how to write one; None writes none, nor are more than VALUES written.
+        signed: whether to use the diverging colormap, for values of both signs.
+        top: the absolute value that has the full colour; None: the largest one.
+        allowed: booleans of the same shape; cells with False are struck out, and their
+            values are not shown.
+        values: the format of the values; None writes none, and a matrix of more than
+            VALUES cells never shows them.
     """
     cells = np.array(_table(matrix), dtype=float)
     unmasked = (
@@ -63,12 +65,12 @@ _MIDDLE: dict[str, Any] = {"ha": "center", "va": "center", "clip_on": False}
 
 
 def _table(matrix: Any) -> Any:
-    """A matrix as NumPy takes it."""
+    """Convert a tensor to a NumPy array; other matrices are returned as they are."""
     return matrix.detach().float().numpy() if hasattr(matrix, "detach") else matrix
 
 
 def _frame(axes: Any, shape: tuple[int, ...], title: str) -> None:
-    """Square cells without a frame, the first row on top."""
+    """Set up axes for square cells without a frame, with the first row on top."""
     rows, columns = shape
     style.bare(axes)
     axes.set(xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5), aspect="equal")
@@ -84,7 +86,7 @@ def format_value(value: float, form: str = ".2f") -> str:
 
 
 def _cells(axes: Any, places: Sequence[tuple[float, float]], fill: Any) -> None:
-    """Cells of one colour, as one path; None strikes them out: they may not be seen."""
+    """Draw cells of one colour as one path; the colour None strikes them out."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
@@ -103,7 +105,7 @@ def _cells(axes: Any, places: Sequence[tuple[float, float]], fill: Any) -> None:
 
 
 def lit_matrix(axes: Any, matrix: Any, light: Any, form: str, title: str = "") -> None:
-    """A matrix with its values, each cell as bright as ``light``, from 0 to 1, says."""
+    """Draw a matrix with its values; ``light`` is the opacity of each cell, 0 to 1."""
     heat_map(axes, light, title=title, top=1 / style.STRONGEST, values=None)
     for (i, j), value in np.ndenumerate(_table(matrix)):
         axes.text(j, i, format_value(float(value), form), size=8, **_MIDDLE)
@@ -112,7 +114,7 @@ def lit_matrix(axes: Any, matrix: Any, light: Any, form: str, title: str = "") -
 def row_areas(
     figure: Any, axes: Any, rows: int
 ) -> list[tuple[float, float, float, float]]:
-    """Where the rows of a heat map are, as the areas of `autograder.figures.page`."""
+    """The areas of a heat map's rows, for the steps of `autograder.figures.page`."""
     figure.draw_without_rendering()
     box = axes.get_position()
     height = box.height / rows
@@ -120,7 +122,7 @@ def row_areas(
 
 
 def _name(axes: Any, rows: Sequence[object], columns: Sequence[object]) -> None:
-    """Names beside the rows and above the columns; long ones are turned."""
+    """Write names beside the rows and below the columns; rotate long ones there."""
     axes.set_yticks(range(len(rows)), [str(name) for name in rows])
     names = [str(name) for name in columns]
     turned = max(map(len, names), default=0) > 4
@@ -131,7 +133,7 @@ def _name(axes: Any, rows: Sequence[object], columns: Sequence[object]) -> None:
 def image(
     axes: Any, matrix: Any, *, signed: bool = False, top: float | None = None
 ) -> Any:
-    """Draw a large matrix, without values; returns what a colour bar needs."""
+    """Draw a large matrix without values; return the mappable for `colour_bar`."""
     table = _table(matrix)
     most = float(abs(table).max()) if top is None else top
     mappable = axes.imshow(
@@ -143,13 +145,13 @@ def image(
 
 
 def colour_bar(figure: Any, mappable: Any, axes: Any, label: str) -> None:
-    """A slim colour bar without a frame."""
+    """Add a slim colour bar without a frame."""
     bar = figure.colorbar(mappable, ax=axes, label=label, fraction=0.03, pad=0.02)
     bar.outline.set_visible(False)
 
 
 def cell(axes: Any, i: float, j: float, fill: Any, word: str) -> None:
-    """One cell with a word in it, in row i and column j."""
+    """Draw one cell with a word in it, in row i and column j."""
     _cells(axes, [(i, j)], fill)
     axes.text(j, i, word, size=9, **_MIDDLE)
 
@@ -160,7 +162,7 @@ def coloured_cells(
     colours: Sequence[Sequence[str]],
     title: str = "",
 ) -> None:
-    """A table of words, each in a cell of its colour."""
+    """Draw a table of words, each in a cell of its colour."""
     from matplotlib.colors import to_rgb
 
     for i, (row, fills) in enumerate(zip(words, colours, strict=True)):

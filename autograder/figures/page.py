@@ -1,13 +1,14 @@
-"""The HTML around drawings: a numbered caption, and steps that a reader moves through.
+"""Write the HTML around drawings: a numbered caption, and steps to move through.
 
-There is no script. Steps are radio buttons and a few rules of CSS, so they move by
-mouse and by arrow keys, and a screen reader tells the step and its caption. In print
-all steps stand side by side.
+There is no script. Steps are radio buttons with a few rules of CSS, so that readers can
+use the mouse or the arrow keys, and a screen reader reads out the step and its caption.
+In print, all steps appear side by side.
 
-Not every page takes SVG, `<style>` and `<input>`: feedback pages, notebooks that
-JupyterLab does not trust. What such a page leaves is a caption and the drawings as
-pictures, all steps side by side. For that, the drawings come twice: live ones, which
-are hidden unless the style sheet is there, and pictures, which it hides.
+Some pages remove SVG, `<style>` and `<input>`, for instance feedback pages, or
+notebooks that JupyterLab does not trust. They show the caption and the drawings as
+pictures, all steps side by side. Each drawing is therefore included twice: as live SVG,
+which is hidden unless the style sheet applies, and as a picture, which the style sheet
+hides.
 """
 
 from __future__ import annotations
@@ -18,21 +19,22 @@ import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-BLUE = "#0072B2"  # darker than that of figures: behind white
-# A picture cannot ask its page for colours; so it brings paper, light or dark.
+BLUE = "#0072B2"  # darker than the blue of figures, as the background of white text
+# A picture cannot use the colours of its page, so it has its own background.
 _PAPER = (
     "<style>:root{color:#222;background:#fff}@media(prefers-color-scheme:dark)"
     "{:root{color:#ddd;background:#1a1a1a}}</style>"
 )
-# All that a page of nbconvert says of a folded cell is its tag. So figures bring the
-# rule that shows the first line of its code, the title; it opens by its corner.
+# On a page of nbconvert, only a tag marks a folded cell. Figures therefore include the
+# rule that shows just the first line of its code, the title. The reader can open it by
+# dragging its corner.
 FOLDED = (
     ".celltag_hide-input .jp-InputArea-editor>div"
     "{height:1.5em;overflow:auto;resize:vertical}"
 )
-# Lines of text that are pleasant to read: a notebook is as wide as its window.
+# Limits lines of text to a readable length, since a notebook fills its window.
 PROSE = ".jp-RenderedMarkdown :is(p,li){max-width:46em}"
-PAGE = FOLDED + PROSE  # the rules that are not a figure's own
+PAGE = FOLDED + PROSE  # the rules that apply to the page outside of a figure
 _RULES = """
 #ID{margin:1em 0;max-width:100%}
 #ID .live{display:block!important}#ID .still{display:none}
@@ -60,7 +62,7 @@ background:BLUE;border-color:BLUE;color:#fff}
 #ID input:nth-of-type(N):focus-visible~.bar label:nth-of-type(N){\
 outline:2px solid;outline-offset:2px}
 """
-# Over an area of a drawing, the step that belongs to it shows; a click keeps it.
+# With the mouse over an area of a drawing, its step is shown; a click selects it.
 _ONE_AREA = """
 #ID:has(.area-N:hover) .frame{display:none!important}
 #ID:has(.area-N:hover) .frame:nth-of-type(M){display:block!important}
@@ -71,7 +73,7 @@ Area = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Drawn:
-    """A drawing as SVG, and the same in words for who cannot see it."""
+    """A drawing as SVG, with a text alternative for readers who cannot see it."""
 
     svg: str
     alt: str
@@ -93,21 +95,21 @@ def steps(
     opened: int = 0,
     areas: Sequence[Area] = (),
 ) -> str:
-    """Drawings that a reader moves through, each with a sentence of its own below.
+    """Drawings that a reader moves through, each with its own sentence below it.
 
     Args:
-        sentences: by what the button of the drawing says.
+        sentences: the sentence of each drawing, by the label of the drawing's button.
         opened: the index of the drawing that is shown first.
-        areas: for each drawing, what shows it when the mouse is over it: left edge,
-            top edge, width and height, as shares of a drawing's.
+        areas: for each drawing, the area that shows it when the mouse is over it: left
+            edge, top edge, width and height, relative to the size of a drawing.
     """
     name = _name(*frames)
     rules, buttons, labels, live_frames, pictures = _RULES + _STEP_RULES, "", "", "", ""
-    hot = "".join(_area(name, n, area) for n, area in enumerate(areas, 1))
+    area_labels = "".join(_area(name, n, area) for n, area in enumerate(areas, 1))
     first = range(len(frames))[opened] + 1
-    for n, (frame, said) in enumerate(zip(frames, sentences.items(), strict=True), 1):
-        label, sentence = map(html.escape, said)
-        # The bar is the first `div`, and a frame one as well.
+    for n, (frame, texts) in enumerate(zip(frames, sentences.items(), strict=True), 1):
+        label, sentence = map(html.escape, texts)
+        # The bar is a `div` before the frames, so frame n is the `div` number n + 1.
         rule = _ONE_STEP + (_ONE_AREA if areas else "")
         rule = rule.replace("BLUE", BLUE).replace("M", str(n + 1))
         rules += rule.replace("N", str(n))
@@ -119,12 +121,12 @@ def steps(
             f' data-lm-suppress-shortcuts="true"{checked}>'
         )
         labels += f'<label for="{name}-{n}" aria-hidden="true">{label}</label>'
-        words = f'<p class="said"><b>{label}</b> · {sentence}</p>'
-        drawn = f'<div class="drawn">{frame.svg}{hot}</div>'
-        live_frames += f'<div class="frame">{drawn}{words}</div>'
+        paragraph = f'<p class="said"><b>{label}</b> · {sentence}</p>'
+        drawn = f'<div class="drawn">{frame.svg}{area_labels}</div>'
+        live_frames += f'<div class="frame">{drawn}{paragraph}</div>'
         pictures += (
             '<div style="display:inline-block;width:48%;vertical-align:top">'
-            f"{_picture(frame)}{words}</div>"
+            f"{_picture(frame)}{paragraph}</div>"
         )
     live = f'{buttons}<div class="bar">{labels}</div>{live_frames}'
     fallback = f'<div class="still">{pictures}</div>'
@@ -132,6 +134,7 @@ def steps(
 
 
 def _area(name: str, n: int, area: Area) -> str:
+    """A transparent label over an area of the drawing, which selects step n."""
     left, top, width, height = (f"{100 * share:.2f}%" for share in area)
     return (
         f'<label class="area-{n}" for="{name}-{n}" aria-hidden="true" '
@@ -140,6 +143,7 @@ def _area(name: str, n: int, area: Area) -> str:
 
 
 def _wrap(name: str, rules: str, live: str, fallback: str, caption: str) -> str:
+    """The element of a figure, with its style sheet, in both versions."""
     rules = rules.replace("ID", name)
     return (
         f'<figure id="{name}"><style>{rules}{PAGE}</style>'
@@ -148,7 +152,7 @@ def _wrap(name: str, rules: str, live: str, fallback: str, caption: str) -> str:
 
 
 def _name(*drawings: Drawn) -> str:
-    """A name for a figure's rules, the same each time it is drawn."""
+    """An id for a figure's style rules, the same each time the figure is drawn."""
     text = "".join(drawing.svg for drawing in drawings)
     return f"figure-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
@@ -161,7 +165,7 @@ def _caption(number: str, caption: str) -> str:
 
 
 def _picture(drawing: Drawn) -> str:
-    """A drawing as a picture of its own, which asks nothing of the page."""
+    """A drawing as an image that depends on nothing else in the page."""
     start = drawing.svg.index(">") + 1
     svg = drawing.svg[:start] + _PAPER + drawing.svg[start:]
     data = base64.b64encode(svg.encode()).decode()

@@ -1,11 +1,10 @@
-"""Colours, type and lines of all figures.
+"""Colours, fonts and lines of all figures.
 
 The colours are those of Okabe and Ito (Color Universal Design, 2008), which readers
-with any kind of colour vision can tell apart; pink is darker, for white paper, and blue
-is brighter, for dark pages. What is
-drawn in INK takes the colour of the page's text, and what is transparent shows the
-page. So a colour map here is one hue from transparent to opaque: it reads the same on
-light pages, on dark ones and on paper.
+with any kind of colour vision can tell apart; our pink is darker, for white paper, and
+our blue is brighter, for dark pages. Whatever is drawn in INK takes the colour of the
+page's text, and transparent parts show the page. A colormap is therefore one hue from
+transparent to opaque, which looks the same on light pages, on dark pages and on paper.
 """
 
 from __future__ import annotations
@@ -15,15 +14,15 @@ from typing import Any
 BLUE, ORANGE, GREEN, PINK = "#0F80C8", "#D55E00", "#009E73", "#B85A92"
 SKY, AMBER = "#56B4E9", "#E69F00"
 PALETTE = (BLUE, ORANGE, GREEN, PINK, AMBER, SKY)
-INK = "#010203"  # the page's colour, put in when it is written as SVG
-QUIET = "#010203A6"  # ink for what stands around the data
+INK = "#010203"  # replaced by the colour of the page's text in the SVG
+QUIET = "#010203A6"  # ink for labels around the data
 DOTTED = {"color": QUIET, "linestyle": ":", "linewidth": 1}  # a line to compare with
 HAIR = "#01020333"  # ink for grids
-WIDTH = 7.2  # inches: a column of a notebook, so that type has one size everywhere
-STRONGEST = 0.68  # of a colour below a value: ink on it is read on either page
+WIDTH = 7.2  # inches: the width of a notebook, so that all text has the same size
+STRONGEST = 0.68  # opacity behind a value, which is readable on light and dark pages
 
 _SETTINGS: dict[str, Any] = {
-    "svg.fonttype": "none",  # text in the page's own type
+    "svg.fonttype": "none",  # text in the page's own font
     "font.size": 9.5,
     "axes.titlesize": 10,
     "axes.titlelocation": "left",
@@ -56,7 +55,7 @@ _SETTINGS: dict[str, Any] = {
 
 
 def apply() -> None:
-    """Give matplotlib the course's look; what is drawn afterwards has it."""
+    """Set the course's style in matplotlib, for all that is drawn afterwards."""
     from matplotlib import style
 
     style.use(_SETTINGS)
@@ -69,7 +68,7 @@ def subplots(
     width: float = WIDTH,
     **options: Any,
 ) -> tuple[Any, Any]:
-    """``plt.subplots`` in the course's look; sizes are in inches."""
+    """``plt.subplots`` in the course's style; sizes are in inches."""
     import matplotlib.pyplot as plt
 
     apply()
@@ -98,12 +97,12 @@ def diverging(strongest: float = STRONGEST) -> Any:
 
 
 def legend(axes: Any) -> None:
-    """A legend beside the axes, where no data can come to lie below it."""
+    """Put the legend beside the axes, where it cannot cover data."""
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 
 
 def bare(axes: Any) -> None:
-    """Axes without frame, grid and ticks."""
+    """Remove frame, grid and ticks from axes."""
     axes.grid(False)
     axes.spines[:].set_visible(False)
     axes.set(xticks=[], yticks=[])

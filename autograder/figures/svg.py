@@ -1,9 +1,9 @@
-"""A matplotlib figure as SVG that reads the same on light and dark pages.
+"""Write a matplotlib figure as SVG that is readable on light and dark pages.
 
-What stands around the data (titles, names of axes, ticks, frames, legends) takes the
-colour of the page's text; the background is the page's. So does what is drawn in black
-among curves, and what is written in black beside bars. What is painted onto a heat map
-or onto a filled shape keeps its colour.
+Everything around the data (titles, labels of axes, ticks, frames, legends) takes the
+colour of the page's text, and the background is transparent. Black curves and black
+text beside bars take this colour as well. Whatever is drawn onto a heat map or a filled
+shape keeps its colour.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from typing import Any
 from autograder.figures.style import INK
 
 _BLACK = (0.0, 0.0, 0.0)
-# Of JupyterLab's page its own type, of any other the system's. It may be wider than
-# matplotlib's, so nothing is cut off at the edge.
+# The font is JupyterLab's in JupyterLab, and the system's elsewhere. It may be wider
+# than matplotlib's, so text may overflow the edge.
 _STYLE = (
     "max-width:100%;height:auto;overflow:visible;stroke-linejoin:round;"
     "font-family:var(--jp-ui-font-family,system-ui,sans-serif)"
 )
 
 
-# matplotlib's type, for which the page's is taken, and what changes nothing.
+# Attributes to remove: matplotlib's font, in place of which the page's is used, and
+# those without an effect.
 _NEEDLESS = (
     r"font-family: [^;\"]*;? ?|; stroke-linejoin: miter"
     r"| transform=\"rotate\(-?0 [^\"]*\""
@@ -34,10 +35,12 @@ _NEEDLESS = (
 
 
 def as_svg(figure: Any, alt: str, tight: bool = True) -> str:
-    """The figure as an SVG element, with a text alternative for who cannot see it.
+    """Convert a figure to an SVG element, with a text alternative.
 
     Args:
-        tight: cut off empty margins. Frames of one size, shown in turn, keep theirs.
+        alt: the text alternative, for readers who cannot see the figure.
+        tight: whether to cut off empty margins. Frames that are shown in turn keep
+            theirs, so that all have the same size.
     """
     import matplotlib
     from matplotlib.colors import to_rgba
@@ -45,7 +48,7 @@ def as_svg(figure: Any, alt: str, tight: bool = True) -> str:
     for part in _around(figure):
         _paint(part, to_rgba)
     buffer = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": alt}):  # the same each time it is drawn
+    with matplotlib.rc_context({"svg.hashsalt": alt}):  # for ids that do not change
         figure.savefig(
             buffer, format="svg", transparent=True, metadata={"Date": None},
             bbox_inches="tight" if tight else None,
@@ -64,8 +67,8 @@ def label(svg: str) -> str:
 
 
 def _short(text: str) -> str:
-    """SVG without what only costs room: it is kept in every copy of a notebook."""
-    # Its style sheet and metadata would reach the whole page.
+    """Shorten SVG, because each copy of a notebook contains it."""
+    # The style sheet would also affect the rest of the page.
     text = re.sub(r"<(style|metadata)\b.*?</\1>\s*", "", text, flags=re.DOTALL)
     text = re.sub(r"<!--.*?-->\s*", "", text, flags=re.DOTALL)
     return re.sub(r"\n\s*", "\n", re.sub(r"<[^>]*>", _short_tag, text))
@@ -76,13 +79,13 @@ def _short_tag(match: re.Match[str]) -> str:
     tag = re.sub(r'^<g id="[^"]*"(/?)>', r"<g\1>", match[0])
     tag = re.sub(r"(\.\d\d)\d+", r"\1", tag)
     tag = re.sub(r"(?<=\d) ?\n(?=[A-Zz] ?)", "", tag)  # of paths
-    if re.match("<tspan", tag):  # of powers: their group has them, too
+    if re.match("<tspan", tag):  # in powers such as 10², the group has these as well
         tag = re.sub(r"; (?:fill|opacity): [^;\"]*", "", tag)
     return "" if tag == "<g/>" else re.sub(_NEEDLESS, "", tag)
 
 
 def _around(figure: Any) -> Iterator[Any]:
-    """Find the parts of a figure that are not data, which are read against the page."""
+    """Find the parts of a figure around its data, whose background is the page."""
     yield from figure.texts
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
@@ -103,14 +106,14 @@ def _around(figure: Any) -> Iterator[Any]:
 
 
 def _stands_on(text: Any, shapes: list[Any]) -> bool:
-    """Whether the middle of a text lies on one of the shapes."""
+    """Whether the middle of a text is on one of the shapes."""
     box = text.get_window_extent()
     x, y = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
     return any(shape.get_window_extent().contains(x, y) for shape in shapes)
 
 
 def _paint(part: Any, to_rgba: Any) -> None:
-    """Black becomes the page's ink; any other colour was chosen and stays."""
+    """Replace black by the colour of the page's text, and keep any other colour."""
     for kind in ("color", "edgecolor", "markeredgecolor", "markerfacecolor"):
         if not hasattr(part, f"set_{kind}") or not hasattr(part, f"get_{kind}"):
             continue
@@ -119,5 +122,5 @@ def _paint(part: Any, to_rgba: Any) -> None:
             *colour, opacity = to_rgba(painted)
         except (TypeError, ValueError):  # several colours, or none
             continue
-        if tuple(colour) == _BLACK and opacity > 0:  # a bar has no frame
+        if tuple(colour) == _BLACK and opacity > 0:  # an invisible frame stays so
             getattr(part, f"set_{kind}")(INK)

@@ -1,1 +1,1 @@
-"""From the archives that an LMS gives to nbgrader's ``submitted/``."""
+"""Collect submissions from an LMS's archives into nbgrader's ``submitted/``."""

@@ -1,7 +1,7 @@
-"""Reading a zip that anybody may have made: bounded, and nothing is ever unpacked.
+"""Read a zip from an untrusted source, within limits and without writing any file.
 
-A fault of the archive as a whole raises ``NotPlaced``; a member that is not what an LMS
-writes is left out with a reason, and the others are read.
+A fault of the archive as a whole raises `NotPlacedError`. A member that no LMS would
+write is left out with a reason, and the others are read.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from typing import IO, Any
 from autograder.course.printable import printable
 from autograder.grading.intake import RefusedError
 
-# Of a whole class, in which some hand in thousands of files. What a member holds is
-# bounded where it is read.
+# Enough for a class in which some hand in thousands of files. The size of a member is
+# limited when it is read.
 MOST_MEMBERS = 500_000
-_SHOWN = 200  # letters of a name that is left out
+_SHOWN = 200  # letters that are shown of the name of a member that is left out
 _UTF8 = 0x800  # flag: the name is in UTF-8
 _ENCRYPTED = 0x1
 NOISE = re.compile(r"(^|/)(__MACOSX/|\.DS_Store$|Thumbs\.db$|\.ipynb_checkpoints/)")
@@ -35,15 +35,15 @@ _FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedErro
 
 
 class NotPlacedError(Exception):
-    """An archive or a member cannot be used; the text says why."""
+    """An archive or a member cannot be used; the message says why."""
 
 
 @dataclass(frozen=True)
 class Member:
     """A regular file of an archive or of a folder.
 
-    ``time`` is what the archive says, without zone; None if it says nothing. ``place``
-    is where whoever made it finds it again.
+    ``time`` is a naive datetime from the archive, or None. ``place`` is what the source
+    needs to open the member: a ZipInfo or a path.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Member:
 
 
 class Source:
-    """Members that can be read, and those that were left out with a reason."""
+    """An archive or folder: the members that can be read, and those left out."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -61,13 +61,14 @@ class Source:
         self.left_out: list[tuple[str, str]] = []
 
     def leave_out(self, name: str, reason: str) -> None:
+        """Record that a member is not used, and why."""
         self.left_out.append((printable(name)[:_SHOWN], reason))
 
     def open_member(self, member: Member) -> AbstractContextManager[IO[bytes]]:
-        """Open a member, to be read in pieces.
+        """Open a member to read it in pieces.
 
         Raises:
-            NotPlacedError: it cannot be read, also when that is met on the way.
+            NotPlacedError: it cannot be read, even if this is found only while reading.
         """
         raise NotImplementedError
 
@@ -90,10 +91,10 @@ class Archive(Source):
     """A zip file.
 
     Args:
-        file: its bytes, where it is no file of its own.
+        file: the content of the zip, if it is not the file at ``path``.
 
     Raises:
-        NotPlacedError: it is no zip, too large, or made to deceive.
+        NotPlacedError: it is not a zip, too large, or manipulated.
     """
 
     def __init__(self, path: Path, file: IO[bytes] | None = None):
@@ -122,18 +123,19 @@ class Archive(Source):
         try:
             with self._zip.open(member.place) as file:
                 yield file
-        except RefusedError:  # whoever reads has had enough
+        except RefusedError:  # raised by the reader, who found too much content
             raise
-        except Exception:  # each way to pack has errors of its own
+        except Exception:  # each compression method raises different errors
             raise NotPlacedError(
                 "damaged, or compressed by an unknown method"
             ) from None
 
     def _check_whole(self) -> None:
+        """Refuse an archive with too many members, or with members that overlap."""
         infos = self._zip.infolist()
         if len(infos) > MOST_MEMBERS:
             raise NotPlacedError(f"it has more than {MOST_MEMBERS} members")
-        end = 0  # members that share bytes are how small archives become huge ones
+        end = 0  # overlapping members let a small archive unpack to a huge size
         for info in sorted(infos, key=lambda info: info.header_offset):
             if info.header_offset < end:
                 raise NotPlacedError(
@@ -142,6 +144,7 @@ class Archive(Source):
             end = info.header_offset + 30 + info.compress_size
 
     def _members(self) -> Iterator[Member]:
+        """Yield the members that an LMS may have written; leave out the others."""
         # `is_dir` of Python 3.11 fails on an empty name, which hostile archives have.
         infos = [i for i in self._zip.infolist() if not i.filename.endswith("/")]
         named = [(info, _name(info)) for info in infos]
@@ -160,10 +163,10 @@ class Archive(Source):
 
 
 def _name(info: zipfile.ZipInfo) -> str | None:
-    """A member's name, None if nobody can tell its encoding.
+    """A member's name, or None if its encoding is unknown.
 
-    Without the flag for UTF-8 it should be cp437, which zipfile assumes; in fact many
-    tools write UTF-8 without it.
+    Without the flag for UTF-8 the encoding should be cp437, which zipfile assumes; in
+    fact, many tools write UTF-8 without setting the flag.
     """
     name = info.orig_filename
     if info.flag_bits & _UTF8 or name.isascii():
@@ -175,10 +178,10 @@ def _name(info: zipfile.ZipInfo) -> str | None:
 
 
 def plain(name: str) -> str:
-    """A name with each letter in one form, with plain blanks, and nothing invisible.
+    """Normalise a name: letters in NFC, plain blanks, and no invisible characters.
 
-    Persian names are written with joiners, macOS puts narrow blanks into a screenshot's
-    time, and a browser a mark before what is written from the right.
+    Persian names contain joiners, macOS puts narrow blanks into the times of
+    screenshots, and browsers add marks before text that is written from the right.
     """
     kinds = {c: unicodedata.category(c) for c in set(name)}
     visible = "".join(" " if kinds[c] == "Zs" else c for c in name if kinds[c] != "Cf")
@@ -186,7 +189,7 @@ def plain(name: str) -> str:
 
 
 def _objection(info: zipfile.ZipInfo, name: str) -> str:
-    """The reason why no LMS writes such a member, "" if one may."""
+    """The reason why no LMS would write such a member; "" if one might."""
     if not name.isprintable() or len(name) > 1000:
         return "its name is not plain text"
     parts = name.split("/")
@@ -200,11 +203,12 @@ def _objection(info: zipfile.ZipInfo, name: str) -> str:
 
 
 def _folded(name: str) -> str:
-    """Names that some file system takes for the same have the same folded name."""
+    """Fold a name, since some file systems ignore case or compare letters in NFKC."""
     return unicodedata.normalize("NFKC", name).casefold()
 
 
 def _time(info: zipfile.ZipInfo) -> datetime.datetime | None:
+    """A member's time; None if it is invalid, or the default of 1980."""
     try:
         time = datetime.datetime(*info.date_time)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What one student handed in: the files of an attempt, by the path that each gets."""
+"""Read the files of a student's attempt, and choose the path where each is stored."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from autograder.classroom.lms.sources import inside, strip_top
 from autograder.course import notebooks
 from autograder.grading import intake
 
-ONLINE_TEXT = "onlinetext.html"  # Moodle's, beside the files
+ONLINE_TEXT = "onlinetext.html"  # text typed into Moodle, which adds it to the files
+# The marks that browsers and systems add to the names of copies.
 _DECORATION = re.compile(r"^(?:copy[ _]of[ _])*(.+?)(?:-\d+|\s?\(\d+\))*$", re.I)
 
 
 @dataclass(frozen=True)
 class AttemptFiles:
-    """What an attempt holds.
+    """The files of an attempt.
 
     Attributes:
-        files: by the path that each gets, earlier uploads first.
-        notes: what a person should know of them.
+        files: contents by the path at which each is stored, earlier uploads first.
+        notes: remarks on the files for a person to read.
         fault: why they cannot be graded, "" if they can.
     """
 
@@ -34,13 +35,13 @@ class AttemptFiles:
 
 
 def contents(archive: Source, attempt: Attempt, unit: str, root: Path) -> AttemptFiles:
-    """Read the files of an attempt, as grading will take them.
+    """Read the files of an attempt, within the limits of grading.
 
     Args:
-        root: of the course, whose source tells the unit's notebook.
+        root: the course folder, whose source shows which notebook is the unit's.
 
     Raises:
-        NotPlacedError: it is too large, or damaged.
+        NotPlacedError: the attempt is too large, damaged, or has no file.
     """
     limits, notes = intake.DEFAULTS, []
     if len(attempt.files) > limits.files:
@@ -80,9 +81,9 @@ def contents(archive: Source, attempt: Attempt, unit: str, root: Path) -> Attemp
 def _notebook(
     files: Mapping[str, bytes], unit: str, root: Path
 ) -> tuple[str, str, list[str]]:
-    """Find the unit's notebook among the files, or why there is none; with remarks."""
+    """Find the unit's notebook among the files; return its path, any fault, remarks."""
     path = root / "source" / unit / f"{unit}.ipynb"
-    if not path.is_file():  # an assignment of one's own, with notebooks of other names
+    if not path.is_file():  # not one of our units: its notebooks may have any names
         submitted = _notebooks(files)
         missing = [] if submitted else ["there is no notebook in it"]
         return "".join(submitted[:1]), "", missing
@@ -107,7 +108,7 @@ def _notebook(
 def _read(
     source: Source, member: Member, limits: intake.SizeLimits, most: int
 ) -> tuple[bytes, int]:
-    """Read a member; returns also its size if a notebook's outputs were left out."""
+    """Read a member; return also its full size if a notebook's outputs were omitted."""
     if member.size <= limits.notebook or not _notebooks([member.name]):
         return source.read(member, most), 0
     try:
@@ -118,19 +119,20 @@ def _read(
 
 
 def _is_long(path: str) -> bool:
-    """Whether a disk takes no such name; a notebook gets a plain one."""
+    """Whether a name is too long for a disk; a notebook is renamed anyway."""
     longest = max(len(part.encode()) for part in path.split("/"))
     return longest > 255 and not path.lower().endswith(".ipynb")
 
 
 def _notebooks(files: Iterable[str]) -> list[str]:
+    """The paths of notebooks among these."""
     return [path for path in files if path.lower().endswith(".ipynb")]
 
 
 def _unpacked(
     archive: Source, member: Member, limits: intake.SizeLimits, most_bytes: int
 ) -> dict[str, bytes]:
-    """The files of a zip that a student handed in instead of a notebook, unpacked."""
+    """Unpack a zip that a student handed in instead of a notebook."""
     files: dict[str, bytes] = {}
     with inside(archive, member, limits.total) as packed:
         strip_top(packed)
@@ -146,9 +148,9 @@ def _unpacked(
 def _rename_notebook(
     files: Mapping[str, bytes], unit: str, path: str
 ) -> dict[str, bytes]:
-    """Give the unit's notebook at ``path`` its plain name, if it is the only one.
+    """Give the unit's notebook at ``path`` its proper name, if it is the only one.
 
-    What cannot be graded keeps its name, by which its student is told of it.
+    Otherwise notebooks only lose the marks of copies, if their names stay different.
     """
     if _notebooks(files) == [path] and "/" not in path:
         return {(f"{unit}.ipynb" if p == path else p): d for p, d in files.items()}
@@ -159,7 +161,7 @@ def _rename_notebook(
 
 
 def _undecorated(path: str) -> str:
-    """A path without "Copy of ", " (1)" and "-1" around the file's name."""
+    """Remove "Copy of ", " (1)" and "-1" from the name of a notebook in a path."""
     folder, _, name = path.rpartition("/")
     stem, dot, suffix = name.rpartition(".")
     if not dot or suffix.lower() != "ipynb":

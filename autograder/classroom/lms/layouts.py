@@ -1,9 +1,9 @@
-"""Whose file is it? How Canvas, Moodle and the LMSs of extras tell.
+"""Find out whose a file is from its name, for Canvas, Moodle and the LMSs of extras.
 
-Each layout is a pattern for the names in an archive. What the LMS writes comes first in
-a name and what a student chose comes last, so patterns are anchored at the start and
-take the first match: no file name can speak for somebody else. An archive has one
-layout, that of most of its files.
+Each layout is a pattern for the names in an archive. A name begins with what the LMS
+writes and ends with what a student chose, so patterns are anchored at the start and
+take the first match: no student can choose a file name that passes for another
+student's. An archive has one layout, that of most of its files.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ ToUtc = Callable[[datetime.datetime], datetime.datetime]
 class Submitter:
     """A student as an LMS sees them: ``key`` is its number or user name, or "".
 
-    ``rival`` is the key by another reading of a name in the archive, "" if there is
-    none: somebody who is called "x_12345" may want to be taken for 12345.
-    ``grouped``: the name may have that of a group and "-" in front.
+    ``rival`` is the key by a second possible reading of a name in the archive, or "":
+    somebody who is called "x_12345" may want to pass for 12345. ``grouped`` says that
+    the name of a group and "-" may precede the student's.
     """
 
     key: str
@@ -39,19 +39,19 @@ class Submitter:
 
     @property
     def label(self) -> str:
-        """Everything that the LMS says of the person, for messages."""
+        """All that the LMS says about the person, for messages."""
         key = f"({self.key})" if self.key else ""
         return " ".join(filter(None, (self.name, self.email, key)))
 
 
 @dataclass
 class Attempt:
-    """What people handed in together: files by relative path.
+    """What one or more people handed in together: files by relative path.
 
     Attributes:
-        time: the time of handing in, UTC without zone; None if the LMS does not say.
+        time: when it was handed in, naive in UTC; None if the LMS does not say.
         late: whether the LMS calls it late.
-        blind: the LMS hides who it is.
+        blind: whether the LMS hides the person's identity.
     """
 
     people: tuple[Submitter, ...]
@@ -66,18 +66,19 @@ Submitted = tuple[tuple[Submitter, ...], datetime.datetime | None]
 
 @dataclass(frozen=True)
 class Layout:
-    """How an LMS names the files in its archives, and what else it tells.
+    """How an LMS names the files in its archives, and what else its archives say.
 
     Attributes:
-        pattern: of a file's name; its groups are some of `_GROUPS`.
-        lasting: its keys mean the same person in every assignment.
-        has_usernames: its keys may be user names.
-        beside: names of files that it adds on its own, and nobody misses.
-        read_time: from the group "when" and the LMS's zone to UTC without zone.
-        find_prefix: of all groups "head" and the user names of the roster, what comes
-            before the keys.
-        read_submitters: by key, who handed in what is in an archive, and when; it takes
-            the names of the files that were handed in.
+        pattern: for the name of a file; its groups are some of `_GROUPS`.
+        lasting: whether keys identify the same person in every assignment.
+        has_usernames: whether keys may be user names.
+        beside: a pattern for files that the LMS adds itself, and that are ignored.
+        read_time: converts the group "when" to UTC (naive), given the conversion from
+            the LMS's zone.
+        find_prefix: finds the common prefix before the keys, given all groups "head"
+            and the user names of the roster.
+        read_submitters: reads from an archive the people and the time for each key,
+            given the names of the files that were handed in.
     """
 
     lms: str
@@ -107,13 +108,14 @@ _GROUPS = (
     "anonymous", "blind", "file", "flat", "head", "key", "late", "late1", "name",
     "order", "when",
 )  # fmt: skip
-_HIDDEN = re.compile(r"(?:^|-)Participant$")  # Moodle's, perhaps behind a group's name
-_INDEX = "index.html"  # which LMSs add, and nobody misses
+# Moodle's name for a person with a hidden identity, perhaps after a group's name.
+_HIDDEN = re.compile(r"(?:^|-)Participant$")
+_INDEX = "index.html"  # a file that LMSs add, and that is ignored
 
 
 @functools.cache
 def all_layouts() -> tuple[Layout, ...]:
-    """The layouts of Canvas and Moodle, and of the LMSs that extras know."""
+    """The layouts of Canvas and Moodle, and of the LMSs that extras support."""
     extras = (module.LAYOUTS for module in seams.modules("lms"))
     return (*_CORE, *(layout for layouts in extras for layout in layouts))
 
@@ -141,15 +143,15 @@ def to_utc(zone: str = "") -> ToUtc:
 
 
 def is_known(name: str) -> bool:
-    """Whether an LMS names a submitted file like this."""
+    """Whether a name has the form that some LMS gives to submitted files."""
     return any(layout.pattern.fullmatch(name) for layout in all_layouts())
 
 
 def detect(archive: Source, lms: str = "") -> Layout:
-    """Detect the layout of an archive: the one named, or that of most of its files.
+    """Find the layout of an archive: the one named, or that of most of its files.
 
     Raises:
-        NotPlacedError: it has none that is known, or two equally well.
+        NotPlacedError: no known layout matches, or two match equally well.
     """
     if lms:
         return next(layout for layout in all_layouts() if layout.lms.lower() == lms)
@@ -170,11 +172,11 @@ def detect(archive: Source, lms: str = "") -> Layout:
 def attempts(
     archive: Source, layout: Layout, utc: ToUtc, usernames: Collection[str] = ()
 ) -> tuple[list[Attempt], list[tuple[str, str]]]:
-    """Sort the files of an archive into attempts; also list those that belong to none.
+    """Group the files of an archive into attempts; also list those that belong to none.
 
     Args:
-        utc: from the LMS's local time, without zone, to UTC without zone.
-        usernames: user names of the roster, for an LMS that names people by them.
+        utc: converts the LMS's local time to UTC, both naive.
+        usernames: user names of the roster, for an LMS that identifies people by them.
 
     Raises:
         NotPlacedError: the archive's names, or its metadata, are ambiguous.
@@ -196,7 +198,8 @@ def attempts(
     people: Mapping[str, Submitted] | None = None
     if layout.read_submitters:
         people = layout.read_submitters(archive, {m.name for m, _ in matched})
-    # Moodle writes groups before all names or none: else "x-Ada Lovelace" would be Ada.
+    # Moodle writes groups before all names or before none. If this were not checked,
+    # somebody called "x-Ada Lovelace" could pass for Ada.
     grouped = layout.lms == "Moodle" and len(names) > 1 and all("-" in n for n in names)
     by_key: dict[tuple[object, ...], Attempt] = {}
     for member, parts in matched:
@@ -204,7 +207,7 @@ def attempts(
         name, time = parts["name"], None
         if layout.read_time and parts["when"]:
             time = layout.read_time(parts["when"], utc)
-        # Canvas's number for the file, where it could be one for a person, too.
+        # Canvas's number of the file, if it could also be the number of a person.
         rival = parts["order"] if re.match(r"\d+_", parts["file"]) else ""
         submitters: tuple[Submitter, ...] = (
             Submitter(key, name, rival=rival, grouped=grouped),
@@ -221,19 +224,19 @@ def attempts(
 
 
 def _is_beside(name: str, layout: Layout) -> bool:
-    """Whether an LMS has added a file on its own."""
+    """Whether the LMS itself has added a file."""
     added = layout.beside is not None and layout.beside.fullmatch(name)
     return name == _INDEX or bool(added)
 
 
 def _parts(match: re.Match[str]) -> dict[str, str]:
-    """The values of all layouts' groups in a matched name; "" if one is absent."""
+    """The values of all `_GROUPS` in a matched name; "" for those that are absent."""
     parts = dict.fromkeys(_GROUPS, "") | match.groupdict("")
     return parts | {"name": parts["name"].strip()}
 
 
 def _unused(path: str, paths: Collection[str]) -> str:
-    """Make a path that is not yet used, by a number before its name."""
+    """Make a path unique by a number before the file's name, if it is already used."""
     folder, _, name = path.rpartition("/")
     number = 1
     while path in paths:

@@ -1,7 +1,7 @@
-"""Put what is in an LMS's archives where nbgrader looks for it.
+"""Store the submissions in an LMS's archives where nbgrader looks for them.
 
-One archive, and one student, at a time: a fault of the one is a line in the table, and
-nothing to the others.
+Archives and students are handled one at a time: a fault in one becomes a line in the
+table, and does not affect the others.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from autograder.classroom.lms.sources import open_source, pieces
 from autograder.classroom.lms.submitted import Place
 from autograder.course.errors import CourseError
 
-_PEOPLE = ("not placed", "unclear")
-_LISTED = 3  # of the people who claim to be one student
-Claim = tuple[Submitter, Attempt]  # somebody taken for a student, and their work
+_PEOPLE = ("not placed", "unclear")  # each status that needs a person's attention
+_LISTED = 3  # how many of the people who match the same student are listed
+Claim = tuple[Submitter, Attempt]  # a person who matches a student, and their work
 
 
 @dataclass(frozen=True)
 class Placing:
-    """What became of a submission, a file, or a whole archive (``name`` is "").
+    """The outcome for a submission, a file, or a whole archive (``name`` is "").
 
-    ``status`` is "placed", "replaced", "same" (it already exists), "older" (than what
-    is there), "unclear" (which is newer) or "not placed". ``fault`` says why it cannot
-    be graded, as long as its student does not hand in again; "" if it can.
+    ``status`` is "placed", "replaced", "same" (as the stored submission), "older" (than
+    the stored one), "unclear" (which of both is newer) or "not placed". ``fault`` says
+    why it cannot be graded, so that the student must hand in again; "" if it can.
     """
 
     archive: str
@@ -58,11 +58,12 @@ class Collection:
     """The submissions of an assignment, from archives to their places.
 
     Args:
-        utc: from the LMS's local time to UTC, both without zone.
-        lms: the archives' layout; "": each is looked at.
-        replace: take an archive's submission where it is unclear which is newer.
-        due: the deadline in UTC without zone; what an LMS calls late, without a time,
-            counts as one second late.
+        utc: converts the LMS's local time to UTC, both naive.
+        lms: the LMS whose layout the archives have; "": it is detected for each.
+        replace: whether an archive's submission replaces the stored one if it is
+            unclear which is newer.
+        due: the deadline, naive in UTC; work that an LMS calls late without stating a
+            time counts as one second late.
     """
 
     unit: str
@@ -74,7 +75,7 @@ class Collection:
     due: datetime.datetime | None = None
 
     def place(self, archives: Sequence[Path]) -> Iterator[Placing]:
-        """Place what is in some archives."""
+        """Store the submissions in these archives, and yield the outcomes."""
         for path in archives:
             try:
                 with open_source(path) as source:
@@ -84,6 +85,7 @@ class Collection:
                 yield Placing(path.name, "", "not placed", str(fault))
 
     def _pieces_of(self, path: Path, archive: Source) -> Iterator[Placing]:
+        """Store the submissions of one archive, after listing members left out."""
         for name, reason in archive.left_out:
             yield Placing(path.name, name, "not placed", reason)
         try:
@@ -92,7 +94,7 @@ class Collection:
             yield Placing(archive.path.name, "", "not placed", str(fault))
 
     def _archive(self, archive: Source, layout: Layout) -> Iterator[Placing]:
-        """Copy the submission of each student on the roster from an archive."""
+        """Store the submission of each student on the roster from an archive."""
         name = archive.path.name
         all_attempts, strays = attempts(
             archive, layout, self.utc, self.roster.usernames
@@ -127,7 +129,7 @@ class Collection:
     def _student(
         self, archive: Source, layout: Layout, student: str, claims: Sequence[Claim]
     ) -> tuple[str, str, str]:
-        """Place a student's latest attempt; returns status, remark and any fault."""
+        """Store a student's latest attempt; return status, remark and any fault."""
         person, latest = _latest(claims)
         unread = ""
         if latest.time is None and not layout.lasting:
@@ -145,7 +147,7 @@ class Collection:
 
 
 def _latest(claims: Sequence[Claim]) -> Claim:
-    """Find the latest attempt among those that are said to be one student's."""
+    """Find the latest attempt of a student; refuse attempts by different people."""
     claimants = {_claimant(person): person.label for person, _ in claims}
     if len(claimants) > 1:
         listed = " and ".join(sorted(claimants.values())[:_LISTED])
@@ -163,12 +165,13 @@ def _latest(claims: Sequence[Claim]) -> Claim:
 
 
 def _claimant(person: Submitter) -> str:
-    """A key that is equal for the same person only: the address, or else the label."""
+    """A key that identifies a person: the e-mail address, or else the label."""
     local, at, host = person.email.strip().rpartition("@")
     return f"{local}{at}{host.lower()}" or person.label
 
 
 def _describe(attempt: Attempt) -> str:
+    """Name an attempt by its first person, or else by its first file."""
     person = attempt.people[0] if attempt.people else None
     if person and (person.name or person.key):
         return f"{person.name} ({person.key})" if person.name else person.key
@@ -176,6 +179,7 @@ def _describe(attempt: Attempt) -> str:
 
 
 def _note(person: Submitter, attempt: Attempt, lms: str, count: int) -> Note:
+    """The note on a stored submission, for later collections."""
     kind, time = "", ""
     if attempt.time:
         kind, time = "lms", attempt.time.isoformat()
@@ -199,7 +203,7 @@ def _stamp(attempt: Attempt, due: datetime.datetime | None) -> tuple[str, str]:
 
 
 def as_text(outcomes: Iterable[Placing]) -> str:
-    """Lay out a table of what became of each submission, and a line of sums."""
+    """Format the outcomes as a table, followed by a line with counts."""
     rows = list(outcomes)
     names = [row.name[:60] for row in rows]
     width = max(map(len, names), default=0)

@@ -1,7 +1,7 @@
-"""From the LMS's names for a student to the course's: the roster.
+"""The roster, which translates an LMS's names for students to the course's ids.
 
-It comes from a CSV like that of ``nbgrader db student import``, which the gradebook
-keeps; later, from the gradebook. Where there is none, the LMS's own key is the
+It is read from a CSV like that of ``nbgrader db student import``, stored in the
+gradebook, and later read from there. Without a roster, the LMS's own key serves as the
 student's id.
 """
 
@@ -36,44 +36,44 @@ _MODIFIED = tuple(
     for day in ("%d %B %Y", "%B %d, %Y")
     for clock in ("%I:%M %p", "%H:%M")
 )
-_ID = re.compile(r"[\w@][\w@.+-]{0,120}")  # what can name a folder anywhere
+_ID = re.compile(r"[\w@][\w@.+-]{0,120}")  # can name a folder on any system
 
 
 @dataclass(frozen=True)
 class Enrolment:
-    """A student of the roster and all that an LMS may call them."""
+    """A student on the roster, with further names that an LMS may use for them."""
 
     student: Student
     username: str = ""
-    participants: tuple[str, ...] = ()  # more than one: nobody knows which it is
-    modified: str = ""  # when their submission was, in Moodle's words
+    participants: tuple[str, ...] = ()  # Moodle's number; several if it is ambiguous
+    modified: str = ""  # the time of their submission, as Moodle writes it
 
 
 class Roster:
-    """Finds the student of the course whom an LMS calls by its own key or name."""
+    """Finds the student of the course to whom an LMS's key or name refers."""
 
     def __init__(self, entries: Iterable[Enrolment] = ()):
         self.entries = list(entries)
 
     @property
     def usernames(self) -> set[str]:
-        """All that an LMS with user names may call somebody."""
+        """All names by which an LMS with user names may refer to students."""
         return {n for e in self.entries for n in (e.student.id, e.username) if n}
 
     def find(self, person: Submitter, layout: Layout, blind: bool = False) -> str:
-        """Find the id of the one student that a person of an archive can be.
+        """Find the id of the only student who can be a person in an archive.
 
         Raises:
-            NotPlacedError: nobody of the roster, more than one, or hidden by the LMS.
+            NotPlacedError: no student or several match, or the LMS hides the person.
         """
         if not self.entries:
             return self._use_lms_key(person, layout, blind)
-        hidden = blind and layout.lasting  # an alias for one assignment
+        hidden = blind and layout.lasting  # the key is an alias for one assignment
         candidates = [e for e in self.entries if _is_meant(e, person, layout)]
         candidates = [] if hidden else candidates
         if not candidates and not blind and not person.email:
-            # Names are no proof: they are asked last, never where an address is known,
-            # and somebody whose LMS id is known has another than this one.
+            # Names prove little, so they are compared last, and never if an address is
+            # known. A student whose LMS id is known would have matched by it above.
             free = [e for e in self.entries if not _is_known(e, layout)]
             candidates = [
                 e for e in free if _is_called(e.student, person.name, person.grouped)
@@ -103,7 +103,7 @@ class Roster:
         raise NotPlacedError(f"{label} is not on the roster")
 
     def _use_lms_key(self, person: Submitter, layout: Layout, blind: bool) -> str:
-        """The LMS's own key of a person, as their id where there is no roster."""
+        """The LMS's own key for a person, which is their id if there is no roster."""
         if blind:
             raise NotPlacedError(
                 f"{layout.lms} hides who it is; {_UNBLIND[layout.lms]}"
@@ -138,10 +138,11 @@ class Roster:
     def find_time(
         self, student: str, utc: ToUtc
     ) -> tuple[datetime.datetime | None, str]:
-        """When a student handed in, by the worksheet (UTC, without zone).
+        """Find when a student handed in, according to Moodle's worksheet.
 
         Returns:
-            The time, None if there is none, and what is wrong with the worksheet's.
+            The time, naive in UTC, or None; and what is wrong with the worksheet's, or
+            "".
         """
         texts = [e.modified for e in self.entries if e.student.id == student]
         text = "".join(texts).strip(" -")
@@ -152,7 +153,7 @@ class Roster:
         return None, unread if text else ""
 
 
-_APART = {  # by whether the LMS's numbers mean the same person in every assignment
+_APART = {  # what to do if several students match, by `Layout.lasting`
     True: "give the roster their lms_user_id, and collect again",
     False: "give Moodle's grading worksheet, which has their addresses, with "
     "--worksheet, and the roster their email",
@@ -165,10 +166,10 @@ _UNBLIND = {
 
 
 def valid(student: str) -> str:
-    """An id that can name a folder.
+    """Return an id if it can be the name of a folder.
 
     Raises:
-        NotPlacedError: this one cannot.
+        NotPlacedError: it cannot.
     """
     if not _ID.fullmatch(student):
         raise NotPlacedError(
@@ -178,12 +179,12 @@ def valid(student: str) -> str:
 
 
 def _is_known(entry: Enrolment, layout: Layout) -> bool:
-    """Whether the roster knows the LMS's key of an entry."""
+    """Whether the roster has the LMS's key for an entry's student."""
     return bool(entry.student.lms_id if layout.lasting else entry.participants)
 
 
 def _is_meant(entry: Enrolment, person: Submitter, layout: Layout) -> bool:
-    """Whether the LMS's key or address for a person is that of an entry."""
+    """Whether the LMS's key or address for a person is that of an entry's student."""
     student = entry.student
     if _is_same_address(person.email, student.email):
         return True
@@ -193,7 +194,8 @@ def _is_meant(entry: Enrolment, person: Submitter, layout: Layout) -> bool:
         return person.key in entry.participants
     if layout.has_usernames:
         return person.key in (student.id, entry.username, student.lms_id)
-    # Where an LMS id is known it decides: another student's id may look the same.
+    # If the LMS id is known, it decides, because the id of a different student may be
+    # the same text.
     return person.key == (student.lms_id or student.id)
 
 
@@ -210,7 +212,7 @@ def _is_called(student: Student, name: str, grouped: bool = False) -> bool:
     """Whether a name in an LMS's spelling (Canvas: "lovelaceada") is this student's.
 
     Args:
-        grouped: a group's name and "-" may stand in front.
+        grouped: whether a group's name and "-" may precede the student's.
     """
     if not (student.first_name or student.last_name) or not name:
         return False
@@ -224,18 +226,18 @@ def _is_called(student: Student, name: str, grouped: bool = False) -> bool:
 
 
 def _is_same_address(first: str, second: str) -> bool:
-    """Whether two e-mail addresses are the same, of which neither is "".
+    """Whether two e-mail addresses are equal and not empty.
 
-    Case does not count: a host has none, and registrars and LMSs write the part before
-    the "@" as they like. All else does: ``a.b@u-ni.edu`` is not ``ab@uni.edu``. Where a
-    host does keep ``Ada@`` and ``ada@`` apart, two people claim one enrolment, and
-    neither is placed.
+    Case is ignored: hosts ignore it, and registrars and LMSs vary it in the part before
+    the "@". Everything else counts: ``a.b@u-ni.edu`` is not ``ab@uni.edu``. If a host
+    does distinguish ``Ada@`` from ``ada@``, two people match one enrolment, and neither
+    submission is stored.
     """
     return bool(first.strip()) and _address(first) == _address(second)
 
 
 def _address(text: str) -> str:
-    # ASCII's case only: "ß" is not "ss", nor the Kelvin sign "k".
+    # Lower-case ASCII letters only: "ß" is not "ss", nor is the Kelvin sign "k".
     return unicodedata.normalize("NFC", text.strip()).encode().lower().decode()
 
 
@@ -243,9 +245,9 @@ def _address(text: str) -> str:
 
 
 def of_course(root: Path, path: Path | None = None) -> Roster:
-    """The roster at ``path``; without a path, the one the course has stored.
+    """Read the roster at ``path``; without a path, the one that the course has stored.
 
-    Students of whom the gradebook knows only the id are left out.
+    Students for whom the gradebook has nothing but an id are left out.
     """
     if path:
         return from_csv(path)
@@ -267,13 +269,13 @@ def of_course(root: Path, path: Path | None = None) -> Roster:
 def keep(roster: Roster, root: Path) -> None:
     """Store a roster in the course, for gradebook, grades, reports and feedback.
 
-    What the roster leaves open stays as it was, and nobody is removed.
+    Fields that are empty in the roster stay as they were, and no student is removed.
 
     Raises:
         CourseError: the gradebook cannot be written.
     """
     enter_students(root, [entry.student for entry in roster.entries])
-    # User names are the one thing that nbgrader's gradebook has no room for.
+    # nbgrader's gradebook has no field for user names.
     names = [(entry.student.id, entry.username) for entry in roster.entries]
     write(_usernames_path(root), sheet.as_text([("id", "username"), *names]))
 
@@ -283,10 +285,10 @@ def _usernames_path(root: Path) -> Path:
 
 
 def from_csv(path: Path) -> Roster:
-    """A roster file; its columns are ``COLUMNS``, of which only ``id`` must be there.
+    """Read a roster file, whose columns are ``COLUMNS``; only ``id`` is required.
 
     Raises:
-        CourseError: it cannot be read, or has no ids.
+        CourseError: the file cannot be read, has no ids, or has one id twice.
     """
     entries = []
     for row in _rows(path, {name: name for name in COLUMNS}):
@@ -302,7 +304,7 @@ def from_csv(path: Path) -> Roster:
 
 
 def _rows(path: Path, columns: dict[str, str]) -> Iterator[dict[str, str]]:
-    """The rows of a CSV with the wanted columns under our names."""
+    """Yield the rows of a CSV, as dictionaries with our names for these columns."""
     table = sheet.read(path)
     for row in table.rows:
         cells = {ours: table.cell(row, theirs) for theirs, ours in columns.items()}

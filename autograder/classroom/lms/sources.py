@@ -1,4 +1,4 @@
-"""What may be collected: an LMS's zip, unpacked, packed again, or in pieces."""
+"""Open what may be collected: an LMS's zip or zips, also unpacked or packed again."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from autograder.classroom.lms.archive import (
 )
 from autograder.classroom.lms.layouts import is_known
 
-DEEPEST = 4  # folders around what the LMS packed, zips in zips
+DEEPEST = 4  # levels of folders around the LMS's files, and of zips in zips
 _LARGEST_INNER = 2 << 30  # bytes of a zip in a zip
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Folder(Source):
-    """An unpacked archive; links and whatever is no plain file are left out.
+    """An unpacked archive; links and other files that are not regular are left out.
 
     Raises:
         NotPlacedError: it has too many files.
@@ -42,6 +42,7 @@ class Folder(Source):
                 self._add(Path(folder) / name)
 
     def _add(self, path: Path) -> None:
+        """Add a file to the members, or to those that are left out."""
         name = plain(path.relative_to(self.path).as_posix())
         if NOISE.search(name):
             return
@@ -65,7 +66,7 @@ class Folder(Source):
 
 
 def _time(status: os.stat_result) -> datetime.datetime | None:
-    """When a file was last changed, by whoever made it; None if no calendar has it."""
+    """The time when a file was last changed; None if it is not a valid date."""
     try:
         return datetime.datetime.fromtimestamp(int(status.st_mtime))
     except (ValueError, OverflowError, OSError):
@@ -76,7 +77,7 @@ def open_source(path: Path) -> AbstractContextManager[Source]:
     """Open an archive or a folder.
 
     Raises:
-        NotPlacedError: it is neither, or made to deceive.
+        NotPlacedError: it is neither, or manipulated.
     """
     return nullcontext(Folder(path)) if path.is_dir() else Archive(path)
 
@@ -85,17 +86,17 @@ def inside(source: Source, member: Member, most: int) -> Archive:
     """Open a zip that is a member of a source, in memory.
 
     Raises:
-        NotPlacedError: it is none, or larger than ``most`` bytes.
+        NotPlacedError: it is not a zip, or larger than ``most`` bytes.
     """
     data = io.BytesIO(source.read(member, most))
     return Archive(source.path.with_name(Path(member.name).name), data)
 
 
 def pieces(source: Source, deepest: int = DEEPEST) -> Iterator[Source]:
-    """The source without folders around what an LMS packed, or the zips that it holds.
+    """Yield a source without folders around the LMS's files, or else the zips in it.
 
     Raises:
-        NotPlacedError: some of the zips in it cannot be read, after all the others.
+        NotPlacedError: some of these zips cannot be read; raised after all the others.
     """
     for _ in range(DEEPEST):
         is_recognized = any(is_known(member.name) for member in source.members)
@@ -117,7 +118,10 @@ def pieces(source: Source, deepest: int = DEEPEST) -> Iterator[Source]:
 
 
 def strip_top(source: Source) -> bool:
-    """Take the one folder that holds everything off all names, if there is one."""
+    """Remove the top folder from all names, if they share one; return whether they do.
+
+    Some LMSs or people pack a folder around everything.
+    """
     tops = {member.name.partition("/")[0] for member in source.members}
     if len(tops) != 1 or not all("/" in member.name for member in source.members):
         return False

@@ -1,6 +1,6 @@
-"""A student's folder in ``submitted/``: filled in one rename, or left as it was.
+"""Store a submission in ``submitted/`` by one rename, so that it is never incomplete.
 
-What arrives takes the place of another submission only if it is newer.
+A new submission replaces the stored one only if it is newer.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from autograder.grading import intake
 from autograder.grading.replaced import keep_appeal, replace_hand_in
 
 Result = TypeVar("Result")
-_SOME_TIME = 946_684_800  # the year 2000
+_SOME_TIME = 946_684_800  # the year 2000, in seconds since 1970
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a student's submission of a unit lies."""
+    """The place where a student's submission of a unit is stored."""
 
     root: Path
     student: str
@@ -41,18 +41,18 @@ class Place:
         """Store a submission, unless the stored one is newer.
 
         Args:
-            files: by their paths there.
-            note: what is kept of it, for later collections.
-            stamp: what ``timestamp.txt`` is to hold; "": there is to be none.
-            replace: take it also where it is unclear which is newer.
+            files: contents by their paths in the folder.
+            note: the note to keep about it for later collections.
+            stamp: the content of ``timestamp.txt``; "" for no such file.
+            replace: whether to store it even if it is unclear which one is newer.
 
         Returns:
-            What became of it, as `Placing.status` says it, and why.
+            The outcome, as in `Placing.status`, and the reason for it.
 
         Raises:
-            NotPlacedError: somebody has put a link there.
-            CourseError: what was noted of others cannot be read or written.
-            OSError: it cannot be written.
+            NotPlacedError: the folder is a link.
+            CourseError: the notes cannot be read or written.
+            OSError: the submission cannot be written.
         """
         for path in (self.folder, self.folder.parent):  # above: a link to another disk
             if path.is_symlink():
@@ -68,7 +68,8 @@ class Place:
                     return "same", f"asks for a regrade; {asks}"
             if status in ("placed", "replaced"):
                 self._write(files, stamp, replace_hand_in)
-            elif status != "same" or old_note is not None:  # None: logging was cut off
+            # "same" without a note: an earlier collection stopped before writing it.
+            elif status != "same" or old_note is not None:
                 return status, reason
             collection_log.write(self.root, self.unit, self.student, note)
             return status, reason
@@ -77,8 +78,7 @@ class Place:
         self, files: Mapping[str, bytes], new: Note, stamp: str, replace: bool,
         old_note: Note | None,
     ) -> tuple[str, str]:  # fmt: skip
-        """The status of a new submission, compared with the stored one, and the
-        reason."""
+        """Compare a new submission with the stored one; return its status and why."""
         present = intake.take(self.folder, intake.DEFAULTS).files
         stored = {p: f.data for p, f in present.items() if p not in intake.OF_NBGRADER}
         if stored == dict(files):
@@ -103,7 +103,7 @@ class Place:
         return "replaced", ""
 
     def _dated(self, noted: Note) -> Note:
-        """A new note of when the stored submission came, or else the earlier note."""
+        """A note with the time in the stored ``timestamp.txt``, else the old note."""
         stamp, odd = intake.handed_in(self.folder)
         if stamp and not odd and noted.kind != "zip":
             return Note("lms", stamp.replace(microsecond=0).isoformat())
@@ -113,7 +113,7 @@ class Place:
         self, files: Mapping[str, bytes], stamp: str,
         put: Callable[[Path, Path, Path], Result],
     ) -> Result:  # fmt: skip
-        """Write a submission beside its place, then ``put`` it there in one step."""
+        """Write a submission next to its place, then ``put`` it there in one step."""
         part = self.folder.with_name(f".{self.unit}.part")
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
@@ -121,7 +121,8 @@ class Place:
             for number, (path, data) in enumerate(files.items()):
                 (part / path).parent.mkdir(parents=True, exist_ok=True)
                 (part / path).write_bytes(data)
-                # Of several notebooks that are equally good, the newest is graded.
+                # If several notebooks are equally good, the newest is graded, so later
+                # uploads get later times.
                 os.utime(part / path, (_SOME_TIME + number, _SOME_TIME + number))
             if stamp:
                 (part / intake.STAMP).write_text(stamp)
@@ -130,7 +131,7 @@ class Place:
             shutil.rmtree(part, ignore_errors=True)
 
     def _recover(self) -> None:
-        """Finish, or take back, a replacement that was cut off between its steps."""
+        """Finish or undo a replacement that was interrupted between its two renames."""
         old = self.folder.with_name(f".{self.unit}.old")
         if old.exists() and not self.folder.exists():
             old.rename(self.folder)

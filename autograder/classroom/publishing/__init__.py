@@ -1,1 +1,1 @@
-"""What leaves the course: the student kit and the website."""
+"""Publish the student kit, and notebooks with solutions."""

@@ -1,8 +1,9 @@
-"""The student kit: a repository to publish, for the term as far as it has come.
+"""Make the student kit: a repository to publish, up to the current unit of the term.
 
-The kit of a unit holds the notebooks up to it. Where that unit builds on earlier ones,
-the reference solutions of those ship, too, so that no mistake is punished twice: hand
-it out once their deadlines have passed. Nothing hidden is ever inside.
+The kit of a unit contains the notebooks up to this unit. If the unit builds on earlier
+ones, their reference solutions are included, so that no mistake is punished twice; hand
+this kit out once the deadlines of these units have passed. The kit contains no hidden
+cases.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ from autograder.grading import due_line
 from autograder.root import CONTENT, ENGINE, FILE, PACKAGE, ROOT
 from autograder.sandbox.kit import shipped
 
-# What the checks need; a course adds its own (`packages` in course.toml).
+# Packages that the checks need; a course adds its own (`packages` in course.toml).
 _NEEDED = ("torch", "numpy", "safetensors", "matplotlib", "tqdm")
-# The environment beside them, and what conda calls otherwise or does not have.
+# Further packages of the environment, and packages with a different name in conda.
 _BESIDE = ("python=3.12", "pip", "jupyterlab", "ipywidgets", "ipykernel")
 _CONDA = {"torch": "pytorch", "matplotlib": "matplotlib-base"}
-_TEXTS = ("docs/student.md", "LICENSE", "LICENSE-TEXT")  # those that a course has
+_TEXTS = ("docs/student.md", "LICENSE", "LICENSE-TEXT")  # included if they exist
 _ENVIRONMENT = """\
 # conda env create -f environment.yml && conda activate {name}
 name: {name}
@@ -67,12 +68,12 @@ _FOLDER = "1. Unpack this folder, and open a terminal in it."
 
 
 def first_unit() -> Unit:
-    """The last unit that can be handed out before any solution is."""
+    """The last unit whose kit contains no solutions, so it can be published at once."""
     return list(itertools.takewhile(lambda unit: not builds_on(unit), units()))[-1]
 
 
 def explain_last_unit() -> str:
-    """Explain why the kit ends at its last unit, if none was named."""
+    """Explain at which unit the kit ends, and why, if the user named none."""
     first, all_units = first_unit(), units()
     later = [unit for unit in all_units if unit.label > first.label]
     if not later:
@@ -90,19 +91,22 @@ def notebook_units(last: Unit) -> list[Unit]:
 
 
 def solution_units(last: Unit) -> list[Unit]:
-    """The units whose solutions are in the kit of unit ``last``: those it builds on."""
+    """The units whose solutions are in the kit of unit ``last``.
+
+    They are all earlier units if ``last`` builds on any, and otherwise none.
+    """
     before = [unit for unit in notebook_units(last) if unit.label < last.label]
     return before if builds_on(last) else []
 
 
 def build(last: Unit, folder: Path, repository: Repository | None = None) -> list[Path]:
-    """Make the student repository up to a unit; replaces ``folder`` whole.
+    """Make the student repository up to a unit, in place of the whole ``folder``.
 
     Args:
-        repository: where it will be published; the default is what course.toml says.
+        repository: where it will be published; by default, as in course.toml.
 
     Raises:
-        CourseError: a notebook is damaged, or is none of this course's.
+        CourseError: a notebook is damaged, or was not made by this course's build.
     """
     repository = repository or published(last.root)
     version, data = _wheel(last, repository, folder)
@@ -126,7 +130,7 @@ def build(last: Unit, folder: Path, repository: Repository | None = None) -> lis
 
 
 def contents(last: Unit) -> dict[str, Path]:
-    """The files that ship with unit ``last``, by their places in the wheel."""
+    """The files that ship with unit ``last``, by their paths in the wheel."""
     solved = ["__init__", *(unit.name for unit in solution_units(last))]
     paths = shipped()
     paths += [(CONTENT, CONTENT / "solutions" / f"{name}.py") for name in solved]
@@ -144,6 +148,7 @@ def contents(last: Unit) -> dict[str, Path]:
 def _readme(
     last: Unit, repository: Repository, wheel: str, due: Mapping[str, datetime]
 ) -> str:
+    """The kit's README, with a table of the notebooks."""
     is_dated = not due.keys().isdisjoint(u.label for u in notebook_units(last))
     rows = ["| notebook | takes | due | |", "|---|---|---|---|"]
     if not is_dated:
@@ -175,7 +180,7 @@ def _readme(
 def _notebook(
     unit: Unit, repository: Repository, version: str, due: datetime | None = None
 ) -> str:
-    """The release: where it is published, the checks that it needs, when it is due."""
+    """The release notebook with the kit's badge, its checks' version and deadline."""
     book = notebooks.read(unit.release)
     generated = repository.generated_cells(unit, version)
     cells = {cell.get("id"): cell for cell in book.cells}
@@ -192,10 +197,10 @@ def _notebook(
 
 
 def _wheel(last: Unit, repository: Repository, folder: Path) -> tuple[str, bytes]:
-    """The version and the bytes of the wheel.
+    """Build the wheel of the checks; return its version and its bytes.
 
     Args:
-        folder: holds the kit's last state, if there is one.
+        folder: the folder of the kit, which may contain an earlier version.
     """
     files = {name: path.read_bytes() for name, path in contents(last).items()}
     for unit in notebook_units(last):
@@ -225,13 +230,13 @@ def _wheel(last: Unit, repository: Repository, folder: Path) -> tuple[str, bytes
 
 
 def _version(last: Unit, folder: Path, build_wheel: Callable[[str], bytes]) -> str:
-    """A version that is later than those before: "3.261128.2043", unit, day, minute.
+    """Choose a later version than those before: "3.261128.2043" (unit, day, time).
 
-    A kit whose wheel has not changed keeps its version, so that nobody is asked to
-    install it again.
+    A kit whose wheel has not changed keeps its version, so that students are not asked
+    to install it again.
 
     Args:
-        build_wheel: the bytes of the wheel with a version.
+        build_wheel: builds the bytes of the wheel for a version.
     """
     before: dict[tuple[int, int, int], Path] = {}
     for path in folder.glob(wheel_name("*")):
@@ -249,19 +254,21 @@ def _version(last: Unit, folder: Path, build_wheel: Callable[[str], bytes]) -> s
 
 
 def _texts(last: Unit) -> list[Path]:
+    """The texts and licences of the course that the kit includes."""
     return [path for name in _TEXTS if (path := last.root / name).is_file()]
 
 
 @functools.cache
 def _engine() -> PackageMetadata:
-    """The metadata of the distribution that this engine was installed from."""
+    """The metadata of the distribution from which this engine was installed."""
     return metadata.metadata(metadata.packages_distributions()[ENGINE.name][0])
 
 
 def _requirements(last: Unit) -> dict[str, str]:
-    """List what students install, each with its lower bound, like ">=2.6", or "".
+    """The packages that students install, with lower bounds such as ">=2.6", or "".
 
-    Where students work, other courses do: nothing there is to be made older.
+    There are no upper bounds, which would downgrade packages that other courses on the
+    same machine need.
     """
     listed = map(Requirement, _engine().get_all("Requires-Dist") or ())
     bounds = {
@@ -273,7 +280,7 @@ def _requirements(last: Unit) -> dict[str, str]:
 
 
 def pythons() -> str:
-    """The versions of Python that the engine was tried with, like "3.11 to 3.14"."""
+    """The versions of Python with which the engine is tested, like "3.11 to 3.14"."""
     tried = [
         line.split(" :: ")[-1]
         for line in _engine().get_all("Classifier") or ()
@@ -283,7 +290,7 @@ def pythons() -> str:
 
 
 def _environment(last: Unit, wheel: str) -> str:
-    """An environment.yml for conda, with what students need and the checks' wheel."""
+    """An environment.yml for conda, with students' packages and the checks' wheel."""
     about = settings(last.root)
     only_pip = about.get("not_on_conda", ())
     requirements = _requirements(last)

@@ -1,6 +1,6 @@
-"""A unit's notebook with its solutions, to hand out when nobody may hand in any more.
+"""Write a unit's notebook with its solutions, to hand out after the last deadline.
 
-Hidden tests stay hidden: next term asks them again.
+Hidden tests are left out, because later terms use them again.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _MARKER = re.compile(rf"^[ \t]*({BEGIN}|{END})[ \t]*(\n|\Z)", re.MULTILINE)
 
 
 def notebook_with_solutions(unit: Unit) -> str:
-    """The source notebook as an ordinary one, without hidden tests and markers.
+    """The text of the source notebook without hidden tests, markers and metadata.
 
     Raises:
-        CourseError: something hidden would be left in it.
+        CourseError: a hidden test would be left in it.
     """
     notebook = notebooks.read(unit.source)
     for cell in notebook.cells:
@@ -40,13 +40,13 @@ def notebook_with_solutions(unit: Unit) -> str:
 
 
 def refuse_early(label: str, last: datetime.datetime | None) -> None:
-    """Refuse to write solutions while somebody may still hand in.
+    """Refuse to write solutions while a student may still hand in.
 
     Args:
-        last: the end of the last student's time (UTC, without zone); None: no deadline.
+        last: the last student's deadline, naive in UTC; None if there is none.
 
     Raises:
-        CourseError: somebody still may, or nobody knows.
+        CourseError: a student may still hand in, or there is no deadline.
     """
     moment = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
     if last is None:
@@ -63,6 +63,6 @@ def refuse_early(label: str, last: datetime.datetime | None) -> None:
 
 
 def release(unit: Unit, path: Path) -> Path:
-    """Write the solved notebook. Raises CourseError: it cannot be written."""
+    """Write the solved notebook to ``path``, and return it; may raise CourseError."""
     write(path, notebook_with_solutions(unit))
     return path

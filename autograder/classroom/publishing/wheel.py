@@ -1,6 +1,6 @@
-"""A wheel of plain Python, written so that equal content is equal bytes (PEP 427).
+"""Write a wheel of pure Python (PEP 427), with equal bytes for equal content.
 
-Build backends write their own version and the time of day into one.
+Build backends would include their own version and the present time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _TIME = (2020, 1, 1, 0, 0, 0)
 
 
 def file_name(name: str, version: str) -> str:
-    """What a wheel of this name and version has to be called."""
+    """The file name that a wheel of this name and version must have."""
     return f"{name.replace('-', '_')}-{version}-py3-none-any.whl"
 
 
@@ -29,7 +29,7 @@ def write(
     """The bytes of a wheel.
 
     Args:
-        files: what it installs, by path; ``LICENSE`` goes beside its metadata.
+        files: the files that it installs, by path; ``LICENSE`` goes to its metadata.
         requires: the distributions that it depends on.
         fields: further core metadata, like ``Requires_Python=">=3.11"``.
     """
@@ -56,5 +56,6 @@ def write(
 
 
 def _digest(data: bytes) -> str:
+    """A file's digest in the format of RECORD."""
     code = urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
     return f"sha256={code}"

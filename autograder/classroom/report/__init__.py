@@ -1,7 +1,7 @@
-"""The class report: what a unit's grades say, as one page and as a table.
+"""The class report: an analysis of a unit's grades, as a page and as a table.
 
-``overview`` computes everything; the template only lays it out. The shareable overview
-is made without names in the first place: what it does not hold, no page can show.
+``overview`` computes everything, and the template only formats it. The shareable
+overview contains no names to begin with, so no page can show them.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from autograder.course.errors import CourseError
 from autograder.grading.gradebook import changes
 from autograder.grading.titles import title
 
-MOST_ROWS = 30  # of a list that a class can make arbitrarily long
+MOST_ROWS = 30  # shown of a list whose length depends on the class
 
 
 def as_html(overview: Overview) -> str:
-    """The report as one page that asks nothing of any network and runs no script."""
+    """The report as one page, which loads nothing from a network and runs no script."""
     return page.render(
         "class_report.html.j2", overview.unit, report=overview, rare=RARE, weak=WEAK,
         most=MOST_ROWS,
@@ -34,7 +34,7 @@ def as_html(overview: Overview) -> str:
 
 
 def as_csv(overview: Overview) -> str:
-    """A row for each student; for each exercise in a report that names nobody."""
+    """A row for each student, or for each exercise in a report without names."""
     rows = _student_table(overview) if overview.named else _exercise_table(overview)
     return sheet.as_harmless_text(rows)
 
@@ -74,16 +74,17 @@ def _exercise_table(overview: Overview) -> Iterator[list[object]]:
 def make(
     unit: str, root: Path, path: Path, named: bool = True, before: Path | None = None
 ) -> list[Path]:
-    """Compute and write the report of the course at ``root``; returns page and table.
+    """Compute and write the report of a unit; return the paths of page and table.
 
     Args:
+        named: whether the report names students; otherwise it can be shared.
         before: an earlier term's shareable table, to compare with.
 
     Raises:
-        CourseError: nothing is graded yet, or too little to name nobody.
+        CourseError: nothing is graded yet, or too little for a report without names.
     """
     book = gradebook.read(unit, root)
-    if not graded_notebooks(unit, root):  # which have the verdicts
+    if not graded_notebooks(unit, root):  # the verdicts are stored in these
         raise CourseError(f"nothing is graded yet; run: nbgrader autograde {unit}")
     extras = seams.modules("report") if named else []
     sections = [extra.section(book, root) for extra in extras]

@@ -1,4 +1,4 @@
-"""The item analysis: how each exercise went, and whether it tells students apart."""
+"""Item analysis: results of each exercise, and how well it discriminates students."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from autograder.course import sheet
 from autograder.course.errors import CourseError
 from autograder.grading.judge.verdict import Verdict
 
-ENOUGH = 10  # submissions that a discrimination index is computed from
-CHANGED = 0.2  # of the mean share between two terms, from which on it is remarked
+ENOUGH = 10  # submissions, the least for a discrimination index
+CHANGED = 0.2  # change of the mean share between two terms that deserves a remark
 WEAK = 0.2  # discrimination below this says little (Ebel and Frisbie, 1991)
 
 
 def judged(submission: Submission, exercises: Sequence[Item]) -> float:
-    """The points that no person gives: comparable while some essays are unread."""
+    """The points from checks, comparable before all written answers are graded."""
     written = {exercise.name for exercise in exercises if exercise.written}
     return sum(p or 0.0 for n, p in submission.points.items() if n not in written)
 
 
 def exercises(book: Classbook) -> Iterator[ExerciseRow]:
+    """Analyse the results of each exercise and written question."""
     for exercise in book.exercises:
         name, most = exercise.name, exercise.max_points
         graded = [s for s in book.accepted if s.points.get(name) is not None]
@@ -55,6 +56,7 @@ def exercises(book: Classbook) -> Iterator[ExerciseRow]:
 
 
 def _failed(records: Iterable[Verdict]) -> Iterator[CaseRow]:
+    """Count the failures of each case, and yield the cases with any."""
     cases: dict[str, CaseRow] = {}
     for record in records:
         for case in record.cases:
@@ -66,7 +68,7 @@ def _failed(records: Iterable[Verdict]) -> Iterator[CaseRow]:
 def _discrimination(
     book: Classbook, exercise: Item, graded: Sequence[Submission]
 ) -> tuple[float | None, str]:
-    """The corrected item-total correlation of an exercise, and what it says."""
+    """The corrected item-total correlation of an exercise, and a remark on it."""
     points = [s.points[exercise.name] or 0.0 for s in graded]
     exercise_points = [0.0 if exercise.written else p for p in points]
     other_points = [
@@ -92,10 +94,10 @@ def _discrimination(
 
 
 def with_before(overview: Overview, path: Path) -> Overview:
-    """Put the means and indices of an earlier term's shareable table beside today's.
+    """Add the means and indices of an earlier term's shareable table to a report.
 
     Raises:
-        CourseError: the file is no such table.
+        CourseError: the file is not such a table.
     """
     table = sheet.read(path)
     try:
@@ -119,7 +121,7 @@ def with_before(overview: Overview, path: Path) -> Overview:
 
 
 def _beside(row: ExerciseRow, mean: float | None, index: float | None) -> ExerciseRow:
-    """Put the earlier mean and index beside an exercise; remark on a large change."""
+    """Add the earlier mean and index to an exercise, and remark on a large change."""
     remarks = [row.remark] if row.remark else []
     if mean is not None and row.mean is not None and abs(row.mean - mean) >= CHANGED:
         remarks.append(

@@ -1,4 +1,4 @@
-"""What a unit's grades say: everything that the class report shows is computed here."""
+"""Compute everything that the class report shows about a unit's grades."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from autograder.course.printable import format_count
 from autograder.grading.gradebook.changes import Change
 from autograder.grading.titles import title
 
-BANDS = 10  # of the score distribution
-BEHIND = 0.5  # who has less than this share of the points is listed
-ZEROS = 2  # or nothing in so many exercises
-_SHOWN = 6  # exercises that are named
+BANDS = 10  # bands of the score distribution
+BEHIND = 0.5  # students with less than this share of the points are listed
+ZEROS = 2  # so are students without points in so many exercises
+_SHOWN = 6  # of these exercises are named
 
 
 def overview(
@@ -37,13 +37,13 @@ def overview(
     """Compute the report of a class.
 
     Args:
-        sections: of extras; shown to the instructor only.
-        named: False for a report to share: no student, no group below ``RARE``.
-        ungraded: who has handed in what is not graded.
-        changes: of scores, the oldest first.
+        sections: sections of extras, for the instructor only.
+        named: False for a report to share, without students and groups below ``RARE``.
+        ungraded: students whose latest submission is not graded.
+        changes: changes of scores, the oldest first.
 
     Raises:
-        CourseError: the class is too small for a report that names nobody.
+        CourseError: the class is too small for a report without names.
     """
     submissions, counted = book.submissions, book.accepted
     if not named and len(counted) < FEWEST:
@@ -96,6 +96,7 @@ def overview(
 
 
 def _bands(points: Sequence[float], most: float) -> tuple[Band, ...]:
+    """Count the scores in each band, in percent of the maximum."""
     width = 100 // BANDS
     counts = Counter(
         min(BANDS - 1, int(BANDS * p / most + 1e-9)) if most else 0 for p in points
@@ -124,7 +125,7 @@ def _mistakes(submissions: Sequence[Submission]) -> list[MistakeRow]:
 
 
 def _help(book: Classbook, most: float) -> Iterator[HelpRow]:
-    """Students to look at, those with the fewest points first."""
+    """Students who may need help, those with the fewest points first."""
     rows = []
     for submission in book.submissions:
         points = judged(submission, book.exercises)
@@ -137,6 +138,7 @@ def _help(book: Classbook, most: float) -> Iterator[HelpRow]:
 def _reasons(
     submission: Submission, points: float, most: float, book: Classbook
 ) -> Iterator[str]:
+    """Yield the reasons why a student may need help; none for most students."""
     if submission.refused:
         yield f"refused: {submission.refused}"
         return
@@ -168,6 +170,7 @@ def _reasons(
 
 
 def _tally(pairs: Iterable[tuple[str, Submission]]) -> tuple[Tally, ...]:
+    """Count submissions by label, the most frequent label first."""
     met: dict[str, list[str]] = {}
     for label, submission in pairs:
         met.setdefault(label, []).append(submission.student.id)

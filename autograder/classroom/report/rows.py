@@ -1,4 +1,4 @@
-"""What a report holds, line by line; nothing here computes or lays out."""
+"""The data of a report: classes for its rows and for the whole."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Band:
 
 @dataclass(frozen=True)
 class CaseRow:
-    """A case of an exercise, and how many of those who tried failed it."""
+    """A case of an exercise, and how many submissions failed it."""
 
     title: str
     hidden: bool
@@ -28,19 +28,21 @@ class CaseRow:
 
 @dataclass(frozen=True)
 class ExerciseRow:
-    """How the class did on one exercise; numbers are None where nobody is graded yet.
+    """How the class did on one exercise; numbers are None if nothing is graded yet.
 
     Attributes:
-        mean: share of the points, 0 to 1.
-        full, part, none: how many have all, some, and no points; None: not told.
-        waiting: how many a person has yet to grade.
+        mean: the mean share of the points, 0 to 1.
+        full, part, none: how many students have all, some, or no points; None if the
+            report does not say.
+        waiting: how many answers a person has yet to grade.
         index: correlation with the points in all other exercises, -1 to 1.
-        remark: what the index, or the lack of one, says.
+        remark: what the index, or the lack of one, means.
+        inside: how many verdicts were reached inside the sandbox.
         seconds: median time of its check.
-        blank: how many left the stub as it was; the others who have no points tried.
-        failed: how many failed each case, in the order of the cases; none if nobody.
-        stuck: who has no points.
-        before, index_before: of an earlier term; None where they are not known.
+        blank: how many students left the stub as it was.
+        failed: the cases that students failed, with counts, in the order of the cases.
+        stuck: the ids of students without points.
+        before, index_before: mean and index in an earlier term, None if unknown.
     """
 
     name: str
@@ -64,7 +66,7 @@ class ExerciseRow:
 
 @dataclass(frozen=True)
 class MistakeRow:
-    """A reason for lost points and how often it was met; ``name`` "" if it has none."""
+    """A reason for lost points, and its frequency; ``name`` is "" if not recognised."""
 
     exercise: str
     name: str
@@ -75,7 +77,7 @@ class MistakeRow:
 
 @dataclass(frozen=True)
 class HelpRow:
-    """A student whom a teacher should look at, and why."""
+    """A student who may need help, and the reasons to think so."""
 
     student: str
     points: float
@@ -84,7 +86,7 @@ class HelpRow:
 
 @dataclass(frozen=True)
 class Tally:
-    """How often something happened, and to whom."""
+    """How often something happened, and to which students."""
 
     label: str
     count: int
@@ -93,7 +95,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class ExtraSection:
-    """A section of an extra, for the instructor only; ``html`` is below its title."""
+    """A section of an extra, for the instructor only; ``html`` follows its title."""
 
     id: str
     title: str
@@ -105,17 +107,19 @@ class Overview:
     """All that a report shows.
 
     Attributes:
-        named: False for the shareable one.
-        known_max: the points that no person gives; ``median`` and ``mean`` are of them.
-        behind: how many have few of these.
-        repairs, refused, levels: of submissions, by what was put right, by why they
-            could not be graded, and by the isolation that they ran in.
-        uncounted: how many of them had no control group.
-        seconds: of grading a submission, the median, the most, and of all together.
-        missing: who has handed in nothing; ``ungraded``: what is not graded yet.
-        slowest: students with the seconds that grading took.
-        changes: of scores, the newest first.
-        sections: of extras.
+        named: False for the shareable report.
+        known_max: the maximum of points that checks give, without written answers;
+            ``median`` and ``mean`` are of these points.
+        behind: how many students have few of these points.
+        repairs, refused, levels: counts of submissions, by the kind of repair, by the
+            reason for a refusal, and by the level of isolation in which they ran.
+        uncounted: how many submissions ran without a control group.
+        seconds: the time of grading a submission: median, maximum, and total.
+        missing: students who have handed in nothing.
+        ungraded: students whose latest submission is not graded yet.
+        slowest: the students whose grading took longest, with the seconds.
+        changes: changes of scores, the newest first.
+        sections: sections of extras.
     """
 
     unit: str

@@ -1,4 +1,4 @@
-"""A report to share: without students, and groups that give somebody away."""
+"""Make a report that can be shared: no students, and no groups that identify any."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 from autograder.classroom.report.rows import Band, MistakeRow, Overview, Tally
 
-FEWEST = 5  # submissions that a shareable report is made of
-RARE = 3  # groups of fewer people are not told apart in a shareable report
+FEWEST = 5  # submissions, the least for a shareable report
+RARE = 3  # groups of fewer people are merged or left out in a shareable report
 
 
 def anonymous(overview: Overview) -> Overview:
-    """Remove students, and groups that give somebody away, from a report."""
+    """Remove students, and groups that are small enough to identify them."""
     refused = sum(row.count for row in overview.refused)
     return replace(
         overview,
@@ -34,7 +34,7 @@ def anonymous(overview: Overview) -> Overview:
 
 
 def _common_mistakes(rows: Sequence[MistakeRow]) -> Iterator[MistakeRow]:
-    """Mistakes with a name that several made; the others of an exercise as one row."""
+    """Keep recognised mistakes of several students; merge the rest of an exercise."""
     common = [row for row in rows if row.name and row.count >= RARE]
     for row in common:
         yield MistakeRow(row.exercise, row.name, row.message, row.count)
@@ -47,7 +47,7 @@ def _common_mistakes(rows: Sequence[MistakeRow]) -> Iterator[MistakeRow]:
 
 
 def _common(rows: Sequence[Tally]) -> tuple[Tally, ...]:
-    """Remove names, and put groups below ``RARE`` together, or leave them out."""
+    """Remove names, and merge groups below ``RARE``, or leave them out."""
     common = [Tally(row.label, row.count) for row in rows if row.count >= RARE]
     rare_count = sum(row.count for row in rows if row.count < RARE)
     return (
@@ -56,7 +56,7 @@ def _common(rows: Sequence[Tally]) -> tuple[Tally, ...]:
 
 
 def _wide_bands(bands: Sequence[Band]) -> tuple[Band, ...]:
-    """Neighbouring bands together, until each holds nobody or at least ``RARE``."""
+    """Merge neighbouring bands until each is empty or holds at least ``RARE``."""
     wide: list[Band] = []
     for band in bands:
         if wide and 0 < wide[-1].count < RARE:
