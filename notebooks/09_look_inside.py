@@ -3,9 +3,9 @@
 #
 # *An optional unit, which needs unit 7.* A chat model completes "The capital of France
 # is" with "Paris". Which of its 270 heads brought France to the last position, and how
-# would you notice that your explanation is wrong? In this unit you open a model while
-# it runs, write into it, and find single heads whose work can be named. Every claim
-# comes with the experiment that could have refuted it, and two of them do not survive.
+# would you notice if your explanation were wrong? In this unit you open a model while
+# it runs, write into it, and find individual heads whose job can be named. Claims come
+# with experiments that could refute them, and two published claims do not survive here.
 
 # %% [markdown]
 # **You will learn**
@@ -21,10 +21,10 @@
 # about two minutes on one core.* The short path carries the story of sections 1 and 2:
 # read the rest, and do its exercises later.
 #
-# **Recap.** Unit 4 read attention weights with forward hooks. Unit 7 gave
+# **Recap.** Unit 4 read attention weights with forward hooks. Unit 7 provided
 # `modern.CausalAttention`, `modern.Block` and `modern.LanguageModel`, which runs a
-# published chat model; its parts have names such as `blocks.3.attention.w_o`. A block
-# adds the outputs of its attention and its feed-forward network to the **residual
+# published chat model and whose parts have names such as `blocks.3.attention.w_o`. A
+# block adds the outputs of its attention and its feed-forward network to the **residual
 # stream**, the vector at each position that runs from the embedding to the logits.
 #
 # <details><summary>Conventions of this unit</summary>
@@ -33,7 +33,7 @@
 # |---|---|
 # | `B`, `L` | texts in a batch, positions in a text |
 # | `d_model`, `d_k` | size of the residual stream, and of one head's values |
-# | `h` (in code `num_heads`) | heads of queries |
+# | `h` (in code `num_heads`) | query heads |
 # | `(23, 4)` | head 4 of block 23; both are counted from 0 |
 # | to silence a head | to replace its output by zeros |
 #
@@ -69,9 +69,9 @@ torch.set_printoptions(precision=2, sci_mode=False)
 drawing("residual_stream", "9.1", "What each part writes is added to one bus.")
 
 # %% [markdown]
-# The next cell fills unit 7's classes with the chat model, SmolLM2-135M-Instruct (98
-# MB). If it is not installed, the cell says how to get it, and the demonstrations below
-# show what we recorded; no exercise needs it.
+# The next cell loads the chat model, SmolLM2-135M-Instruct (98 MB), into unit 7's
+# classes. If it is not installed, the cell says how to get it, and the demonstrations
+# below show what we recorded; no exercise needs the model.
 
 # %% folded=true
 # @title The chat model in unit 7's classes
@@ -115,7 +115,7 @@ def next_word(logits: Float[Tensor, "1 L V"]) -> str:
 # module, its arguments and its output. `record` below uses one to *read*: it keeps the
 # input and the output of each module that you name. A hook can also *write*, because
 # whatever it returns takes the place of the module's output, and the rest of the model
-# goes on with that. Reading only shows what happens to be correlated with an answer;
+# continues from there. Reading shows only what happens to be correlated with an answer;
 # writing shows what the answer depends on.
 
 
@@ -149,18 +149,18 @@ def record(
 #
 # *time ~20 min · difficulty 3/5 · 16 points*
 #
-# **Task.** Run the model once while each module named in `edits` has its output
-# replaced by `edit(output)`. Return the logits, and remove your hooks.
+# **Task.** Run the model once, replacing the output of each module named in `edits` by
+# that module's `edit(output)`. Return the logits, and remove your hooks.
 #
 # **Example.** `run_edited(model, ids, {"blocks.2.attention": torch.zeros_like})` gives
 # the logits of a model whose block 2 does not attend.
 #
-# An edit gets the module's output, and may change it in place.
+# An edit receives the module's output and may change it in place.
 #
 # <details><summary>Contract</summary>
 #
 # - The model runs once.
-# - Afterwards the model is as before: hooks of the caller stay, yours are gone.
+# - Afterwards the model is unchanged: the caller's hooks remain, and yours are gone.
 # - If the model raises an error, your hooks are removed and the error reaches the
 #   caller.
 #
@@ -168,7 +168,7 @@ def record(
 # <details><summary>Hint 1: a question</summary>
 #
 # A function that is written in a loop looks up the loop's variables when it *runs*. By
-# then, which edit does `edit` mean? `record` has a way around this.
+# then, which edit does `edit` refer to? `record` has a way around this.
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -184,7 +184,7 @@ def record(
 #
 # ```text
 # for each name and edit: register a hook that returns edit(output); keep its handle
-# try: return what the model makes of ids
+# try: return the model's output for ids
 # finally: remove all handles
 # ```
 #
@@ -228,8 +228,8 @@ check("look_inside/run_edited", run_edited)
 
 # %% [markdown]
 # **Predict first.** We silence the whole attention of one of the 30 blocks, all nine
-# heads, and ask for the word after "The capital of France is". Then we do the same with
-# the next block. For how many blocks does it still say "Paris"?
+# heads, and ask for the word after "The capital of France is", for each block in turn.
+# For how many of them does the model still say "Paris"?
 
 # %% [markdown]
 # > *Your prediction (double-click here to write it down):*
@@ -251,35 +251,35 @@ def without_one_attention():
 
 
 # %% [markdown]
-# It still says "Paris" for 26 of the 30, because the residual stream makes a missing
-# branch survivable: every other block still reads the sum of all that was written. A
-# lost answer may mean two things, which ordinary text can tell apart. Without the
+# It still says "Paris" for 26 of the 30, because the residual stream makes the loss of
+# a branch survivable: every later block still reads all that the others wrote. A lost
+# answer can mean one of two things, and ordinary text tells them apart. Without the
 # attention of block 0 or 1, the perplexity of the three texts in section 6 is about
 # three to eighty times as high, so there the whole model is broken. Without block 2 or
 # 23 it rises by less than a third: these two matter for Paris in particular. Why a
-# block so late in the model does, section 4 finds out.
+# block so late should matter is the question of section 4.
 #
 # ## 2. The head that completes a repetition
 #
 # Take a text of random tokens that starts again after some period, `7 3 9 5 7 3 9 ...`.
-# Nothing in its first period can be predicted; all that follows the second `7` can, by
-# a rule that needs no knowledge at all: *find the last occurrence of the current token
-# and copy what followed it.* Olsson et al. 2022 call a head that does so an **induction
-# head**, and find that such heads appear early and suddenly in training.
+# Nothing in its first period can be predicted, but everything after the second `7` can,
+# by a rule that needs no knowledge at all: *find the previous occurrence of the current
+# token and copy what followed it.* Olsson et al. 2022 call a head that does this an
+# **induction head**, and find that such heads appear early and suddenly in training.
 #
-# A query can find an equal token, but the token that it wants is one position further,
-# and nothing in that token says what came before it. A head of the layer below, which
-# looks one token back, has to write this into the stream. Elhage et al. 2021 conclude
-# that attention needs **two layers** for this rule.
+# A query can find the same token earlier in the text, but what it wants is the token
+# after that one, and nothing there says what came before. A head in the layer below,
+# which looks one token back, has to write this into the stream. Elhage et al. 2021
+# conclude that attention needs **two layers** for this rule.
 #
-# We train models of attention alone, without feed-forward networks, with one layer and
-# with two. Every text repeats with a random period of 6 to 18 tokens.
+# We train two models without feed-forward networks, one with a single layer of
+# attention and one with two. Every text repeats with a random period of 6 to 18 tokens.
 #
 # We count only the *known* tokens, which are those that this rule can predict.
 #
 # **Predict first.** If Elhage et al. are right, two layers will learn the rule. After
-# 400 steps, what share of the known tokens will a *single* layer predict? A guess among
-# all 64 tokens of the vocabulary is right in 2 % of cases.
+# 400 steps, what share of the known tokens will a *single* layer predict? A random
+# guess among the 64 tokens of the vocabulary is right 2 % of the time.
 
 # %% [markdown]
 # > *Your prediction (double-click here to write it down):*
@@ -347,20 +347,21 @@ def one_layer_and_two():
 
 # %% [markdown]
 # Two layers predict 98 or 99 % with each of five seeds, and one layer 18 to 20 %. The
-# curve of two layers has a cliff: for some 60 steps it creeps like the other one, and
-# by step 200 it has fallen below 0.3. What appeared there?
+# two-layer curve has a cliff: for some 60 steps it creeps like the other, yet by step
+# 200 it has fallen below 0.3. What appeared there?
 #
-# To find out, we look for the two heads by their **stripes**. In the attention map of a
-# head that looks one token back, all weight lies just below the diagonal. In a text
-# with period `p`, an induction head looks from position `i` to `i - p + 1`, the token
-# after the previous occurrence: this gives a second stripe, farther from the diagonal.
+# To find out, we look for the two kinds of heads by their **stripes**. In the attention
+# map of a head that looks one token back, all the weight is just below the diagonal. In
+# a text with period `p`, an induction head looks from position `i` to `i - p + 1`, the
+# token after the previous occurrence, which gives a second stripe, farther from the
+# diagonal.
 #
 # ### Exercise 9.2 - The stripe of induction
 #
 # *time ~10 min · difficulty 2/5 · 14 points*
 #
-# **Task.** Return the mean weight that queries from position `period` on give to the
-# key at `i - period + 1`, where `i` is the position of the query.
+# **Task.** Over all queries at positions `i` from `period` on, return the mean weight
+# that they give to the key at `i - period + 1`.
 #
 # **Example.** A map of 4 positions with period 2 has two such entries, `weights[2, 1]`
 # and `weights[3, 2]`; the score is their mean.
@@ -471,20 +472,20 @@ def two_kinds_of_stripes():
 
 # %% [markdown]
 # Both heads of layer 0 have the first stripe, and both of layer 1 have the second one.
-# This is a picture, and a picture can mislead: a head may look at a token and pass
-# nothing on. The experiment that could refute our story **silences** a head. If
-# silencing the heads of layer 0 changes nothing, the story is wrong.
+# But this is only a picture, and a picture can mislead: a head may look at a token and
+# pass nothing on. A test that could refute our story **silences** heads: if silencing
+# those of layer 0 changes nothing, the story is wrong.
 #
 # ### Exercise 9.3 - Silence a head
 #
 # *time ~15 min · difficulty 3/5 · 13 points*
 #
-# **Task.** Register a forward *pre*-hook on `layer.w_o` that replaces the components of
-# one head by zeros, and return its handle. A pre-hook gets the module and its
+# **Task.** Register a forward *pre*-hook on `layer.w_o` that replaces one head's
+# components by zeros, and return its handle. A pre-hook is given the module and its
 # arguments, and returns new arguments.
 #
 # **Example.** After `handle = silence_head(layer, 1)`, every call of `layer` leaves out
-# head 1, until `handle.remove()`.
+# head 1, until you call `handle.remove()`.
 #
 # Like `CausalAttention`, `layer` has `num_heads`, `num_kv_heads`, `w_v` and `w_o`.
 #
@@ -586,15 +587,15 @@ def silence_each():
 
 
 # %% [markdown]
-# One silent head of layer 1 costs only a few percent (94 to 97 % remain, for each of
-# five seeds), because the other one does the same work. Without both, only 1 or 2 % of
-# the tokens are still predicted, and without both heads of layer 0 some 13 %, which is
-# less than a single layer achieves. Had we only silenced heads one by one, we would
-# have concluded that layer 1 does not matter: **a part that can be spared is not a part
-# that does nothing.** For pairs of heads, the story survives its test.
+# Silencing one head of layer 1 costs only a few percent (94 to 97 % remain, for each of
+# five seeds), because the other one does the same work. With both silent, only 1 or 2 %
+# of the tokens are still predicted, and with both heads of layer 0 silent some 13 %,
+# which is less than a single layer achieves. Had we silenced heads only one at a time,
+# we would have concluded that layer 1 does not matter: **a part that can be spared is
+# not a part that does nothing.** For pairs of heads, the story survives its test.
 #
-# Now suppose that we had been careless, and had trained on texts that all have the
-# *same* period, 12.
+# Now suppose that we had been careless and trained on texts that all have the *same*
+# period, 12.
 #
 # **Predict first.** How well does a *single* layer do then?
 
@@ -611,19 +612,19 @@ def a_fixed_period():
 
 
 # %% [markdown]
-# The single layer does perfectly, yet it has learnt nothing about repetitions: it looks
+# The single layer is perfect, yet it has learnt nothing about repetition: it looks
 # eleven positions back, whatever the tokens are. On random periods it is as poor as any
-# single layer. Whoever trains and measures on texts of one *period* measures this rule
-# too, so the period has to vary in training.
+# single layer. If all texts have one *period*, in training and in the test, this rule
+# passes too, so the period has to vary in training.
 #
 # ### The same heads in a chat model
 #
 # Does a real model have such heads too? Olsson et al. 2022 define induction heads by
-# their behaviour on **random tokens** that are repeated, which no memory of English can
-# explain. We do the same, with 25 random tokens, repeated once, and your score for each
-# of the 270 heads. (One period is enough here, since the model was not trained on these
-# texts.) The **control** silences just as many heads of the same blocks, those with the
-# lowest scores.
+# their behaviour on repeated **random tokens**, which no memory of English can explain.
+# We do the same: we repeat 25 random tokens once, and let your function score each of
+# the 270 heads. (One period is enough here, since the model was not trained on these
+# texts.) The **control** silences the same number of heads in the same blocks, namely
+# those with the lowest scores.
 
 
 # %% folded=true
@@ -691,17 +692,17 @@ def induction_in_a_chat_model():
 # real models have induction heads, and that their copying depends on them, holds here.
 # What we did not check is the paper's larger claim, that such heads may be the
 # mechanism behind most *in-context learning*; for larger models, the authors themselves
-# call that evidence correlational.
+# call their evidence correlational.
 #
 # ## 3. The parts that wrote a logit
 #
-# Silencing asks what happens without a part, and needs one run for each. A second
-# question, which part wrote the answer, needs no extra run. The stream at the end is a
-# **sum** of what the embedding, each head and each feed-forward network wrote, and the
-# logit of a token is the product of the normalised sum with one row of the output
-# matrix. So the logit can be divided among the parts, once we know what each head
-# wrote. A layer's output is `w_o` times the concatenated heads, and a product with a
-# concatenation is a sum of products.
+# Silencing asks what happens without a part, and needs one run for each part, whereas a
+# second question, which part wrote the answer, needs no extra run. The final stream is
+# the **sum** of what the embedding, each head and each feed-forward network wrote, and
+# a token's logit is the dot product of this sum, once normalised, and one row of the
+# output matrix. So the logit can be divided among the parts, once we know what each
+# head wrote. A layer's output is `w_o` times the concatenated heads, and a product with
+# a concatenation is a sum of products.
 #
 # ### Exercise 9.4 - What each head writes
 #
@@ -710,8 +711,8 @@ def induction_in_a_chat_model():
 # **Task.** You get `merged`, the concatenated heads that `w_o` reads, and the weight of
 # `w_o`. Return, for each head, the vector that it adds to the stream.
 #
-# **Example.** With 2 heads of 3 components, head 0 reads `merged[..., :3]`, and meets
-# the first three columns of `w_o` only.
+# **Example.** With 2 heads of 3 components, head 0 is `merged[..., :3]`, which meets
+# only the first three columns of `w_o`.
 #
 # <details><summary>Contract</summary>
 #
@@ -720,7 +721,7 @@ def induction_in_a_chat_model():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Which columns of `w_o` are multiplied with the components of head 0?
+# Which columns of `w_o` are multiplied by the components of head 0?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -736,7 +737,7 @@ def induction_in_a_chat_model():
 #
 # ```text
 # split merged into heads; split the columns of w_o into as many blocks
-# multiply each head with its block, transposed
+# multiply each head by its block, transposed
 # ```
 #
 # `mha.split_heads` expects three dimensions, and `w_o` has two.
@@ -770,15 +771,15 @@ check("look_inside/head_outputs", head_outputs)
 
 # %% [markdown]
 # The final norm comes next. It divides the *sum* by its root mean square, so all parts
-# share one scale, and once this number is known, the logit is linear in them. This is
-# called **direct logit attribution** (Elhage et al. 2021).
+# share one scale, and once this scale is known, the logit is linear in the parts.
+# Dividing it among them is called **direct logit attribution** (Elhage et al. 2021).
 #
 # ### Exercise 9.5 - Divide a logit among the parts
 #
 # *time ~15 min · difficulty 3/5 · 13 points*
 #
 # **Task.** The stream is the sum of `parts`; RMSNorm with weight `gain` follows, then
-# the product with `direction`. Return what each part contributes.
+# the product with `direction`. Return what each part contributes to the result.
 #
 # **Example.** For parts `[[1, 0], [1, 2]]`, the stream is `[2, 2]`, whose root mean
 # square is 2. With `gain` and `direction` of ones, the contributions are `[0.5, 1.5]`.
@@ -791,7 +792,7 @@ check("look_inside/head_outputs", head_outputs)
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# How often does the model normalise at the end: once per part, or once?
+# How often does the model normalise at the end: once per part, or once in all?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -807,7 +808,7 @@ check("look_inside/head_outputs", head_outputs)
 #
 # ```text
 # add up the parts; scale = 1 / sqrt(mean square of the sum + eps)
-# multiply each part by the scale and the gain, then with the direction
+# multiply each part by the scale and the gain; take its product with the direction
 # ```
 #
 # </details>
@@ -901,13 +902,13 @@ def a_logit_in_steps():
 
 # %% [markdown]
 # In the repetition, the two induction heads write nearly all of the logit, as the story
-# says. In the control, at positions where nothing can be known, the parts of fifty
-# texts cancel out. Note what is missing: the heads of layer 0, without which the rule
-# collapses, contribute next to nothing. Attribution shows the **direct** path only, and
-# what layer 0 writes reaches the logits through layer 1.
+# says. In the control, at positions where nothing can be known, the contributions
+# cancel out over fifty texts. Note what is missing: the heads of layer 0, without which
+# the rule collapses, contribute next to nothing. Attribution shows the **direct** path
+# only, and what layer 0 writes reaches the logits through layer 1.
 #
 # We now turn to the chat model and "The capital of France is". The logit of *Paris*
-# alone is a poor question, because much of it says only that *some* capital, or some
+# alone is a poor measure, because much of it says only that *some* capital, or some
 # name, should follow. The **difference** between the logits of *Paris* and *Rome* is a
 # better one: whatever helps all capitals alike drops out. The control asks about *Rome*
 # and *Berlin*, whose countries are not in the text.
@@ -930,14 +931,15 @@ def a_logit_of_the_chat_model():
 
 
 # %% [markdown]
-# Of all parts, head (23, 4) writes most, +3.0, and it is in the very block without
-# whose attention the model lost Paris; in the control it writes only +0.3. (The next
-# two parts come from the last block, and cancel each other: +2.1 and -2.1.)
+# Of all parts, head (23, 4) contributes most, +3.0, and it belongs to the very block
+# whose attention the model needed for Paris; in the control it contributes only +0.3.
+# (The next two parts come from the last block, and cancel each other out: +2.1 and
+# -2.1.)
 #
 # A popular shortcut skips the parts and reads the stream as it is: the **logit lens**
 # (nostalgebraist 2020) applies the final norm and the output matrix after every block.
-# It was proposed with the observation that a model's guess takes shape long before the
-# last block. Does it here?
+# The post that proposed it observed that the guess of GPT-2 takes shape long before the
+# last block. Does it do so here?
 
 
 # %%
@@ -963,35 +965,35 @@ def the_logit_lens():
 # %% [markdown]
 # No: *Paris* comes first only after the last block. Up to block 22 its rank is in the
 # thousands, and the stream reads mostly as a space or a full stop; from block 23 on,
-# the rank improves. The fact is in the stream earlier, as the next section shows, but
-# in a form that the output matrix does not read. So if the lens shows the answer early,
-# that is informative; if it does not, that proves nothing.
+# the rank improves. From block 24 on the fact is at this position, as the next section
+# shows, but other words still outweigh it. So if the lens shows the answer early, that
+# is informative; if it does not, that proves nothing.
 #
 # ## 4. Where does a fact travel?
 #
 # "The capital of *France* is" and "The capital of *Italy* is" differ in one token and,
 # at the end, in the answer. In between, the difference must be somewhere, at some
 # position of some block. **Activation patching** (Meng et al. 2022; Wang et al. 2022)
-# finds it: run the first text, but copy the state of *one* position between two blocks
-# from the run of the second, and see how far the answer moves from *Paris* to *Rome*.
-# Doing so for every position and every block gives a map.
+# finds it: run the first text, but replace the state at *one* position between two
+# blocks by that from the run of the second, and see how far the answer moves from
+# *Paris* to *Rome*. Doing so for every position and every block gives a map.
 #
 # ### Exercise 9.6 - The map of an effect
 #
 # *time ~25 min · difficulty 4/5 · 15 points*
 #
 # **Task.** Return a map with a row for each block `i` and a column for each position
-# `p`. For its entry, run `ids`, but copy the state that enters block `i` at position
+# `p`. For each entry, run `ids`, but copy the state that enters block `i` at position
 # `p` from the run of `other_ids`.
 #
 # The entry is a share: how far did the copy move `logit[other_answer] - logit[answer]`,
 # at the last position, from its value for `ids` to its value for `other_ids`?
 #
 # **Example.** If the difference is -4 for `ids` and 6 for `other_ids`, a copy that
-# makes it 1 has a share of 0.5; one that changes nothing has 0.
+# makes it 1 has a share of 0.5, and one that has no effect a share of 0.
 #
-# The output of `model.embedding` enters block 0, and that of each of `model.blocks`
-# enters the next.
+# The output of `model.embedding` enters block 0, and the output of each block enters
+# the next.
 #
 # <details><summary>Contract</summary>
 #
@@ -1074,7 +1076,7 @@ check("look_inside/patching_map", patching_map)
 # %% [markdown]
 # **Predict first.** The answer is given at *is*, one position after *France*, where the
 # difference starts. Section 1 made block 23 a suspect. Does this block move the whole
-# difference, or does a part of it move in other blocks, or stay at *France*?
+# difference, or does part of the difference move in other blocks, or stay at *France*?
 
 # %% [markdown]
 # > *Your prediction (double-click here to write it down):*
@@ -1095,12 +1097,12 @@ def where_the_fact_is():
 
 
 # %% [markdown]
-# It moves at once. Up to the state that enters block 23, the whole effect is at the
-# noun, and from block 24 on at the last position; no other state carries more than a
-# few percent. In the first row that had to be so, because only the noun differs. What
-# the map adds is that for 23 blocks hardly anything moves, and that block 23 moves
-# nearly everything. Geva et al. 2023 describe such a late step in larger models:
-# attention extracts the attribute from the noun.
+# The difference moves all at once. Up to the state that enters block 23, the whole
+# effect is at the noun, and from block 24 on at the last position; no other state
+# carries more than a few percent. In the first row that had to be so, because only the
+# noun differs. What the map adds is that for 23 blocks hardly anything moves, and that
+# block 23 moves nearly everything. Geva et al. 2023 describe such a late step in larger
+# models, in which attention extracts the attribute from the noun.
 #
 # The map leaves nine candidates, the heads of that block, among which attribution
 # pointed at (23, 4). The next cell prints how strongly each attends from *is* to
@@ -1165,28 +1167,28 @@ def the_head_that_carries_it():
 
 
 # %% [markdown]
-# Head (23, 4) looks at the noun with a weight of 0.90, and silencing it costs 4.1 of
-# *Paris*'s logit of 17.4; none of the other eight costs more than 0.3, although head 0
-# looks there with a weight of 0.31. For Italy, China, Russia and Portugal, the capital
-# is lost without it. For France, Germany, Japan, Spain, Greece and Austria it stays
-# first, with a smaller lead; so other paths carry part of it, and the honest claim is:
-# *this head carries much of the fact, not all.* The model never knew two capitals,
-# Cairo and Warsaw, at least not after these words. The control, a neighbour that looks
-# at the noun too, changes no answer.
+# Head (23, 4) looks at the noun with a weight of 0.90, and silencing it lowers
+# *Paris*'s logit of 17.4 by 4.1; none of the other eight costs more than 0.3, although
+# head 0 looks there with a weight of 0.31. Without this head, the capitals of Italy,
+# China, Russia and Portugal are lost. Those of France, Germany, Japan, Spain, Greece
+# and Austria stay first, with a smaller lead; so other paths carry part of the fact,
+# and the honest claim is: *this head carries much of the fact, not all.* Cairo and
+# Warsaw are missed even by the whole model, at least after these words. Silencing the
+# control, a neighbouring head that also looks at the noun, changes no answer.
 
 # %% [markdown]
 # ## 5. Bug clinic: a map that is wrong
 #
-# A faulty patching tool draws a map as convincing as yours. Four bugs of such tools are
-# common in public code and in questions about it: a **hook stays** in the model and
-# edits all later runs; a patch is **one position late**, because the tokenizer put a
-# token in front of the text; a state is **edited in place** where it is cached, so that
-# the next run starts from it; and a closure keeps the **states of the wrong text**.
+# A faulty patching tool draws a map as convincing as yours. Such tools invite four
+# bugs: a **hook stays** in the model and edits all later runs; a patch is **one
+# position late**, because the tokenizer put a token in front of the text; a state is
+# **edited in place** where it is cached, so that the next run starts from it; and a
+# closure keeps the **states of the wrong text**.
 #
 # None of them raises an error, and the logits of your model are of no use as a
-# reference, since the tool belongs to a different one. But for some patches you know
-# beforehand what must come out, whatever the model is. These are the controls of a
-# tool, and you need not read its code to apply them.
+# reference, since the tool belongs to a different model. But for some patches you know
+# in advance what must come out, whatever the model is. These patches are the controls,
+# and you can apply them without reading the tool's code.
 #
 # ### Exercise 9.7 - A test for patching tools
 #
@@ -1196,13 +1198,13 @@ def the_head_that_carries_it():
 # quietly if it does what the contract says, and raise `AssertionError` if not.
 #
 # **Example.** A tool whose `patch(ids, ids, 1, 2)` differs from its `patch(ids, ids, 0,
-# 0)` is faulty: a text's own state has changed its logits.
+# 0)` is faulty: a text's own state must not change its logits.
 #
 # <details><summary>Contract</summary>
 #
 # - A correct tool returns the logits, `(1, L, vocab_size)`, of a run of `ids` in which
 #   this one state, the one that enters `block` at `position`, is that of `other_ids`.
-# - After a call, nothing of it remains. No other position is patched.
+# - A call patches no other position, and leaves nothing behind in the model.
 # - The model is causal. The embedding of a token is the same at each position; a state
 #   that enters a later block also depends on the earlier tokens.
 # - A correct tool is exact to less than 1e-5; a faulty one is off by more than 1e-3
@@ -1286,21 +1288,22 @@ def assert_patches(
 check("look_inside/bug_clinic", assert_patches)
 
 # %% [markdown]
-# Before you believe a map that somebody else's tool has drawn, try the same patches on
-# that tool: a text into itself, and a single token in front of block 0.
+# Before you believe a map drawn by somebody else's tool, try the same patches on that
+# tool: a text into itself, and a single token before block 0.
 #
 # ## 6. Attention sinks: does anyone read them?
 #
 # Large models give much of their attention to the **first token**, whatever it is. Xiao
 # et al. 2024 call it an *attention sink*: since weights must sum to 1, a head that has
-# nothing to look for leaves them there. Gu et al. 2025 (abstract) go further: the sink
-# stores extra attention, "which could be non-informative and not contribute to the
-# value computation". If so, three predictions follow: the first token has much weight;
-# if it is masked, a different token takes its place; and if its *values* are replaced
-# by zeros, hardly anything changes.
+# nothing to look for puts its weight there. Gu et al. 2025 (abstract) go further: the
+# sink stores extra attention scores, "which could be non-informative and not contribute
+# to the value computation". If so, three predictions follow: the first token gets much
+# weight; if it is masked, a different token takes its place; and if its *values* are
+# replaced by zeros, hardly anything changes.
 #
-# **Predict first.** A text has a perplexity of 23.5. What is it if no later position
-# may attend to the first token, and what if they attend to it, but read zeros?
+# **Predict first.** A text has a perplexity of 23.5. What does it become if no later
+# position may attend to the first token, and what if all of them may, but read zeros
+# there?
 
 # %% [markdown]
 # > *Your prediction (double-click here to write it down):*
@@ -1414,22 +1417,22 @@ def sinks():
 
 
 # %% [markdown]
-# The first prediction holds: the first token of text 1 gets 47 % of all weight in the
-# mean over blocks. So does the second: once the first token is masked, the one after it
-# gets 41 to 46 % in three texts. The sink moves, and the perplexity rises by 15 to
-# 49 %, whereas masking the most important of a few other positions costs 9 to 20 %. The
-# third prediction fails: with zeros for the sink's values, the perplexity is two to
-# four times as high; with zeros at one of these other positions, it rises by a quarter
-# at most.
+# The first prediction holds: the first token of text 1 gets 47 % of all the weight,
+# averaged over blocks. So does the second: once the first token is masked, the one
+# after it gets 41 to 46 % in each of the three texts. The sink moves, and the
+# perplexity rises by 15 to 49 %, whereas masking the most important of a few other
+# positions costs 9 to 20 %. The third prediction fails: with zeros for the sink's
+# values, the perplexity is two to four times as high; with zeros at one of these other
+# positions, it rises by a quarter at most.
 #
 # The last row decides whether the sink holds information. With the values of the first
 # token *of a different text*, "Snow fell", the perplexity changes by -5 to +25 %, about
 # as much as when an ordinary word is silenced. So the values are **uninformative, but
-# needed**: they are much the same in every text, and half of all weight on a constant
-# vector is a bias that all later layers were trained with. "Non-informative" survives
-# here, "not contribute" does not, at least in this model. Had we silenced the sink by
-# zeros only, we would have taken it for the most informative word of the text, but
-# zeros are also something that no layer has ever seen.
+# needed**: they are much the same in every text, and half of all the weight on a
+# constant vector amounts to a bias that every later layer was trained with.
+# "Non-informative" survives here, "not contribute" does not, at least in this model.
+# Had we tried nothing but zeros, we would have taken the sink for the most informative
+# word in the text, but zeros are also something that no layer has ever seen.
 #
 # *Question in words (10 points, time ~10 min).* A blog post shows that head (11, 1) of
 # a chat model gives most of its weight to the name in a sentence, and concludes: "This
@@ -1460,11 +1463,12 @@ def sinks():
 # - hooks that write, a head that can be silenced, and a map of where an effect is;
 # - two stripes, and the pair of layers without which no repetition is completed;
 # - a logit divided among the parts that wrote it;
-# - the path of one fact through a published model, with the countries where it fails;
+# - the path of one fact through a published model, and the countries for which it
+#   fails;
 # - a test that tells a faulty patching tool from a correct one without reading it.
 #
-# Take with you: *a map shows where to look. Only an intervention with a control says
-# what a part is for.*
+# One thing to remember: *a map shows where to look, but only an intervention with a
+# control says what a part is for.*
 #
 # ## Go further
 #

@@ -12,8 +12,8 @@
 # **You will learn**
 # - how attention's scores can grow without limit, and how QK-norm bounds them;
 # - what windows, experts and pages cost and save;
-# - how Muon makes a step, and why sixteen-bit weights need copies in thirty-two;
-# - what breaks in texts longer than those of training, and what each change buys at
+# - how Muon takes a step, and why sixteen-bit weights need copies in thirty-two;
+# - what breaks on texts longer than those in training, and what each change buys at
 #   this size, including where it buys nothing.
 #
 # *About 3 hours · short path about 1: exercises 10.1, 10.2, 10.8, 10.9*
@@ -24,8 +24,8 @@
 #
 # <details><summary>What earlier units gave, and conventions of this one</summary>
 #
-# Unit 7 gave `CausalAttention` with rotary positions and grouped heads, and
-# a `LanguageModel` that is made of it, of `RMSNorm` and of `SwiGLU`. We use them as
+# Unit 7 gave `CausalAttention` with rotary positions and grouped heads, and a
+# `LanguageModel` built from it, `RMSNorm` and `SwiGLU`. We use them as
 # `modern.CausalAttention`, `modern.RMSNorm` and so on, together with the functions
 # `modern.rotary_angles`, `modern.rotate` and `modern.grouped_attention`. Unit 2 gave
 # `attention.causal_mask(L)`, unit 3 `mha.split_heads` and `mha.merge_heads`, and unit 5
@@ -35,7 +35,7 @@
 # |---|---|
 # | `B`, `L` | texts in a batch, positions in a text |
 # | `d_model`, `d_k` | size of the vector at a position, and of one head's queries and keys |
-# | `h`, `g` (in code `num_heads`, `num_kv_heads`) | heads of queries; heads of keys and values |
+# | `h`, `g` (in code `num_heads`, `num_kv_heads`) | query heads; KV heads |
 # | `E` | number of experts |
 # | mask | boolean, **`True` = may attend**, broadcastable to `(B, h, Lq, Lk)` |
 # | layers | pre-norm, without biases or dropout; PyTorch's default initialisation is fine |
@@ -94,12 +94,12 @@ def small_model(**parts: Callable[[], nn.Module]) -> nn.Module:
 #
 # Nothing limits the magnitude of a score: if queries and keys both double during
 # training, their dot products become four times as large. A softmax over large scores
-# puts nearly all its weight on one key and passes on almost no gradient. When Dehghani
-# et al. 2023 (section 2) scaled a vision Transformer to 8 billion parameters, training
-# diverged for this reason. The cure goes back to Henry et al. 2020: **normalise the
-# queries and keys of each head** before they are compared. Qwen3 (Yang et al. 2025,
-# section 2) and Gemma 3 do so with an RMSNorm; OLMo 2 normalises all heads of a
-# position together.
+# puts nearly all its weight on one key and passes back almost no gradient. When
+# Dehghani et al. 2023 (section 2) scaled a vision Transformer to 8 billion parameters,
+# training diverged for this reason. The cure goes back to Henry et al. 2020:
+# **normalise the queries and keys of each head** before they are compared. Qwen3 (Yang
+# et al. 2025, section 2) and Gemma 3 do so with an RMSNorm; OLMo 2 normalises all heads
+# of a position together.
 #
 # **Predict first:** if RMSNorm gives a vector of $d_k$ components the length
 # $\sqrt{d_k}$, as it does while its weights are ones, how large can a score $q \cdot k
@@ -115,7 +115,7 @@ def small_model(**parts: Callable[[], nn.Module]) -> nn.Module:
 # queries and keys normalised before they are rotated. All heads share two
 # `modern.RMSNorm`s of size `d_k`: one for queries, one for keys.
 #
-# **Example.** `QKNormAttention(16, 4, 2)` has two more parameters than
+# **Example.** `QKNormAttention(16, 4, 2)` has two more parameter tensors than
 # `CausalAttention(16, 4, 2)`: `q_norm.weight` and `k_norm.weight`, each of shape
 # `(4,)`.
 #
@@ -196,7 +196,8 @@ check("newer/qk_norm", QKNormAttention)
 # The course comes with miniatures of published models: random weights, chosen so that
 # attention is far from uniform, and the logits that the `transformers` library computes
 # from them. The next cell puts your layer into unit 7's `LanguageModel` and compares it
-# with a miniature Qwen3, also after mistakes that ought to change the logits.
+# with a miniature Qwen3, first as it is and then with mistakes that ought to change the
+# logits.
 
 
 # %%
@@ -218,7 +219,7 @@ def against_a_qwen3():
 # trained, larger scores remain possible, but now they can come only from $2 d_k$
 # parameters per layer; they are no longer a side effect of training all the others.
 #
-# To see what that buys, two small models start from the same matrices and see the same
+# To see what that buys, we train two small models from the same matrices on the same
 # batches, at a rather high learning rate (0.03). The figure follows the largest score
 # on text that neither model was trained on.
 
@@ -276,20 +277,19 @@ def the_largest_score():
 # %% [markdown]
 # With the norms, the largest score stays about three to six times smaller for each of
 # the five seeds that we tried. The loss is another matter: a model of this size does
-# not diverge even without the norms, and they lower its loss for some seeds and raise
-# it for others. QK-norm is a safety measure for large models, and it costs two vectors
-# of weights per layer.
+# not diverge even without the norms, which lower its loss for some seeds and raise it
+# for others. QK-norm is a safety measure for large models, and it costs two vectors of
+# weights per layer.
 #
 # ## 2. A window on the past
 #
-# Unit 7's cache grows with the text, in every layer. Where heads attend mostly to
-# nearby positions, a **sliding window** can be enough, even in most of the layers:
-# each position sees itself and the $w - 1$ positions before it (Beltagy et al. 2020;
-# Jiang et al. 2023, section 2, Mistral 7B with $w$ = 4,096). A layer with a window
-# keeps the keys and values of the last $w$ positions and forgets older ones.
-# Information can still travel further, by up to $w - 1$ positions per layer. Gemma 3
-# (Gemma Team 2025, section 2) places five such *local* layers before each *global* one,
-# with $w$ = 1,024.
+# Unit 7's cache grows with the text in every layer. Where heads attend mostly to nearby
+# positions, a **sliding window** can be enough, even in most layers: each position sees
+# itself and the $w - 1$ positions before it (Beltagy et al. 2020; Jiang et al. 2023,
+# section 2, Mistral 7B with $w$ = 4,096). A layer with a window keeps the keys and
+# values of the last $w$ positions and forgets older ones. Information can still travel
+# further, by up to $w - 1$ positions per layer. Gemma 3 (Gemma Team 2025, section 2)
+# places five such *local* layers before each *global* one, with $w$ = 1,024.
 #
 # ### Exercise 10.2 - The mask of a window
 #
@@ -362,10 +362,10 @@ def window_mask(
 check("newer/window_mask", window_mask)
 
 # %% [markdown]
-# To see how much memory that saves, remember that a cache holds a key and a value for
-# each position that a layer keeps; the next cell adds up their bytes over all layers.
-# `windows` has an entry for each layer: its window, or `None` for a global layer, which
-# keeps the whole text.
+# To see how much memory that saves, remember that each layer's cache holds a key and a
+# value for every position that it keeps; the next cell adds up their bytes over all
+# layers. `windows` has an entry for each layer: its window, or `None` for a global
+# layer, which keeps the whole text.
 
 
 # %%
@@ -388,8 +388,8 @@ def cache_bytes(
 
 # %% [markdown]
 # **Predict first:** Gemma 3 27B has 62 layers, of which every sixth is global, and 16
-# heads of keys and values with 128 components each. How large is its cache, compared
-# with that of 62 global layers, for texts of 1,024, of 8,192 and of 131,072 tokens?
+# KV heads with 128 components each. How large is its cache, compared with that of 62
+# global layers, for texts of 1,024, 8,192 and 131,072 tokens?
 #
 # *Your prediction:* ……
 
@@ -407,8 +407,8 @@ def five_to_one():
 
 
 # %% [markdown]
-# For the longest texts, the cache shrinks to about 1/6, because the local layers hardly
-# count, while for short ones they save nothing. Here is the layer, which is
+# For the longest texts, the cache shrinks to about a sixth, because the local layers
+# hardly count, while for short texts they save nothing. Here is the layer, which is
 # `CausalAttention` with a different mask (`compared`, from section 1, returns its
 # rotated queries and keys):
 
@@ -452,11 +452,11 @@ def against_a_mistral():
 
 
 # %% [markdown]
-# Gemma 3 has both, norms for queries and keys and a window, so its attention layer can
+# Gemma 3 has both a window and norms for queries and keys, so its attention layer can
 # inherit from the two that you have seen. Its block adds a norm *after* each branch,
 # its gate uses GELU in place of SiLU, its embedding is multiplied by
-# $\sqrt{d_\text{model}}$, and its local layers have a base of 10,000, its global ones
-# of 1,000,000. The miniature has one layer of each kind.
+# $\sqrt{d_\text{model}}$, and the base is 10,000 in its local layers and 1,000,000 in
+# its global ones. The miniature has one layer of each kind.
 
 
 # %% folded=true
@@ -519,9 +519,9 @@ def against_a_gemma():
 
 
 # %% [markdown]
-# A window may also help with texts that are longer than those of training. Two models
-# are trained on texts of 32 bytes, one with global layers and one in which each
-# position sees only 8; both then read 64 or 128 bytes at a time.
+# A window may also help with texts that are longer than those in training. We train two
+# models on texts of 32 bytes, one with global layers and one in which each position
+# sees only 8; both then read 64 or 128 bytes at a time.
 
 
 # %%
@@ -539,11 +539,11 @@ def longer_texts():
 # %% [markdown]
 # Without a window, the loss rises with the length, because rotary positions alone do
 # not carry over to distances that never occurred in training. With a window, no such
-# distance exists, so the loss even *falls*: a smaller share of a longer text has little
-# or no past. At the training length, the two models are close to each other. This holds
-# for a small model and short sentences; one that has to look up a name 10,000 tokens
-# back needs its global layers. Nor does a mask save any computing time: only a cache
-# that forgets saves time and memory.
+# distance arises, and the loss even *falls*, because a smaller share of a longer text
+# has little or no past. At the training length, the two models are close to each other.
+# All this holds for a small model and short sentences; a model that has to look up a
+# name 10,000 tokens back needs its global layers. Nor does a mask save any computation:
+# only a cache that forgets saves time and memory.
 #
 # ## 3. Experts
 #
@@ -589,13 +589,13 @@ def route(logits: Float[Tensor, "*batch E"], top_k: int) -> Float[Tensor, "*batc
 # vector, return the weighted sum of its experts' outputs.
 #
 # **Example.** `MixtureOfExperts(8, 12, num_experts=4)` maps `(2, 5, 8)` to `(2, 5, 8)`.
-# For these 10 vectors, the experts compute 20 in all, not 40.
+# For these 10 vectors, the experts compute 20 outputs in all, not 40.
 #
 # <details><summary>Contract</summary>
 #
 # - Submodules `router` (`nn.Linear` without bias) and `experts` (an `nn.ModuleList` of
 #   `modern.SwiGLU(d_model, d_ff)`).
-# - An expert computes only the vectors that are routed to it; there may be none.
+# - An expert processes only the vectors that are routed to it; there may be none.
 # - One or more leading dimensions.
 # - Everything is computed in the dtype of `x`.
 #
@@ -685,20 +685,19 @@ def against_a_mixtral():
 # An expert that gets few tokens learns little, so it may get even fewer. The usual
 # remedy is a loss that favours using all experts equally (Fedus et al. 2022, equations
 # 4 to 6). Let $f_i$ be the share of tokens that are sent to expert $i$, and $P_i$ the
-# mean probability that a softmax over *all* logits gives to it. Then
+# mean probability that a softmax over *all* logits assigns to it. Then
 #
 # $$\mathcal{L}_\text{balance} = E \sum_{i=1}^{E} f_i \, P_i$$
 #
-# The shares $f_i$ come from counting, so no gradient flows through them. It flows
-# through the $P_i$ instead, and pushes down most strongly the experts that are used
-# most.
+# The shares $f_i$ come from counting, so no gradient flows through them; it flows
+# through the $P_i$ instead, and pushes down hardest on the experts that are used most.
 #
 # ### Exercise 10.4 - The load-balancing loss
 #
 # *time ~10 min · difficulty 2/5 · 9 points*
 #
-# **Task.** For all tokens of a batch, return $\mathcal{L}_\text{balance}$, where a
-# token counts for each of its `top_k` experts.
+# **Task.** Return $\mathcal{L}_\text{balance}$ over all tokens of a batch, counting
+# each token once for each of its `top_k` experts.
 #
 # **Example.** If the experts are used evenly, the loss is `top_k`, whatever $E$ is. If
 # all tokens choose the same `top_k` experts with certainty, it is larger.
@@ -759,10 +758,10 @@ def load_balance(logits: Float[Tensor, "*batch E"], top_k: int) -> Float[Tensor,
 check("newer/load_balance", load_balance)
 
 # %% [markdown]
-# Now compare three models with the same amount of computation per token. The
+# We now compare three models with the same amount of computation per token. The
 # feed-forward network of the first one has 64 hidden components; the others have four
-# experts of 32, of which each token uses two. The third one also minimises 0.01 times
-# the balancing loss.
+# experts of 32, of which each token uses two. The third one adds 0.01 times the
+# balancing loss to its own.
 #
 
 
@@ -818,29 +817,29 @@ def experts_compared():
 # %% [markdown]
 # Each share is a fraction of all choices, two for each token. Without the balancing
 # loss, the load is uneven, although no expert gets everything: at some point in
-# training, one expert of a block receives only a few percent. Which one it is, and
+# training, one of a block's experts receives only a few percent. Which one it is, and
 # whether it recovers, depends on the seed. With the balancing loss, each expert soon
 # gets about a quarter.
 #
 # After 300 steps, experts buy hardly anything: the three losses are close, their order
 # depends on the seed, and the dense network takes less time. With an even load, each
-# expert sees half of the tokens and has half as many chances to learn. After 1,000
-# steps, both mixtures were ahead for each seed that we tried, by 0.01 to 0.1 nats; set
-# `STEPS_OF_EXPERTS` to see this. A dense network with as many parameters as all experts
-# together is better still, and on one CPU it is also faster. Experts pay off where the
-# limit is computation, not memory.
+# expert sees half the tokens and has half as many chances to learn. After 1,000 steps,
+# both mixtures were ahead for each seed that we tried, by 0.01 to 0.1 nats; set
+# `STEPS_OF_EXPERTS = 1000` to see this. A dense network with as many parameters as all
+# experts together is better still, and on one CPU it is also faster. Experts pay off
+# where the limit is computation, not memory.
 #
 # ## 4. An optimizer for matrices
 #
-# Adam treats a matrix as a list of numbers. But a layer multiplies by this matrix, so
+# Adam treats a matrix as a list of numbers, although a layer multiplies by it, so that
 # the singular values of an update decide how far each direction moves. Jordan et al.
-# 2024 observe that updates are often nearly of low rank: a few directions get almost
-# the whole step, and the others hardly move. Their **Muon** takes the momentum of the
+# 2024 observe that updates are often nearly low-rank: a few directions get almost the
+# whole step, and the others hardly move. Their **Muon** takes the momentum of the
 # gradient, $M = U S V^\top$, and replaces it by $U V^\top$: the same directions, each
-# with the same length of step. Kimi K2 was trained with a variant of it (Kimi Team
+# with a step of the same length. Kimi K2 was trained with a variant of it (Kimi Team
 # 2025, section 2.1).
 #
-# A singular value decomposition in each step would be slow, and a polynomial does
+# A singular value decomposition in each step would be slow, but a polynomial does
 # nearly the same job. For $X = U S V^\top$,
 #
 # $$a X + b\,(X X^\top) X + c\,(X X^\top)^2 X = U\,(aS + bS^3 + cS^5)\,V^\top,$$
@@ -857,8 +856,8 @@ def experts_compared():
 # **Task.** Divide `update` by its Frobenius norm plus `eps`, then apply the polynomial
 # `steps` times.
 #
-# **Example.** For the matrix `[[2.0, 0.0]]`, the singular value is 1 after the
-# division, so that the result of `steps=1` is `[[0.7010, 0.0]]`.
+# **Example.** For the matrix `[[2.0, 0.0]]`, the singular value after the division is
+# 1, so that `steps=1` gives `[[0.7010, 0.0]]`.
 #
 # <details><summary>Contract</summary>
 #
@@ -868,7 +867,7 @@ def experts_compared():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# $X X^\top$ appears twice in the polynomial. How often do you have to compute it?
+# $X X^\top$ appears twice in the polynomial. How many times do you have to compute it?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -932,16 +931,16 @@ def singular_values():
 
 
 # %% [markdown]
-# Each column follows one singular value through the steps. The fifth one begins near
-# 0.01 and has reached 1.07 after four steps; the first five columns end between 0.68
-# and 1.10, and only the last one, which began a thousand times smaller than the first,
-# is still on its way. None of them settles, but it hardly matters whether a direction
-# gets 0.7 or 1.1 of a step.
+# Each column follows one singular value through the steps. The fifth begins near 0.01
+# and reaches 1.07 after four steps; the first five columns end between 0.68 and 1.10,
+# and only the last one, which began a thousand times smaller than the first, is still
+# on its way. None of them settles, but it hardly matters whether a direction gets 0.7
+# or 1.1 of a step.
 #
 # The optimizer around this function is short: a running mean of the gradients, as in
 # Adam, is mixed with the newest gradient (Nesterov momentum), and the result is
-# orthogonalised. Only matrices *inside* the blocks are treated like this. Embeddings
-# and norms stay with AdamW: a norm's weight is not a matrix, and each row of an
+# orthogonalised. Only matrices *inside* the blocks are treated like this; embeddings
+# and norms stay with AdamW, because a norm's weight is not a matrix, and each row of an
 # embedding belongs to a single token.
 
 
@@ -990,20 +989,21 @@ def muon_beside_adamw():
 
 # %% [markdown]
 # Both learning rates are the best of a small sweep. Muon ends with a lower loss for
-# every seed that we tried, by more than the seeds differ from each other. Its lead
-# shrinks when both train longer, and each of its steps takes a little more time because
-# of the extra matrix products. How much remains in large models is disputed: Liu et al.
-# 2025 (Moonlight) report that AdamW needs about twice the computation for the same
-# loss, while Wen et al. 2025, who tuned both with equal care, find 1.4 times for small
-# models and 1.1 times for one with 1.2 billion parameters.
+# every seed that we tried, and the gap is larger than the differences between seeds.
+# Its lead shrinks when both train longer, and each of its steps takes a little more
+# time because of the extra matrix products. How much of the lead remains in large
+# models is disputed: Liu et al. 2025 (Moonlight) report that AdamW needs about twice
+# the computation for the same loss, while Wen et al. 2025, who tuned both with equal
+# care, find 1.4 times for small models and 1.1 times for one with 1.2 billion
+# parameters.
 
 # %% [markdown]
 # ## 5. Sixteen bits and a memory
 #
-# Large models compute in **bfloat16**, which has the exponents of float32 but keeps
-# only eight significant bits: next to 1, its numbers are $2^{-7}$ apart. That is enough
-# for a forward pass, in which errors average out, but not for a sum of many small
-# changes, and training is such a sum.
+# Large models compute in **bfloat16**, which has the exponent range of float32 but
+# keeps only eight significant bits: next to 1, its numbers are $2^{-7}$ apart. That is
+# enough for a forward pass, in which errors average out, but not for a sum of many
+# small changes, and training is such a sum.
 #
 # **Predict first:** if you start from 1 and add $2^{-9}$ to it 512 times, rounding to
 # bfloat16 after each addition, which number do you get in place of the exact sum, 2?
@@ -1025,22 +1025,22 @@ def lost_updates():
 # %% [markdown]
 # You get 1: the sum $1 + 2^{-9}$ is nearer to 1 than to the next number, so each of the
 # 512 additions is rounded away, and no number of further ones would help. An update to
-# a weight suffers the same fate as soon as it is smaller than about one part in 500, as
-# many updates are late in training.
+# a weight suffers the same fate as soon as it is smaller than about one part in 500 of
+# that weight, as many updates are late in training.
 #
 # The usual remedy (Micikevicius et al. 2018, section 3.1) is a second copy of each
 # weight in float32, the **master copy**. Gradients come from the bfloat16 weights, the
-# optimizer updates the copies, and the model receives them rounded. An update that is
-# too small to show at once remains in the copy until enough of them have added up.
+# optimizer updates the copies, and the model receives them rounded. Updates that are
+# too small to show at once add up in the copy until they do.
 #
 # ### Exercise 10.6 - A step with master copies
 #
 # *time ~15 min · difficulty 2/5 · 9 points*
 #
-# The optimizer knows the copies only, so any optimizer fits.
+# The optimizer sees only the copies, so any optimizer will do.
 #
-# **Task.** Give the gradients of the parameters to their master copies, let the
-# optimizer make one step, and copy the result back into the parameters.
+# **Task.** Pass each parameter's gradient to its master copy, let the optimizer take
+# one step, and copy the results back into the parameters.
 #
 # **Example.** If each step adds $2^{-9}$, a parameter of 1 is still 1 after two calls,
 # while its copy has grown; after the third call the parameter is 1.0078125.
@@ -1105,9 +1105,9 @@ def master_step(
 check("newer/master_step", master_step)
 
 # %% [markdown]
-# To see what lost updates cost, three small models are trained from the same weights on
-# the same batches, at a tenth of the usual learning rate, because the updates that are
-# lost are the small ones. The first keeps its weights in float32, the other two in
+# To see what lost updates cost, we train three small models from the same weights on
+# the same batches, at a tenth of the usual learning rate, because it is the small
+# updates that are lost. The first keeps its weights in float32, the other two in
 # bfloat16, and only the last one has master copies. (All compute in float32, since most
 # CPUs are slow in bfloat16.)
 
@@ -1154,9 +1154,9 @@ def what_lost_updates_cost():
 
 # %% [markdown]
 # With master copies, the loss agrees with that of float32 to within 0.01 for each of
-# the five seeds that we tried, although every weight with which the model computes has
+# the five seeds that we tried, although every weight that the model computes with has
 # only eight significant bits. Without them, the same 200 steps end about 0.1 nats
-# higher, since a part of each update was rounded away. The gap opens where steps become
+# higher, since part of each update was rounded away. The gap opens where steps become
 # small, that is, towards the end of a long run.
 
 # %% [markdown]
@@ -1164,7 +1164,7 @@ def what_lost_updates_cost():
 #
 # Papers compare models with billions of parameters, and one may ask how much of the
 # difference is left at twenty thousand. We replace **one** part of a small model at a
-# time by its ancestor of 2017. All models have the same number of parameters (within
+# time by its ancestor from 2017. All models have the same number of parameters (within
 # one percent: LayerNorm has a few more), see the same batches, and are trained for the
 # same number of **steps**, now on 64 bytes at a time instead of 32; the CPU seconds are
 # printed next to the loss.
@@ -1312,9 +1312,9 @@ def one_part_at_a_time():
 # - **The other three replacements hardly matter.** Each changes the loss by 0.1 at
 #   most, not much more than a different seed does, and LayerNorm and ReLU lower it for
 #   every seed.
-# - **Grouped heads** save memory while writing, which training does not measure.
+# - **Grouped heads** save memory during generation, which training does not measure.
 #   **RMSNorm** saves a pass over the vectors, which counts where memory traffic is the
-#   limit: on large models with fused kernels, not here. Nor does this refute what
+#   limit: in large models with fused kernels, not here. Nor do these losses refute what
 #   Shazeer 2020 (unit 7) measured for **SwiGLU** at 220 million parameters, after half
 #   a million steps.
 #
@@ -1324,7 +1324,7 @@ def one_part_at_a_time():
 #
 # ## 7. Longer than anything seen
 #
-# In section 2, a model with rotary positions got worse on texts longer than those of
+# In section 2, a model with rotary positions got worse on texts longer than those in
 # training. To see whether other kinds of positions fare better, we train four models on
 # 64 bytes at a time (without any positions, with learned ones, with added sines, and
 # with rotations) and let them read texts that are twice and four times as long.
@@ -1365,7 +1365,7 @@ def positions_compared():
 # texts?
 #
 # **Predict first:** if we train the same four models ten times as long, what happens to
-# the lead of rotary positions at 64 bytes, and what at 256?
+# the lead of rotary positions at 64 bytes, and at 256?
 #
 # *Your prediction:* ……
 
@@ -1401,7 +1401,7 @@ def positions_after_more_steps():
 #   lower with the other. Kazemnejad et al. 2023 go further: in their tasks, decoders
 #   without positions carried over to longer texts better than those with rotary ones.
 #
-# How does your own model from unit 7 fare, which was trained on 96 bytes at a time? The
+# How does your own model from unit 7, trained on 96 bytes at a time, fare here? The
 # next cell looks for its file beside this notebook and beside that of unit 7.
 
 
@@ -1457,7 +1457,7 @@ def trained_longer():
 # %% [markdown]
 # A trained model can be stretched. **Position interpolation** (Chen et al. 2023)
 # divides all frequencies by the factor $s$ by which the text is longer, so that no
-# angle exceeds those of training. But if $s$ is 4, the fastest pair, which tells
+# angle exceeds those met in training. But if $s$ is 4, the fastest pair, which tells
 # neighbours apart, moves by only a quarter of its usual step. Llama 3.1 therefore
 # decides for each pair separately. If $n$ is the number of full turns that a pair with
 # frequency $\theta$ makes within the training length, then
@@ -1486,7 +1486,7 @@ def trained_longer():
 # <details><summary>Contract</summary>
 #
 # - `low` is smaller than `high`; both count full turns.
-# - The order of the frequencies is arbitrary, and they are not modified.
+# - The frequencies may come in any order; do not modify them.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -1539,11 +1539,11 @@ def scale_frequencies(
 check("newer/scale_frequencies", scale_frequencies)
 
 # %% [markdown]
-# A model that is trained on 64 bytes for 1,000 steps now reads 128 or 256 bytes in four
-# ways: with its own frequencies; with all of them divided (interpolation); by your
-# function; and with a larger base, $10{,}000 \cdot s^{d_k/(d_k-2)}$, which slows the
-# slowest pair by $s$ and leaves the fastest alone ("NTK-aware" scaling, bloc97 2023).
-# Nothing is trained again in any of them.
+# A model trained on 64 bytes at a time for 1,000 steps now reads 128 or 256 bytes in
+# four ways: with its own frequencies; with all of them divided by $s$ (interpolation);
+# with those of your function; and with a larger base, $10{,}000 \cdot s^{d_k/(d_k-2)}$,
+# which slows the slowest pair by $s$ and leaves the fastest alone ("NTK-aware" scaling,
+# bloc97 2023). None of them involves any further training.
 #
 # **Predict first:** which of the four ways has the lowest loss at 256 bytes, and which
 # the highest?
@@ -1611,14 +1611,14 @@ def stretching():
 # worse than leaving the model unchanged.
 #
 # The fastest pair is the reason for most of this: when we divided it alone by 4, with
-# seed 0, the loss rose almost as much as when we divided all, whereas the slowest pair
-# alone changed nothing. This model relies on its nearest neighbours, and interpolation
-# places them at distances of a quarter, which never occurred in training. Scaling by
-# turns leaves the fastest pair alone, but it slows the second one, which turns just
-# once in 64 bytes, by nearly the full factor; the larger base slows it less. Chen et
-# al. 2023 (section 3) and Llama 3.1 train their models further after the change, for a
-# thousand steps or more. Without further training, a method must at least leave the
-# neighbours where they are.
+# seed 0, the loss rose almost as much as when we divided all, whereas dividing the
+# slowest pair alone changed nothing. This model relies on each token's nearest
+# neighbours, and interpolation places them at distances of a quarter, which never
+# occurred in training. Scaling by turns leaves the fastest pair alone, but it slows the
+# second one, which turns just once in 64 bytes, by nearly the full factor; the larger
+# base slows it less. Chen et al. 2023 (section 3) and Llama 3.1 train their models
+# further after the change, for a thousand steps or more. Without further training, a
+# method must at least leave the neighbours where they are.
 
 # %% [markdown]
 # ## 8. A cache in pages
@@ -1628,8 +1628,8 @@ def stretching():
 # Kwon et al. 2023 (section 1) measured that only 20 to 38 % of it held keys or values.
 # Their cure, *PagedAttention* in vLLM, manages the cache as an operating system manages
 # memory. The cache is one pool of small **pages**, each with room for a few positions.
-# A text owns a list of pages, its **table**, and receives another one only when the
-# last is full.
+# A text owns a list of pages, its **table**, and receives another page only when the
+# last one is full.
 #
 # With pages of 4, the table `[7, 2]` says that positions 0 to 3 are in page 7, and
 # positions 4 to 7 in page 2. If all places of the pool are numbered consecutively,
@@ -1639,7 +1639,7 @@ def stretching():
 #
 # *time ~5 min · difficulty 1/5 · 5 points*
 #
-# All that you need in order to write a key is the number of its slot.
+# To write a key, all you need is the number of its slot.
 #
 # **Task.** Return the slot of each position of a text.
 #
@@ -1697,16 +1697,16 @@ check("newer/slots", slots)
 # %% [markdown]
 # When the pages are read, attention itself changes. Each text's newest token has one
 # query, which has to see the keys of that text and of no other, although they are
-# scattered over the pool between those of other texts.
+# scattered over the pool among those of other texts.
 #
 # ### Exercise 10.9 - Attention over pages
 #
 # *time ~15 min · difficulty 3/5 · 11 points*
 #
-# The last page of a text is rarely full, and what its empty slots hold is left over
-# from a text that has ended.
+# The last page of a text is rarely full, and its empty slots hold leftovers from a text
+# that has ended.
 #
-# **Task.** Gather each text's keys and values from the pool by the text's row of
+# **Task.** Gather each text's keys and values from the pool, using the text's row of
 # `tables`. Then let its query attend to the text's first `lengths[i]` positions, and to
 # nothing else, with `modern.grouped_attention`.
 #
@@ -1717,7 +1717,7 @@ check("newer/slots", slots)
 #
 # - Unused entries of a table are -1, and follow the used ones.
 # - Empty slots hold arbitrary finite numbers.
-# - Keys are rotated already.
+# - Keys are already rotated.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -1739,7 +1739,7 @@ check("newer/slots", slots)
 # <details><summary>Hint 3: pseudocode</summary>
 #
 # ```text
-# gather pages, join page and place to one dimension, move the heads in front of it
+# gather pages, join page and place into one dimension, move the heads before it
 # mask: the index of a slot is less than the text's length
 # grouped attention with a query of length 1; drop that length from the result
 # ```
@@ -1777,9 +1777,10 @@ def paged_attention(
 check("newer/paged_attention", paged_attention)
 
 # %% [markdown]
-# In the next cell, three texts of different lengths grow at once in one pool, one token
-# per step and text. Each output is compared with that of unit 7's cache, which holds
-# one text in one piece, and the last line counts the slots that each of the two needs.
+# In the next cell, three texts of different lengths grow together in one pool, each by
+# one token per step. Each output is compared with that of unit 7's cache, which holds
+# one text in one piece, and the last line counts the slots that each kind of cache
+# needs.
 
 
 # %% folded=true
@@ -1863,15 +1864,15 @@ def in_pages_and_in_one_piece():
 # The outputs agree up to rounding, although the tables show that the pages of a text
 # are scattered over the pool. With pages, at most three slots per text are empty,
 # whatever its length; reserving the longest length for every text wastes the difference
-# for each shorter one. Pages can do more: two answers to one question can share the
-# pages of the question, since a table may name any page.
+# for each shorter one. Pages can do more: two answers to the same question can share
+# the question's pages, since a table may name any page.
 
 # %% [markdown]
 # ## 9. Bug clinic: who owns this page?
 #
 # When a pool's bookkeeping is wrong, nothing crashes: two texts write into one page,
-# and each reads what the other wrote. Nobody notices until somebody reads an answer to
-# a stranger's question. Such bookkeeping invites four bugs:
+# and each reads what the other wrote. Nobody notices until a user is shown the answer
+# to a stranger's question. Such bookkeeping invites four bugs:
 #
 # 1. **shared**: one page is handed out to two texts;
 # 2. **freed too early**, or twice: a page is listed as free while a text still reads
@@ -1885,20 +1886,22 @@ def in_pages_and_in_one_piece():
 #
 # *time ~15 min · difficulty 3/5 · 10 points*
 #
-# A test like this one runs after every step in a server's debug mode.
+# In a server's debug mode, a test like this one can run after every step.
 #
 # **Task.** Write a test of a pool's bookkeeping: raise `AssertionError` if it is
 # faulty, and return quietly if it is correct.
 #
-# **Example.** With pages of 4, the tables `[[3, 0], [1, -1]]`, the lengths `[6, 2]` and
-# the free pages `[2]` of 4 are correct. With `[1]` in place of `[2]`, they are not.
+# **Example.** For 4 pages of 4 positions, the tables `[[3, 0], [1, -1]]`, the lengths
+# `[6, 2]` and the free pages `[2]` are correct. With `[1]` in place of `[2]`, they are
+# not.
 #
 # <details><summary>Contract</summary>
 #
-# - A text's first entries are its pages, as few as hold its length; the others are -1.
+# - The first entries of a text's row are its pages, no more than its length needs; the
+#   others are -1.
 # - Each page from 0 to `pages - 1` is free or owned by one text, exactly once.
 # - Pages may be owned, and listed as free, in any order.
-# - `pages` and `page_size` may have any size.
+# - `pages` and `page_size` may have any value.
 # - Your test raises no error other than `AssertionError`, and none for correct pools.
 #
 # </details>
@@ -1970,26 +1973,27 @@ check("newer/bug_clinic", assert_pool)
 #
 # - **Latent attention** (DeepSeek-V2 and V3, Kimi K2). The cache keeps one compressed
 #   vector per position, from which the keys and values of *all* heads are projected
-#   again. In DeepSeek-V2, this vector has 512 components, plus 64 for a rotary key that
-#   all heads share; keys and values for its 128 heads of 128 would need 32,768.
-#   Pointer: DeepSeek-AI 2024, *DeepSeek-V2*, section 2.1.
+#   when needed. In DeepSeek-V2, this vector has 512 components, plus 64 for a rotary
+#   key that all heads share; keys and values for its 128 heads of size 128 would need
+#   32,768. Pointer: DeepSeek-AI 2024, *DeepSeek-V2*, section 2.1.
 # - **Linear and hybrid attention** (Qwen3-Next, Kimi Linear). Without the softmax,
 #   attention can be written as a matrix of fixed size that each token updates, so the
-#   cache does not grow at all. The weak spot is looking up one exact detail far back,
+#   cache does not grow at all. Their weak spot is looking up one exact detail far back,
 #   so these models keep one layer of full attention for every three linear ones.
 #   Pointers: Katharopoulos et al. 2020, *Transformers are RNNs*; Yang et al. 2024,
 #   *Gated Delta Networks*.
 # - **FlashAttention.** It computes the same result as your attention, but tile by tile
-#   in the GPU's fast memory, without ever storing the `L × L` scores. It changes no
-#   model and makes long texts affordable in training. Unit 2 showed the idea
+#   in the GPU's fast memory, without ever storing the `L × L` scores. It leaves the
+#   model unchanged and makes long texts affordable in training. Unit 2 showed the idea
 #   (*Attention in tiles*); what is left out is the GPU code. Pointer: Dao et al. 2022.
 # - **Quantised caches.** Keys and values can be stored with two to eight bits per
 #   entry, so that a server holds several times as many texts. Pointer: Liu et al. 2024,
 #   *KIVI* (two bits).
 # - **Multi-token prediction** (DeepSeek-V3). A small extra module also learns to
 #   predict the token after the next one. This gives training more signal per text, and
-#   at inference time it is the cheap guesser of unit 8. Pointer: Gloeckle et al.
-#   2024, *Better & Faster Large Language Models via Multi-token Prediction*.
+#   at inference time the module serves as the cheap guesser of unit 8. Pointer:
+#   Gloeckle et al. 2024, *Better & Faster Large Language Models via Multi-token
+#   Prediction*.
 #
 # ## Three ages, the parts of this unit
 #
@@ -2014,8 +2018,7 @@ check("newer/bug_clinic", assert_pool)
 #
 # - QK-norm, windows, a mixture of experts and Muon, and what each buys for the same
 #   number of steps;
-# - layers that match `transformers`' Qwen3, Mistral, Gemma 3 and Mixtral, weight by
-#   weight;
+# - layers that match the logits of `transformers`' Qwen3, Mistral, Gemma 3 and Mixtral;
 # - an optimizer step that loses no small update, frequencies for longer texts, and a
 #   cache in pages that equals a plain one, with a test for its bookkeeping.
 #
