@@ -1,5 +1,5 @@
-"""The part of the course that ships to students.
+"""The checks: the part of the engine that ships to students.
 
-It imports nothing of the rest; `earlier` and two probes look up solutions in
-the course's solutions by name when they are called.
+It imports only what ships with it. `earlier` and two probes look up the course's
+solutions by name, but only when they are called.
 """

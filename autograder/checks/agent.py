@@ -24,9 +24,9 @@ from autograder.checks.words import CHANNEL
 def serve(name: str, ticket: str, get: Callable[[], object]) -> None:
     """Answer the judge's questions on one exercise, until it says that it is done.
 
-    The judge trusts nothing that comes from here: this side can only answer, and the
-    judge knows the right answers. It may take its time between two questions, but every
-    message has to carry this call's ticket and the question's number.
+    The judge trusts nothing that comes from here: this side can only answer, and only
+    the judge knows the right answers. The judge may pause between two questions, but
+    every message has to carry this call's ticket and the question's number.
 
     Args:
         name: the exercise.
@@ -85,7 +85,7 @@ def _plain(cell: str) -> str:
 
 
 def _asking(channel: socket.socket, call: str) -> Ask:
-    """Build the function by which a probe asks its other side, the judge."""
+    """Build the function by which a probe asks the judge, which runs its interactor."""
 
     def exchange(question: Answers) -> Answers:
         send(channel, f"question {call}", question)
@@ -102,6 +102,7 @@ def _answer(
     ask: Ask,
     observe_answer: Callable[[Report, object, Answers], Answers],
 ) -> Answers:
+    """Evaluate the answer, and observe it with the exercise's probe."""
     try:
         answer = get()
     except NameError as error:

@@ -1,4 +1,4 @@
-"""Points by aspect, in a sentence. PyTorch is not imported: reports do not need it."""
+"""Describe points lost by aspect. PyTorch is not imported: reports do not need it."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The attempts that a student has made, if the course records them.
+"""Record a student's attempts in a file beside the notebook, if the course wants it.
 
-An instructor asks for it in the course's settings, and the notebook's head says so.
-Each check adds one line to a file beside the notebook: when, which exercise, the share
-of points and the named mistake, never any code. The file is the student's, who may
-delete it, and nothing in it counts for points.
+An instructor switches this on in the course's settings, and the notebook's head says
+so. Each check adds one line to the file: the time, the exercise, the share of the
+points and the recognised mistake, but never any code. The file belongs to the student,
+who may delete it, and nothing in it counts for points.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def new_attempt(exercise: str, share: float, mistake: str) -> RecordedAttempt:
 
 
 def keep(folder: Path, attempt: RecordedAttempt) -> None:
-    """Add an attempt to the file in a folder, unless that is full.
+    """Add an attempt to the file in a folder, unless the file is full.
 
     Raises:
         OSError: it cannot be written.
@@ -99,6 +99,7 @@ def forget(folder: Path) -> None:
 
 
 def _decode_lines(lines: Iterable[str]) -> Iterator[object]:
+    """Parse each line as JSON; yield None for a line that is not JSON."""
     for line in filter(str.strip, lines):
         try:
             yield json.loads(line)
@@ -116,7 +117,7 @@ def _attempt(entry: object) -> RecordedAttempt | None:
         return None
     if isinstance(share, bool) or not isinstance(share, int | float):
         return None
-    if not 0 <= share <= 1:  # nor is NaN, or a number that no float can hold
+    if not 0 <= share <= 1:  # also NaN, and integers too large for a float
         return None
     attempt = RecordedAttempt(str(time), str(exercise), float(share), str(mistake))
     try:
@@ -126,5 +127,5 @@ def _attempt(entry: object) -> RecordedAttempt | None:
 
 
 def _is_name(text: object) -> bool:
-    """Whether a value is short text without a terminal's escapes or lone surrogates."""
+    """Whether a value is short, printable text: no terminal escapes or surrogates."""
     return isinstance(text, str) and len(text) <= _LONGEST and text.isprintable()

@@ -1,4 +1,4 @@
-"""The parts of a panel: a coloured box, a tick or a cross, what unfolds."""
+"""The parts of a panel: a coloured box, a tick or a cross, lines that unfold."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from autograder.checks.words import sign
 
 BLUE, ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: distinct for colour-blind readers
-DARK_ORANGE = "#B34700"  # behind white: at least 4.5 to 1, as BLUE has it
+DARK_ORANGE = "#B34700"  # behind white text: a contrast of at least 4.5 to 1, like BLUE
 _TINT = {BLUE: "rgba(0,114,178,.10)", ORANGE: "rgba(213,94,0,.10)"}
 
 
@@ -21,7 +21,7 @@ def boxed(colour: str, content: str) -> str:
 
 
 def mark(passed: bool, is_partial: bool = False) -> str:
-    """A sign, white on its own ground: readable in any theme."""
+    """A tick or a cross, white on a coloured ground, so that it suits any theme."""
     colour = BLUE if passed or is_partial else DARK_ORANGE
     return (
         f'<span style="background-color:{colour};color:#fff;border-radius:3px;'
@@ -40,9 +40,9 @@ def unfolding(head: str, inside: str, is_open: bool = False) -> str:
 
 
 def visible_words(panel: str) -> int:
-    """How many words of a panel are to be read before anything is unfolded."""
+    """Count the words of a panel that are visible before anything is unfolded."""
     words, hidden, is_closed = 0, 0, list[bool]()
-    panel = re.sub(r"</?(?:span|b)\b[^>]*>", "", panel)  # they divide no word
+    panel = re.sub(r"</?(?:span|b)\b[^>]*>", "", panel)  # not between words
     for part in re.split(r"(<[^>]*>)", panel):
         if part.startswith("<details"):
             is_closed.append(" open" not in part)

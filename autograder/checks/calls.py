@@ -1,4 +1,4 @@
-"""Whose code runs while something is observed."""
+"""Find out which functions' code runs while something is observed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import CodeType, FrameType
 
 
 def code_of(answer: object) -> set[CodeType]:
-    """The code of a function, or of the functions that a class defines itself.
+    """The code of a function, or of all methods that a class itself defines.
 
     For a tuple of functions, the code of all of them.
     """
@@ -23,7 +23,7 @@ def code_of(answer: object) -> set[CodeType]:
 
 @contextlib.contextmanager
 def running() -> Iterator[set[CodeType]]:
-    """Collect the code of all Python functions that are called meanwhile."""
+    """Collect the code of all Python functions that are called in this context."""
     codes: set[CodeType] = set()
 
     def note(frame: FrameType, event: str, _: object) -> None:

@@ -1,7 +1,7 @@
 """The notebook's own cells: which one defines an answer, and whether it ran.
 
-A check is handed an object. That its cell was not run, or has been changed into
-something that does not run, shows only in the shell, which is asked here.
+A check receives an object. Only the shell knows whether the object's cell was not run,
+or has been changed since and then failed.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from autograder.checks.calls import code_of
 from autograder.checks.frontend import find_shell, is_grading
 from autograder.checks.language import _
 
-# Names that a cell defines at its top level, also if it is no Python.
+# A name that a cell defines at its top level, even if the cell is not valid Python.
 _DEFINED = re.compile(r"^(?:async +)?(?:def|class) +(\w+)|^(\w+) *=(?!=)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Undefined:
-    """Stands for an answer that is not there: its cell has not run."""
+    """A placeholder for an answer whose cell has not run."""
 
     name: str
 
@@ -47,9 +47,9 @@ def digest(answer: object) -> str:
 
 
 def current(name: str) -> object:
-    """What a name of the notebook stands for now; None for nothing.
+    """The present value of a name in the notebook; None if it is not defined.
 
-    Several names, with ", " between them, stand for a tuple.
+    For several names, separated by ", ", it is a tuple.
     """
     shell = find_shell()
     if shell and ", " in name:
@@ -60,7 +60,7 @@ def current(name: str) -> object:
 def name_of(answer: object) -> str:
     """The notebook's name for an answer; "" if it has none.
 
-    Several answers, in a tuple, have their names with ", " between them.
+    The names of several answers, in a tuple, are joined by ", ".
     """
     if isinstance(answer, tuple):
         names = list(map(name_of, answer))
@@ -70,11 +70,11 @@ def name_of(answer: object) -> str:
 
 
 class Cells:
-    """Follows the cells as they run, from the import of the checks on."""
+    """Records which cells run and which fail, from the import of the checks on."""
 
     def __init__(self) -> None:
-        self._stopped: dict[str, str] = {}  # by name: why its newest cell did not run
-        self._placed: list[str] = []  # names that stand for nothing, during a cell
+        self._stopped: dict[str, str] = {}  # by name: why its newest cell failed
+        self._placed: list[str] = []  # names that hold an `Undefined` during a cell
 
     def follow(self) -> None:
         """Register for the start and the end of each cell, if there is a shell."""
@@ -83,7 +83,7 @@ class Cells:
             shell.events.register("post_run_cell", self.after)
 
     def why_stopped(self, name: str) -> str:
-        """Why the newest cell that should define a name has not; "" if it has."""
+        """Why the newest cell that should define a name failed; "" if it did not."""
         return self._stopped.get(name, "")
 
     def before(self, info: Any) -> None:
@@ -112,7 +112,7 @@ class Cells:
 
 
 def _checked(text: str) -> list[str]:
-    """The plain names that a cell hands to `check`."""
+    """The plain names that a cell passes to `check` as answers."""
     if "check" not in text:
         return []
     try:

@@ -28,22 +28,23 @@ from autograder.checks.summary import Summary, summary
 
 
 class Check:
-    """``check("unit/exercise", answer)`` compares with the visible references.
+    """Check answers against the visible references: ``check("unit/exercise", answer)``.
 
-    An exercise that asks for several functions is given all of them.
-    It remembers which exercises fail, to tell a mistake from what follows from it, and
-    keeps in a file beside the notebook what has been solved.
+    For an exercise that asks for several functions, pass all of them. A failed exercise
+    is remembered, so that its consequences in later exercises are recognised as such,
+    and a file beside the notebook records what has been solved.
     """
 
     def __init__(self) -> None:
-        self._failed: dict[str, set[CodeType]] = {}  # with the code that was tried
+        self._failed: dict[str, set[CodeType]] = {}  # by exercise: the code that failed
         self._scorecard = Scorecard()
 
     def __call__(self, name: str, answer: object, *further_answers: object) -> Shown:
         """Check an answer on the visible cases.
 
-        Shows the verdict as a panel where the notebook can, else as text. A wrong
-        answer never raises; a wrong name gives a verdict that lists the close names.
+        The verdict is shown as a panel in a notebook, and as text elsewhere. A wrong
+        answer never raises an exception; for an unknown exercise, the verdict suggests
+        similar names.
         """
         answer = (answer, *further_answers) if further_answers else answer
         verdict = self._verdict(name, answer, ("public",))
@@ -54,32 +55,33 @@ class Check:
         return _show(Shown(**vars(verdict), notice=_notice(answer), next_step=after))
 
     def hidden(self, name: str, answer: object, *further_answers: object) -> Shown:
-        """Check on visible and hidden cases together, as grading does."""
+        """Check an answer on visible and hidden cases together, as grading does."""
         answer = (answer, *further_answers) if further_answers else answer
         verdict = self._verdict(name, answer, ("public", "hidden"))
         return _show(Shown(**vars(verdict)))
 
     def summary(self) -> Summary | None:
-        """Where you stand in this notebook's unit: points, what is open, what next."""
+        """Summarise this notebook's unit: points, open exercises and the next step."""
         if is_grading():
             print(_("(summary: the top of the feedback has it)"))
             return None
         return summary(self._scorecard)
 
     def overview(self) -> CourseOverview | None:
-        """All units that are here in one picture: what is solved, and how far."""
+        """Show in one picture what is solved in all units that are available here."""
         if is_grading():
             print(_("(overview: left out while grading)"))
             return None
         return overview(self._scorecard)
 
     def reset(self) -> None:
-        """Forget what was solved, in this session and in the file; asks first."""
+        """Forget all progress, here and in the file, if the student agrees."""
         self._scorecard.reset()
 
     def _verdict(
         self, name: str, answer: object, visibility: tuple[str, ...]
     ) -> CheckResult:
+        """Judge an answer on the cases of the given visibility, or say why not."""
         exercises = [_find(name, kind) for kind in visibility]
         exercise = exercises[0]
         if exercise is None:
@@ -92,7 +94,7 @@ class Check:
 
         def ask(case: Case) -> Answers:
             status.begin(_(case.title))
-            with reset():  # each case, as in grading
+            with reset():  # before each case, as in grading
                 return observe(probe, answer, case.inputs)
 
         def ask_briefly(case: Case) -> Answers:
@@ -117,7 +119,7 @@ class Check:
     def _blame_earlier(
         self, verdict: CheckResult, exercise: Exercise, answer: object
     ) -> CheckResult:
-        """Blame the verdict on a failed exercise whose code runs in a wrong case."""
+        """Blame a failure on a failing exercise whose code a wrong case runs."""
         wrong = [result.case for result in verdict.results if not result.passed]
         if not wrong:
             return verdict
@@ -132,7 +134,7 @@ class Check:
         return blame(verdict, [_suspect(name, suspects[name]) for name in called])
 
     def _suspicious(self, name: str) -> set[CodeType]:
-        """The code of an exercise that fails, or of one that is still a stub."""
+        """The code of an exercise that failed or is still a stub; empty for others."""
         if name in self._failed:
             return self._failed[name]
         place = contents_of(name.partition("/")[0]).places.get(name)
@@ -144,8 +146,9 @@ class Check:
 
 
 def _show(verdict: Shown) -> Shown:
+    """Print a verdict unless the notebook will display it, and return it."""
     if not verdict.passed and is_validating():
-        # Validate lists what is on stderr; else it says "partial credit" of all.
+        # Validate lists what is on stderr; without that, it just says "partial credit".
         print(verdict, file=sys.stderr)
     elif find_shell() is None:
         print(verdict)
@@ -153,11 +156,12 @@ def _show(verdict: Shown) -> Shown:
 
 
 def _empty(exercise: Exercise, note: str) -> CheckResult:
-    """A verdict without cases, because none was tried to its end."""
+    """A verdict without cases, because none was completed; ``note`` says why."""
     return CheckResult(exercise.name, exercise.title, 0.0, exercise.points, note=note)
 
 
 def _not_run(name: str) -> str:
+    """Say that the cell which defines a name has not run, or has failed."""
     message = _("Run the cell above first: `{name}` is not defined yet.")
     if reason := cells.why_stopped(name):
         message = _("`{name}` is not defined: its cell ended with {why}.")
@@ -184,6 +188,7 @@ def _notice(answer: object) -> str:
 
 
 def _suspect(name: str, code: set[CodeType]) -> Suspect:
+    """Describe an earlier exercise that may be the cause of a failure."""
     unit = name.partition("/")[0]
     contents = contents_of(unit)
     place = contents.places.get(name)
@@ -196,12 +201,12 @@ def _suspect(name: str, code: set[CodeType]) -> Suspect:
 
 
 def without_stub(verdict: CheckResult, skipped: bool = False) -> CheckResult:
-    """Replace the cases of an unsolved stub by one friendly line.
+    """Replace the case results of an unsolved stub by one friendly note.
 
-    If some cases are right because they do not reach the stub, they count.
+    If a case is right because it does not reach the stub, the verdict stays as it is.
 
     Args:
-        skipped: whether the short path leaves the exercise out, which is then said.
+        skipped: whether the short path leaves the exercise out; the note then says so.
     """
     stubs = [r for r in verdict.results if is_stub(r.answers)]
     if not stubs or any(result.passed for result in verdict.results):
@@ -223,6 +228,7 @@ def without_stub(verdict: CheckResult, skipped: bool = False) -> CheckResult:
 
 
 def _find(name: str, visibility: str) -> Exercise | None:
+    """Load an exercise from the references; None if they do not contain it."""
     unit = str(name).split("/")[0]
     if unit not in references.units(visibility):
         return None
@@ -230,6 +236,7 @@ def _find(name: str, visibility: str) -> Exercise | None:
 
 
 def _close_names(name: str) -> str:
+    """Say that there is no such exercise, and suggest similar names."""
     names = [n for unit in references.units() for n in references.titles(unit)]
     close = difflib.get_close_matches(str(name), names, n=3, cutoff=0.4)
     listed = ", ".join(f'"{n}"' for n in close or names)

@@ -38,7 +38,7 @@ from autograder.checks.values import (
 )
 from autograder.checks.words import PARTLY
 
-_NONE = "None"  # a probe's word where an answer may be None
+_NONE = "None"  # the text that a probe reports for an answer that is None
 READY_MADE = translatable(
     "`{name}` is what this exercise asks you to write: what it computes does not count."
 )
@@ -49,11 +49,11 @@ UNSEEN = translatable("made by hand, so its place was not looked at")
 def judge(
     exercise: Exercise, cases: Sequence[Case], ask: Callable[[Case], Answers]
 ) -> CheckResult:
-    """Judge the answers that ``ask`` brings for each case.
+    """Judge the answers that ``ask`` returns for each case.
 
-    Cases that share a name are drawings of one case: it counts once, and only if all
-    of its drawings pass, so that answers learnt by heart for one drawing earn nothing.
-    A measure's scale may end above 1: a bonus.
+    Cases of the same name are random drawings of one case, which counts once, and only
+    if all of its drawings pass; so answers hard-coded for one drawing earn nothing. A
+    measure's scale may end above 1, which is a bonus.
     """
     answers = collect_answers(exercise, cases, ask)
     return judge_answers(exercise, renamed.ask_by_position(exercise, answers, ask))
@@ -64,9 +64,9 @@ def collect_answers(
 ) -> dict[Case, Answers]:
     """Collect the answers to each case, and watch for calls of ready-made answers.
 
-    Watching is slow, so only the smallest case is watched, and asked first. As long as
-    a watched case has wrong answers, the next case is watched, too: code that behaves
-    differently while it is watched gains nothing.
+    Watching is slow, so only the smallest case is watched, which comes first. If its
+    answers are wrong, the next case is watched as well, and so on, so that code gains
+    nothing by behaving differently while it is watched.
     """
     watched = [case for case in cases if exercise.ready_made and _can_be_watched(case)]
     first = min(watched, key=_size, default=None)
@@ -129,6 +129,7 @@ def compare(case: Case, answers: Answers) -> CaseResult:
 
 
 def _compare_case(case: Case, answers: Answers) -> CaseResult:
+    """Compare the answers to a case, ignoring calls of ready-made answers."""
     if RAISED in answers and RAISED not in case.expected:
         message = _short(str(answers[RAISED]))
         return CaseResult(case, answers, (Finding("", RAISED, message),), 0.0)
@@ -173,10 +174,11 @@ def _marks(scale: Sequence[tuple[float, float]]) -> str:
 
 
 def _finding(name: str, expected: Value, actual: Value | None, case: Case) -> Finding:
+    """Compare one answer with the expected one, and describe a problem if any."""
     atol, rtol = case.atol, case.rtol
     original = case.inputs.get(name.removesuffix(AFTERWARDS), "")
     if name.endswith(AFTERWARDS) and same_tensors(expected, original, atol, rtol):
-        # What is to stay as it was has no rounding of its own, unlike references.
+        # An input that must not change is compared with itself, without tolerance.
         expected, atol, rtol = original, 0.0, 0.0
     problem, message = _problem(expected, actual, atol, rtol)
     if problem == "shape" and name in case.shapes:
@@ -195,6 +197,7 @@ def _shape(value: Value | None) -> str:
 def _problem(
     expected: Value, actual: Value | None, atol: float, rtol: float
 ) -> tuple[str, str | Callable[[], str]]:
+    """The problem of an answer ("" if none), and the message or what composes it."""
     if actual is None:
         return "missing", _("was not returned")
     if not isinstance(expected, torch.Tensor) or not isinstance(actual, torch.Tensor):
@@ -218,6 +221,7 @@ def _problem(
 def _text_problem(
     expected: Value, actual: Value
 ) -> tuple[str, str | Callable[[], str]]:
+    """The same as `_problem`, if one of the answers is not a tensor."""
     if type(expected) is not type(actual):
         message = _("expected {expected}, yours is {own}")
         short = isinstance(actual, str) and len(actual) < 40
@@ -250,7 +254,7 @@ def _other_text(expected: Value, actual: Value) -> str:
             _("none") if item is _NO_ITEM else _short(repr(item))
             for item in pairs[wrong[0]]
         )
-    except (ValueError, RecursionError):  # no lists, or none that anybody could read
+    except (ValueError, RecursionError):  # not JSON, or nested too deeply
         return message
     return _("{count} of {all} items differ, first at [{place}]: {pair}").format(
         count=len(wrong),
@@ -272,7 +276,7 @@ _NO_ITEM = object()
 
 
 def _short(text: str) -> str:
-    """Cut a text to 600 characters: what a student's code says may be long."""
+    """Cut a text to 600 characters, since student code may produce long ones."""
     return text if len(text) <= 600 else f"{text[:600]} ..."
 
 
@@ -287,6 +291,7 @@ def _kind(value: Value) -> str:
 def _difference(
     expected: torch.Tensor, actual: torch.Tensor, atol: float, rtol: float
 ) -> str:
+    """Say how many entries differ, and show the pair that differs most."""
     wrong = differing(expected, actual, atol, rtol)
     if expected.dim() == 0:
         return _distinguish(expected, actual)
@@ -306,7 +311,7 @@ def _distinguish(expected: torch.Tensor, actual: torch.Tensor) -> str:
     pair = expected.item(), actual.item()
     texts = [str(item) for item in pair]
     for digits in range(4, 17) if expected.is_floating_point() else ():
-        # Five digits and more are all shown: 2.3270, not 2.327, beside 2.3273.
+        # With five digits or more, keep trailing zeros: 2.3270 beside 2.3273.
         form = f"{'#' if digits > 4 else ''}.{digits}g"
         texts = [f"{item:{form}}".removesuffix(".") for item in pair]
         if texts[0] != texts[1]:

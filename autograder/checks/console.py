@@ -1,4 +1,4 @@
-"""What is printed, in characters that the console has."""
+"""Print text in characters that the console can show."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _PLAIN = str.maketrans(
 
 
 def showable(text: str, stream: TextIO | None = None) -> str:
-    """A text as a stream (by default, standard output) can show it.
+    """Replace what a stream (by default, standard output) cannot show of a text.
 
-    A notebook shows all of it. A console or a file on Windows often knows one code page
-    only, cp1252 has no tick, and Python would raise UnicodeEncodeError: there, signs
-    become plain ones, and what is left becomes "?".
+    A notebook can show everything. A console or a file on Windows often has a code page
+    like cp1252, which lacks the tick, so that Python would raise UnicodeEncodeError.
+    Then known symbols become ASCII ones, and all other characters become "?".
     """
     encoding = getattr(stream or sys.stdout, "encoding", None) or "utf-8"
     if text.encode(encoding, "ignore").decode(encoding) == text:
@@ -25,7 +25,7 @@ def showable(text: str, stream: TextIO | None = None) -> str:
 
 
 def forgive() -> None:
-    """Have a console show "?" for what it lacks, whoever prints, instead of raising."""
+    """Have prints show "?" for characters that the console lacks, and not raise."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="replace")

@@ -1,8 +1,8 @@
-"""What a unit's notebook holds, for those who point into it: one small file each.
+"""The contents of each unit's notebook, so that other texts can refer to its parts.
 
-``references/contents/UNIT.json`` is built from the notebook's text: title, exercises by
-number, the cells of their texts, the names that each defines, the short path, and
-questions in words.
+``references/contents/UNIT.json`` is built from the notebook's text: its title, its
+exercises with their numbers, the cells of their texts and the names they define, the
+short path, and the points of questions in words.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class ExercisePlace:
     @property
     def link(self) -> Link:
         """Its label, as a link that JupyterLab follows."""
-        from autograder.checks.next_step import Link  # here: the build needs no torch
+        from autograder.checks.next_step import Link  # not above: it imports torch
 
         name = quote(notebook_name())
         return Link(self.label, f"{name}#cell-id={self.cell}" if name else "")
@@ -52,11 +52,11 @@ class ExercisePlace:
 
 @dataclass(frozen=True)
 class Contents:
-    """A unit's notebook: its number, and ``title`` "4 · Encoder and decoder".
+    """The contents of a unit's notebook; ``title`` is like "4 · Encoder and decoder".
 
-    ``places`` are those of its exercises, by name; ``path`` names the exercises of the
-    short path, and ``written`` holds the points of each question in words; ``attempts``
-    says whether the course records these.
+    ``places`` says where each exercise is, by name; ``path`` names the exercises of the
+    short path; ``written`` holds the points of each question in words; ``attempts``
+    says whether the course records attempts.
     """
 
     number: int = 0
@@ -67,7 +67,7 @@ class Contents:
     attempts: bool = False
 
     def exercise_of(self, defined: str) -> str:
-        """The exercise whose answer defines a name; "" for no such."""
+        """The exercise whose answer defines a name; "" if there is none."""
         names = (name for name, p in self.places.items() if defined in p.defines)
         return next(names, "")
 
@@ -82,20 +82,20 @@ def path_of(unit: str) -> Path:
 
 
 def pack(contents: Contents) -> str:
-    """The text of the file of a unit's contents."""
+    """Serialise a unit's contents, as the text of their file."""
     fields = {n: v for n, v in asdict(contents).items() if n != "attempts" or v}
     return json.dumps(fields, indent=1, ensure_ascii=False) + "\n"
 
 
 def units() -> list[str]:
-    """The units that are here, in the order of the course."""
+    """The units that are available here, in the order of the course."""
     from autograder.checks.references import units as known_units
 
     return sorted(known_units(), key=lambda unit: contents_of(unit).number)
 
 
 def this_unit() -> str:
-    """The unit of the notebook that asked for its checks; "" if none did."""
+    """The unit of the notebook that has called `require_checks`; "" if none has."""
     number = installed.asked_for
     matching_units = (unit for unit in units() if contents_of(unit).number == number)
     return next(matching_units, "") if number else ""

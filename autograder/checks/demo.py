@@ -1,7 +1,7 @@
-"""Demonstrations in a notebook: they may have to wait.
+"""Run a notebook's demonstrations, which wait until the student's code is right.
 
-Grading leaves them out: they define nothing that an exercise needs, and would take most
-of its time.
+Grading leaves them out, because they define nothing that an exercise needs, and would
+take most of its time.
 """
 
 from __future__ import annotations
@@ -33,11 +33,12 @@ from autograder.checks.rows import error_lines
 
 
 def demo(function: Callable[[], Any]) -> Callable[[], Any]:
-    """Run a demonstration at once, as a decorator.
+    """Run the decorated demonstration at once.
 
-    While an exercise that it needs is unsolved or fails, a line stands in its place,
-    so that "Run all" goes on to the end of the notebook. What it raises although all
-    exercises are solved, as for the website, is the course's own fault.
+    If it raises an error, as it does while an exercise that it needs is unsolved or
+    wrong, show one line instead, so that "Run all" goes on to the end of the notebook.
+    With the course's own solutions, as for the website, the error is raised: it is the
+    course's fault.
     """
     if is_grading():
         print(_("({title}: left out while grading)").format(title=_title(function)))
@@ -48,7 +49,7 @@ def demo(function: Callable[[], Any]) -> Callable[[], Any]:
     except Exception as error:
         if is_all_solved():
             raise
-        if "matplotlib.pyplot" in sys.modules:  # the inline backend would show halves
+        if "matplotlib.pyplot" in sys.modules:  # else unfinished figures would be shown
             sys.modules["matplotlib.pyplot"].close("all")
         _say_waiting(_title(function), *_reason(error, function))
     return function
@@ -70,7 +71,7 @@ def require_solved(*answers: object) -> None:
 
 
 def _say_waiting(title: str, reason: str, exercise: str) -> None:
-    """Say what waits, why, and for which exercise, with a link if possible."""
+    """Say which demonstration waits, why, and for which exercise (with a link)."""
     unit = exercise.partition("/")[0]
     unit_contents = contents.contents_of(unit)
     place, on_path = unit_contents.places.get(exercise), ""
@@ -105,7 +106,7 @@ def _say_waiting(title: str, reason: str, exercise: str) -> None:
 def _reason(error: Exception, function: Callable[[], Any]) -> tuple[str, str]:
     """Why a demonstration stopped, and for which exercise it waits, "" if unknown.
 
-    Only a line of an answer is the student's: all other cells are the course's.
+    The error is described by lines in answers only: other cells are the course's.
     """
     unit_contents = contents.contents_of(contents.this_unit())
     codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]

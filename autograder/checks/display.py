@@ -45,11 +45,11 @@ def show_steps(
 
     Args:
         frames: matplotlib figures; all are closed.
-        captions: a sentence for each of them, by what its button says.
+        captions: a sentence for each of them, by the label of its button.
         alts: a text alternative for each of them.
         number, caption: of all frames together, as for `show`.
-        opened, areas: which frame is shown first, and what the mouse shows, as for
-            `autograder.figures.page.steps`.
+        opened, areas: which frame is shown first, and where the mouse shows each frame,
+            as for `autograder.figures.page.steps`.
     """
     text = " ".join(alts)
     if not _print_instead(text):
@@ -75,7 +75,7 @@ def drawing(name: str, number: str, caption: str) -> None:
 def drawing_output(
     content: Path, name: str, number: str, caption: str
 ) -> dict[str, str]:
-    """What `drawing` displays, by its types; ``content`` is the course's package."""
+    """What `drawing` displays, by MIME type; ``content`` is the course's package."""
     picture = _read_drawing(content, name)
     html = page.figure(picture, number, caption)
     return _bundle(html, number, caption, picture.alt)
@@ -100,7 +100,7 @@ def _display(html: str, number: str, caption: str, alt: str) -> None:
 
 
 def _bundle(html: str, number: str, caption: str, alt: str) -> dict[str, str]:
-    """A figure as a cell's output: HTML, and words for pages without it."""
+    """A figure as a cell's output: HTML, and text for pages that do not show HTML."""
     label = f"Figure {number}. " if number else ""
     return {"text/html": html, "text/plain": f"{label}{caption} {alt}"}
 

@@ -1,4 +1,4 @@
-"""What an earlier unit built: the reference, or the student's own."""
+"""Use what an earlier unit built: the reference solutions, or the student's own."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def earlier(label: str, mine: bool = False) -> ModuleType:
 
     Args:
         label: the unit's notebook, like "02_attention".
-        mine: take the answers of your own notebook, if it lies beside this one or in
-            the folder beside this one's; what it lacks comes from the reference.
+        mine: take the answers of your own notebook, if it is in this notebook's folder
+            or in a folder beside it; what it lacks comes from the reference.
     """
     unit = label.split("_", 1)[1]
     reference = importlib.import_module(f"{PACKAGE}.solutions.{unit}")
@@ -42,9 +42,9 @@ def earlier(label: str, mine: bool = False) -> ModuleType:
 
 
 def own_answers(label: str) -> ModuleType | None:
-    """The answers of your own notebook and what it imports; None if it is not here.
+    """Your own notebook's imports and answers, as a module; None if it is not here.
 
-    They do not need the reference, which a kit may not contain.
+    This needs no reference solutions, which the student kit may not contain.
     """
     notebook = _find_notebook(label)
     if notebook is None:
@@ -72,6 +72,7 @@ def _code_cells(path: Path) -> list[dict[str, Any]]:
 
 
 def _add_answers(module: ModuleType, path: Path) -> ModuleType:
+    """Run a notebook's answer cells in a module, and print which of them fail."""
     for cell in _code_cells(path):
         mark = cell["metadata"].get("nbgrader", {})
         if not mark.get("solution"):

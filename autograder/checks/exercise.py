@@ -1,4 +1,4 @@
-"""The vocabulary of a check: Exercise, Case, Mistake, Finding, CheckResult. No I/O."""
+"""The data types of a check: Exercise, Case, Mistake, Finding, CheckResult. No I/O."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class WrongAnswerError(Exception):
 
 
 def plain(value: object) -> Value:
-    """A tensor as an ordinary, contiguous CPU tensor; of other things only the kind."""
+    """Convert a value for comparison: to a plain CPU tensor, a text, or its type."""
     if isinstance(value, str):
         return str(value)
     if isinstance(value, Other):
@@ -49,7 +49,7 @@ def plain(value: object) -> Value:
         return Other(type(value).__name__)
     if value.layout != torch.strided or value.is_quantized:
         return Other(f"{value.layout} tensor")
-    value = value.detach()  # step by step: most need none of these
+    value = value.detach()  # one step at a time, since most tensors need none
     if type(value) is not torch.Tensor:
         value = value.as_subclass(torch.Tensor)  # fails for a sparse one
     if not value.is_cpu:
@@ -61,24 +61,25 @@ def plain(value: object) -> Value:
 
 # The key of the answers of an object that raised or returned something unusable.
 RAISED = "raised"
-STUB = "stub"  # beside that one: what raised is an exercise that nobody has solved
-# Beside results: the ready-made answers to its exercise that an object has called.
+STUB = "stub"  # beside that one: the error comes from the unsolved exercise itself
+# Beside results: the names of ready-made answers that an object has called.
 CALLED = "ready-made answers that were called"
 RENAMED = "an argument of another name"  # beside results: it was passed by position
-AFTERWARDS = " afterwards"  # after the name of an input: what it holds in the end
+AFTERWARDS = " afterwards"  # suffix to an input's name: its content after the call
 
 
 def is_stub(answers: Answers) -> bool:
-    """Whether an exercise is not solved yet, rather than wrong."""
+    """Whether the answers come from an unsolved exercise, rather than a wrong one."""
     return RAISED in answers and STUB in answers
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """A classic wrong solution, and what a good teaching assistant says about it.
+    """A typical wrong solution, and what a good teaching assistant says about it.
 
-    ``variants`` names the ways to make it, under which cases hold its answers; a single
-    one has the mistake's own name.
+    ``says`` describes the mistake, and ``asks`` is a question that helps to find it.
+    ``variants`` names the ways to make it, under which cases store its answers; a
+    single variant has the mistake's own name.
     """
 
     name: str
@@ -90,23 +91,26 @@ class Mistake:
         object.__setattr__(self, "variants", tuple(self.variants) or (self.name,))
 
 
-@dataclass(frozen=True, eq=False)  # each is itself: tensors are not equal in a word
+@dataclass(frozen=True, eq=False)  # compared by identity, as tensors have no plain ==
 class Case:
-    """One drawing of inputs with the answers that are right and those that are wrong.
+    """One random drawing of inputs, with correct answers and those of known mistakes.
 
-    ``mistakes`` maps a variant of a mistake to the answers that its code gives here.
-    ``hidden`` cases are never described beyond their title. A case with a ``measure``
-    earns a share of its points by ``scale`` (see measures/) instead of all or none.
-    ``says`` and ``asks`` tell what was seen if all cases without them are right. An
-    ``open`` case has a right answer that anybody can give without solving the exercise:
-    it counts only if the answer to some case that is not open is right, too.
-    ``aspects`` holds the aspects of answers that count for another one than the case's
-    own ``aspect``, as their probe declares them. ``doubles``: what pairs of mistakes
-    answer, as sketches (second_order.py). ``shipped`` names the aspects of a fresh case
-    whose right answers stand in a visible one: they count like those of an open case.
-    ``tells`` are variants that some drawings tell and others do not; inputs are drawn
-    until they do. It is stored with hidden cases only. ``shapes`` are those of results
-    in the words of the signature: ``"B, L, h*d_k"``.
+    Args:
+        mistakes: the answers of a mistake's code, by variant of the mistake.
+        hidden: whether students see no more of the case than its title.
+        measure, scale: how to measure the answers, and which share of the points the
+            value earns (see measures.py); other cases earn all points or none.
+        says, asks: of a general property: what to say if nothing but properties fails.
+        open: whether anybody can give the right answer without solving the exercise;
+            it counts only if the answer to a case that is not open is right as well.
+        aspects: by name, the aspects of answers that count for an aspect other than
+            the case's own; their probe declares them.
+        doubles: sketches of the answers of pairs of mistakes (second_order.py).
+        shipped: in a case drawn for grading, aspects whose right answers can be read in
+            a visible case; they count like those of an open case.
+        tells: variants that only some drawings distinguish from the solution; inputs
+            are drawn until they do. Stored with hidden cases only.
+        shapes: those of results, as the signature writes them: ``"B, L, h*d_k"``.
     """
 
     name: str
@@ -138,15 +142,20 @@ class Case:
 
 @dataclass(frozen=True)
 class Exercise:
-    """A graded piece of work, whose ``points`` are divided over aspects.
+    """A graded exercise.
 
-    ``separate`` says why a wrong result costs only the share of its case (prices.py):
-    each is a task of its own. ``builds_on`` names exercises of the same unit whose
-    answers this one uses. One that is given in this edition of the unit has no points.
-    ``ready_made`` names functions that do what it asks one to write (ready_made.py),
-    ``arguments`` those of its functions, in the order of the text (renamed.py).
-    ``small`` are small cases in rising order, to be shown where an answer fails
-    (smallest.py); they earn nothing.
+    Args:
+        points: divided over aspects (prices.py); 0 if this edition of the unit gives
+            the solution away.
+        builds_on: exercises of the same unit whose answers this one uses.
+        separate: if each case is a task of its own, so that a wrong result costs only
+            the share of its case: the reason for that.
+        ready_made: functions that already do what students have to write
+            (ready_made.py).
+        arguments: the names of its functions' arguments, in the task's order
+            (renamed.py).
+        small: small cases in rising order, of which the first that fails is shown
+            (smallest.py); they earn nothing.
     """
 
     name: str
@@ -165,10 +174,10 @@ class Exercise:
 class Finding:
     """How one named answer compares with the reference.
 
-    ``problem`` is "" when they agree, else the first of raised, missing, type, shape,
-    dtype, finite, values in which they differ, that a ready-made answer was called or
-    an argument renamed, or `PARTLY`. ``wording`` is what to say of it, or a function
-    that makes it.
+    ``problem`` is "" if they agree, else the first that applies of "raised", "missing",
+    "type", "shape", "dtype", "finite" and "values"; or it is `CALLED` (a ready-made
+    answer), `RENAMED` (an argument) or `PARTLY` (a measured answer). ``wording`` is the
+    message, or a function that composes it.
     """
 
     name: str
@@ -179,15 +188,15 @@ class Finding:
 
     @functools.cached_property
     def message(self) -> str:
-        """The message about this finding, composed only when somebody asks for it."""
+        """The message about this finding, composed on first use."""
         return self.wording if isinstance(self.wording, str) else self.wording()
 
 
 @dataclass(frozen=True)
 class CaseResult:
-    """A case with the answers that were given, what was found, and the share earned.
+    """The given answers to a case, the findings, and the share of points (``credit``).
 
-    ``looked_at`` is False if this answer does not allow the case to be tried at all.
+    ``looked_at`` is False if the case cannot be tried at all on this answer.
     """
 
     case: Case
@@ -202,20 +211,22 @@ class CaseResult:
 
     @property
     def is_partial(self) -> bool:
-        """Whether a measured answer earns some of the points: progress, no failure."""
+        """Whether a measured answer earns some of the points, which is no failure."""
         return bool(self.case.measure) and 0.0 < self.credit < 1.0
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What a check concludes. Its ``repr`` is nbgrader's partial credit: the points.
+    """The verdict of a check. Its ``repr`` is nbgrader's partial credit: the points.
 
-    ``points`` may hold a bonus; nbgrader's own grading stops at a credit above the
-    points of a cell, so the ``repr`` leaves it out. ``note`` replaces the list of
-    cases when nothing could be run; ``unsolved`` says that it is a stub still. ``sure``
-    says that the mistake explains every answer, not only some of them. ``aspects`` are
-    the points earned and possible, by aspect. ``smallest`` is the smallest of the small
-    cases on which a wrong answer fails.
+    Args:
+        points: may include a bonus, which the ``repr`` leaves out, because nbgrader's
+            own grading stops at a credit above the points of a cell.
+        sure: whether the mistake explains every answer, not only some of them.
+        note: replaces the list of cases if nothing could be run.
+        unsolved: whether the answer is still a stub.
+        aspects: the points earned and the points possible, by aspect.
+        smallest: the smallest of the small cases on which a wrong answer fails.
     """
 
     exercise: str

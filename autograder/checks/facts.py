@@ -1,4 +1,4 @@
-"""Describe a value in plain data: its kind, its shape, and what holds of it."""
+"""Describe a value in plain data: its kind, its shape, and facts about it."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from autograder.checks.values import same_values
 
 _MOST_PARTS = 4  # of a tuple that are described
 _LONGEST = 40  # characters of a number or a text
-_ALL_VALUES = 120  # of a list that is told whole
-_MOST_ENTRIES = 16  # of a mask or of integers that are told
+_ALL_VALUES = 120  # items, and characters, of a collection that is printed
+_MOST_ENTRIES = 16  # of a mask or a tensor of integers that is printed
 _NEAR = 1e-3
 
 Summary = dict[str, Any]  # plain data: it leaves a sandbox as JSON
 
 
 def summary(value: object) -> Summary:
-    """A value as plain data.
+    """Describe a value as plain data, with its ``kind``.
 
-    A tensor has a ``shape``, a ``dtype`` and the ``facts`` that hold of it; a tuple has
-    ``parts``; a number, a text or None has a ``text``; of anything else the ``kind``.
+    For a tensor, there are a ``shape``, a ``dtype`` and ``facts``, the names of those
+    that hold; for a collection, a ``length`` and ``parts``; and a ``text`` for numbers,
+    texts, None, and short tensors and collections.
     """
     if isinstance(value, torch.Tensor):
         if value.layout != torch.strided or value.is_meta:
@@ -77,14 +78,14 @@ def _rounded(value: Any) -> Any:
 
 
 def is_told(kind: str, dtype: str, text: str, facts: Collection[str]) -> bool:
-    """Whether what a summary has is enough to tell a person what a value is."""
+    """Whether the content of a summary is enough to describe the value to a person."""
     if kind == "tensor":
         return dtype != "bool" or bool(text) or not MASKS.isdisjoint(facts)
     return bool(text)
 
 
 def facts(value: torch.Tensor) -> list[str]:
-    """The names of what holds of a tensor: see `FACTS`."""
+    """The names of those `FACTS` that are true of a tensor."""
     if value.is_complex() or not value.dim() or not value.numel():
         return []
     value = value.detach()
@@ -99,7 +100,7 @@ def _sums_to_one(value: torch.Tensor, dim: int) -> bool:
 
 
 def _open(value: torch.Tensor) -> torch.Tensor:
-    """Where a matrix, or each one of a batch, is not zero; a vector is one row."""
+    """A mask of the entries that are not zero, as matrices; a vector is one row."""
     mask: torch.Tensor = torch.atleast_2d(value != 0)
     return mask
 
@@ -133,11 +134,12 @@ def tensors(value: object) -> list[torch.Tensor]:
 
 
 def difference(before: object, after: object) -> Summary:
-    """How a result differs from the one before: ``same``, ``near``, or what else.
+    """How a result differs from an earlier one: it is ``same``, ``near``, or different.
 
-    ``near`` is what rounding may explain, or what cannot be compared: nothing is asked
-    about it. ``turned`` says of each part whether its last two dimensions are swapped,
-    ``factors`` by which one factor all its numbers are multiplied, or None.
+    ``near`` means that rounding may explain the difference, or that the results cannot
+    be compared: no question is asked about these. Otherwise ``turned`` says for each
+    tensor whether its last two dimensions are swapped, and ``factors`` by which factor
+    all its entries are multiplied (None if there is none).
     """
     olds, news = tensors(before), tensors(after)
     if not olds or len(olds) != len(news) or type(before) is not type(after):
@@ -156,8 +158,9 @@ def difference(before: object, after: object) -> Summary:
 
 
 def _of_other_things(before: object, after: object) -> Summary:
+    """The difference of results that cannot be compared tensor by tensor."""
     if not (_is_plain(before) and _is_plain(after)):
-        return {"near": True}  # of objects nothing can be said
+        return {"near": True}  # other objects cannot be compared
     if isinstance(before, float) and isinstance(after, float):
         if math.isclose(before, after, rel_tol=1e-6):
             return {"same": True}
@@ -166,7 +169,7 @@ def _of_other_things(before: object, after: object) -> Summary:
 
 
 def _is_plain(value: object, depth: int = 3) -> bool:
-    """Whether equality says all: numbers, texts, and collections of them."""
+    """Whether `==` compares a value's content: numbers, texts, collections of them."""
     if isinstance(value, tuple | list | set | frozenset):
         return bool(depth) and all(_is_plain(part, depth - 1) for part in value)
     if isinstance(value, dict):
@@ -181,6 +184,7 @@ def _close(
 
 
 def _factor(old: torch.Tensor, new: torch.Tensor) -> float | None:
+    """The factor by which all entries are multiplied; None if there is none."""
     if old.shape != new.shape or not old.numel():
         return None
     if not old.is_floating_point() or not old.isfinite().all() or not old.any():

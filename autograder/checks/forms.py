@@ -8,7 +8,7 @@ Form = tuple[str | int, ...]  # a dtype, and the sizes of a shape
 
 
 def dtype_of(value: object) -> str:
-    """The name of a tensor's dtype, like "float32"; "" of other things."""
+    """The name of a tensor's dtype, like "float32"; "" for anything else."""
     return str(getattr(value, "dtype", "")).removeprefix("torch.")
 
 

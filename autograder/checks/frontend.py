@@ -10,12 +10,12 @@ from autograder.checks.words import ALL_SOLVED, CHANNEL, LEFT_OUT
 
 
 def is_grading() -> bool:
-    """Whether a notebook is graded without its demonstrations and figures."""
+    """Whether the notebook is being graded, without its demonstrations and figures."""
     return os.environ.get(LEFT_OUT) == "1"
 
 
 def is_all_solved() -> bool:
-    """Whether the course's own solutions are in place, so that nothing has to wait."""
+    """Whether the course's solutions are in place, so that nothing has to wait."""
     return os.environ.get(ALL_SOLVED) == "1"
 
 
@@ -35,16 +35,16 @@ def find_shell() -> Any:
 
 
 def notebook_name() -> str:
-    """The file name of the notebook that runs, as Jupyter's server says; else ""."""
+    """The running notebook's file name, as Jupyter's server gives it; "" if unknown."""
     path = PurePath(os.environ.get("JPY_SESSION_NAME", ""))
     return path.name if path.suffix == ".ipynb" else ""
 
 
 def is_attended() -> bool:
-    """Whether a person runs this notebook, and could be asked something.
+    """Whether a person runs this notebook, who could be asked something.
 
-    JupyterLab, VS Code and Colab say so in each request; programs that run notebooks
-    say that nobody can answer. Grading is never attended, whatever is said there.
+    JupyterLab, VS Code and Colab set ``allow_stdin`` in each request; programs that run
+    notebooks do not. Grading is never attended, whatever a request says.
     """
     if is_grading() or is_validating() or CHANNEL in os.environ:
         return False

@@ -1,7 +1,7 @@
-"""torch's global switches, as they are when nobody has touched them.
+"""Reset global switches, mainly torch's, to their values in a new process.
 
-A notebook may leave them set: another default type, no gradients, one thread, a seed.
-A check asks what the code computes, not in which mood it is called.
+A notebook may have changed them: the default dtype, whether gradients are recorded, the
+number of threads, a seed. The verdict of a check must not depend on them.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _OURS = np.random.MT19937()  # takes the place of NumPy's generator
 _SEEDED = np.random.RandomState(_OURS)
 
 
-def _numpys() -> tuple[Any, Any]:
-    """NumPy's generator, and its state, which holds half a pair of normal numbers."""
+def _get_generator() -> tuple[Any, Any]:
+    """NumPy's generator and its state, which may hold half a pair of normal numbers."""
     return mtrand.get_bit_generator(), np.random.get_state(legacy=False)
 
 
-def _set_numpys(saved: tuple[Any, Any] | None) -> None:
+def _set_generator(saved: tuple[Any, Any] | None) -> None:
     """Restore NumPy's saved generator, or put a newly seeded one in its place.
 
     Generators are exchanged, because copying their state takes a while.
@@ -39,12 +39,13 @@ def _set_numpys(saved: tuple[Any, Any] | None) -> None:
         return
     generator, state = saved
     mtrand.set_bit_generator(generator)
-    # An exchange forgets half a pair, and a check inside this one has drawn from ours.
+    # Setting a generator loses half a pair; and if the generator is ours, a nested
+    # check has drawn from it.
     if state["has_gauss"] or generator is _OURS:
         np.random.set_state(state)
 
 
-# Hooks of all modules that there are, as a student looks at shapes with, say.
+# Hooks that run for every module; a student may look at shapes with one, say.
 _HOOKS = [
     hooks
     for name, hooks in sorted(vars(modules).items())
@@ -67,7 +68,7 @@ _SWITCHES: tuple[tuple[Callable[..., Any], Callable[..., Any], object], ...] = (
     (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode, "default"),
     (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision, "highest"),
     (random.getstate, random.setstate, random.Random(_SEED).getstate()),
-    (_numpys, _set_numpys, None),
+    (_get_generator, _set_generator, None),
     (
         np.geterr,
         lambda saved: np.seterr(**saved),
@@ -95,9 +96,10 @@ def pristine() -> Iterator[None]:
 
 @contextlib.contextmanager
 def restored() -> Iterator[None]:
-    """Restore all switches afterwards as they are now.
+    """Restore all switches afterwards to what they are now.
 
-    Reading them takes longer than setting them: NumPy copies its generator's state.
+    Reading them takes longer than setting them, because NumPy copies its generator's
+    state: use this once, around several `reset`.
     """
     with contextlib.ExitStack() as stack:
         for read, write, _ in _SWITCHES:
@@ -122,9 +124,9 @@ def reset() -> Iterator[None]:
 
 
 def on_cpu() -> contextlib.AbstractContextManager[object]:
-    """Make new tensors where the references are, whatever device the notebook has set.
+    """Create new tensors on the CPU, like the references, whatever the default device.
 
-    It does so only for another device, because it slows every call into torch.
+    If it is the CPU, do nothing, because a device context slows all calls of torch.
     """
     if torch.get_default_device().type == "cpu":
         return contextlib.nullcontext()
@@ -132,7 +134,7 @@ def on_cpu() -> contextlib.AbstractContextManager[object]:
 
 
 def _set_device(device: torch.device) -> None:
-    if torch.get_default_device() != device:  # none at all slows nothing
+    if torch.get_default_device() != device:  # an unset default slows no calls
         torch.set_default_device(None if device.type == "cpu" else device)
 
 

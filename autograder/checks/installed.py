@@ -1,4 +1,4 @@
-"""Whether the checks that are installed are those that a notebook needs."""
+"""Find out whether the installed checks are new enough for a notebook."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autograder.root import ROOT, read_settings
 # compared.
 VERSION = ""
 LATEST = ""
-asked_for = 0  # the number of the unit whose notebook runs, once it has asked
+asked_for = 0  # the number of the running notebook's unit, once it has called `needs`
 
 _VERSION = re.compile(r"\d{1,4}\.\d{1,9}\.\d{1,9}")
 
@@ -29,7 +29,7 @@ def wheel_name(version: str) -> str:
 
 
 def require_checks(unit: int, version: str = "") -> None:
-    """Refuse to go on if the installed checks are older than a notebook.
+    """Raise an error if the installed checks are older than a notebook.
 
     Args:
         unit: the number of the notebook's unit.
@@ -83,7 +83,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _remedy(version: str) -> str:
-    """Say how to install newer checks: from the wheel beside, or the published one."""
+    """Say how to install newer checks: from a wheel in the folder above, or online."""
     wheel = wheel_name(version)
     beside = version and Path("..", wheel).is_file()
     if not beside and not LATEST:

@@ -1,10 +1,10 @@
-"""The other side of a probe: what a student's object is tried on, played elsewhere.
+"""The interactor of a probe, which holds what the student's code must not see.
 
-A probe that builds something for the student's code to be tried on (a model that knows
-its lines, a layer that may be ill) would hold the answer right beside that code. So it
-builds a shell only, and asks the other side, call by call. In a notebook both sides are
-played there; in grading the judge plays this one, and what a case `keeps` never enters
-the student's process.
+Some probes test the student's code on something that gives the answer away: a model
+with fixed replies, or a layer that may have a bug. Such a probe creates only a shell
+beside the student's code, which forwards each call to the interactor. In a notebook
+both run in one process; in grading the judge runs the interactor, and inputs that it
+``keeps`` never enter the student's process.
 """
 
 from __future__ import annotations
@@ -25,18 +25,20 @@ from autograder.checks.exercise import (
     plain,
 )
 
-# The other side says what it answers; who asks knows what that is.
+# Sends a question to the interactor and returns the answer; both sides know the types.
 Ask = Callable[[Mapping[str, object]], Mapping[str, Any]]
-# What comes of a call with arguments that do not fit; it is the caller's own error.
+# Errors of a call whose arguments do not fit: they are the student's, not ours.
 _MISFITS = (RuntimeError, ValueError, IndexError, TypeError, KeyError)
 
 
 class Interactor:
-    """What one case tries a student's object on, and what it makes of the answers.
+    """Answers a probe's questions in one case, and draws a conclusion from its report.
+
+    Subclasses name the inputs that the student's side may not see in ``keeps``.
 
     Args:
-        inputs: all that the case holds.
-        draw: draws whatever may differ, like an order; seeded by the judge's secret.
+        inputs: all inputs of the case.
+        draw: draws what may vary, such as an order; the judge seeds it with a secret.
     """
 
     keeps: ClassVar[frozenset[str]] = frozenset()
@@ -62,16 +64,16 @@ class Interactor:
         raise WrongAnswerError("there is nobody to ask")
 
     def conclude(self, answers: Answers) -> Mapping[str, object]:
-        """What is compared with the reference, from what the student's side reports.
+        """Turn the report of the student's side into the answers that are compared.
 
         Raises:
-            WrongAnswerError: it reports something else than it should.
+            WrongAnswerError: the report is not what it should be.
         """
         return answers
 
 
 def reply(side: Interactor, question: Answers) -> Answers:
-    """The other side's answer, or ``{"raised": why}``."""
+    """The interactor's answer to a question, or ``{"raised": why}``."""
     try:
         return {name: plain(value) for name, value in side.answer(question).items()}
     except WrongAnswerError as error:
@@ -94,18 +96,21 @@ def asking(exchange: Callable[[Answers], Answers]) -> Ask:
 
 
 def concluded(side: Interactor, answers: Answers) -> Answers:
-    """What the other side makes of a report, as values that can be compared."""
-    beside = {CALLED: answers[CALLED]} if CALLED in answers else {}
+    """The interactor's conclusion from a report, as values that can be compared.
+
+    Errors and calls of ready-made answers are passed on as they are.
+    """
+    called = {CALLED: answers[CALLED]} if CALLED in answers else {}
     if RAISED in answers:
         return answers
-    answers = {n: v for n, v in answers.items() if n != CALLED} if beside else answers
+    answers = {n: v for n, v in answers.items() if n != CALLED} if called else answers
     try:
         conclusion = side.conclude(answers)
     except WrongAnswerError as error:
-        return {RAISED: str(error), **beside}
+        return {RAISED: str(error), **called}
     if conclusion is answers:
-        return {**answers, **beside} if beside else answers
-    return {name: plain(value) for name, value in conclusion.items()} | beside
+        return {**answers, **called} if called else answers
+    return {name: plain(value) for name, value in conclusion.items()} | called
 
 
 def require_tensor(
@@ -114,8 +119,8 @@ def require_tensor(
     """Return the tensor of this name, if its dtype, rank and size are as expected.
 
     Raises:
-        WrongAnswerError: it is missing, of another kind, or has more than ``most``
-            entries; an empty one has as many as its other sides span.
+        WrongAnswerError: it is missing, of a different kind, or has more than ``most``
+            entries, where sizes of 0 count as 1.
     """
     value = answers.get(name)
     if not isinstance(value, torch.Tensor) or value.dtype not in dtypes:
@@ -133,23 +138,23 @@ def _kind(value: Value | None) -> str:
 
 
 class BlindTrial(Interactor):
-    """Correct and faulty subjects under neutral names; which is which stays here.
+    """Presents correct and faulty subjects to a student's test under neutral numbers.
 
-    Each subject comes up a few times, in a random order, and one after the other: the
-    word on one is final before the next one can be looked at. Otherwise a comparison of
-    all of them might single out the correct one without knowing what is correct.
+    Each subject comes up a few times, in random order, and the test judges one at a
+    time: its verdict ("word") is final before it can try the next one. Otherwise it
+    might single out the correct subject by comparison, without knowing what is correct.
     """
 
     MOST_TIMES: ClassVar[int] = 3
-    UNSTEADY: ClassVar[str] = "sometimes rejected"  # of a subject with several words
-    SEED_BITS: ClassVar[int] = 32  # of a generator: too many to try them all
+    UNSTEADY: ClassVar[str] = "sometimes rejected"  # for differing verdicts
+    SEED_BITS: ClassVar[int] = 32  # of a subject's seed: too many to try all seeds
 
     @classmethod
     def in_grading(cls, inputs: Mapping[str, Any], draw: random.Random) -> Interactor:
-        """Create a trial with new weights for each subject, which no file holds.
+        """Create a trial with new weights for each subject, which are in no file.
 
-        Otherwise the visible cases would give the weights away, and equal subjects
-        would have equal numbers.
+        Otherwise the visible cases would reveal the weights, and equal subjects could
+        be recognised by equal numbers.
         """
         return cls({**inputs, "apart": ""} if "seed" in inputs else inputs, draw)
 
@@ -161,7 +166,7 @@ class BlindTrial(Interactor):
             for _ in range(draw.randint(1, self.most_times(name)))
         ]
         draw.shuffle(self.names)
-        self._words: list[str] = []  # on the first subjects, before the current one
+        self._words: list[str] = []  # verdicts on the subjects before the current one
 
     def own_seed(self) -> int:
         """Draw the seed of one subject's weights."""
@@ -181,7 +186,7 @@ class BlindTrial(Interactor):
         raise NotImplementedError
 
     def answer(self, question: Answers) -> Mapping[str, object]:
-        """Try the current subject, or note the verdict on it, which needs no answer."""
+        """Try the current subject, or note the verdict on it if there is a "word"."""
         number = int(require_tensor(question, "thing", 0, [torch.int64], 1))
         if number != len(self._words) or number == len(self.names):
             raise WrongAnswerError(
@@ -196,7 +201,7 @@ class BlindTrial(Interactor):
         return {}
 
     def conclude(self, answers: Answers) -> Mapping[str, object]:
-        """Report one word for each subject, if all its appearances got the same."""
+        """Report one verdict for each subject; `UNSTEADY` if there were several."""
         if len(self._words) < len(self.names):
             raise WrongAnswerError("expected a word on each thing that was tried")
         words: dict[str, set[str]] = {name: set() for name in self.list_subjects()}
@@ -209,7 +214,7 @@ class BlindTrial(Interactor):
 
 
 def one_by_one(count: int, ask: Ask, judged: Callable[[int], str]) -> dict[str, Any]:
-    """Have each subject of a `BlindTrial` judged; send the judge a word about each."""
+    """Judge the subjects of a `BlindTrial` one by one, and send on each verdict."""
     for number in range(count):
         ask({"thing": torch.tensor(number), "word": judged(number)})
     return {}

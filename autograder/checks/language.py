@@ -1,8 +1,8 @@
-"""Sentences in the course's language; English where nobody has translated one.
+"""Translate sentences into the course's language; without a translation, keep English.
 
 What is stored, sent and compared stays English. A sentence is translated where it is
-made (`_`, `plural`) or, if it comes out of a sandbox or a reference, where it is shown
-(`translate`). The build makes the catalogue (authoring/translations.py).
+composed (`_`, `plural`) or, if it comes from a sandbox or a reference, where it is
+shown (`translate`). The build makes the catalogue (authoring/translations.py).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from autograder.root import CONTENT
 
 _REFERENCES = CONTENT / "references"
 SEPARATOR = " · "  # between the parts of an answer's name
-JOINED = re.compile(f"({SEPARATOR}|; )")  # these, and remarks that follow each other
+JOINED = re.compile(f"({SEPARATOR}|; )")  # between these parts, or between remarks
 FOLDER = "sentences"  # beside the references whose sentences it translates
 FIELD = re.compile(r"\{\w+(?:[:!][^{}]*)?\}")
 
@@ -30,7 +30,11 @@ class BrokenCatalogueError(OSError):
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Translations by sentence; ``raised`` holds templates of what sandboxes say."""
+    """Translations by English sentence.
+
+    ``raised`` holds those of templates that sandboxes fill in, and ``plural`` is the
+    language's rule for plural forms in gettext's notation.
+    """
 
     language: str = "en"
     sentences: Mapping[str, str] = field(default_factory=dict)
@@ -40,7 +44,7 @@ class Catalogue:
 
     @functools.cached_property
     def form(self) -> Callable[[int], int]:
-        """The function that picks a sentence's form for a number."""
+        """The function from a count to the index of a sentence's plural form."""
         return gettext.c2py(self.plural)
 
     @functools.cached_property
@@ -52,7 +56,7 @@ class Catalogue:
 
 @functools.cache  # a course does not change its language while it is in use
 def catalogue() -> Catalogue:
-    """Read what is built here of the engine and the units, with hidden parts if any.
+    """Read the catalogues of the engine and of all units here, hidden ones included.
 
     Raises:
         BrokenCatalogueError: a file is damaged.
@@ -99,17 +103,17 @@ def _(sentence: str) -> str:
 
 
 def translatable(sentence: str) -> str:
-    """Mark a sentence for translators that is translated later, where it is shown."""
+    """Mark a sentence for translators; it is translated later, where it is shown."""
     return sentence
 
 
 def template(sentence: str) -> str:
-    """Mark a template that a sandbox fills in, in English, for `translate`."""
+    """Mark a template that a sandbox fills in with English, for use by `translate`."""
     return sentence
 
 
 def plural(singular: str, many: str, count: int) -> str:
-    """The template of a sentence for a number; the number is not filled in."""
+    """Choose the form of a template for a count, which is not filled in."""
     translations = catalogue()
     if forms := translations.plurals.get(singular):
         return forms[translations.form(count)]
@@ -119,8 +123,8 @@ def plural(singular: str, many: str, count: int) -> str:
 def translate(text: str) -> str:
     """Translate what a sandbox or a reference says in English.
 
-    Names of answers, results in words and errors are put together from parts: what
-    stands in the place of a template's field is translated in its turn.
+    Names of answers, results in words and errors are composed of parts, so the text
+    that fills a template's field is translated in turn.
     """
     translations = catalogue()
     if not translations.raised and not translations.sentences:

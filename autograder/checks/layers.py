@@ -1,9 +1,9 @@
-"""Several mistakes of which each shows in something else: a result, its form, a call.
+"""Name several mistakes, each of which affects a different layer of the answers.
 
-What is wrong is divided: into what answers are and what form they have (a dtype,
-dimensions of one entry), and into the aspects for which they count. A mistake that
-gives all that was seen in one part is named for that part. What another part shows is
-named beside it only if the first mistake does not show there.
+What is wrong is divided into layers: the form of results (a dtype, dimensions of size
+1), their values, and the minor aspects for which other answers count (gradients, say).
+A mistake that explains all that is wrong in a layer is named for it. A fault in a
+further layer is named as well only if the mistakes named before do not predict it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from autograder.checks.values import same_answer, same_tensors
 
 _CHANGED = "input_changed"
 _MOST = 3  # mistakes that are named at once
-_ROUGH = {torch.float16: 2e-3, torch.bfloat16: 1.6e-2}  # what rounding may amount to
+_ROUGH = {torch.float16: 2e-3, torch.bfloat16: 1.6e-2}  # tolerances for rounding
 
 Exact = Callable[[Exercise, Sequence[CaseResult]], Mistake | None]
 
@@ -41,10 +41,13 @@ Exact = Callable[[Exercise, Sequence[CaseResult]], Mistake | None]
 def name_layers(
     exercise: Exercise, results: Sequence[CaseResult], find_exact: Exact
 ) -> tuple[Mistake, bool] | None:
-    """Name two mistakes or three, and say whether they explain all that is wrong.
+    """Name two or three mistakes, and say whether they explain all that is wrong.
+
+    Returns None if it finds fewer.
 
     Args:
-        find_exact: the one mistake that gives all these results, if there is one.
+        find_exact: returns the only mistake that gives all results passed to it, or
+            None.
     """
     forms, results = _set_forms_right(results)
     values = _select(results, lambda result, finding: not _is_minor(result, finding))
@@ -69,13 +72,13 @@ def name_layers(
     has_exact = any(mistake.name in exercise.mistakes for mistake in named)
     if len(named) < 2 or not (has_exact or len(forms) == len(named)):
         return None
-    named.sort(key=lambda mistake: mistake.name != _CHANGED)  # the cause of more
+    named.sort(key=lambda mistake: mistake.name != _CHANGED)  # may cause the others
     is_complete &= len(named) <= _MOST and not _contradicted(results, named)
     return join_mistakes(named[:_MOST]), is_complete
 
 
 def _contradicted(results: Sequence[CaseResult], named: Sequence[Mistake]) -> bool:
-    """Whether a general property is wrong that none of these mistakes changes."""
+    """Whether a general property fails that none of these mistakes would affect."""
     return any(
         result.case.says
         and not result.passed
@@ -85,19 +88,19 @@ def _contradicted(results: Sequence[CaseResult], named: Sequence[Mistake]) -> bo
 
 
 def _shows(results: Sequence[CaseResult], mistake: Mistake) -> bool:
-    """Whether a mistake changes results: then more would be wrong, or other things."""
+    """Whether a mistake affects any of these results as well."""
     return any(_predicts(r, f, mistake) for r in results for f in r.findings)
 
 
 def _is_minor(result: CaseResult, finding: Finding) -> bool:
-    """Whether a finding is about something else than results."""
+    """Whether a finding counts for a minor aspect, rather than for results."""
     return result.case.aspect_of(finding.name) in MINOR
 
 
 def _select(
     results: Sequence[CaseResult], belongs: Callable[[CaseResult, Finding], bool]
 ) -> list[CaseResult]:
-    """The results with those findings only; without cases that have none of them."""
+    """Keep the findings that belong, in ordinary cases; drop cases without any."""
     parts = []
     for result in results:
         findings = tuple(f for f in result.findings if belongs(result, f))
@@ -118,7 +121,10 @@ def _is_telling(results: Sequence[CaseResult]) -> bool:
 def _minor_parts(
     results: Sequence[CaseResult], named: Sequence[Mistake]
 ) -> Iterator[list[CaseResult]]:
-    """What is wrong beside results, by aspect, as far as no mistake predicts it."""
+    """Yield, for each faulty minor aspect, its cases with unexplained findings only.
+
+    A finding is explained if one of the named mistakes predicts it.
+    """
 
     def is_unexplained(result: CaseResult, finding: Finding) -> bool:
         return _is_minor(result, finding) and not any(
@@ -141,9 +147,10 @@ def _counts_for(aspect: str, result: CaseResult, finding: Finding) -> bool:
 
 
 def _predicts(result: CaseResult, finding: Finding, mistake: Mistake) -> bool:
-    """Whether some way to make a mistake shows here, too, in whichever way.
+    """Whether a mistake, in any of its variants, affects this answer in any way.
 
-    What was seen of a form shows everywhere else: nothing is known of its reason.
+    A symptom or a changed input has no variants: either may affect every general
+    property and gradient. A mistake without stored answers may affect anything.
     """
     if mistake.name in (SEEN, _CHANGED):
         return bool(result.case.says) or is_gradient(finding)
@@ -156,6 +163,7 @@ def _predicts(result: CaseResult, finding: Finding, mistake: Mistake) -> bool:
 def _differs(
     answers: Mapping[str, object], result: CaseResult, finding: Finding
 ) -> bool:
+    """Whether a mistake's answers differ from what a finding expects."""
     if "pattern" in answers:
         return bool(answers["pattern"])
     if RAISED in answers:
@@ -165,6 +173,7 @@ def _differs(
 
 
 def _symptom(results: Sequence[CaseResult]) -> Mistake | None:
+    """A changed input, or else a symptom of the wrong results."""
     changed = input_change([result for result in results if not result.passed])
     return Mistake(_CHANGED, *changed) if changed else of_all(results)
 
@@ -172,9 +181,10 @@ def _symptom(results: Sequence[CaseResult]) -> Mistake | None:
 def _set_forms_right(
     results: Sequence[CaseResult],
 ) -> tuple[list[Mistake], Sequence[CaseResult]]:
-    """What was seen of wrong forms, and the results with right ones.
+    """Convert results to the expected rank and dtype.
 
-    A form is wrong in the same way in all wrong results of one name.
+    Returns the symptoms of wrong forms, and the results after conversion. Answers of
+    one name are converted only if their form is wrong in the same way in all cases.
     """
     symptoms = list[Mistake]()
     for sign, convert in ((rank, _as_shape), (other_dtype, _as_dtype)):
@@ -192,7 +202,7 @@ def _set_forms_right(
 
 
 def _wrong_tensors(results: Sequence[CaseResult]) -> Collection[str]:
-    """The names of results that are wrong; tensors, as always expected."""
+    """The names of wrong results that are tensors, as expected, wherever wrong."""
     names = dict.fromkeys(
         f.name
         for result in results
@@ -208,7 +218,7 @@ def _wrong_tensors(results: Sequence[CaseResult]) -> Collection[str]:
 
 
 def _as_shape(finding: Finding) -> torch.Tensor | None:
-    """The answer in the expected shape, if only dimensions of one entry differ."""
+    """The answer in the expected shape, if only dimensions of size 1 differ."""
     expected, actual = finding.expected, finding.actual
     assert isinstance(expected, torch.Tensor) and isinstance(actual, torch.Tensor)
     shapes = [[size for size in v.shape if size != 1] for v in (expected, actual)]
@@ -227,7 +237,7 @@ def _as_dtype(finding: Finding) -> torch.Tensor | None:
 def _convert(
     result: CaseResult, name: str, convert: Callable[[Finding], torch.Tensor | None]
 ) -> CaseResult:
-    """A result with an answer in the expected form, compared again."""
+    """Convert the named answer of a result to the expected form; compare it again."""
     case, findings, answers = result.case, list(result.findings), dict(result.answers)
     for place, finding in enumerate(findings):
         if finding.name != name or not finding.problem:

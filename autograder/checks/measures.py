@@ -1,9 +1,9 @@
 """Measures for answers that are better or worse rather than right or wrong.
 
 A measure takes the expected and the given answers of a case and returns a number, the
-larger the better; a case's ``scale`` turns it into a share of the points. A measure is
-a module of ``measures`` in the course's package, under the name that cases use, with a
-``MEASURE`` in it.
+larger the better; a case's ``scale`` turns it into a share of the points. The measure
+that cases call NAME is the constant ``MEASURE`` of the module ``measures/NAME.py`` in
+the course's package.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ from itertools import pairwise
 from autograder.checks.exercise import Answers
 from autograder.root import PACKAGE
 
-# What a measure may raise over answers that it cannot read.
+# Exceptions that a measure may raise for malformed answers.
 _UNREADABLE = (KeyError, TypeError, ValueError, RuntimeError, AttributeError)
 
 
 @dataclass(frozen=True)
 class Measure:
-    """What can be said of the expected and the given answers of a case.
+    """Functions that compare the given answers of a case with the expected ones.
 
     Args:
-        value: a number, the larger the better.
-        details: what else is worth knowing, by name; NaN for what nothing asked for.
-        remark: what is wrong with them as a whole, in a sentence; "" if nothing.
-        has_own_scale: the remark says what they are worth, on a scale of its own.
+        value: returns a number, the larger the better.
+        details: returns further numbers by name; NaN for what does not apply.
+        remark: returns a sentence on what is wrong with the answers as a whole, or "".
+        has_own_scale: whether the remark says what the answers are worth, on a scale
+            of its own.
     """
 
     value: Callable[[Answers, Answers], float]
@@ -40,21 +41,21 @@ class Measure:
 
 
 class NotTheirsError(Exception):
-    """Answers that are worth nothing for a reason; the text says which."""
+    """Raised by a measure for answers that are worth nothing; the text says why."""
 
 
 def find(name: str) -> Measure:
-    """The measure with a name.
+    """Import the measure of this name.
 
     Raises:
-        ModuleNotFoundError: there is none.
+        ModuleNotFoundError: there is no such measure.
     """
     measure: Measure = importlib.import_module(f"{PACKAGE}.measures.{name}").MEASURE
     return measure
 
 
 def measure_answers(name: str, expected: Answers, actual: Answers) -> tuple[float, str]:
-    """Measure answers: the value, 0 if they are unreadable, and the reason for a 0."""
+    """Return the measured value, 0 for malformed answers, and the reason if known."""
     measure = find(name)
     try:
         return float(measure.value(expected, actual)), ""
@@ -65,9 +66,9 @@ def measure_answers(name: str, expected: Answers, actual: Answers) -> tuple[floa
 
 
 def details(name: str, expected: Answers, actual: Answers) -> dict[str, float]:
-    """The measure's value and whatever else is worth knowing of the answers.
+    """The measured value and the measure's details, by name.
 
-    What nothing asked for (a recall of nothing is NaN) is left out.
+    Details that do not apply are left out: they are NaN, like the recall of nothing.
     """
     numbers, measure = {name: measure_answers(name, expected, actual)[0]}, find(name)
     with contextlib.suppress(*_UNREADABLE):

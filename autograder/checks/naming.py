@@ -1,4 +1,4 @@
-"""Name the mistake behind a wrong answer: a predicted one, or a symptom."""
+"""Name the mistake behind a wrong answer: a known mistake, or else a symptom."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from autograder.checks.layers import name_layers
 from autograder.checks.several import several
 from autograder.checks.values import same_answer
 
-# In place of a mistake's many answers to a property's case: which of them are wrong.
+# Of a mistake's many answers to a property's case, only which are wrong is stored.
 PATTERN = "pattern"
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """An exercise that fails, and whose code runs in another one.
+    """A failing exercise whose code is called by a later one.
 
-    It may be ``unsolved`` still, and be ``skipped`` by the short path.
+    ``unsolved``: it is still a stub. ``skipped``: the short path leaves it out.
     """
 
     title: str
@@ -54,7 +54,8 @@ def blame(verdict: CheckResult, failed: Sequence[Suspect]) -> CheckResult:
         parts.append(_("The short path leaves it out."))
     parts.append(_("Grading tries this exercise once more with a right version of it."))
     message = " ".join(parts)
-    # Whether it follows from a failure only shows when the earlier one is right.
+    # The cause is certain only if the earlier exercise is a stub: a wrong one may have
+    # nothing to do with this failure.
     mistake = Mistake("follows", message, asks)
     return replace(verdict, mistake=mistake, sure=first.unsolved)
 
@@ -62,9 +63,10 @@ def blame(verdict: CheckResult, failed: Sequence[Suspect]) -> CheckResult:
 def diagnose(
     exercise: Exercise, results: Sequence[CaseResult]
 ) -> tuple[Mistake | None, bool]:
-    """Find the mistake that gives these answers, or several; see `_diagnose_one`.
+    """Find the mistake or mistakes behind these answers, and whether that is sure.
 
-    Where no mistake is sure, several are looked for that show in different things.
+    If no single known mistake is sure (see `_diagnose_one`), look for several, each of
+    which affects a different part of the answers (see layers.py).
     """
     mistake, sure = _diagnose_one(exercise, results)
     if mistake and sure and mistake.name != SEEN:
@@ -76,7 +78,7 @@ def diagnose(
 
 
 def _find_exact(exercise: Exercise, results: Sequence[CaseResult]) -> Mistake | None:
-    """The only mistake that gives all these results; None if there are several."""
+    """The only mistake that predicts all these results; None for none or several."""
     comparable = _select_comparable(results)
     exact = [
         mistake
@@ -93,14 +95,18 @@ def _diagnose_one(
 ) -> tuple[Mistake | None, bool]:
     """Find the mistake that gives these answers, and whether it explains all of them.
 
-    Cases that hold no mistakes' answers (drawn afresh for grading) say nothing here. A
-    mistake is sure if it, and no other, gives every answer of every case, and fails in
-    the same properties. Where only a general property is wrong, what was seen is said.
-    Otherwise a mistake is likely that gives all answers and fails in the same
-    properties, but not in all their details; or there are several. What is left may
-    have a symptom. A call of a ready-made answer is said first. Where visible cases are
-    wrong, they alone are asked: the same answer gets the same name in a notebook and
-    in grading.
+    Known mistakes are compared in those cases that store their answers; cases drawn
+    afresh for grading store none. If visible cases are wrong, only these count, so that
+    an answer gets the same name in a notebook and in grading. The first of these wins:
+
+    1. The call of a ready-made answer (sure).
+    2. The only mistake that gives every answer of every case, and fails in the same
+       details of general properties (sure).
+    3. The symptom of a general property, if nothing but properties is wrong (sure).
+    4. One of several such mistakes, or one that gives all answers and fails in the same
+       properties, but not in all their details (likely).
+    5. Several mistakes together, see `several`.
+    6. A symptom of the wrong answers, if there is one.
     """
     if called := _ready_made(results):
         return called, True
@@ -112,12 +118,12 @@ def _diagnose_one(
     exact = [name for name, fit in fit_by_name.items() if fit is _Fit.WHOLE]
     if len(exact) > 1:  # hidden cases may tell them apart
         all_comparable = _select_comparable(everything)
-        unlike = [
+        still_exact = [
             name
             for name in exact
             if _fit(all_comparable, exercise.mistakes[name]) is _Fit.WHOLE
         ]
-        exact = unlike or exact
+        exact = still_exact or exact
     if len(exact) == 1:
         return exercise.mistakes[exact[0]], True
     if symptom := of_a_property(results):
@@ -139,14 +145,17 @@ def _ready_made(results: Sequence[CaseResult]) -> Mistake | None:
 
 
 def _telling(results: Sequence[CaseResult]) -> Sequence[CaseResult]:
-    """The visible cases, if an ordinary one of them is wrong; else all."""
+    """Select the cases to diagnose: the visible ones if one of them is wrong, else all.
+
+    Cases of general properties do not decide this.
+    """
     visible = [result for result in results if not result.case.hidden]
     wrong = any(not (result.passed or result.case.says) for result in visible)
     return visible if wrong else results
 
 
 def possible(exercise: Exercise, results: Sequence[CaseResult]) -> list[str]:
-    """The variants of mistakes that no case contradicts, if it holds their answers."""
+    """The variants of mistakes that no case with stored answers contradicts."""
     comparable = _select_comparable(results)
     return [
         variant
@@ -157,52 +166,57 @@ def possible(exercise: Exercise, results: Sequence[CaseResult]) -> list[str]:
 
 
 def _select_comparable(results: Sequence[CaseResult]) -> list[CaseResult]:
-    """Select the results with mistakes' answers, wrong ones first: they refute most."""
+    """Select cases that store mistakes' answers; wrong ones first: they refute most."""
     return sorted((r for r in results if r.case.mistakes), key=lambda r: r.passed)
 
 
 def fits(results: Sequence[CaseResult], mistake: Mistake, exact: bool) -> bool:
-    """Whether a mistake gives the same answers.
+    """Whether a mistake gives the answers of all these cases.
 
     Args:
-        exact: whether the details of properties' cases must be the same, too.
+        exact: whether the details of general properties must be the same as well.
     """
     fit = _fit(_select_comparable(results), mistake)
     return fit >= (_Fit.WHOLE if exact else _Fit.LIKELY)
 
 
 def pattern(result: CaseResult) -> Answers:
-    """Which answers to a property's case are wrong: all that is stored of a mistake."""
+    """Encode which answers to a property's case are wrong: ``{"pattern": ".x."}``.
+
+    If one of them is an error, the pattern is "raised"; if none is wrong, it is "".
+    """
     wrong = "".join(".x"[bool(finding.problem)] for finding in result.findings)
     problems = {finding.problem for finding in result.findings}
     return {PATTERN: RAISED if RAISED in problems else wrong if any(problems) else ""}
 
 
 class _Fit(IntEnum):
-    """How a mistake's answers compare with those that were given."""
+    """How well a mistake's answers match those that were given."""
 
-    NO = 0  # another answer
-    LIKELY = 1  # the same answers; in other properties' cases, other details are wrong
-    WHOLE = 2  # all is the same
+    NO = 0  # some answer is different
+    LIKELY = 1  # the same answers, and the same properties fail, in different details
+    WHOLE = 2  # everything is the same
 
 
 def _fit(results: Sequence[CaseResult], mistake: Mistake) -> _Fit:
+    """The best match among a mistake's variants."""
     return max(_fit_variant(results, variant) for variant in mistake.variants)
 
 
 def _fit_variant(results: Sequence[CaseResult], variant: str) -> _Fit:
+    """The worst match of a variant among the cases."""
     lowest, only_errors = _Fit.WHOLE, True
     for result in results:
         fit, only_error = _compare(result, variant)
         if fit is _Fit.NO:
             return fit
         lowest, only_errors = min(lowest, fit), only_errors and only_error
-    # Unrelated code often fails with the same words.
+    # Unrelated code often raises the same error.
     return _Fit.NO if lowest is _Fit.LIKELY and only_errors else lowest
 
 
 def _compare(result: CaseResult, variant: str) -> tuple[_Fit, bool]:
-    """How the answers of one case compare, and whether what is wrong is errors only."""
+    """Match one case's answers with a variant's; and say if only errors are wrong."""
     predicted = result.case.mistakes.get(variant, {})
     if PATTERN in predicted:
         if result.passed == bool(predicted[PATTERN]):

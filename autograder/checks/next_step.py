@@ -1,4 +1,4 @@
-"""Where to go on from a right answer: an exercise, or the end of the short path."""
+"""Where to go on after a right answer: an exercise, or the end of the short path."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autograder.checks.rows import inline
 
 @dataclass(frozen=True)
 class Link:
-    """The name of a place in a notebook, and its address; "" where none is known."""
+    """The name of a place in a notebook, and its address; "" if that is unknown."""
 
     text: str
     address: str = ""
@@ -27,9 +27,10 @@ class Link:
 
 @dataclass(frozen=True)
 class NextStep:
-    """Where to go on; ``is_beyond``: the short path ended just now.
+    """Where to go on after a right answer.
 
-    ``on_path``: where the short path goes on, if that is another exercise.
+    ``is_beyond``: the short path is done, and ``place`` lies beyond it. ``on_path``:
+    where the short path goes on, if that is a different exercise.
     """
 
     place: Link
@@ -44,6 +45,7 @@ class NextStep:
         return self._after(self.place.html, self.on_path.html if self.on_path else "")
 
     def _after(self, place: str, on_path: str) -> str:
+        """Say where to go on; both places are given as text or as HTML."""
         message = _("Next: {exercise}.")
         if self.is_beyond:
             message = _("The short path is done. Beyond it: {exercise}.")

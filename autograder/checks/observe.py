@@ -1,4 +1,4 @@
-"""Run a probe on a student's object: quietly, repeatably, and whatever it does."""
+"""Run a probe on a student's object: quietly, reproducibly, and whatever it raises."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _INSTALLED = {"site-packages", "dist-packages"}
 
 
 def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
-    """What the probe reports of ``answer`` on one case.
+    """Return what the probe reports of ``answer`` on one case.
 
-    Never raises for what the student's code does: an exception becomes the answer
-    ``{"raised": message}``; an unsolved stub says so under ``"stub"``, too, and that of
-    another exercise is named. Where the inputs ask for that, calls of ready-made
-    answers and arguments of other names are reported as well.
+    An exception in the student's code becomes the answer ``{"raised": message}``. For
+    an unsolved stub, the key ``"stub"`` is added; if it is the stub of a different
+    exercise, the message names that one instead. If the inputs ask for it, calls of
+    ready-made answers and renamed arguments are reported as well.
     """
     inputs, names = ready_made.split(inputs)
     if names:
@@ -58,7 +58,7 @@ def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
         other_names: dict[str, str] = {}
         answer = renamed.adapt(answer, arguments, other_names)
         return {**observe(probe, answer, inputs), **renamed.report(other_names)}
-    if properties.KEY in inputs:  # a general property, which makes use of the probe
+    if properties.KEY in inputs:  # a general property: it repeats the probe's call
         probe = functools.partial(properties.try_ways, probe)
     with isolated(inputs) as copies:
         try:
@@ -78,9 +78,9 @@ def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
 
 @contextlib.contextmanager
 def isolated(inputs: Answers) -> Iterator[Answers]:
-    """Copy a case's inputs, in surroundings that are the same for every answer.
+    """Yield copies of a case's inputs, in an environment that is always the same.
 
-    The student's random state is left as it was, and dropout drops the same entries in
+    The generator is seeded, and restored afterwards; dropout drops the same entries in
     all versions of PyTorch.
     """
     copies = {
@@ -114,7 +114,7 @@ def brief(most: int = 10_000) -> Iterator[None]:
 
 
 class _Brief(io.TextIOBase):
-    """A stream that passes on its beginning, and counts the characters after it."""
+    """A stream that passes on the first characters, and counts the others."""
 
     def __init__(self, stream: TextIO, most: int) -> None:
         self.left_out = 0
@@ -133,20 +133,20 @@ class _Brief(io.TextIOBase):
 
 def from_stub(error: NotImplementedError) -> bool:
     """Whether the error comes from an exercise's stub rather than from a library."""
-    # torch raises NotImplementedError, too: for a module without `forward`, and, out of
-    # an operation in the student's own line, for a type that it has no softmax of. It
-    # says why; a stub does not.
+    # torch raises NotImplementedError as well: for a module without `forward`, and in
+    # an operation on the student's own line that does not support a dtype. But its
+    # errors have a message, unlike those of a stub.
     last = traceback.extract_tb(error.__traceback__)[-1]
     return not error.args and not is_library(last.filename)
 
 
 def _others_stub(error: NotImplementedError, answer: object) -> str:
-    """The name of another exercise's stub, "" for one in the answer's own cell.
+    """The name of a different exercise's stub; "" if the answer's own cell has a stub.
 
-    To Python, each cell is a file. An exercise that calls an unsolved one may itself be
-    solved: then the error names the other one, and grading tries it once more with a
-    right one. While a function in the same cell is a stub, the exercise is not solved,
-    whatever it calls first.
+    To Python, each cell is a file. A solved exercise may call an unsolved one: then the
+    error names the latter, and grading repeats the check with the course's solution of
+    it. As long as the answer's own cell contains a stub, the exercise itself is
+    unsolved, whichever stub was called first.
     """
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     stub, files = frame.f_code, {code.co_filename for code in code_of(answer)}
@@ -161,7 +161,7 @@ def unsolved(name: str) -> str:
 
 
 def _has_stub(function: object, files: Collection[str]) -> bool:
-    """Whether a function of these files, in the same module, is a stub."""
+    """Whether a function that the notebook defines in one of these files is a stub."""
     codes = {
         value.__code__
         for value in getattr(function, "__globals__", {}).values()
@@ -181,7 +181,7 @@ def describe_error(
 ) -> str:
     """Describe an exception in one line and, below it, the student's line that raised.
 
-    If that is a line of another cell, the line that called it comes first.
+    If that line is in a different cell, the line that called it comes first.
 
     Args:
         is_own: whether code is the student's.
@@ -208,6 +208,7 @@ def describe_error(
 
 
 def _first_line(error: BaseException) -> str:
+    """An error's type and first line; without PyTorch's details if memory ran out."""
     text = (str(error).strip() or "no message").splitlines()[0]
     if match := _ALLOCATION.search(text):
         size = f"{int(match[1]) / 1e9:,.0f}"
@@ -215,7 +216,7 @@ def _first_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}"
 
 
-# PyTorch's allocator speaks of itself first.
+# In PyTorch's message, details of its allocator come before this.
 _ALLOCATION = re.compile(r"can't allocate memory: you tried to allocate (\d+) bytes")
 
 
@@ -224,7 +225,7 @@ def _line(code: CodeType, number: int) -> str:
 
 
 def is_library(filename: str) -> bool:
-    """Whether a file is ours, Python's or an installed one: none of the student's."""
+    """Whether a file is ours, Python's or an installed one, but not the student's."""
     return filename.startswith(_LIBRARIES) or not _INSTALLED.isdisjoint(
         re.split(r"[/\\]", filename)
     )

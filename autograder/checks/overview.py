@@ -12,7 +12,7 @@ from autograder.checks.language import _, translatable
 from autograder.checks.rows import inline
 from autograder.checks.scorecard import SIGNS, ExerciseScore, Scorecard
 
-# How a field is filled and framed: what it says differs by more than its colour.
+# How a field is filled and framed: states differ by more than their colour.
 _LOOKS = {
     True: f"background-color:{BLUE};color:#fff;border:2px solid {BLUE}",
     False: f"border:2px dashed {DARK_ORANGE}",
@@ -42,7 +42,7 @@ class UnitScore:
 
 @dataclass(frozen=True)
 class CourseOverview:
-    """How far a student has come in each unit."""
+    """What `check.overview()` shows: how far a student has come in each unit."""
 
     units: tuple[UnitScore, ...]
 
@@ -73,7 +73,7 @@ class CourseOverview:
 
 
 def overview(scorecard: Scorecard) -> CourseOverview:
-    """The picture of all units that are here."""
+    """Build the overview of all units that are available here."""
     return CourseOverview(
         tuple(
             UnitScore(contents.contents_of(unit).title or unit, tuple(rows.values()))
@@ -88,6 +88,7 @@ def _points(earned: float, most: float) -> str:
 
 
 def _field(row: ExerciseScore) -> str:
+    """Draw the square of an exercise, with its points and remark as a tooltip."""
     description = f"{row.number} {_(row.title)}: {_points(row.points, row.max_points)}"
     if row.remark:
         description += f", {_(row.remark)}"

@@ -1,4 +1,4 @@
-"""A Verdict as a person sees it: an HTML panel with pictures, or plain text.
+"""Render a verdict for people: as an HTML panel with pictures, or as plain text.
 
 Colours are translucent and text is ``currentColor``, so that a panel follows light and
 dark themes alike; right and wrong also differ by symbol, never by colour alone. Styles
@@ -38,17 +38,17 @@ from autograder.checks.rows import title as title_of
 from autograder.checks.side_by_side import compare_side_by_side
 from autograder.checks.words import sign
 
-WORDS = 120  # to be read before anything is unfolded
+WORDS = 120  # that may be visible before anything is unfolded
 _SMALLEST = translatable("The smallest input that fails, of those tried:")
-PICTURES = 30 * 1024  # characters of pictures in a panel; the first one is always there
+PICTURES = 30 * 1024  # characters of pictures in a panel; the first is always included
 
 
 @dataclass(frozen=True, repr=False)
 class Shown(CheckResult):
-    """A verdict that shows itself: as a panel in a notebook, as text elsewhere.
+    """A verdict that displays itself: as a panel in a notebook, as text elsewhere.
 
-    ``notice`` stands in its place, and the verdict is folded below it; ``next_step`` is
-    where to go on from a right answer.
+    If there is a ``notice``, it is shown first, with the verdict folded below it.
+    ``next_step`` says where to go on after a right answer.
     """
 
     notice: str = ""
@@ -90,12 +90,13 @@ def as_text(verdict: CheckResult, next_step: NextStep | None = None) -> str:
 
 
 def _row_text(row: CaseGroup, verdict: CheckResult) -> list[str]:
+    """The lines of one row: its title, and the details of its first case."""
     lines = [f"  {sign(row.passed, row.is_partial)} {row.title}"]
     detail_lines = [str(line) for line in details(row.first, verdict)]
     if len(row.cases) > 1 and not row.passed:
         other_titles = clip_names([title_of(case) for case in row.cases[1:]])
         detail_lines.append(_("also: {cases}").format(cases=other_titles))
-    # An error has several lines, of any words.
+    # The message of an error may have several lines, of any content.
     return lines + [
         f"      {part}" for line in detail_lines for part in line.splitlines()
     ]
@@ -110,12 +111,12 @@ def as_html(
 
     A right answer is one line that unfolds. For a wrong one, the smallest input that
     fails is shown, or else the first cases that fail, with a picture; the others
-    unfold, with pictures as long as there is room. Whatever makes more than WORDS to
-    read at first sight is folded.
+    unfold, with pictures as long as there is room. If more than WORDS words would be
+    visible at first, further parts are folded.
 
     Args:
-        pictures: what `draw_pictures` gave for the verdict, if it was called before.
-        next_step: where to go on from a right answer.
+        pictures: what `draw_pictures` returned for the verdict, if it was called.
+        next_step: where to go on after a right answer.
     """
     if not verdict.results:
         return boxed(ORANGE, f"<div>{inline(verdict.note)}</div>")
@@ -144,7 +145,7 @@ def as_html(
 
 
 def draw_pictures(verdict: CheckResult) -> dict[str, str]:
-    """Draw the pictures that there is room for, by case, whatever the mistake is."""
+    """Draw the pictures of wrong cases that there is room for, by name of the case."""
     wrong = [row.first for row in rows(verdict) if not row.passed]
     wrong += [r for r in results(verdict) if not r.passed and r not in wrong]
     room, pictures = PICTURES, dict[str, str]()
@@ -191,13 +192,13 @@ def _points(verdict: CheckResult) -> str:
 
 
 def _aspects(verdict: CheckResult) -> list[str]:
-    """The line on points lost by aspect; none if the total says as much."""
+    """A list with the line on points lost by aspect; empty if the total is enough."""
     line = "" if verdict.passed else by_aspect(verdict.aspects)
     return [line] if line else []
 
 
 def _folded_points(line: str) -> str:
-    """ "Points lost: ..." as a line that opens."""
+    """Turn "Points lost: ..." into a line that unfolds."""
     head, colon, parts = line.partition(": ")
     return unfolding(html.escape(head), html.escape(parts)) if colon else line
 
@@ -229,11 +230,11 @@ def _smallest_lines(verdict: CheckResult) -> list[str]:
 
 
 def _smallest_html(verdict: CheckResult, first: CaseResult) -> str:
-    """The same, and the hint of the first case, which is folded."""
+    """The same as HTML, with the hint of the first case, as that case is folded."""
     if verdict.smallest is None:
         return ""
     table = compare_side_by_side(verdict.smallest).html
-    rule = "" if verdict.mistake else hint(first, verdict)  # else it asks a question
+    rule = "" if verdict.mistake else hint(first, verdict)  # a mistake asks already
     rule_html = f"<div>{inline(rule)}</div>" if rule else ""
     content = f"{html.escape(_(_SMALLEST))}{table}{rule_html}"
     return f'<div style="margin:.5em 0">{content}</div>'
@@ -246,7 +247,7 @@ def _row_html(
     is_first: bool,
     is_brief: bool = False,
 ) -> str:
-    """A row that opens: its first case in full, the others as rows within.
+    """A row that unfolds: its first case in full, and its other cases as inner rows.
 
     Args:
         is_brief: whether all but the first line on that case are folded.
@@ -303,6 +304,7 @@ def _details_html(
 
 
 def _picture(result: CaseResult) -> str:
+    """The picture of a wrong visible case; "" if there is none."""
     if result.case.hidden or result.passed:
         return ""
     for finding in result.findings:

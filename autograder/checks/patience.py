@@ -13,12 +13,12 @@ from autograder.checks.console import showable
 from autograder.checks.frontend import is_attended
 from autograder.checks.language import _
 
-FIRST, AGAIN = 5.0, 30.0  # seconds until it is said, and between the later times
+FIRST, AGAIN = 5.0, 30.0  # seconds until the first report, and between later ones
 
 
 @dataclass
 class Running:
-    """Which case of how many is being tried; 0 before the first."""
+    """The state of a running check: which case it is at, 0 before the first."""
 
     cases: int
     case: int = 0
@@ -26,7 +26,7 @@ class Running:
     started: float = field(default_factory=time.monotonic)
 
     def begin(self, title: str) -> None:
-        """Say that the next case begins."""
+        """Note that the next case begins."""
         self.case, self.title = self.case + 1, title
 
     def __str__(self) -> str:

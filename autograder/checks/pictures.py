@@ -1,7 +1,7 @@
 """Draw two tensors as inline SVG: heat maps, "who can see whom", bars, curves.
 
-Tensors are reduced to the matrix (or the line) with the largest difference first, so
-that no rank can break the drawing; callers come here only when the shapes agree.
+Tensors are first reduced to the matrix (or the row) with the largest difference, so
+that tensors of any rank can be drawn; both must have the same shape.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from autograder.checks.exercise import Case, Finding
 from autograder.checks.language import _, translate
 from autograder.checks.values import differing, worst
 
-CELL, LIMIT = 18, 24  # pixels a cell; rows and columns drawn at most
+CELL, LIMIT = 18, 24  # pixels per cell; most rows and columns that are drawn
 WIDTH = 240  # pixels of a matrix without numbers: three are side by side in a panel
-NUMBERS = 6 * LIMIT  # cells; in more of them nobody reads a number
-# Those of `figures.style`: 3 to 1 against light and dark pages.
+NUMBERS = 6 * LIMIT  # cells; a matrix of more shows no numbers
+# The colours of `figures.style`: a contrast of 3 to 1 on light and dark pages.
 BLUE, ORANGE, GREY = "15,128,200", "213,94,0", "128,128,128"
-# Of a colour: the least that is seen, and the most on which the page's ink is read.
+# Opacities: the faintest that can be seen, the strongest on which text can be read.
 FAINT, STRONG = 0.12, 0.52
 
 _Index = tuple[int | slice, ...]
@@ -30,7 +30,7 @@ _Index = tuple[int | slice, ...]
 
 @dataclass(frozen=True)
 class _Pair:
-    """Matrices that are drawn beside each other, where they differ, and their name."""
+    """Two matrices to draw side by side, a mask of where they differ, and a name."""
 
     expected: torch.Tensor
     actual: torch.Tensor
@@ -44,7 +44,7 @@ class _Pair:
 
 
 def picture(finding: Finding, case: Case) -> str:
-    """The picture that tells most about a wrong tensor, as HTML; "" if none would."""
+    """Draw the most informative picture of a wrong tensor, as HTML; "" for none."""
     expected, actual = finding.expected, finding.actual
     if not isinstance(expected, torch.Tensor) or not isinstance(actual, torch.Tensor):
         return ""
@@ -68,7 +68,7 @@ def picture(finding: Finding, case: Case) -> str:
 
 
 def _around(place: Sequence[int], shape: Sequence[int]) -> _Index:
-    """The index of a place's matrix (or line), cut to LIMIT rows and columns."""
+    """The index of an entry's matrix (or row), cut to LIMIT rows and columns."""
     starts = [max(0, index - LIMIT + 1) for index in place[-2:]]
     stops = map(min, shape[-2:], (start + LIMIT for start in starts))
     return (*place[:-2], *map(slice, starts, stops))
@@ -86,6 +86,8 @@ def _format_index(window: _Index, shape: Sequence[int]) -> str:
 
 
 def _who_sees_whom(pair: _Pair) -> str:
+    """Draw two masks, with the cells that are True filled."""
+
     def fill(value: float) -> str:
         return f"rgba({BLUE},{0.9 if value else 0.05})"
 
@@ -98,7 +100,7 @@ def _who_sees_whom(pair: _Pair) -> str:
 
 
 def _heat_maps(pair: _Pair) -> str:
-    """Both matrices in one scale; their difference in its own, as it may be small."""
+    """Draw both matrices on one scale; their difference, often small, on its own."""
     expected, actual, titles = pair.expected, pair.actual, pair.titles
     gap = actual.double() - expected.double()
     if not expected.is_floating_point():
@@ -121,12 +123,13 @@ def _heat_maps(pair: _Pair) -> str:
 
 
 def _largest(matrix: torch.Tensor) -> float:
+    """The largest absolute value among finite entries; 1 if that is 0."""
     finite = matrix[torch.isfinite(matrix)].double().abs()
     return (float(finite.max()) if finite.numel() else 0.0) or 1.0
 
 
 def _shades(matrix: torch.Tensor, most: float) -> Callable[[float], str]:
-    """Build the function from a value to a colour on which its number can be read."""
+    """Return a function that maps a value to a colour on which text can be read."""
     strongest = STRONG if _has_numbers(matrix) else 0.95
 
     def fill(value: float) -> str:
@@ -140,7 +143,7 @@ def _shades(matrix: torch.Tensor, most: float) -> Callable[[float], str]:
 
 
 def _has_numbers(matrix: torch.Tensor) -> bool:
-    """Whether there is room for a number in each cell; short ones need less."""
+    """Whether there is room for a number in each cell; integers need less."""
     if matrix.dtype == torch.bool or matrix.numel() > NUMBERS:
         return False
     return matrix.shape[1] <= 6 or not matrix.is_floating_point()
@@ -152,9 +155,9 @@ def _cells(
     title: str,
     wrong: torch.Tensor | None = None,
 ) -> str:
-    """A matrix as coloured cells, with numbers in them while there is room.
+    """Draw a matrix as coloured cells, with numbers if there is room.
 
-    Cells of one colour are one path: a panel is kept in every copy of the notebook.
+    Cells of one colour share a path, because panels make every notebook file larger.
     """
     rows, columns = matrix.shape
     roomy = _has_numbers(matrix)
@@ -185,17 +188,17 @@ def _texts(numbers: str) -> str:
 
 
 def _short(value: float) -> str:
-    """A number in a few letters; a small one is not rounded to zero."""
+    """Format a number in a few characters; small ones are not rounded to zero."""
     if not value or isinstance(value, int):
         return str(int(value))
     return f"{value:.0e}" if abs(value) < 0.005 else f"{value:.2f}"
 
 
-_Places = dict[str, list[tuple[int, int]]]  # of cells, by their colour
+_Places = dict[str, list[tuple[int, int]]]  # positions of cells, by colour
 
 
 def _paths(places: _Places, size: tuple[int, int], inset: float, stroke: str) -> str:
-    """Cells with a border, which lies inside of them."""
+    """Draw cells with a border inside their area."""
     if not places:
         return ""
     across, down = (f"{side - 2 * inset:g}" for side in size)
@@ -213,6 +216,7 @@ def _paths(places: _Places, size: tuple[int, int], inset: float, stroke: str) ->
 def _frame(
     width: float, height: float, content: str, title: str, legend: str = ""
 ) -> str:
+    """Put a drawing into an SVG element with a title, and a legend below it."""
     label = html.escape(title, quote=True)
     below = f'<div style="font-size:12px">{html.escape(legend)}</div>' if legend else ""
     return (
@@ -233,12 +237,12 @@ def _side_by_side(drawings: Iterable[tuple[str, str]], legend: str) -> str:
 
 
 def _bars(pair: _Pair, first: int) -> str:
-    """One row, like a query's attention weights: two bars for each entry."""
+    """Draw one row, like a query's attention weights, with two bars per entry."""
     lines = pair.expected[0].double().tolist(), pair.actual[0].double().tolist()
     low, high = _range((*lines[0], *lines[1], 0.0))
     slot = max(CELL, 360 // len(lines[0]) if len(lines[0]) > 8 else 2 * CELL)
     scale = 100 / ((high - low) or 1.0)
-    drawing = words = ""
+    drawing = labels = ""
     for place, (colour, line) in enumerate(zip((BLUE, ORANGE), lines, strict=True)):
         path = ""
         for i, value in enumerate(line):
@@ -248,12 +252,12 @@ def _bars(pair: _Pair, first: int) -> str:
                 path += f"M{x} {top:.1f}h{slot // 2 - 3}v{scale * abs(value):.1f}"
                 path += f"h{3 - slot // 2}z"
             else:
-                words += f'<text x="{x + slot // 4}" y="8">{value}</text>'
+                labels += f'<text x="{x + slot // 4}" y="8">{value}</text>'
         drawing += f'<path fill="rgb({colour})" d="{path}"/>'
     width = slot * len(lines[0])
     zero = 10 + scale * high
     drawing += f'<path stroke="rgb({GREY})" d="M0 {zero:.1f}h{width}"/>'
-    words += "".join(
+    labels += "".join(
         f'<text x="{i * slot + slot // 2}" y="124">{first + i}</text>'
         for i in range(len(lines[0]))
     )
@@ -261,11 +265,11 @@ def _bars(pair: _Pair, first: int) -> str:
         "{name}: blue, left = expected, orange, right = yours "
         "(from {low:.3g} to {high:.3g})"
     ).format(name=pair.name, low=low, high=high)
-    return _frame(width, 128, drawing + _texts(words), pair.name, legend)
+    return _frame(width, 128, drawing + _texts(labels), pair.name, legend)
 
 
 def _range(numbers: Iterable[float]) -> tuple[float, float]:
-    """The least and the largest of what is finite."""
+    """The smallest and the largest finite number; zeros if there is none."""
     finite = [*filter(math.isfinite, numbers)] or [0.0]
     return min(finite), max(finite)
 
@@ -273,7 +277,7 @@ def _range(numbers: Iterable[float]) -> tuple[float, float]:
 def _curves(
     expected: torch.Tensor, actual: torch.Tensor, place: Sequence[int], name: str
 ) -> str:
-    """The column (or the whole line) with the largest difference, over its rows."""
+    """Draw the column (or the vector) with the largest difference as two curves."""
     title = translate(name)
     if len(place) > 1:
         column: _Index = (*place[:-2], slice(None), place[-1])
@@ -294,6 +298,7 @@ def _curves(
 def _line(
     values: Sequence[float], low: float, high: float, colour: str, dashes: str
 ) -> str:
+    """Draw the finite values of one curve, scaled from ``low`` to ``high``."""
     span, step = (high - low) or 1.0, 340 / max(len(values) - 1, 1)
     points = " ".join(
         f"{10 + i * step:.1f},{120 - 110 * (v - low) / span:.1f}"

@@ -1,11 +1,11 @@
-"""What answers earn, by aspect: values, masks, what stays between calls, gradients ...
+"""What answers earn, by aspect: values, masks, repeated calls, gradients and others.
 
-Each case belongs to an aspect, and so do some of its answers: what an input holds
-afterwards, a gradient, what kind of thing came back. Which ones, the probe declares
-that reports them. An answer counts for its own aspect if the values beside it are
-right, and what everybody could answer if something else is: nothing trivial scores. Of
-several results, one may be a part of its own, which counts for itself: an aspect of no
-usual name. What damage to an aspect costs is said in one table (prices.py).
+Each case belongs to an aspect, but some of its answers may count for a different one:
+what an input holds afterwards, a gradient, the type of a result. The probe that reports
+them declares which. Such an answer earns points only if the results beside it are
+right, and an answer that anybody could give only if something else is right, so that
+nothing trivial scores. An exercise may also declare one of several results as an aspect
+with a name of its own. What a fault in an aspect costs is defined in prices.py.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from autograder.checks.ready_made import is_pytorchs
 from autograder.checks.values import same_but_dtype
 
 Credits = dict[str, dict[str, float]]  # by aspect, then by the name of the case
-SEQUENCE = "property_sequence"  # the case of several calls of an exercise's own probe
-RESULTS = ("values", "masks")  # aspects whose cases hold answers of other ones
-MINOR = frozenset(PRICES).difference(RESULTS)  # those that hold no results
+SEQUENCE = "property_sequence"  # the case that runs an exercise's probe several times
+RESULTS = ("values", "masks")  # aspects of results
+MINOR = frozenset(PRICES).difference(RESULTS)  # all others in the table
 
 
 def earned(
@@ -43,12 +43,12 @@ def earned(
     """By aspect, the points earned and the points possible.
 
     An exercise's points are divided over the aspects that its cases have; within an
-    aspect, cases count equally. Drawings of one case count once, and only together. If
+    aspect, cases count equally. All drawings of one case together count once. If
     nothing is right but open cases and answers that ship with the visible cases
-    (`open_parts`), nothing is earned. A case that could not be looked at, by the
-    sandbox's own word, earns nothing and costs nothing. Damage costs at least the price
-    of its aspect, in however few cases it shows. Where cases are `separate` tasks, a
-    wrong result costs its share only.
+    (`open_parts`), nothing is earned. A case that the sandbox reports as impossible to
+    try (``looked_at`` is False) neither earns nor costs anything. A fault costs at
+    least the price of its aspect, in however few cases it shows; but if cases are
+    `separate` tasks, a wrong result costs only its share.
     """
     unseen = {result.case.name for result in results if not result.looked_at}
     results = [result for result in results if result.case.name not in unseen]
@@ -64,7 +64,7 @@ def earned(
         aspect: solved * most[aspect] * sum(case_shares.values()) / len(case_shares)
         for aspect, case_shares in aspect_credits.items()
     }
-    if "limits" in points:  # they count as far as ordinary results are right
+    if "limits" in points:  # in proportion to the ordinary results that are right
         ordinary = {a: m for a, m in most.items() if _is_result(a)}
         right = sum(points[aspect] for aspect in ordinary)
         points["limits"] *= right / sum(ordinary.values()) if ordinary else 1.0
@@ -76,7 +76,7 @@ def earned(
 def _damaged_aspects(
     exercise: Exercise, results: Sequence[CaseResult], aspect_credits: Credits
 ) -> dict[float, list[str]]:
-    """The aspects in which something is wrong, by the least that it costs."""
+    """The aspects in which something is wrong, by the least share that this costs."""
     measured = {result.case.name for result in results if result.case.measure}
     wrong = [
         aspect
@@ -95,10 +95,10 @@ def _damaged_aspects(
 
 
 def _is_change(result: CaseResult) -> bool:
-    """Whether a call has left something changed.
+    """Whether a case shows that a call has changed something that it should not.
 
-    A sequence of all that a probe reports says nothing: what is wrong in one call is
-    wrong in the others, too.
+    The case that repeats a whole probe does not show it: what is wrong in one call is
+    wrong in the others as well.
     """
     return result.case.name != SEQUENCE and any(
         finding.problem and result.case.aspect_of(finding.name) == "calls"
@@ -107,7 +107,7 @@ def _is_change(result: CaseResult) -> bool:
 
 
 def _is_result(aspect: str) -> bool:
-    """Whether results count for an aspect, or a part of them."""
+    """Whether an aspect is one of results, or of a part of them."""
     return aspect in RESULTS or aspect not in PRICES
 
 
@@ -115,10 +115,10 @@ def _charge(
     least: float, damaged: Sequence[str], points: dict[str, float],
     most: dict[str, float],
 ) -> None:  # fmt: skip
-    """Take points until the least is lost, those of the damaged aspects first.
+    """Deduct points until the least is lost, from the damaged aspects first.
 
-    Where these are not enough, the first damaged one is given a larger share of the
-    exercise, and the others a smaller one.
+    If these have too few, the first damaged aspect is given a larger share of the
+    exercise's points, and the other aspects a smaller one.
     """
     due = least - (sum(most.values()) - sum(points.values()))
     for aspect in damaged:
@@ -136,9 +136,9 @@ def _charge(
 def credits(results: Iterable[CaseResult]) -> Credits:
     """The share that each case earns in each of its aspects.
 
-    Where a ready-made answer was called, in whichever case that showed, results are
-    worth as much as wrong ones: of PyTorch's, what is right beside them is still the
-    student's own; of the course's, nothing is.
+    If a ready-made answer was called in any case, all cases with results earn nothing.
+    If it was one of PyTorch's, the other cases still count as the student's own work;
+    if it was one of the course's, they earn nothing either.
     """
     aspect_credits: Credits = {}
     results = list(results)
@@ -157,7 +157,7 @@ def credits(results: Iterable[CaseResult]) -> Credits:
 
 
 def open_parts(cases: Iterable[Case]) -> set[tuple[str, str]]:
-    """The parts (case, aspect) that anyone who has read what ships could answer."""
+    """The parts (case, aspect) that can be answered from the files that ship."""
     return {
         (case.name, aspect)
         for case in cases
@@ -166,17 +166,17 @@ def open_parts(cases: Iterable[Case]) -> set[tuple[str, str]]:
 
 
 def possible(exercise: Exercise, present: Iterable[str]) -> dict[str, float]:
-    """The points of an exercise, divided over the aspects that are present."""
+    """The points of an exercise, divided over the given aspects."""
     return {a: exercise.points * share for a, share in divide(present).items()}
 
 
 def parts_of(case: Case) -> set[str]:
-    """The aspects of no usual name that some of a case's answers count for."""
+    """Those aspects of a case's answers that are not in `PRICES`: parts of results."""
     return set(case.aspects.values()) - PRICES.keys()
 
 
 def aspects(case: Case) -> list[str]:
-    """The aspects that a case's answers belong to, its own one first."""
+    """The aspects for which a case's answers count, its own one first."""
     if case.measure:
         return [case.aspect]
     answer_aspects = dict.fromkeys(case.aspect_of(name) for name in case.expected)
@@ -202,10 +202,10 @@ def _shares(result: CaseResult) -> dict[str, float]:
 
 
 def _aspect_of_damage(case: Case, finding: Finding) -> str:
-    """The aspect that a wrong answer counts for: what is damaged, not where it shows.
+    """The aspect in which a wrong answer is at fault, which may not be its own.
 
-    A right number of another dtype is a fault in form, and NaN out of ordinary numbers
-    is a wrong result also where inputs are unusual.
+    A right number of the wrong dtype is a fault in form, and NaN from finite inputs is
+    a wrong result even if these inputs are unusual.
     """
     if finding.problem == RENAMED:
         return "names"

@@ -1,8 +1,8 @@
-"""What each kind of damage costs: one table for all exercises.
+"""How many points each kind of fault costs: one table for all exercises.
 
-Points are divided over aspects by weight, and within an aspect over its cases. Damage
-that spoils a result in ordinary use costs at least half, in however few cases it shows;
-damage that leaves ordinary results right costs a tenth to a fifth, all of it together.
+Points are divided over aspects by weight, and within an aspect over its cases. Faults
+that spoil results in ordinary use cost at least half, in however few cases they show;
+faults that leave ordinary results right cost a tenth to a fifth, all of them together.
 PyTorch is not imported, because reports do not need it.
 """
 
@@ -19,11 +19,12 @@ RENAMED_ARGUMENT = 0.05
 
 @dataclass(frozen=True)
 class Price:
-    """What damage to an aspect costs, in shares of an exercise's points.
+    """What a fault in an aspect costs, in shares of an exercise's points.
 
-    ``least`` is lost in any case. An aspect that is ``small`` costs no more than
-    `FIFTH` together with all other small ones. ``word`` stands in a verdict, ``damage``
-    in the table that students read.
+    ``weight`` is the aspect's weight in dividing the points, and ``least`` the smallest
+    loss for any fault. All ``small`` aspects together cost no more than `FIFTH`.
+    ``word`` names the aspect in a verdict, and ``damage`` describes the fault in the
+    table that students read.
     """
 
     weight: float
@@ -75,17 +76,17 @@ PRICES = {
         True,
     ),
 }  # fmt: skip
-# A part of the results, which counts for itself.
+# The price of one of several results that an exercise declares as an aspect.
 PART = Price(4.0, HALF, "", "one of several results is wrong")
 
 
 def price(aspect: str) -> Price:
-    """The price of damage to an aspect; one of no usual name is a part of results."""
+    """The price of a fault in an aspect; an unknown name is a part of the results."""
     return PRICES.get(aspect, PART)
 
 
 def divide(present: Iterable[str]) -> dict[str, float]:
-    """Divide an exercise over the aspects that are present: shares that sum to one."""
+    """Divide an exercise's points over the given aspects: shares that sum to one."""
     weights = {aspect: price(aspect).weight for aspect in present}
     rest = 1.0 - RENAMED_ARGUMENT if "names" in weights else 1.0
     small = sum(weight for a, weight in weights.items() if price(a).small)

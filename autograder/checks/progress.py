@@ -1,8 +1,8 @@
-"""What a student has solved so far, in one small file beside the notebook.
+"""Store what a student has solved so far in one small file beside the notebook.
 
-It is written in a notebook that a person runs, and nowhere else: not by programs that
-run notebooks (the build, nbgrader's Validate), and never while grading. What it holds
-is shown, and decides nothing.
+The file is written only when a person runs the notebook: not by programs that run
+notebooks (the build, nbgrader's Validate), and never while grading. Its content is
+only for display, and earns no points.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from autograder.checks.language import _
 from autograder.checks.words import PROGRESS
 
 _FORMAT = 1
-_LARGEST = 1_000_000  # bytes: a file of ours has a tenth of that at most
+_LARGEST = 1_000_000  # bytes: ten times what the course itself would write
 _UNREADABLE = (
     OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError,
 )  # fmt: skip
-_MOST = 10.0  # times its points, that an exercise gives with a bonus
-_DRIVE = Path("/content/drive/MyDrive")  # Google's, in Colab, once it is mounted
+_MOST = 10.0  # an exercise's largest share of its points, with a bonus
+_DRIVE = Path("/content/drive/MyDrive")  # Google Drive in Colab, once it is mounted
 
 
 class ProgressFileError(OSError):
-    """The file holds something else than a student's progress; the text says so."""
+    """The progress file cannot be read or written; the text says why."""
 
 
 @dataclass(frozen=True)
 class Earlier:
     """The last verdict on an exercise, of this session or an earlier one.
 
-    ``share`` is the share of the points, ``cases`` is like "13 of 14"; ``source`` is a
-    digest of the cell that defined ``target``, "" for an object without one.
+    ``share`` is the share of the points, ``cases`` is like "13 of 14"; ``target`` is
+    the answer's name, and ``source`` a digest of the cell that defined it, "" if none.
     """
 
     share: float
@@ -47,7 +47,7 @@ class Earlier:
 
 
 def find_folder() -> Path | None:
-    """Find the folder of the file; None where nothing is to be remembered."""
+    """Find the folder of the file; None if no progress should be stored."""
     if not is_attended():
         return None
     if "google.colab" not in sys.modules:
@@ -57,7 +57,7 @@ def find_folder() -> Path | None:
 
 
 def lasts(folder: Path) -> bool:
-    """Whether the folder outlives the session: Colab's own does not."""
+    """Whether the folder outlives the session, which Colab's local disk does not."""
     return "google.colab" not in sys.modules or folder.is_relative_to(_DRIVE)
 
 
@@ -65,7 +65,7 @@ def read(folder: Path) -> dict[str, Earlier]:
     """Read the last verdict on each exercise, by name; {} if there is no file.
 
     Raises:
-        ProgressFileError: it is broken, or is not the course's.
+        ProgressFileError: it is damaged, or is not a progress file.
     """
     path = folder / PROGRESS
     if not path.is_file():
@@ -89,6 +89,7 @@ def read(folder: Path) -> dict[str, Earlier]:
 
 
 def _earlier(entry: Mapping[str, object]) -> Earlier:
+    """Read a stored verdict, after checking its types and its share."""
     share, passed, cases, target, source = (
         entry[field.name] for field in fields(Earlier)
     )
@@ -100,10 +101,10 @@ def _earlier(entry: Mapping[str, object]) -> Earlier:
 
 
 def read_all(folder: Path) -> dict[str, Earlier]:
-    """Read the file of a folder and those of the folders beside it.
+    """Read the files of a folder and of the folders beside it, and merge them.
 
-    nbgrader gives each unit a folder of its own. A file that cannot be read there, or
-    that belongs to somebody else, is left out.
+    nbgrader gives each unit a folder of its own. A file that cannot be read, or that
+    belongs to a different user, is left out.
     """
     verdicts: dict[str, Earlier] = {}
     for path in sorted(folder.parent.glob(f"*/{PROGRESS}")):
@@ -115,7 +116,7 @@ def read_all(folder: Path) -> dict[str, Earlier]:
 def _are_of_one_owner(first: Path, second: Path) -> bool:
     try:
         return first.stat().st_uid == second.stat().st_uid
-    except OSError:  # it is gone, or not ours to look at
+    except OSError:  # it is gone, or may not be accessed
         return False
 
 
@@ -131,7 +132,7 @@ def keep(folder: Path, name: str, verdict: Earlier) -> None:
     """Add a verdict to the file.
 
     Raises:
-        ProgressFileError: it is broken, foreign, or cannot be written.
+        ProgressFileError: it is damaged, not a progress file, or cannot be written.
     """
     _write(folder, read(folder) | {name: verdict})
 
@@ -146,6 +147,7 @@ def forget(folder: Path) -> None:
 
 
 def _write(folder: Path, verdicts: Mapping[str, Earlier]) -> None:
+    """Write the file by way of a temporary one, so that it is never half-written."""
     entries = {name: asdict(verdict) for name, verdict in sorted(verdicts.items())}
     text = json.dumps({"format": _FORMAT, "exercises": entries}, indent=1)
     part = folder / f"{PROGRESS}.{os.getpid()}.part"

@@ -1,8 +1,8 @@
-"""Notice ready-made answers: functions that do what an exercise asks one to write.
+"""Notice ready-made answers: functions that do what students are asked to write.
 
-An exercise lists them by name. While one of its cases runs, PyTorch reports each of its
-functions and operators, and Python each call: whichever of these is on the list is
-noted. Nothing is refused, so that all other code runs as it always does.
+An exercise lists them by name. While one of its cases runs, PyTorch reports calls of
+its functions and operators, and Python's profiler reports all calls; those on the list
+are noted. No call is refused, so that all code runs as usual.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def describe_unnoticed(name: str) -> str:
         function = inspect.unwrap(pkgutil.resolve_name(name))
     except AttributeError:
         return "there is no such thing"
-    except ImportError:  # a package that some have
+    except ImportError:  # an optional package that is not installed
         return ""
     if isinstance(function, ModuleType | type):
         return ""
@@ -57,7 +57,7 @@ def listing(names: Collection[str]) -> dict[str, Value]:
 
 
 def split(inputs: Answers) -> tuple[Answers, tuple[str, ...]]:
-    """A case's inputs without the list, and the names on it."""
+    """Separate the list of names to watch from a case's inputs."""
     listed = inputs.get(LISTED)
     if not isinstance(listed, str):
         return inputs, ()
@@ -66,7 +66,7 @@ def split(inputs: Answers) -> tuple[Answers, tuple[str, ...]]:
 
 
 def report(called: Collection[str]) -> dict[str, Value]:
-    """What a watched case answers beside its results: nothing, or what was called."""
+    """The answer that reports which listed names were called; {} if none were."""
     return {CALLED: BETWEEN.join(sorted(called))} if called else {}
 
 
@@ -77,7 +77,7 @@ def reported(answers: Answers, names: Collection[str]) -> list[str]:
 
 
 def with_listed_only(answers: Answers, names: Collection[str]) -> Answers:
-    """The answers without the names of calls that are not listed: a sandbox's words."""
+    """Drop unlisted names from the reported calls: a sandbox may report anything."""
     if CALLED not in answers:
         return answers
     remaining = {name: value for name, value in answers.items() if name != CALLED}
@@ -86,9 +86,9 @@ def with_listed_only(answers: Answers, names: Collection[str]) -> Answers:
 
 @contextlib.contextmanager
 def noting_calls(names: Collection[str]) -> Iterator[set[str]]:
-    """Collect the listed names that are called meanwhile.
+    """Collect the listed names that are called in this context.
 
-    Threads that are started meanwhile are watched, too, as far as Python sees calls.
+    Threads that are started in it are watched as well, but only by Python's profiler.
     """
     notes, modes = _Notes(names), contextlib.ExitStack()
     before, before_in_threads = sys.getprofile(), threading.getprofile()
@@ -105,12 +105,12 @@ def noting_calls(names: Collection[str]) -> Iterator[set[str]]:
         threading.setprofile(before_in_threads)
         try:
             modes.close()
-        except Exception:  # they are not there any more
+        except Exception:  # the code has removed them: assume that it called everything
             notes.called.update(names)
 
 
 class _Notes:
-    """Which listed names were called, by the names of functions and by their code."""
+    """Notes which listed names are called, by the names of functions and their code."""
 
     def __init__(self, names: Collection[str]):
         self.called: set[str] = set()
@@ -139,12 +139,13 @@ class _Notes:
                 self._known_code[code] = self._match_code(code)
             self.called.update(self._known_code[code])
         elif event == "c_call":
-            if function is sys.setprofile:  # whoever ends this has something to hide
+            if function is sys.setprofile:  # ending the watch counts as calling all
                 self.called.update(() if self.is_over else self._names)
             elif _is_in_pytorch(function):
                 self.note(function.__name__)
 
     def _match_code(self, code: CodeType) -> list[str]:
+        """The listed names that a call of this code stands for."""
         path = _dotted(code)
         names = [n for n in self._courses if _contains(path, n)]
         if path.startswith("torch."):
@@ -154,20 +155,22 @@ class _Notes:
 
 
 def _pattern(name: str) -> Callable[[str], object]:
-    """Whether a name has the words of a listed one's last part, in their order.
+    """Return a function that finds the words of a listed name, in order, in a name.
 
-    A fused operator has them, too: `_scaled_dot_product_flash_attention_for_cpu`.
+    Only the last part of the listed name counts. The names of fused operators match as
+    well: `_scaled_dot_product_flash_attention_for_cpu`.
     """
     words = name.rpartition(".")[2].split("_")
     return re.compile(".*".join(map(re.escape, words))).search
 
 
 def _contains(path: str, name: str) -> bool:
+    """Whether a dotted path contains all parts of a dotted name, in a row."""
     return f".{name}." in f".{path}."
 
 
 def _dotted(code: CodeType) -> str:
-    """The dotted name of the module that code is from, however it was imported."""
+    """The dotted name of a function's module and itself, however it was imported."""
     path = re.split(r"[/\\]", code.co_filename.removesuffix(".py"))
     ours = (ENGINE.name, PACKAGE)
     for folder in ("site-packages", "dist-packages", *ours):
@@ -179,7 +182,7 @@ def _dotted(code: CodeType) -> str:
 
 
 def _is_in_pytorch(function: Any) -> bool:
-    """Whether a function in C is PyTorch's, a method of its tensors included."""
+    """Whether a function written in C is PyTorch's or a method of its tensors."""
     owner = getattr(function, "__self__", None)
     kind = owner if isinstance(owner, type) else type(owner)
     module = getattr(function, "__module__", None) or kind.__module__
@@ -187,7 +190,7 @@ def _is_in_pytorch(function: Any) -> bool:
 
 
 class _Functions(TorchFunctionMode):
-    """Notes PyTorch's functions and methods, also those that are called from C."""
+    """Notes calls of PyTorch's functions and methods, including calls from C."""
 
     def __init__(self, notes: _Notes):
         super().__init__()
@@ -201,7 +204,7 @@ class _Functions(TorchFunctionMode):
 
 
 class _Operators(TorchDispatchMode):
-    """Notes the operators that PyTorch's functions end in, by whatever way."""
+    """Notes calls of PyTorch's low-level operators, which all its functions use."""
 
     def __init__(self, notes: _Notes):
         super().__init__()  # type: ignore[no-untyped-call]

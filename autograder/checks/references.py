@@ -1,7 +1,7 @@
-"""Reference files: a drawing of a unit's exercises, as data and never as code.
+"""Reference files: the cases of a unit's exercises, as data and never as code.
 
-``UNIT.safetensors`` holds what is compared: inputs, right answers and those of
-mistakes. ``UNIT.json`` beside it holds what is said: titles, points, hints, sentences.
+``UNIT.safetensors`` holds what is compared: inputs, correct answers and those of
+mistakes. ``UNIT.json`` beside it holds what is shown: titles, points, hints, messages.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TENSORS, TEXT = ".safetensors", ".json"
 
 
 def pack(exercises: Iterable[Exercise]) -> dict[str, bytes]:
-    """The exercises as two files, by suffix; equal for equal exercises.
+    """Serialise exercises as two files, by suffix; equal exercises give equal bytes.
 
     Tensors are stored under ``unit/exercise/case/role/name``, other answers as JSON
     under one metadata key (with several, their order in the file would be arbitrary).
@@ -63,7 +63,7 @@ def _describe_mistake(mistake: Mistake) -> dict[str, Any]:
 
 
 def _describe_exercise(exercise: Exercise) -> dict[str, Any]:
-    """The texts of an exercise and of its cases."""
+    """The fields of an exercise and of its cases, apart from answers."""
     return {
         "name": exercise.name,
         "title": exercise.title,
@@ -79,7 +79,7 @@ def _describe_exercise(exercise: Exercise) -> dict[str, Any]:
 
 
 def _describe_case(case: Case) -> dict[str, Any]:
-    """The texts of a case: whatever is not a default."""
+    """The fields of a case apart from its answers, unless they have default values."""
     return {
         field.name: value
         for field in _TEXT_FIELDS
@@ -88,12 +88,13 @@ def _describe_case(case: Case) -> dict[str, Any]:
 
 
 def _usual(field: Field[Any]) -> object:
+    """The default value of a field."""
     factory = field.default_factory
     return field.default if factory is MISSING else factory()
 
 
 def _pack_cases(exercise: Exercise, tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
-    """Per case and role, how each answer is kept."""
+    """Describe each stored answer, by case and role; add the tensors to ``tensors``."""
     return {
         case.name: stored_answers.pack(case, f"{exercise.name}/{case.name}/", tensors)
         for case in (*exercise.cases, *exercise.small)
@@ -120,16 +121,17 @@ def read(path: Path, name: str = "") -> dict[str, Exercise]:
 
 
 def _stamp(path: Path) -> tuple[int, int]:
+    """A file's time and size, by which a change is noticed."""
     stat = path.stat()
     return stat.st_mtime_ns, stat.st_size
 
 
 @contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
-    """Switch Python's garbage collection off for a while.
+    """Switch Python's garbage collector off for a while.
 
-    It begins when many objects are made, as they are here, and walks through all of
-    PyTorch's: that takes longer than reading a file, and frees nothing.
+    It would start because many objects are created here, and visit all of PyTorch's:
+    that takes longer than reading a file, and frees nothing.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -143,6 +145,7 @@ def _uncollected() -> Iterator[None]:
 @functools.lru_cache(maxsize=8)  # a notebook asks for the same exercise again and again
 @_uncollected()
 def _read(path: Path, name: str, *_changed: tuple[int, int]) -> dict[str, Exercise]:
+    """Read a reference file; with other stamps, the cached result is not used."""
     document = json.loads(path.with_suffix(TEXT).read_text(encoding="utf-8"))
     if document["format"] != _FORMAT:
         raise ValueError(f"format {document['format']}")
@@ -158,6 +161,7 @@ def _read(path: Path, name: str, *_changed: tuple[int, int]) -> dict[str, Exerci
 def _read_exercise(
     entry: dict[str, Any], answers: dict[str, Any], file: safe_open
 ) -> Exercise:
+    """Restore an exercise from its texts, its stored answers and its tensors."""
     name = entry["name"]
     cases, small = (
         tuple(
@@ -193,13 +197,14 @@ def points(unit: str) -> dict[str, float]:
 
 
 def _heads(unit: str) -> dict[str, tuple[str, float]]:
+    """The title and the points of each of a unit's exercises, by name."""
     path = FOLDER / "public" / f"{unit}{TEXT}"
     return _read_heads(path, _stamp(path)) if path.is_file() else {}
 
 
 @functools.lru_cache
 def _read_heads(path: Path, _changed: tuple[int, int]) -> dict[str, tuple[str, float]]:
-    """Read the file once, since a page asks for titles and points at every cell."""
+    """Read the file only once, since titles and points are needed again and again."""
     document = json.loads(path.read_text(encoding="utf-8"))
     return {
         entry["name"]: (entry["title"], entry["points"])

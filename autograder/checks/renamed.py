@@ -1,8 +1,9 @@
-"""Arguments of other names than the task's: they are passed by position.
+"""Accept arguments that a student has renamed, by matching them by position.
 
-A call by name fails where a student's function names the argument otherwise. Such a
-case is asked once more with the names of the task, in their order: whoever calls then
-passes by position what the task calls by a name, and the rest is graded as usual.
+A call by keyword fails if a student's function has a different name for the argument.
+Such a case is asked once more, together with the task's names in their order: each of
+these is then passed as the student's argument at the same position, and the rest is
+graded as usual.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from autograder.checks.exercise import (
 )
 from autograder.checks.language import _
 
-LISTED = "names_of_arguments"  # the input that lists them, if they are to be adapted
+LISTED = "names_of_arguments"  # the input that lists the task's names of arguments
 Arguments = Mapping[str, Sequence[str]]  # by function, or by class and method
 _REFUSED = re.compile(r"^TypeError: .*unexpected keyword argument")
 
@@ -38,7 +39,7 @@ def ask_by_position(
     answers: Mapping[Case, Answers],
     ask: Callable[[Case], Answers],
 ) -> dict[Case, Answers]:
-    """Ask again wherever a name was refused, and keep the answers if that helps."""
+    """Ask again for cases in which a keyword was refused; keep answers if it helps."""
     listed = {LISTED: json.dumps({k: [*v] for k, v in exercise.arguments.items()})}
     adapted = dict(answers)
     for case, case_answers in answers.items():
@@ -52,9 +53,10 @@ def ask_by_position(
 def note(
     results: tuple[CaseResult, ...],
 ) -> tuple[tuple[CaseResult, ...], Mistake | None]:
-    """Say of the first result that needed it that an argument was passed by position.
+    """Report a renamed argument in the first result in which it was found.
 
-    Once is enough: the other cases are judged by what they answer.
+    Returns the results and the mistake. Only one result is charged with it: the other
+    cases are judged by their answers.
     """
     for place, result in enumerate(results):
         names = str(result.answers.get(RENAMED, "")).split()
@@ -71,7 +73,7 @@ def note(
 
 
 def split(inputs: Answers) -> tuple[Answers, Arguments]:
-    """A case's inputs without the list, and the names on it."""
+    """Separate the list of argument names from a case's inputs."""
     if LISTED not in inputs:
         return inputs, {}
     remaining = {name: value for name, value in inputs.items() if name != LISTED}
@@ -82,7 +84,8 @@ def adapt(answer: Any, arguments: Arguments, renamed: dict[str, str]) -> Any:
     """Wrap functions, or a class, so that calls by the task's names reach them.
 
     Args:
-        renamed: notes the student's name of each argument that was passed like this.
+        renamed: receives the student's name of each argument that was matched by
+            position, under the task's name.
     """
     if isinstance(answer, tuple):
         return tuple(adapt(part, arguments, renamed) for part in answer)
@@ -102,6 +105,7 @@ def adapt(answer: Any, arguments: Arguments, renamed: dict[str, str]) -> Any:
 def _by_position(
     function: Callable[..., Any], names: Sequence[str], renamed: dict[str, str]
 ) -> Callable[..., Any]:
+    """Wrap a function so that the task's names reach its parameters by position."""
     try:
         parameters = [*inspect.signature(function).parameters]
     except (TypeError, ValueError):
@@ -122,5 +126,5 @@ def _by_position(
 
 
 def report(renamed: Mapping[str, str]) -> dict[str, str]:
-    """What a case answers beside its results: nothing, or an argument's two names."""
+    """The answer that reports a renamed argument by its two names; {} if none is."""
     return {RENAMED: " ".join(next(iter(renamed.items())))} if renamed else {}

@@ -1,7 +1,7 @@
-"""What is told of each case of a verdict, and which cases are told together.
+"""Describe the cases of a verdict, and group those that are described together.
 
-Cases that fail in the same way are one row, and so are those that pass. The words are
-the course's or the student's: only the former are marked up.
+Cases that fail in the same way are one row, and so are those that pass. Marks such as
+`code` and *emphasis* are interpreted in the course's words only, not in the student's.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from autograder.checks.exercise import CALLED, RAISED, CaseResult, CheckResult, 
 from autograder.checks.language import _, translatable, translate
 from autograder.checks.properties import what_was_seen
 
-SHOWN = 2  # findings of a case that are told in full
-LISTED = 5  # and how many are named at all, of findings or of cases
+SHOWN = 2  # findings of a case that are described in full
+LISTED = 5  # findings or cases that are named at all
 
 
 def inline(text: str) -> str:
@@ -31,13 +31,16 @@ def inline(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """An error's words as HTML: `code`, and nothing else that could be a mark."""
+    """An error's words as HTML: `code` is marked up, and everything else escaped."""
     parts = html.escape(text).split("`")
     return "".join(f"<code>{p}</code>" if i % 2 else p for i, p in enumerate(parts))
 
 
 class Line(NamedTuple):
-    """A line of text, and a line of the student's code behind it."""
+    """A line of text, with a line of the student's code after it if there is one.
+
+    ``marked_up`` turns the text into HTML.
+    """
 
     text: str
     code: str = ""
@@ -54,7 +57,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class CaseGroup:
-    """Cases of which the same is to be told; the first one is told in full."""
+    """Cases with the same description, of which the first is shown in full."""
 
     cases: tuple[CaseResult, ...]
 
@@ -103,8 +106,9 @@ def results(verdict: CheckResult) -> list[CaseResult]:
 
 
 def rows(verdict: CheckResult) -> list[CaseGroup]:
-    """What failed, in the order of the cases; then what passed with a remark; then all
-    others, as one row.
+    """Group a verdict's cases: failures, passed cases with a remark, and all others.
+
+    Cases that fail in the same way are one row, as are all that pass without remark.
     """
     failed: dict[object, list[CaseResult]] = {}
     remarked, passed = list[CaseGroup](), list[CaseResult]()
@@ -120,9 +124,9 @@ def rows(verdict: CheckResult) -> list[CaseGroup]:
 
 
 def _failure(result: CaseResult) -> object:
-    """What equal failures have in common, whatever their numbers.
+    """A key that is the same for similar failures, whatever their numbers.
 
-    For a hidden case, this is only what the student is told: what is wrong, not how.
+    For a hidden case, it holds only what the student may know: what is wrong, not how.
     """
     case = result.case
     if case.measure:
@@ -134,9 +138,9 @@ def _failure(result: CaseResult) -> object:
 
 
 def _error(finding: Finding) -> str:
-    """An error without what is special about a case: its kind, and where it arose.
+    """An error without the details of a case: its type, and the line that raised it.
 
-    One of ours is a sentence without a kind; only its numbers are a case's own.
+    An error of ours is a sentence without a type, in which only numbers are details.
     """
     if finding.problem != RAISED:
         return ""
@@ -146,10 +150,10 @@ def _error(finding: Finding) -> str:
 
 
 def details(result: CaseResult, verdict: CheckResult) -> list[Line]:
-    """What went wrong in a case; of a hidden case neither inputs nor numbers.
+    """Say what went wrong in a case; for a hidden case, without inputs and numbers.
 
-    How good a measured answer is (BLEU) gives nothing away, so it is told even of a
-    right answer. So is the reason why a case could not be looked at.
+    A measured value (BLEU, say) gives nothing away, so it is shown even for a right
+    answer, and so is the reason why a case could not be tried.
     """
     wrong = [
         finding for finding in result.findings if finding.problem or finding.message
@@ -168,14 +172,14 @@ def details(result: CaseResult, verdict: CheckResult) -> list[Line]:
 
 
 def hint(result: CaseResult, verdict: CheckResult) -> str:
-    """The rule that a wrong case is about, "" where it would not help."""
+    """The rule that a wrong case is about; "" if it would not help."""
     if result.passed or not _is_hinted(result, verdict):
         return ""
     return _("Hint: {rule}").format(rule=_(result.case.hint))
 
 
 def clip_names(names: list[str], most: int = LISTED) -> str:
-    """Join the first names, which may have commas, and count the others."""
+    """Join the first names by semicolons, as they may have commas; count the others."""
     omitted, line = len(names) - most, "; ".join(names[:most])
     if omitted <= 0:
         return line
@@ -185,10 +189,10 @@ def clip_names(names: list[str], most: int = LISTED) -> str:
 def _is_hinted(result: CaseResult, verdict: CheckResult) -> bool:
     """Whether to show a case's hint: no mistake is named, and no error ended the case.
 
-    A hint speaks of what sets its case apart. If most ordinary cases fail, that is not
-    the reason: then only the hint of the simplest one is shown, and only if no symptom
-    of all cases was recognised. The hint of a general property is shown only if all
-    ordinary cases are right.
+    A hint is about what sets its case apart. If most ordinary cases fail, that cannot
+    be the reason: then only the hint of the first wrong case is shown, and only if no
+    symptom was recognised. The hint of a general property is shown only if all ordinary
+    cases are right.
     """
     if verdict.mistake:
         raised = any(finding.problem == RAISED for finding in result.findings)
@@ -206,6 +210,7 @@ def _is_hinted(result: CaseResult, verdict: CheckResult) -> bool:
 
 
 def _finding_lines(wrong: Iterable[Finding], result: CaseResult) -> Iterator[Line]:
+    """Describe findings, without numbers if the case is hidden and not measured."""
     measured = bool(result.case.measure)
     hidden = result.case.hidden and not measured
     for finding in wrong:

@@ -1,4 +1,4 @@
-"""How far a student has come: verdicts of this session, and those kept before it."""
+"""How far a student has come: verdicts of this session, and of earlier ones."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ SIGNS = {True: "✓", False: "✗", None: "·"}  # passed, failed, open
 
 @dataclass(frozen=True)
 class ExerciseScore:
-    """One exercise: ``passed`` is None as long as there is nothing to check.
+    """A student's state in one exercise.
 
-    ``cases`` says how many of its cases passed, ``remark`` what to know about it,
-    ``aspects`` where points were lost, ``number`` ("4.2") and ``place`` where it is in
-    the notebook.
+    ``passed`` is None as long as there is no verdict on the present answer. ``cases``
+    says how many cases passed, ``remark`` what else to know, and ``aspects`` for which
+    aspects points were lost; ``number`` ("4.2") and ``place`` say where the exercise is
+    in the notebook.
     """
 
     title: str
@@ -50,7 +51,7 @@ class ExerciseScore:
 
 
 def row_of(verdict: CheckResult) -> ExerciseScore:
-    """What is kept of a verdict: none of its tensors."""
+    """Extract from a verdict what is kept of it, without any tensors."""
     cases = results(verdict)
     if not cases:
         return ExerciseScore(
@@ -71,15 +72,15 @@ def row_of(verdict: CheckResult) -> ExerciseScore:
 
 
 def next_step(rows: Mapping[str, ExerciseScore], after: str = "") -> NextStep | None:
-    """The next exercise that is open, on the short path if one is open there.
+    """The next open exercise, on the short path if one is open there.
 
-    After an exercise that is not on the path it is the next one in the notebook, with
-    the path's beside it. That the path is done is said in a summary and after its own
-    exercises, not after every exercise beyond it.
+    After an exercise that is not on the path, it is the next one in the notebook,
+    together with the next one on the path. That the path is done is reported in a
+    summary and after exercises of the path, but not after every exercise beyond it.
 
     Args:
         rows: a unit's exercises, by name.
-        after: the exercise from which to go on; "" for the first.
+        after: the exercise after which to search; "" to start at the first.
     """
     names = list(rows)
     start = names.index(after) + 1 if after in rows else 0
@@ -101,12 +102,12 @@ def next_step(rows: Mapping[str, ExerciseScore], after: str = "") -> NextStep | 
 
 
 class Scorecard:
-    """What is known of each exercise; a file beside the notebook remembers it."""
+    """The state of each exercise, which a file beside the notebook remembers."""
 
     def __init__(self) -> None:
-        self._rows: dict[str, ExerciseScore] = {}  # the last verdict of this session
-        self._kept: dict[str, Earlier] = {}  # the same, as the file has it
-        self.problem = ""  # with the file, if there is one
+        self._rows: dict[str, ExerciseScore] = {}  # the last verdicts of this session
+        self._kept: dict[str, Earlier] = {}  # the same, in the form of the file
+        self.problem = ""  # what is wrong with the file, if anything
 
     @property
     def unit(self) -> str:
@@ -115,11 +116,11 @@ class Scorecard:
         return last or contents.this_unit()
 
     def note(self, verdict: CheckResult, answer: object) -> None:
-        """Remember a verdict; that on a stub does not replace what the file holds."""
+        """Remember a verdict; one on a stub does not replace what the file holds."""
         if not verdict.max_points:
             return  # there is no such exercise
         if not verdict.results and not verdict.unsolved:
-            return  # it was not tried to its end
+            return  # the check did not run to its end
         row = self._rows[verdict.exercise] = row_of(verdict)
         if verdict.unsolved:
             return
@@ -130,15 +131,15 @@ class Scorecard:
         self._kept[verdict.exercise] = earlier
         if (folder := progress.find_folder()) is None:
             return
-        self._tell(lambda: progress.keep(folder, verdict.exercise, earlier))
+        self._try_file(lambda: progress.keep(folder, verdict.exercise, earlier))
         if contents.contents_of(verdict.exercise.partition("/")[0]).attempts:
             mistake = verdict.mistake.name if verdict.mistake else ""
             attempt = attempts.new_attempt(verdict.exercise, share, mistake)
-            with contextlib.suppress(OSError):  # the progress file has said it
+            with contextlib.suppress(OSError):  # reported already for the progress file
                 attempts.keep(folder, attempt)
 
     def rows(self, unit: str) -> dict[str, ExerciseScore]:
-        """A unit's exercises in their order, by name; without those that are given."""
+        """A unit's exercises in order, by name; not those whose solution is given."""
         folder = progress.find_folder()
         return self._table(unit, progress.or_nothing(folder) if folder else {})
 
@@ -151,10 +152,11 @@ class Scorecard:
     def _table(
         self, unit: str, stored: Mapping[str, Earlier]
     ) -> dict[str, ExerciseScore]:
+        """A unit's exercises that have points, by name; ``stored``: from the file."""
         verdicts, unit_contents = {**stored, **self._kept}, contents.contents_of(unit)
         titles, table = references.titles(unit), {}
         for name, points in references.points(unit).items():
-            if not points:  # it is given
+            if not points:  # its solution is given
                 continue
             place = unit_contents.places.get(name)
             table[name] = replace(
@@ -168,6 +170,7 @@ class Scorecard:
     def _row(
         self, name: str, title: str, points: float, earlier: Earlier | None
     ) -> ExerciseScore:
+        """The state of one exercise; ``earlier`` is the last verdict on it."""
         row = self._rows.get(name)
         if earlier is None:
             return row or ExerciseScore(title, 0.0, points)
@@ -188,7 +191,7 @@ class Scorecard:
         )
 
     def reset(self) -> None:
-        """Forget all verdicts, once the student has said so."""
+        """Forget all verdicts, if the student confirms it."""
         folder = progress.find_folder()
         if folder is not None:
             path = folder / PROGRESS
@@ -196,14 +199,14 @@ class Scorecard:
             if input(showable(question)).strip() != "yes":
                 print(_("Nothing was changed."))
                 return
-            self._tell(lambda: progress.forget(folder))
+            self._try_file(lambda: progress.forget(folder))
             with contextlib.suppress(OSError):
                 attempts.forget(folder)
         self._rows.clear()
         self._kept.clear()
         print(_("All checks of this folder count as not run yet."))
 
-    def _tell(self, use_file: Callable[[], None]) -> None:
+    def _try_file(self, use_file: Callable[[], None]) -> None:
         """Use the progress file; if it has a problem, report that once and go on."""
         try:
             use_file()

@@ -1,9 +1,9 @@
-"""Two known mistakes in one answer: second-order mutants, known by sketches.
+"""Recognise two known mistakes in one answer: second-order mutants, by sketches.
 
 The build runs each pair of an exercise's mutants that can be made together (Jia and
-Harman 2008, "Constructing subtle faults using higher order mutation testing"). Whole
-answers of so many would fill a disk; a sketch is two numbers for a case: weighted sums
-over all that the exercise expects there.
+Harman 2008, "Constructing subtle faults using higher order mutation testing"). The
+answers of all pairs would fill a disk, so only a sketch is stored for each case: two
+numbers, which are weighted sums over all expected answers.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import torch
 from autograder.checks.exercise import RAISED, Answers, Case, CaseResult, Value
 from autograder.checks.sketches import digest, sum_entries
 
-# The keys of `Case.doubles`: places of two mistakes among the exercise's, (n, 2), and
-# the sketches of their answers, (n, 2); NaN where both together raise an error.
+# The keys of `Case.doubles`: indices of two of the exercise's mistakes, (n, 2), and the
+# sketches of their answers, (n, 2); NaN where both together raise an error.
 WHICH, SKETCH = "which", "sketch"
 _CLOSE = 1e-4  # far above rounding, far below what two different answers come to
 
@@ -34,6 +34,7 @@ def sketch(answers: Answers, names: Iterable[str]) -> torch.Tensor:
 
 
 def _sums(value: Value | None) -> torch.Tensor:
+    """Two numbers for a value, which depend on its dtype and shape as well."""
     if not isinstance(value, torch.Tensor):
         return digest(str(value))
     form = digest(f"{value.dtype} {tuple(value.shape)}")
@@ -41,9 +42,9 @@ def _sums(value: Value | None) -> torch.Tensor:
 
 
 def pairs_that_fit(results: Sequence[CaseResult]) -> list[tuple[int, int]]:
-    """The pairs, as places of mistakes, that give the answers of all these cases.
+    """The pairs of mistakes, by index, that give the answers of all these cases.
 
-    A case without sketches says nothing; there is no pair if no wrong one has any.
+    Cases without sketches are ignored. If no wrong case has any, no pair is returned.
     """
     sketched = [result for result in results if WHICH in result.case.doubles]
     if all(result.passed for result in sketched):
@@ -52,6 +53,7 @@ def pairs_that_fit(results: Sequence[CaseResult]) -> list[tuple[int, int]]:
 
 
 def _match_pairs(result: CaseResult) -> set[tuple[int, int]]:
+    """The pairs of mistakes whose sketch fits the answers of one case."""
     pairs, sketches = (result.case.doubles[key] for key in (WHICH, SKETCH))
     assert isinstance(pairs, torch.Tensor) and isinstance(sketches, torch.Tensor)
     actual = sketch(result.answers, result.case.expected)

@@ -1,8 +1,8 @@
-"""Names for an answer that no known mistake explains as a whole.
+"""Name several mistakes in an answer that no single known mistake explains.
 
-Two mistakes may have been made together, or one of them shows in some cases and another
-one in others. Each wrong answer of a case is held against what each mistake answers
-there; a name is given only to what one mistake, and no other, explains.
+Two mistakes may have been made together, or different ones may show in different cases.
+Each wrong answer of a case is compared with what each known mistake answers there, and
+a mistake is named only if no other one explains the same.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from autograder.checks.second_order import pairs_that_fit
 from autograder.checks.values import same_answer
 
 _MOST = 3  # mistakes that are named at once
-_TELLING = 4  # so many different numbers do not agree by chance
-_LONG = 40  # nor do so many letters
+_TELLING = 4  # this many different numbers do not agree by chance
+_LONG = 40  # nor does a text of this many letters
 _COUNT = {
     2: translatable(
         "There are two mistakes; correct one at a time, then run this again: {all}"
@@ -37,23 +37,25 @@ _COUNT = {
     ),
 }
 
-Wrong = tuple[int, str]  # a wrong answer: the place of its case, and its name
+Wrong = tuple[int, str]  # a wrong answer: the index of its case, and its name
 
 
 def several(
     exercise: Exercise, results: Sequence[CaseResult]
 ) -> tuple[Mistake, bool] | None:
-    """The mistakes behind the wrong answers of ordinary cases, and whether surely so.
+    """Find the mistakes behind the wrong answers of ordinary cases; None if unknown.
+
+    They are joined into one, and the second value says whether they are sure.
 
     Args:
-        results: of cases that hold mistakes' answers.
+        results: those of cases that store the answers of mistakes.
     """
     ordinary = [r for r in results if not (r.case.says or r.case.measure)]
     names, mistakes = list(exercise.mistakes), list(exercise.mistakes.values())
     pairs = [
-        {names[place] for place in pair}
+        {names[index] for index in pair}
         for pair in pairs_that_fit(ordinary)
-        if len({mistakes[place].says for place in pair}) == 2  # not one mistake, twice
+        if len({mistakes[index].says for index in pair}) == 2  # not one mistake twice
     ]
     if len(pairs) == 1:
         sure = any(is_telling(f) for r in ordinary for f in r.findings)
@@ -73,7 +75,7 @@ def several(
 def _input_changed(
     results: Sequence[CaseResult], mistakes: Sequence[Mistake]
 ) -> list[Mistake]:
-    """The mistake of changing an input that none of these mistakes changes."""
+    """A list of one mistake if an input was changed that none of these would change."""
     predicted = {
         f.name
         for result in results
@@ -93,7 +95,7 @@ def _input_changed(
 def _in_most(
     results: Sequence[CaseResult], mistakes: Sequence[Mistake]
 ) -> list[Mistake]:
-    """Those mistakes that explain at least half of the wrong cases by themselves."""
+    """The mistakes that alone explain at least half of the wrong cases."""
     needs = {i: _needed(r) for i, r in enumerate(results) if not r.passed}
 
     def count_explained(mistake: Mistake) -> int:
@@ -128,14 +130,15 @@ class _Part:
 def _case_by_case(
     results: Sequence[CaseResult], mistakes: Sequence[Mistake]
 ) -> tuple[list[Mistake], bool]:
-    """Mistakes that together explain at least half of the wrong cases; whether all.
+    """Choose mistakes that together explain at least half of the wrong cases.
 
-    The one that explains most comes first. If two explain the same, neither is named.
+    Returns them, the one that explains most first, and whether they explain all wrong
+    cases. If two mistakes explain the same, neither is named.
     """
     needs = {i: _needed(r) for i, r in enumerate(results) if not r.passed}
     by_name = {mistake.name: mistake for mistake in mistakes}
     parts = {name: _part(results, needs, m) for name, m in by_name.items()}
-    parts = {n: p for n, p in parts.items() if p.refuted < _cases(p.explains)}
+    parts = {n: p for n, p in parts.items() if p.refuted < _count_cases(p.explains)}
     unexplained = {(i, name) for i, need in needs.items() for name in need}
     telling = {(i, f.name) for i in needs for f in results[i].findings if is_telling(f)}
     chosen: list[str] = []
@@ -145,7 +148,7 @@ def _case_by_case(
         if not best or not gains[best] & telling:
             break
         if sum(gain >= gains[best] for gain in gains.values()) > 1:
-            break  # twins, in all that was asked
+            break  # two mistakes that no case tells apart
         chosen.append(best)
         unexplained -= gains[best]
     explained = len(needs) - len({i for i, _ in unexplained})
@@ -154,12 +157,16 @@ def _case_by_case(
     return [by_name[name] for name in chosen], explained == len(needs)
 
 
-def _cases(wrong: frozenset[Wrong]) -> int:
+def _count_cases(wrong: frozenset[Wrong]) -> int:
+    """Count the cases to which these wrong answers belong."""
     return len({place for place, _ in wrong})
 
 
 def _needed(result: CaseResult) -> list[str]:
-    """The wrong answers to explain: the results; gradients and the like follow."""
+    """The wrong answers that a mistake has to explain.
+
+    If results are wrong, these are enough: wrong gradients and the like follow.
+    """
     wrong = [f.name or RAISED for f in result.findings if f.problem]
     primary = [n for n in wrong if result.case.aspect_of(n) == result.case.aspect]
     return primary or wrong
@@ -168,7 +175,7 @@ def _needed(result: CaseResult) -> list[str]:
 def _part(
     results: Sequence[CaseResult], needs: Mapping[int, list[str]], mistake: Mistake
 ) -> _Part:
-    """What the variant of a mistake explains that explains most."""
+    """What a mistake explains, in that of its variants which explains most."""
     parts = [_variant_part(results, needs, variant) for variant in mistake.variants]
     return max(parts, key=lambda part: (len(part.explains), -part.refuted))
 
@@ -176,6 +183,7 @@ def _part(
 def _variant_part(
     results: Sequence[CaseResult], needs: Mapping[int, list[str]], variant: str
 ) -> _Part:
+    """What a variant explains; it is refuted where it errs but the answer is right."""
     explains, refuted = set[Wrong](), 0
     for i, result in enumerate(results):
         predicted = result.case.mistakes.get(variant, {})
@@ -193,7 +201,7 @@ def _variant_part(
 
 
 def is_telling(finding: Finding) -> bool:
-    """Whether a wrong answer holds so much that no two agree by chance."""
+    """Whether a wrong answer is so detailed that no other one agrees by chance."""
     value = finding.actual
     if isinstance(value, str):
         return bool(finding.problem) and len(value) >= _LONG

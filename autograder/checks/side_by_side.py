@@ -45,9 +45,9 @@ Rows = list[list[str]]  # the cells of each line
 class SideBySide:
     """What is shown of a small case: inputs by name, two results, and their difference.
 
-    ``place`` is the row and the cell of the first difference, None where there is none
-    to be marked; ``remark`` says what the results do not show. The cells of masks that
-    are True are filled.
+    ``place`` is the row and the cell of the first difference, or None if none can be
+    marked; ``remark`` states a difference that the cells do not show, such as a dtype.
+    If ``is_mask``, the cells that are True are filled.
     """
 
     inputs: tuple[tuple[str, str], ...]
@@ -76,6 +76,7 @@ class SideBySide:
         return [*lines, self.remark] if self.remark else lines
 
     def _carets(self, margin: int) -> list[str]:
+        """A line of carets below the first cell that differs, if there is one."""
         if self.place is None:
             return []
         cells, cell = self.actual[0], self.place[1]
@@ -84,6 +85,7 @@ class SideBySide:
         return [" " * (margin + start) + "^" * length]
 
     def _columns(self, heads: tuple[str, str]) -> list[str]:
+        """Both results in two columns, with an arrow at the first row that differs."""
         left = [heads[0], *map(_join, self.expected)]
         right = [heads[1], *map(_join, self.actual)]
         width = max(map(len, left)) + 3
@@ -96,7 +98,7 @@ class SideBySide:
 
     @property
     def html(self) -> str:
-        """A table of two columns below the inputs; what differs is marked."""
+        """Two columns below the inputs, with the first difference marked."""
         inputs = "".join(
             f"<div><code>{html.escape(f'{name} = {value}')}</code></div>"
             for name, value in self.inputs
@@ -115,6 +117,7 @@ class SideBySide:
         return inputs + results + remark
 
     def _rows_html(self, rows: Rows) -> str:
+        """Rows as HTML: the first difference is underlined, cells of masks filled."""
         lines = []
         for n, cells in enumerate(rows):
             escaped = [html.escape(cell) for cell in cells]
@@ -138,7 +141,7 @@ class SideBySide:
 
 
 def compare_side_by_side(result: CaseResult) -> SideBySide:
-    """What to show of a small case that fails; a large answer is left out."""
+    """Choose what to show of a small case that fails; a large answer becomes "..."."""
     finding = next(finding for finding in result.findings if finding.problem)
     if finding.problem == RAISED:
         return _with_an_error(result, finding)
@@ -157,7 +160,7 @@ def compare_side_by_side(result: CaseResult) -> SideBySide:
 
 
 def _with_an_error(result: CaseResult, finding: Finding) -> SideBySide:
-    """An answer that stops with an error where a result is expected."""
+    """Show an error beside the first result that was expected."""
     name, expected = next(iter(result.case.expected.items()))
     name = translate(name) if len(result.case.expected) > 1 else ""
     error = translate(finding.message.split("\n")[0])[:LONGEST]
@@ -174,7 +177,7 @@ def is_shown(value: Value) -> bool:
 
 
 def named_text(inputs: Answers) -> str:
-    """All that is shown of inputs, as a text whose length says how small they are."""
+    """The text that shows the inputs of a case; its length serves as their size."""
     return "\n".join(f"{name} = {value}" for name, value in _named_inputs(inputs))
 
 
@@ -187,18 +190,19 @@ def _named_inputs(inputs: Answers) -> list[tuple[str, str]]:
 
 
 def _in_a_line(value: Value) -> str:
+    """An input as one line: numbers in nested lists, JSON or text."""
     if isinstance(value, torch.Tensor):
         if value.is_floating_point():
             return str(_nested(value.tolist()))
         return str(value.tolist())
-    try:  # as people write it, not as ASCII
+    try:  # JSON without ASCII escapes, as people write it
         return json.dumps(json.loads(str(value)), ensure_ascii=False)
     except ValueError:
         return str(value) or '""'
 
 
 def _nested(value: object) -> object:
-    """Numbers of floats with four digits, in lists of lists."""
+    """Round floats, in nested lists, to four digits."""
     if isinstance(value, list):
         return [_nested(part) for part in value]
     return float(f"{value:.4g}")
@@ -226,7 +230,7 @@ def _rows(value: Value, digits: int = _DIGITS[0]) -> Rows:
 
 
 def _spaced(cells: Sequence[str]) -> list[str]:
-    """Cells with a space after all but the last: one at which no row is broken."""
+    """Put a no-break space after each cell but the last, so that no row wraps there."""
     return [*(f"{cell}{_SPACE}" for cell in cells[:-1]), *cells[-1:]]
 
 
@@ -235,7 +239,7 @@ def _join(cells: Sequence[str]) -> str:
 
 
 def _first_difference(finding: Finding, case: Case) -> tuple[int, int] | None:
-    """The row and the cell of the first difference, None between unlike forms."""
+    """The row and the cell of the first difference; None if dtypes or shapes differ."""
     expected, actual = finding.expected, finding.actual
     if isinstance(expected, str) and isinstance(actual, str):
         pairs = itertools.zip_longest(_rows(expected)[0], _rows(actual)[0])
@@ -253,7 +257,7 @@ def _first_difference(finding: Finding, case: Case) -> tuple[int, int] | None:
 def _distinguish(
     expected: Value, actual: Value | None, place: tuple[int, int] | None, rows: Rows
 ) -> tuple[Rows, Rows]:
-    """Both results, with as many digits as their first difference takes."""
+    """Both results as rows, with enough digits to show their first difference."""
     expected_rows = _rows(expected)
     if place is None or actual is None or not isinstance(expected, torch.Tensor):
         return expected_rows, rows

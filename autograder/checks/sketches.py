@@ -11,9 +11,9 @@ import torch
 
 from autograder.checks.forms import Form, dtype_of
 
-LONGEST = 24  # entries of a mistake's answer that is stored as it is
+LONGEST = 24  # entries of a mistake's answer that is stored in full
 SUMS = 4  # two different answers agree in all of them about once in 10^12
-_MARGIN = 3.0  # times the deviation of a sum of roundings at the tolerance
+_MARGIN = 3.0  # times the deviation of a sum of errors as large as the tolerance
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class Sketch:
     sums: torch.Tensor
 
     def matches(self, value: object, atol: float, rtol: float) -> bool:
-        """Whether a tensor, or a sketch of one, is within the tolerances of this."""
+        """Whether a tensor, or its sketch, agrees with this one within tolerances."""
         other = sketch_tensor(value) if isinstance(value, torch.Tensor) else value
         if not isinstance(other, Sketch) or self.form != other.form:
             return False
@@ -37,15 +37,15 @@ class Sketch:
         return (self.dtype, *self.shape)
 
 
-@functools.lru_cache(maxsize=64)  # one answer is held against those of many mistakes
+@functools.lru_cache(maxsize=64)  # one answer is compared with those of many mistakes
 def sketch_tensor(value: torch.Tensor) -> Sketch:
-    """Sketch a tensor; a tolerance relative to an entry becomes an absolute one."""
+    """Sketch a tensor; on the scale of `asinh`, relative tolerances are absolute."""
     sums = sum_entries(value, SUMS).float()
     return Sketch(dtype_of(value), tuple(value.shape), sums)
 
 
 def sum_entries(value: torch.Tensor, count: int) -> torch.Tensor:
-    """Weighted sums of a tensor's entries, ``(count,)``, float64."""
+    """Weighted sums of the `asinh` of a tensor's entries, ``(count,)``, float64."""
     entries = value.detach().real.to(torch.float64).flatten()
     entries = entries.nan_to_num(7.3, 1e30, -1e30).asinh()
     return _weights(len(entries), count) @ entries
@@ -59,6 +59,6 @@ def _weights(entries: int, sums: int) -> torch.Tensor:
 
 @functools.lru_cache(maxsize=1024)
 def digest(text: str) -> torch.Tensor:
-    """Two numbers from a text, ``(2,)``, float64."""
+    """Hash a text to two numbers below 1, ``(2,)``, float64."""
     share = zlib.crc32(text.encode()) / 2**32
     return torch.tensor((share, share * share), dtype=torch.float64)

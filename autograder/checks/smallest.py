@@ -1,8 +1,8 @@
-"""The smallest input on which a wrong answer fails.
+"""Find the smallest input on which a wrong answer fails.
 
-The build stores about a dozen small inputs with each exercise whose results are read
-rather than computed with (lists, texts, ids, masks), in rising order. They earn
-nothing, and are no secret: all of them ship with the visible cases.
+With each exercise whose results people can read (lists, texts, ids, masks), the build
+stores about a dozen small inputs, in rising order. They earn no points and are not
+secret: all of them ship with the visible cases.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ from autograder.checks.probes import Report
 from autograder.checks.time_limit import TooLongError, limit
 from autograder.checks.values import telling_part
 
-BRIEFLY = "try"  # how the judge asks a sandbox for an answer to one of them
-_SECONDS = 1.0  # of CPU time, for each of them
+BRIEFLY = "try"  # the judge's kind of message that asks for the answer to a small case
+_SECONDS = 1.0  # of CPU time for each small case
 NO_END = template("your code does not end")
 
 
 def add_smallest(
     verdict: CheckResult, exercise: Exercise, ask: Callable[[Case], Answers]
 ) -> CheckResult:
-    """Add the smallest case on which a wrong answer fails, if one of them does.
+    """Add to a verdict the smallest case on which a wrong answer fails, if any.
 
     Args:
-        ask: brings the answers to a small case; see `observe_briefly`.
+        ask: returns the answers to a small case; see `observe_briefly`.
     """
     answers = [result.answers for result in verdict.results]
     is_wrong = bool(answers) and not (verdict.passed or verdict.is_partial)
     if not is_wrong or any(map(is_stub, answers)) or _always_raised(verdict):
         return verdict
     for case in exercise.small:
-        # Nobody asks for calls of ready-made answers here.
+        # Small cases do not watch calls of ready-made answers: drop what is reported.
         result = compare(case, ready_made.with_listed_only(ask(case), ()))
         if not result.passed:
             return replace(verdict, smallest=result)
@@ -62,7 +62,7 @@ def _always_raised(verdict: CheckResult) -> bool:
 
 
 def observe_briefly(probe: Report, answer: object, inputs: Answers) -> Answers:
-    """Observe an object, which has to end within a second of CPU time."""
+    """Observe an answer to one case, which must end within a second of CPU time."""
     try:
         with limit(_SECONDS) if _can_be_limited() else contextlib.nullcontext():
             return observe(probe, answer, inputs)
@@ -71,6 +71,6 @@ def observe_briefly(probe: Report, answer: object, inputs: Answers) -> Answers:
 
 
 def _can_be_limited() -> bool:
-    """Whether this system and this thread can end code that runs on and on."""
+    """Whether code that does not end can be stopped on this system, in this thread."""
     is_main = threading.current_thread() is threading.main_thread()
     return is_main and hasattr(signal, "setitimer")

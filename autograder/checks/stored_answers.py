@@ -1,8 +1,8 @@
-"""How the answers of a case are stored: tensors beside JSON that says where they are.
+"""Store the answers of a case: tensors, and JSON that says how to find them.
 
-A mistake is stored by what it answers otherwise than the solution. Its tensors are
-pieces of one row for each dtype, since the name of each would take more room than most
-of them; large ones are sketches.
+Of a mistake, only those answers are stored that differ from the solution's. Its tensors
+are flattened into one row for each dtype, since a name for each would take more room
+than most of them; large ones are stored as sketches.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SKETCHES = "sketches"
 
 
 def sketch_mistakes(case: Case) -> Case:
-    """Copy a case, with what is stored of its mistakes' answers."""
+    """Copy a case, with its mistakes' answers in the form in which they are stored."""
     mistakes = {
         variant: {
             name: shorten(value, case.expected.get(name), case)
@@ -37,9 +37,10 @@ def sketch_mistakes(case: Case) -> Case:
 def shorten(
     value: Value | Sketch, expected: Value | None, case: Case
 ) -> Value | Sketch:
-    """What is stored of a mistake's answer: the sketch of a large tensor, or itself.
+    """The stored form of a mistake's answer: a sketch of a large tensor, or itself.
 
-    Whether an answer is the expected one is decided before: a sketch is too coarse.
+    An answer that agrees with the expected one becomes the latter; this is decided
+    before, because a sketch is too coarse.
     """
     if expected is not None and _agrees(expected, value, case):
         return expected
@@ -53,12 +54,12 @@ def _sketch_large(value: Value | Sketch) -> Value | Sketch:
 
 
 def select_whole(answers: Predictions) -> Answers:
-    """Those of a mistake's answers that are no sketches."""
+    """Select those of a mistake's answers that are not stored as sketches."""
     return {n: value for n, value in answers.items() if not isinstance(value, Sketch)}
 
 
 def pack(case: Case, prefix: str, tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
-    """The answers of a case as JSON; their tensors are added under names of a prefix.
+    """The answers of a case as JSON; add its tensors, under names with the prefix.
 
     Of a mistake's answers, those that agree with the expected ones are left out.
     """
@@ -84,7 +85,7 @@ def pack(case: Case, prefix: str, tensors: dict[str, torch.Tensor]) -> dict[str,
 def _pack_answer(
     name: str, value: Value, key: str, tensors: dict[str, torch.Tensor]
 ) -> list[str]:
-    """An answer's name, how it is kept, and its text."""
+    """An answer's name, how it is stored, and its text."""
     if isinstance(value, torch.Tensor):
         tensors[key] = value.detach().contiguous().clone()
         return [name, "tensor", ""]
@@ -96,7 +97,7 @@ def _pack_answer(
 def _pack_mistake(
     answers: Predictions, case: Case, rows: dict[str, list[torch.Tensor]]
 ) -> dict[str, Any] | list[list[Any]]:
-    """The answers that differ; or all as pairs, if one that is expected is missing."""
+    """The answers that differ, by name; all as pairs, if an expected one is missing."""
     lacks_some = not case.expected.keys() <= answers.keys()
     expected = {} if lacks_some else case.expected
     names = [*expected, *(name for name in answers if name not in expected)]
@@ -111,6 +112,7 @@ def _pack_mistake(
 def _pack_prediction(
     value: Value | Sketch, expected: Value | None, rows: dict[str, list[torch.Tensor]]
 ) -> Any:
+    """How a mistake's answer is stored; add its entries to the row of its dtype."""
     value = _sketch_large(value)
     if isinstance(value, str):
         return value
@@ -161,13 +163,14 @@ def unpack(
 
 @dataclass
 class _Rows:
-    """The rows of a case's mistakes, of which one piece is taken after the other."""
+    """The flattened tensors of a case's mistakes, read one piece after the other."""
 
     read: Callable[[str], torch.Tensor]
     rows: dict[str, torch.Tensor]
     places: dict[str, int]
 
     def take(self, kind: str, count: int) -> torch.Tensor:
+        """Read the next entries of the row of a dtype, or of the sketches."""
         if kind not in self.rows:
             self.rows[kind], self.places[kind] = self.read(kind), 0
         start = self.places[kind]
@@ -178,6 +181,7 @@ class _Rows:
 def _unpack_mistake(
     packed: dict[str, Any] | list[list[Any]], expected: Answers, rows: _Rows
 ) -> Iterator[tuple[str, Value | Sketch]]:
+    """Yield a mistake's answers by name; those left out are the expected ones."""
     if isinstance(packed, list):
         for name, entry in packed:
             yield name, _unpack_prediction(entry, expected.get(name), rows)
@@ -195,6 +199,7 @@ def _unpack_mistake(
 def _unpack_prediction(
     entry: Any, expected: Value | None, rows: _Rows
 ) -> Value | Sketch:
+    """Restore an answer from its entry, and from the next piece of a row."""
     if isinstance(entry, str):
         return entry
     if isinstance(entry, dict):

@@ -26,7 +26,7 @@ _WIDTHS = ("2.2em", "2.8em", "", "7em", "6em")
 
 @dataclass(frozen=True)
 class Summary:
-    """The exercises of a unit in their order, as far as they were checked.
+    """What `check.summary()` shows: the exercises of a unit in their order.
 
     ``written`` holds the points of questions in words, ``location`` says where progress
     is kept, ``follows`` is the exercise to do next; ``attempts`` are handed in with the
@@ -67,7 +67,7 @@ class Summary:
 
     @property
     def _by_people(self) -> str:
-        """Say who gives the points that no check gives."""
+        """Say how many points teachers give; "" without questions in words."""
         if not self.written:
             return ""
         return plural(
@@ -116,7 +116,7 @@ class Summary:
 
 
 def summary(scorecard: Scorecard) -> Summary:
-    """The table of the unit at hand, from what is known of its exercises."""
+    """Summarise the current unit from the scorecard."""
     unit = scorecard.unit
     if not unit:
         return Summary(())
@@ -149,6 +149,7 @@ def _describe_location() -> str:
 
 
 def _lines(row: ExerciseScore) -> list[str]:
+    """An exercise as text: one line, and one on points lost by aspect."""
     points = f"{row.points:g}/{row.max_points:g}"
     cases = " " + _("({count} cases)").format(count=row.cases) if row.cases else ""
     remark = f": {_(row.remark)}" if row.remark else ""
@@ -158,6 +159,7 @@ def _lines(row: ExerciseScore) -> list[str]:
 
 
 def _cells(row: ExerciseScore) -> str:
+    """An exercise as the cells of a table's row, in HTML."""
     remarks = [f"<em>{inline(_(row.remark))}</em>"] if row.remark else []
     remarks += [inline(row.aspects)] if row.aspects else []
     # A mistake is a sentence; a state is a word or two, and fits beside the title.

@@ -1,4 +1,4 @@
-"""End what computes for too long, from the inside."""
+"""End code that computes for too long, from inside its process."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from contextlib import contextmanager
 
 
 class TooLongError(BaseException):
-    """Code that does not end; no handler of ordinary errors sees it."""
+    """Raised in code that does not end; `except Exception` does not catch it."""
 
 
 @contextmanager
 def limit(seconds: float) -> Iterator[None]:
-    """End code that uses more CPU time, from inside its process.
+    """Raise `TooLongError` in code that uses more CPU time than this.
 
     The signal is repeated, since an exception that is raised in a callback of the
-    garbage collector is lost. Meanwhile Python does not report such lost exceptions,
-    because the next signal would interrupt the report.
+    garbage collector is lost. Reports of such lost exceptions are switched off
+    meanwhile, because the next signal would interrupt them.
     """
 
     def stop(*_: object) -> None:

@@ -1,7 +1,7 @@
-"""Watch a student's code at work: what its expressions are, what edits change.
+"""Trace a student's code: the values of its expressions, and the effects of edits.
 
-This runs beside the student's code, so nothing it says can be trusted: it reports plain
-data, and whoever asked decides what to make of it.
+This runs in the same process as the student's code, so its report cannot be trusted: it
+consists of plain data, and the caller decides how to use them.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from autograder.checks.probes import Probe, find
 from autograder.checks.references import load
 from autograder.checks.watched_calls import CallWatch, Notes, WatchedCall, error_line
 
-NOTE = "_autograder_note"  # noted code calls it with a number and a value
-MARK = "autograder-trace "  # before the report, in what a cell prints
+NOTE = "_autograder_note"  # instrumented code calls it with a number and a value
+MARK = "autograder-trace "  # precedes the report in a cell's output
 _SECONDS = 0.5  # of CPU time for an answer's calls on one case
-_EDIT_SECONDS = 0.1  # for those of changed code, which may never end
-_IN_ALL = 0.45  # for an answer, after which no more edits are tried
-_MOST_CASES, _MOST_CALLS = 4, 5  # that are compared, and that a probe makes of each
-_LARGE = 100.0  # entries beyond are what a case is about, not what is usual
-_MOST_NOTES = 200  # of one expression; of what runs more often, nothing is told
-_SMALL, _SHORT = 400, 30  # entries of a tensor and of a dimension, for a person to see
-_SAYING = ("tensor", "int", "float", "bool", "str", "list", "tuple", "dict")
+_EDIT_SECONDS = 0.1  # the same for edited code, which may never end
+_IN_ALL = 0.45  # seconds of CPU time per answer, after which no further edit is tried
+_MOST_CASES, _MOST_CALLS = 4, 5  # cases that are reported, and calls watched in each
+_LARGE = 100.0  # larger entries are special to a case, not usual inputs
+_MOST_NOTES = 200  # per expression; one that runs more often is not reported
+_SMALL, _SHORT = 400, 30  # entries of a tensor, and size of a dimension, to read
+_KINDS = ("tensor", "int", "float", "bool", "str", "list", "tuple", "dict")  # results
 
 
 class CannotTraceError(Exception):
@@ -43,13 +43,13 @@ class CannotTraceError(Exception):
 
 @dataclass(frozen=True)
 class AnswerCode:
-    """A student's code: the exercise, what the code defines, and what it may use.
+    """A student's code: its exercise, what it defines, and the names it may use.
 
     Args:
         exercise: like ``"attention/softmax"``.
         target: the name of the function or class that is asked for.
-        method: of a class, the one that is watched; "" for a function.
-        names: the notebook's names.
+        method: the method of the class that is watched; "" for a function.
+        names: the notebook's namespace.
     """
 
     exercise: str
@@ -58,9 +58,13 @@ class AnswerCode:
     names: Mapping[str, Any]
 
     def defined(self, code: str, notes: Notes | None = None) -> Any:
-        """Run code beside the notebook's names, and return the target it defines."""
+        """Run code in a copy of the notebook's namespace, and return its target.
 
-        times = Counter[int]()  # that each number was noted, in all calls
+        Args:
+            notes: receives the values of noted expressions whenever the target runs.
+        """
+
+        times = Counter[int]()  # how often each number was noted, in all calls
 
         def note(number: int, value: Any) -> Any:
             if notes is not None and notes.get(number, {}) is not None:
@@ -76,7 +80,7 @@ class AnswerCode:
 
 @dataclass(frozen=True)
 class _Watched:
-    """One of the calls that a probe makes on a case: its number, and what it did."""
+    """One of a probe's calls on a case: its number among them, and what happened."""
 
     case: Case
     number: int
@@ -93,18 +97,21 @@ def show(answer: AnswerCode, noted: str, edits: Sequence[str]) -> None:
 
 
 def report(answer: AnswerCode, noted: str, edits: Sequence[str]) -> Summary:
-    """What an answer does on the exercise's visible cases, and what edits change.
+    """Report what an answer does on visible cases, and what edits to it change.
 
     Args:
-        noted: the answer's code, with a call of `NOTE` around its expressions.
-        edits: the answer's code with one change in each.
+        noted: the answer's code, with traced expressions wrapped in calls of `NOTE`.
+        edits: versions of the answer's code with one change in each.
 
     Returns:
-        ``cases``, the most telling first, each with its ``title``, ``made``, ``call``,
-        ``notes``, ``result``, ``moved``, and ``edits``: what each of them comes to.
+        ``{"cases": [...]}``, the most informative case first. Each has a ``title``;
+        ``made``, the code that created the module; ``call``, the arguments; ``notes``,
+        the values of expressions by number; ``ran``, the numbers of all expressions
+        that ran; ``result``; ``moved`` (see `WatchedCall`); and ``edits``, the outcome
+        of each edit that was tried.
 
     Raises:
-        CannotTraceError: no case comes to a call of this code that returns something.
+        CannotTraceError: no case leads to a call of this code that returns a value.
     """
     started, probe = time.process_time(), find(answer.exercise)
     usual, watched = _watched(answer, probe, noted)
@@ -128,10 +135,10 @@ def report(answer: AnswerCode, noted: str, edits: Sequence[str]) -> Summary:
 def _watched(
     answer: AnswerCode, probe: Probe, noted: str
 ) -> tuple[Callable[..., Any], list[_Watched]]:
-    """What is watched, and of each case the call that tells most; the best one first.
+    """The watched function, and the most informative call of each case, best first.
 
     Raises:
-        CannotTraceError: there is none.
+        CannotTraceError: there is no such call.
     """
     unit, notes = answer.exercise.split("/")[0], Notes()
     try:
@@ -143,7 +150,7 @@ def _watched(
         raise CannotTraceError("it is not a plain function or class")
     exercise = load(unit, name=answer.exercise).get(answer.exercise)
     cases = exercise.cases if exercise else ()
-    examples, ever = list[_Watched](), False
+    examples, was_called = list[_Watched](), False
     started = time.process_time()
     plain_cases = [case for case in cases if _is_plain(case)]
     for case in plain_cases[: 2 * _MOST_CASES]:
@@ -151,16 +158,18 @@ def _watched(
             break
         watch = CallWatch(answer.method, _MOST_CALLS, False, _SECONDS, notes=notes)
         calls = watch.of(probe, target, case.inputs)
-        ever = ever or bool(calls)
+        was_called = was_called or bool(calls)
         usable = [
             _Watched(case, number, call)
             for number, call in enumerate(calls)
-            if not call.raised and summary(call.result)["kind"] in _SAYING
+            if not call.raised and summary(call.result)["kind"] in _KINDS
         ]
         examples += [max(usable, key=_worth)] if usable else []
     if not examples:
-        none = "no visible case calls it by itself, without an error"
-        raise CannotTraceError("it returns nothing to ask about" if ever else none)
+        never = "no visible case calls it by itself, without an error"
+        raise CannotTraceError(
+            "it returns nothing to ask about" if was_called else never
+        )
     best, *further = sorted(examples, key=_worth, reverse=True)[:_MOST_CASES]
     watch = CallWatch(answer.method, best.number + 1, True, _SECONDS, notes=notes)
     call = watch.of(probe, target, best.case.inputs)[-1]
@@ -168,11 +177,12 @@ def _watched(
 
 
 def _is_plain(case: Case) -> bool:
+    """Whether a case is an ordinary call: neither measured nor a general property."""
     return not (case.measure or case.says or properties.KEY in case.inputs)
 
 
 def _worth(watched: _Watched) -> float:
-    """How much a call tells: many arguments, small, of sizes that all differ."""
+    """Rate how informative a call is: many small arguments whose sizes differ."""
     values = list(watched.call.arguments.values())
     tensors = [value for value in values if isinstance(value, torch.Tensor)]
     sizes = {size for value in tensors for size in value.shape} - {1}
@@ -181,12 +191,13 @@ def _worth(watched: _Watched) -> float:
     usual = all(bool((value.double().abs() < _LARGE).all()) for value in tensors)
     most = max((value.dim() for value in tensors), default=0)
     richness = float(sum(value is not None for value in values))
-    richness += min(len(watched.call.notes), 20) / 2  # lines that run, above all
+    richness += min(len(watched.call.notes), 20) / 2  # expressions that ran
     fits = 10 * (small and short) + 3 * usual + 20 * all(map(_is_told, values))
     return fits + 2 * len(tensors) + richness + min(most, 3) + 0.5 * len(sizes)
 
 
 def _is_told(value: object) -> bool:
+    """Whether a value's summary can describe it to a person."""
     description = summary(value)
     return is_told(
         description["kind"],
@@ -197,6 +208,7 @@ def _is_told(value: object) -> bool:
 
 
 def _describe_example(watched: _Watched) -> Summary:
+    """Describe a watched call as plain data; see `report`."""
     call = watched.call
     return {
         "title": watched.case.title,
@@ -214,7 +226,12 @@ def _edited(
     answer: AnswerCode, probe: Probe, usual: Callable[..., Any], code: str,
     before: _Watched, moves: bool,
 ) -> Summary:  # fmt: skip
-    """Run changed code in a call, and describe what is different."""
+    """Run edited code in the same call, and describe how its result differs.
+
+    Args:
+        usual: the original function, which runs in all earlier calls of the case.
+        moves: whether to trace which last rows reach the result; see `CallWatch`.
+    """
     most = before.number + 1
     results = []
     for memory in (1.0, 2.0) if "empty" in code else (None,):
@@ -233,13 +250,13 @@ def _edited(
             return {"raised": call.raised}
         results.append(call.result)
     if "same" not in difference(results[0], results[-1]):
-        return {"near": True}  # it shows what happens to be in the memory
+        return {"near": True}  # its result depends on uninitialised memory
     outcome = {"result": summary(call.result), "moved": call.moved}
     return outcome | difference(before.call.result, call.result)
 
 
 def _new_memory_holding(value: float | None) -> contextlib.AbstractContextManager[None]:
-    """Fill tensors that are made empty with a number, if one is given."""
+    """Have `torch.empty` and the like fill their tensors with a number, if given."""
     if value is None:
         return contextlib.nullcontext()
 

@@ -1,4 +1,4 @@
-"""Whether values agree."""
+"""Compare values: answers with references or with those of mistakes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autograder.checks.sketches import Sketch
 def same_answer(
     predicted: Value | Sketch | None, actual: Value | Sketch | None, case: Case
 ) -> bool:
-    """Whether a mistake's answer to a case, and one that was given, are the same."""
+    """Whether the answer given to a case is the one that a mistake predicts."""
     if isinstance(predicted, Sketch):
         return predicted.matches(actual, case.atol, case.rtol)
     if isinstance(predicted, str) and isinstance(actual, str):
@@ -26,31 +26,30 @@ def same_answer(
 
 
 def telling_part(error: str) -> str:
-    """The first line of an error, or its type alone if a `raise` of the code made it.
+    """The part of an error that is compared: its first line, or its type alone.
 
-    The other lines point into that code; and whoever raises an error may say what they
-    like, in any language.
+    The other lines point into the student's code. If that code raised the error itself,
+    the message may have any wording and language, so only the type counts.
     """
     first = error.split("\n")[0]
     return first.partition(":")[0] if is_raised_by_code(error) else first
 
 
 def is_raised_by_code(error: str) -> bool:
-    """Whether a `raise` or an `assert` of the student's code made an error.
+    """Whether an error comes from a `raise` or an `assert` in the student's code.
 
-    The last line of an error is the innermost one of that code.
+    The last line of an error's description is the innermost line of that code.
     """
     _, _, line = error.rpartition("\n")
     return line != error and bool(re.search(r": (raise|assert)\b", line))
 
 
 def _wording(text: str) -> str:
-    """What is compared of an error, as it reads in any version of PyTorch.
+    """The part of an error that is compared, as it reads in any version of PyTorch.
 
-    From 2.15 on, an operator may come before
-    the message ("mm: mat1 and mat2 ..."); several errors for types that an operator has
-    not been written for are a RuntimeError in one version, and in another its subclass
-    NotImplementedError.
+    From 2.15 on, an operator's name may precede the message ("mm: mat1 and mat2 ...").
+    If an operator does not support a dtype, some versions raise a RuntimeError, and
+    others its subclass NotImplementedError.
     """
     line = _OPERATOR.sub(r"\1", telling_part(text))
     return re.sub("^NotImplementedError: ", "RuntimeError: ", line)
@@ -73,13 +72,13 @@ def same_tensors(a: object, b: object, atol: float, rtol: float) -> bool:
 def same_values(
     expected: torch.Tensor, actual: torch.Tensor, atol: float, rtol: float
 ) -> bool:
-    """Whether tensors of equal shape agree; NaN agrees with NaN, for mistakes' sake."""
+    """Whether tensors of equal shape agree; NaN, which mistakes give, equals NaN."""
     alike = expected.dtype == actual.dtype
     if alike and torch.equal(expected, actual):
-        return True  # as most that is no number of float32 is, at a small price
+        return True  # quickly decided, and true of most tensors that are not floats
     if alike and expected.dtype in (torch.float32, torch.float64):
-        # In one operation, nearly always enough: the largest gap, which is rounded by
-        # far less than a hundredth; no number where one of the tensors holds none.
+        # The largest gap takes one operation and nearly always decides. It is rounded
+        # by far less than a hundredth, and may be NaN if a tensor is not finite.
         gap = torch.dist(expected, actual, math.inf).item()
         if gap <= 0.99 * atol:
             return True
@@ -89,9 +88,10 @@ def same_values(
 
 
 def same_but_dtype(expected: object, actual: object, case: Case) -> bool:
-    """Whether numbers of another dtype agree: integers exactly, others in its digits.
+    """Whether an answer agrees apart from its dtype: expected integers exactly.
 
-    Half precision may be off by eight of its steps.
+    Floats may be off by the case's tolerance, or by 8 epsilons of the answer's dtype if
+    that is more, as in half precision.
     """
     if not isinstance(expected, torch.Tensor) or not isinstance(actual, torch.Tensor):
         return False
@@ -107,7 +107,7 @@ def same_but_dtype(expected: object, actual: object, case: Case) -> bool:
 def differing(
     expected: torch.Tensor, actual: torch.Tensor, atol: float, rtol: float
 ) -> torch.Tensor:
-    """Boolean tensor: where two tensors of equal shape disagree; integers exactly."""
+    """A boolean mask of where tensors of equal shape differ; integers exactly."""
     if not expected.is_floating_point():
         return expected != actual
     a, b = actual.to(torch.float64), expected.to(torch.float64)
@@ -117,11 +117,11 @@ def differing(
 def worst(
     expected: torch.Tensor, actual: torch.Tensor, wrong: torch.Tensor
 ) -> tuple[int, ...]:
-    """The index of the largest difference where ``wrong``, the first of equal ones.
+    """The index of the largest difference where ``wrong``; of equal ones, the first.
 
-    One that is no number is larger than any.
+    A difference of NaN counts as infinite.
     """
     gap = (actual.to(torch.float64) - expected.to(torch.float64)).abs()
     gap = gap.nan_to_num(math.inf, math.inf).where(wrong, -1.0)
-    # NumPy's, since PyTorch's imports half a second of symbolic algebra.
+    # NumPy's function, since PyTorch's imports SymPy, which takes half a second.
     return tuple(map(int, np.unravel_index(int(gap.argmax()), gap.shape)))

@@ -1,4 +1,4 @@
-"""The calls that a probe makes of an object: watched, one after the other."""
+"""Watch the calls that a probe makes to a student's function or module."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class _SeenEnoughError(BaseException):
 
 @dataclass
 class WatchedCall:
-    """A call: what went in, and what came out or was raised.
+    """A call: its arguments, and its result or the error that it raised.
 
-    ``construction`` is the code that made the module. ``notes`` holds by number what a
-    noted expression was (None: not the same each time), and ``moved`` by argument
-    whether its last row reaches row 0 of the first result.
+    ``construction`` is the code that created the module. ``notes`` holds the value of
+    each noted expression by number (None if it was not the same each time). ``moved``
+    says for each argument whether its last row influences row 0 of the first result.
     """
 
     arguments: dict[str, Any]
@@ -45,15 +45,15 @@ class WatchedCall:
 
 @dataclass
 class CallWatch:
-    """Watches the first calls of an object while a probe tries it.
+    """Watches the first calls to an object while a probe runs.
 
     Args:
-        method: of a class, the one that is watched; "" for a function.
-        most: how many calls; then the probe is ended.
-        moves: whether the last one is made again with other rows.
-        seconds: of CPU time for all that.
-        usual: runs in place of the object's code in all calls before the last one.
-        notes: where noted code puts what it notes.
+        method: the method of the class that is watched; "" for a function.
+        most: the number of calls after which the probe is ended.
+        moves: whether to repeat the last call with different last rows, for `moved`.
+        seconds: the limit of CPU time for all of this.
+        usual: a function that replaces the object's code in all calls but the last.
+        notes: the dictionary that instrumented code fills during a call.
     """
 
     method: str
@@ -67,7 +67,7 @@ class CallWatch:
     _construction: str = ""
 
     def of(self, probe: Probe, target: Any, inputs: Answers) -> list[WatchedCall]:
-        """Watch the calls that a probe makes of an object, at most ``most``."""
+        """Run a probe on an object, and return its first ``most`` calls to it."""
         with isolated(inputs) as copies:
             try:
                 with contextlib.redirect_stdout(None), limit(self.seconds):
@@ -75,10 +75,11 @@ class CallWatch:
             except TooLongError:
                 self.endless = True
             except (_SeenEnoughError, Exception, SystemExit):
-                pass  # each call has noted its own error
+                pass  # each call has recorded its own error
         return self.calls
 
     def _watched(self, target: Any) -> Any:
+        """Wrap a function, or derive a class whose method is wrapped."""
         if not self.method:
             return self._watching(target, 0)
         init = target.__init__
@@ -95,7 +96,7 @@ class CallWatch:
         return type(target.__name__, (target,), members)
 
     def _watching(self, function: Callable[..., Any], skip: int) -> Callable[..., Any]:
-        """Note a function's calls without their ``skip`` first arguments."""
+        """Wrap a function to record its calls, without the first ``skip`` arguments."""
         signature = inspect.signature(function)
 
         @functools.wraps(function)
@@ -104,12 +105,12 @@ class CallWatch:
             arguments = {n: _snapshot(v) for n, v in [*bound.arguments.items()][skip:]}
             call = WatchedCall(arguments, self._construction)
             self.calls.append(call)
-            state, runs = torch.get_rng_state(), function
+            state, implementation = torch.get_rng_state(), function
             if self.usual and len(self.calls) < self.most:
-                runs = self.usual
+                implementation = self.usual
             self.notes.clear()
             try:
-                result = runs(*args, **options)
+                result = implementation(*args, **options)
             except (Exception, SystemExit) as error:
                 call.raised = error_line(error)
                 self._end()
@@ -125,22 +126,24 @@ class CallWatch:
         return watching
 
     def _end(self) -> None:
+        """End the probe if this was the last call to be watched."""
         if len(self.calls) == self.most:
             raise _SeenEnoughError
 
 
 def error_line(error: BaseException) -> str:
-    """An error as it is told: its kind and its first line."""
+    """An error in one line: its type and the first line of its message."""
     return describe_error(error).splitlines()[0][:_LONGEST]
 
 
 def _short(value: object) -> str:
+    """A number, text or None as code, clipped; "..." for anything else."""
     plain = value is None or isinstance(value, bool | int | float | str)
     return repr(value)[:20] if plain else "..."
 
 
 def _snapshot(value: Any) -> Any:
-    """Copy a value as it is now, whatever is done to its tensors later."""
+    """Copy a value together with its tensors, which may be changed in place later."""
     if isinstance(value, torch.Tensor):
         return value.detach().clone()
     if type(value) is dict:
@@ -153,7 +156,10 @@ def _snapshot(value: Any) -> Any:
 def _trace_last_rows(
     function: Callable[..., Any], call: WatchedCall, state: torch.Tensor
 ) -> dict[str, bool]:
-    """Whether the last row of each argument reaches row 0 of the first result."""
+    """Say for each argument whether its last row influences row 0 of the first result.
+
+    The call is repeated with other last rows, from the same ``state`` of the generator.
+    """
     old, movement = _first(call.result), dict[str, bool]()
     if old is None or old.dim() < 2:
         return movement
@@ -174,7 +180,7 @@ def _trace_last_rows(
 def _other_rows(value: object) -> tuple[torch.Tensor, ...]:
     """Three replacements for the last row of a tensor.
 
-    None keeps the sum, the scale or the order of its entries.
+    None of them keeps the sum, the scale or the order of the row's entries.
     """
     if not isinstance(value, torch.Tensor) or not value.is_floating_point():
         return ()
@@ -189,5 +195,6 @@ def _other_rows(value: object) -> tuple[torch.Tensor, ...]:
 
 
 def _first(result: Any) -> torch.Tensor | None:
+    """The result, or the first of several, if it is a tensor."""
     part = result[0] if isinstance(result, tuple | list) and result else result
     return part.detach() if isinstance(part, torch.Tensor) else None

@@ -1,8 +1,8 @@
-"""Named tensors and texts over a socket, by value: how sandbox and judge speak.
+"""The protocol between sandbox and judge: named tensors and texts over a socket.
 
 A message is four bytes (the header's length, big endian), a JSON header, and the raw
-bytes of its tensors one after the other. The reader believes nothing: every size is
-checked before a byte of it is read, and whatever is wrong ends in a WireError.
+bytes of its tensors one after the other. The reader trusts nothing: every size is
+checked before a byte of it is read, and whatever is wrong raises a WireError.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class WireError(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """What one message may be: bytes of header and tensors, entries, dimensions."""
+    """Limits of a message: bytes of header and of tensors, values, dimensions."""
 
     header: int = 1 << 20
     data: int = 1 << 26
@@ -57,7 +57,7 @@ def patiently(channel: socket.socket, event: int) -> None:
 
 
 def within(seconds: float) -> Wait:
-    """Wait until so many seconds from now have passed."""
+    """Return a `Wait` that raises WireError once so many seconds from now are over."""
     deadline = time.monotonic() + seconds
 
     def wait(channel: socket.socket, event: int) -> None:
@@ -71,14 +71,14 @@ def within(seconds: float) -> Wait:
 
 @dataclass(frozen=True)
 class Packed:
-    """Named values as they are sent: what they are, in JSON, and the tensors' bytes."""
+    """Named values in the form in which they are sent: JSON, and the tensors' bytes."""
 
     entries: str
     data: bytes
 
 
 def packed(values: Answers) -> Packed:
-    """Put together what is to be sent, for callers that send it more than once."""
+    """Prepare values for sending, for callers that send them more than once."""
     entries = [_entry(name, value) for name, value in values.items()]
     data = b"".join(_bytes(v) for v in values.values() if isinstance(v, torch.Tensor))
     return Packed(json.dumps(entries), data)
@@ -90,10 +90,10 @@ def send(
     values: Answers | Packed | None = None,
     wait: Wait = patiently,
 ) -> None:
-    """Send one message: a word on what it is, and named values.
+    """Send one message: its kind, and named values.
 
     Raises:
-        WireError: the other side is gone, or as `wait` does.
+        WireError: the connection is closed, or `wait` raises it.
     """
     sent = values if isinstance(values, Packed) else packed(values or {})
     text = f'{{"kind": {json.dumps(kind)}, "values": {sent.entries}}}'
@@ -119,7 +119,7 @@ def _entry(name: str, value: Value) -> dict[str, Any]:
 
 
 def as_received(value: Value) -> Value:
-    """A value as it arrives: tensors of other dtypes, such as complex64, by name."""
+    """A value as it arrives: a tensor whose dtype cannot be sent is only named."""
     if isinstance(value, torch.Tensor) and value.dtype not in _NAMES:
         return Other(f"{value.dtype} tensor".removeprefix("torch."))
     return value
@@ -139,11 +139,12 @@ def receive(
     """Receive one message: its kind and its values.
 
     Raises:
-        WireError: malformed, too large, the other side is gone, or as `wait` does.
+        WireError: the message is malformed or too large, the connection is closed, or
+            `wait` raises it.
     """
     limits, read = limits or Limits(), partial(_read, channel, wait)
     try:
-        wait(channel, select.POLLIN)  # for each message, also of one who never stops
+        wait(channel, select.POLLIN)  # checks the time even if messages never stop
         length = int.from_bytes(read(4), "big")
         _require(0 < length <= limits.header, "header too long")
         header = json.loads(read(length))
@@ -191,7 +192,7 @@ def _size(entry: dict[str, Any], limits: Limits) -> int:
 
 
 def _value(entry: dict[str, Any], data: bytearray) -> Value:
-    """A value; a tensor is made of its bytes where they are, and may write there."""
+    """Build a value; a tensor shares the memory of its bytes, and is writable."""
     if "text" in entry:
         return _writable(entry["text"])
     if "dtype" not in entry:
@@ -205,11 +206,12 @@ def _value(entry: dict[str, Any], data: bytearray) -> Value:
 
 
 def _writable(text: str) -> str:
-    """Text without the halves of characters that JSON can name and no file can hold."""
+    """Replace lone surrogates in a text: JSON can express them, but UTF-8 cannot."""
     return text.encode("utf-8", "replace").decode()
 
 
 def _read(channel: socket.socket, wait: Wait, size: int) -> bytearray:
+    """Read exactly this many bytes."""
     parts = bytearray()
     while len(parts) < size:
         most = min(size - len(parts), 1 << 20)

@@ -1,1 +1,1 @@
-"""What a wrong answer shows where no named mistake explains it."""
+"""Describe the symptoms of a wrong answer that no known mistake explains."""

@@ -1,4 +1,4 @@
-"""Whether tensors agree, as far as a sign asks for it."""
+"""Compare tensors and findings, for the signs that this package recognises."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from autograder.checks.values import same_tensors
 
 
 def holds_booleans(value: object) -> bool:
-    """Whether a value is a tensor of yes and no."""
+    """Whether a value is a boolean tensor."""
     return isinstance(value, torch.Tensor) and value.dtype == torch.bool
 
 
 def is_yes_or_no(value: object) -> bool:
-    """Whether a value says no more than yes or no."""
+    """Whether a value is no more than a yes or no: at most two booleans, or a text."""
     if isinstance(value, torch.Tensor):
         return value.dtype == torch.bool and value.numel() < 3
     return value in ("True", "False")
@@ -33,13 +33,13 @@ def are_tensors(finding: Finding) -> bool:
 
 
 def agree(a: object, b: object) -> bool:
-    """Whether two values are tensors that agree as answers must."""
+    """Whether two values are tensors that agree within the usual tolerances."""
     return same_tensors(a, b, 1e-5, 1e-4)
 
 
 def close(a: torch.Tensor, b: torch.Tensor, share: float) -> bool:
     """Whether numbers differ by at most a share of the largest one."""
-    a, b = a.real.double(), b.real.double()  # of complex ones, without a warning
+    a, b = a.real.double(), b.real.double()  # `real`: complex numbers would warn
     return bool((a - b).abs().max() <= share * a.abs().max()) if a.numel() else False
 
 
@@ -49,7 +49,7 @@ def in_order(value: torch.Tensor) -> torch.Tensor:
 
 
 def holds_the_same(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Whether tensors hold the same numbers in any order, too many for chance."""
+    """Whether tensors hold the same floats in any order, too many to be chance."""
     return (
         a.dtype == b.dtype
         and a.is_floating_point()
@@ -59,7 +59,7 @@ def holds_the_same(a: torch.Tensor, b: torch.Tensor) -> bool:
 
 
 def which_input(result: CaseResult, finding: Finding) -> str:
-    """The name of the input that came back as it was; "" for none."""
+    """The name of the input that was returned unchanged; "" if none was."""
     actual = finding.actual
     for name, value in result.case.inputs.items():
         if (

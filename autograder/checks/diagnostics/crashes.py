@@ -1,6 +1,6 @@
 """Kinds of errors, recognised by their first lines, with a message for each.
 
-Each is true whatever the exercise: whose line it is, the panel shows below.
+Each message is true in any exercise; the panel shows the line of code below it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from autograder.checks.language import translatable
 
 @dataclass(frozen=True)
 class Crash:
-    """A kind of error, known by its first line, and what to say of it.
+    """A kind of error, recognised by its first line, and what to say about it.
 
-    What ``message`` takes from the line in braces has to be the same in all cases.
-    ``in_student_code`` says whether a line of the student's must have raised it (True),
-    must not (False), or may have (None).
+    Named groups of ``line`` fill ``message``, and must be the same in all cases. By
+    ``in_student_code``, a line of the student's must have raised the error (True),
+    must not have (False), or may have (None).
     """
 
     line: str

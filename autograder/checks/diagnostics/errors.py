@@ -18,7 +18,7 @@ def explain(
     """Explain wrong answers that are all errors of one kind; None for others."""
     if not _all_raised(wrong):
         return None
-    errors = [str(r.answers[RAISED]) for r in wrong if RAISED in r.answers]  # whole
+    errors = [str(r.answers[RAISED]) for r in wrong if RAISED in r.answers]
     for crash in kinds:
         matches = [_match(crash, error) for error in errors]
         messages = {_(crash.message).format_map(f.groupdict()) for f in matches if f}
@@ -28,7 +28,7 @@ def explain(
 
 
 def always(wrong: Sequence[CaseResult]) -> tuple[str, str] | None:
-    """Explain an error that ends every case in the same line of the student's code."""
+    """Report that an error ends every case in the same line of the student's code."""
     lines = {
         finding.message.partition("\n")[2].partition("\n")[0]
         for result in wrong
@@ -52,6 +52,7 @@ def _all_raised(wrong: Sequence[CaseResult]) -> bool:
 
 
 def _match(crash: Crash, error: str) -> re.Match[str] | None:
+    """Match an error's first line, if the error was raised where it should be."""
     first, _, trace = error.partition("\n")
     if crash.in_student_code not in (None, trace.startswith(_OWN_LINE)):
         return None

@@ -1,4 +1,4 @@
-"""Signs of numbers: of one answer that has the right shape wherever it is wrong."""
+"""Signs in the numbers of one answer whose shape is right wherever it is wrong."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from autograder.checks.language import _, translate
 from autograder.checks.values import differing
 
 _ATOL, _RTOL = 1e-5, 1e-4
-_MANY = 4  # so many entries are no chance
+_MANY = 4  # this many entries cannot be chance
 _LARGE = 1e6  # times the largest expected number: something grows without a bound
 Pairs = list[tuple[torch.Tensor, torch.Tensor]]  # expected, and the student's
 
 
 def _pairs(findings: Sequence[Finding]) -> Pairs:
-    """The values of each finding; none if one of them differs in more than values."""
+    """Both values of each finding; [] if one of them differs in more than values."""
     pairs = [
         (f.expected, f.actual)
         for f in findings
@@ -206,9 +206,9 @@ def scaled_rows(findings: Sequence[Finding]) -> Sign:
 
 
 def _ratio(pairs: Pairs, least: float = 1e-3) -> float:
-    """The factor of the largest expected number; 0.0 where it says nothing.
+    """The factor by which the largest expected number is multiplied; 0.0 if unusable.
 
-    It differs from 1 by at least ``least``.
+    A usable factor is not 0, and differs from 1 by at least ``least``.
     """
     a, b = max(pairs, key=lambda pair: float(pair[0].abs().max()))
     place = a.abs().argmax()
@@ -247,7 +247,7 @@ def by_index(findings: Sequence[Finding]) -> Sign:
     """Recognise values that are right up to some index, and wrong from there on."""
     pairs = _pairs(findings)
     ranks = {a.dim() for a, b in pairs}
-    computed = all(a.is_floating_point() for a, _b in pairs)  # not ids, after BOS
+    computed = all(a.is_floating_point() for a, _b in pairs)  # ids agree at BOS anyway
     if len(pairs) < 2 or len(ranks) != 1 or not computed:
         return None
     for dim in range(ranks.pop()):
@@ -272,7 +272,7 @@ def by_index(findings: Sequence[Finding]) -> Sign:
 
 
 def _along(wrong: torch.Tensor, dim: int) -> list[bool]:
-    """For each index along a dimension whether anything is wrong there."""
+    """Whether anything is wrong there, for each index along a dimension."""
     by_place = wrong.movedim(dim, 0).reshape(wrong.shape[dim], -1)
     return [bool(place.any()) for place in by_place]
 

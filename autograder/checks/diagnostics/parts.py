@@ -1,7 +1,7 @@
-"""Symptoms of a part of what is wrong, where nothing explains all of it.
+"""Symptoms that some of the wrong answers share, if none explains all of them.
 
-Several slips at once rarely look like one. Each sentence here is true of the answers
-that it speaks of, whatever else is wrong beside them.
+Several mistakes at once rarely look like a single one. Each message here is true of the
+answers that it names, whatever else is wrong.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from autograder.checks.values import is_raised_by_code, telling_part
 
 
 def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
-    """The first symptom that all wrong findings of one answer share."""
+    """The first symptom that some wrong answers share, usually those of one name."""
     answers = _by_answer(f for f in faults(wrong) if _is_comparable(f, wrong))
     gradients = [findings for findings in answers if is_gradient(findings[0])]
     results = [findings for findings in answers if not is_gradient(findings[0])]
-    # Where more is wrong, that may be the reason.
+    # Cases in which only gradients are wrong: elsewhere, results may be the reason.
     alone = [r for r in wrong if all(map(is_gradient, faults([r])))]
     return (
         _own_error(wrong)
@@ -65,7 +65,7 @@ def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
 
 
 def _by_answer(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """Group findings by their answer."""
+    """Group findings by the name of their answer."""
     kinds: dict[str, list[Finding]] = {}
     for finding in findings:
         kinds.setdefault(finding.name, []).append(finding)
@@ -82,10 +82,10 @@ def _first(
 
 
 def _is_comparable(finding: Finding, wrong: Wrong) -> bool:
-    """Whether a finding is wrong by itself, not because of another one.
+    """Whether a finding is wrong by itself, not because of a different one.
 
-    A gradient says nothing if the result that it is taken of has another shape. Of what
-    an input holds afterwards, no more can be said than that it has changed.
+    A gradient says nothing if a result has the wrong shape or type. An input afterwards
+    is not compared further: all that can be said is that it has changed.
     """
     if is_gradient(finding):
         return not any(f.problem in ("shape", "type") for f in faults(wrong))
@@ -134,7 +134,7 @@ def other_dtype(findings: Sequence[Finding]) -> Sign:
 
 
 def _other_kind(findings: Sequence[Finding]) -> Sign:
-    """Recognise the same wrong type in every case, as a tensor instead of `None`."""
+    """Recognise the same wrong type in every case, like a tensor instead of `None`."""
     if {f.problem for f in findings} != {"type"}:
         return None
     if len({f.message for f in findings}) > 1:
@@ -215,6 +215,7 @@ def _never_counted(answers: Sequence[Sequence[Finding]]) -> Sign:
 
 
 def _is_no_count(finding: Finding) -> bool:
+    """Whether an answer consists of integers that are all 0."""
     value = finding.actual
     if not isinstance(value, torch.Tensor) or value.dtype != torch.int64:
         return False

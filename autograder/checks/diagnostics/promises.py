@@ -25,13 +25,14 @@ _OTHER = "other names"  # what a probe reports of a dictionary beyond the promis
 
 
 def _names(wrong: Wrong) -> Sign:
+    """Recognise a dictionary with the wrong keys, if nothing else is wrong."""
     findings = faults(wrong)
     about = [f for f in findings if f.problem == "missing" or f.name == _OTHER]
     return names(findings) if len(about) == len(findings) else None
 
 
 def names(findings: Sequence[Finding]) -> Sign:
-    """Recognise a dictionary with other keys than the promised ones."""
+    """Recognise a dictionary whose keys are not the promised ones."""
     missing = [f.name for f in findings if f.problem == "missing"]
     unexpected = [str(f.actual) for f in findings if f.name == _OTHER]
     if not missing and not unexpected:
@@ -86,6 +87,7 @@ def another_error(findings: Sequence[Finding]) -> Sign:
 
 
 def _is_error(value: object) -> bool:
+    """Whether a value is the name of an error."""
     return isinstance(value, str) and value.isidentifier() and value[-5:] == "Error"
 
 
@@ -130,7 +132,7 @@ def _reaches_too_far(wrong: Wrong) -> Sign:
 
 
 def _only_a_trace(wrong: Wrong) -> Sign:
-    """Recognise right results after which something has changed that should not."""
+    """Recognise right results of code that changes something it should not change."""
     problems = faults(wrong)
     if not all(f.name.endswith(AFTERWARDS) for f in problems):
         return None
@@ -164,7 +166,8 @@ def _ways_to_change(finding: Finding) -> str:
 def find_changed_input(finding: Finding, wrong: Wrong) -> str:
     """The name of the input that has changed; "" for none.
 
-    A probe makes some inputs from others: these are data, and have a single name.
+    A probe may make an input from others, under a name that is not in the case. It is
+    recognised by its value (tensors, lists, dictionaries) and its plain name.
     """
     name = finding.name.removesuffix(AFTERWARDS)
     if name == finding.name:
@@ -176,6 +179,7 @@ def find_changed_input(finding: Finding, wrong: Wrong) -> str:
 
 
 def _is_data(value: Value | None) -> bool:
+    """Whether a value is a tensor, or a list or dictionary as JSON."""
     if not isinstance(value, str):
         return isinstance(value, torch.Tensor)
     try:
@@ -184,5 +188,5 @@ def _is_data(value: Value | None) -> bool:
         return False
 
 
-# Tried before those that speak of values.
+# Signs that are tried before those about values.
 FIRST = (_reaches_too_far, _names, _another_error, _only_a_trace)

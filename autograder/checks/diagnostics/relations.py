@@ -1,6 +1,6 @@
-"""Signs from relations between answers, asked where all other signs are silent.
+"""Signs in the relations between answers, which are tried if no other sign is found.
 
-Each says what was seen: which part gets no gradient, which of several results is right.
+Each describes an observation: which part gets no gradient, which result is right.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _GRADIENT = "gradient of "
 _PARAMETER = re.compile(r"(?<![\w.])([\w.]+) \([\d, ]*\)")  # a name and a shape
 _NAMED = 3  # names in a sentence
 _FEWEST = 3  # cases that fail, to say what is right in all of them
-_TELLING = 3  # so many different values are not right by chance
+_TELLING = 3  # this many different values are not right by chance
 
 
 def of_relations(results: Sequence[CaseResult]) -> Sign:
-    """The first relation that holds in all cases, of properties, too."""
+    """The first of these signs that is found, if any."""
     ordinary = [r for r in results if not (r.case.says or r.case.measure)]
     return (
         _other_parameters(ordinary)
@@ -55,7 +55,7 @@ def _unused(results: Sequence[CaseResult]) -> Sign:
 
 
 def _gradients(results: Sequence[CaseResult]) -> Iterator[tuple[str, Finding]]:
-    """The gradients that should not be zero, by what they are taken for."""
+    """Yield findings of gradients that should not be zero, with the leaf's name."""
     for result in results:
         for finding in result.findings:
             expected = finding.expected
@@ -66,7 +66,7 @@ def _gradients(results: Sequence[CaseResult]) -> Iterator[tuple[str, Finding]]:
 
 
 def _largest_part(name: str, dead: set[str], names: Iterable[str]) -> str:
-    """The outermost module around a parameter with such parameters only."""
+    """The outermost module around a parameter in which all parameters are ``dead``."""
     steps = name.split(".")
     for count in range(1, len(steps)):
         part = ".".join(steps[:count])
@@ -76,7 +76,7 @@ def _largest_part(name: str, dead: set[str], names: Iterable[str]) -> str:
 
 
 def _other_parameters(results: Sequence[CaseResult]) -> Sign:
-    """Recognise parameters too many or too few: the same wherever some are wrong."""
+    """Recognise extra or missing parameters, the same wherever any are wrong."""
     wrong = [
         (_parameters(f.expected), _parameters(f.actual))
         for result in results
@@ -102,7 +102,7 @@ def _parameters(value: Value | None) -> frozenset[str]:
 
 
 def _no_attribute(results: Sequence[CaseResult]) -> Sign:
-    """Recognise that all that is wrong are numbers that a module does not hold."""
+    """Recognise that nothing is wrong except that a module lacks some attributes."""
     findings = [f for result in results for f in result.findings if f.problem]
     is_module = all(any(n.startswith(MAKE) for n in r.case.inputs) for r in results)
     if not findings or not is_module:
@@ -147,7 +147,7 @@ def _shows_both(result: CaseResult, right: Sequence[str]) -> bool:
 def _names(
     results: Sequence[CaseResult], belongs: Callable[[str], bool]
 ) -> dict[str, set[str]]:
-    """Results with such a problem, by name, with the different values expected."""
+    """The results whose problem ``belongs``, by name, with their expected values."""
     names: dict[str, set[str]] = {}
     for result in results:
         for f in result.findings:
@@ -157,13 +157,14 @@ def _names(
 
 
 def _is_result(result: CaseResult, finding: Finding) -> bool:
-    """Whether a finding is about what is returned, and not about what is left."""
+    """Whether a finding is about a result, not about a gradient or a changed input."""
     name = finding.name
     is_left = is_gradient(finding) or name.endswith(AFTERWARDS)
     return bool(name) and not is_left and result.case.aspect_of(name) not in MINOR
 
 
 def _entries(value: Value | None) -> list[str]:
+    """The first entries of a tensor as text; any other value as one text."""
     if isinstance(value, torch.Tensor):
         return [f"{entry:.3g}" for entry in value.flatten()[:_TELLING].tolist()]
     return [str(value)]

@@ -1,4 +1,4 @@
-"""Signs of shapes: of one answer that has the wrong one in every case that fails."""
+"""Signs in the shape of one answer, if it is wrong in every case that fails."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Shapes = list[tuple[Shape, Shape]]  # expected, and the student's
 
 
 def _shapes(findings: Sequence[Finding]) -> Shapes:
-    """Both shapes of each finding; nothing if a finding is not about a shape."""
+    """Both shapes of each finding; [] if a finding is not about a shape."""
     pairs = [
         (tuple(f.expected.shape), tuple(f.actual.shape))
         for f in findings
@@ -79,7 +79,7 @@ def order(findings: Sequence[Finding]) -> Sign:
 
 
 def displacement(findings: Sequence[Finding]) -> Sign:
-    """Recognise a size that varies along the wrong dimension of the tensor."""
+    """Recognise a size that appears in the wrong dimension of the tensor."""
     pairs = _same_rank(findings)
     dims = range(len(pairs[0][0])) if pairs else ()
     for dim, actual_dim in itertools.permutations(dims, 2):
@@ -144,7 +144,7 @@ def single(findings: Sequence[Finding]) -> Sign:
 
 
 def longer(findings: Sequence[Finding]) -> Sign:
-    """Recognise a dimension that is too long or too short by the same in all cases."""
+    """Recognise a dimension too long or too short by the same number in all cases."""
     for dim, sizes in _along(_shapes(findings)):
         offsets = {actual - expected for expected, actual in sizes}
         if len(findings) < 2 or not all(same_text(f, dim) for f in findings):
@@ -197,7 +197,7 @@ def too_long(findings: Sequence[Finding]) -> Sign:
 def same_text(finding: Finding, dim: int) -> bool:
     """Whether one id tensor is a prefix or suffix of the other; True for other dtypes.
 
-    If the contents differ, so may the lengths: that is not a separate mistake.
+    If the contents differ, a different length may just follow from that.
     """
     a, b = finding.expected, finding.actual
     if not (isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)):

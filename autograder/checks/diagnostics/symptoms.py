@@ -1,6 +1,6 @@
-"""What was seen of a wrong answer, where no known mistake explains it.
+"""Find the symptom of a wrong answer that no known mistake explains.
 
-Each sentence is an observation, true of all that is wrong in the cases it speaks of.
+Each message is an observation, true of all that is wrong in the cases that it covers.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from autograder.checks.exercise import RAISED, CaseResult, Finding, Mistake
 from autograder.checks.language import _, translatable, translate
 from autograder.checks.properties import SEPARATOR, what_was_seen
 
-SEEN = "seen"  # the name of all these
-Explanation = tuple[str, str]  # what was seen, and a question
+SEEN = "seen"  # the name of all such mistakes
+Explanation = tuple[str, str]  # an observation, and a question
 Signs = tuple[Callable[[Wrong], Sign], ...]
 
 
 def of_a_property(results: Sequence[CaseResult]) -> Mistake | None:
-    """What was seen, where values are right and only a general property is not."""
+    """The symptom of failed general properties, if all other cases are right."""
     wrong = [result for result in results if not result.passed]
     if not wrong or any(not result.case.says for result in wrong):
         return None
@@ -61,7 +61,7 @@ ONLY_IN_TRAINING = (
 def _with_its_error(
     message: str, asks: str, explanation: tuple[str, str] | None
 ) -> Explanation:
-    """What happened and where; with what the error means, if it is a known kind."""
+    """Add to a message what the error means, if it is of a known kind."""
     if explanation is None:
         return message, asks
     meaning, question = explanation
@@ -77,7 +77,7 @@ def _only_in_training(wrong: Sequence[CaseResult]) -> bool:
 
 
 def _label(finding: Finding) -> str:
-    """What is special about what is wrong."""
+    """Say what is special about the call or the result that is wrong."""
     reported, label = what_was_seen(finding.name)
     if reported.startswith("gradient of"):
         return _("the {result}").format(result=translate(reported))
@@ -109,6 +109,7 @@ def _join_labels(labels: Sequence[str]) -> str:
     return _("{first} and {last}").format(first=", ".join(first), last=last)
 
 
+# Labels of calls that are not special in any way.
 _USUAL = (
     "at first", "as a batch", "for inputs as usual", "in eval mode",
     "of the first module",
@@ -118,7 +119,7 @@ _HELD = "of a look at what it holds"
 
 
 def _note(message: str) -> str:
-    """From an error's first line, what was special about the call that it ended."""
+    """Find in an error's first line the note on what was special about the call."""
     match = _LAST_BRACKETS.search(message.split("\n")[0])
     note = match.group(1).split(SEPARATOR)[0] if match else ""
     return note if note.startswith(_NOTES) else ""
@@ -129,7 +130,7 @@ _NOTES = ("the same", "with ", "after ", "example by ", "for ", "in ", "of a ")
 
 
 def of_all(results: Sequence[CaseResult]) -> Mistake | None:
-    """The first symptom that all wrong answers of the ordinary cases have."""
+    """The first symptom of the wrong answers in ordinary cases, of all if possible."""
     wrong = [
         result
         for result in results
@@ -147,7 +148,7 @@ def of_all(results: Sequence[CaseResult]) -> Mistake | None:
         later = (*later, errors.always)
     return (
         _explain_all(first, wrong)
-        or _explain_part((promises.input_change,), wrong)  # the cause of more, perhaps
+        or _explain_part((promises.input_change,), wrong)  # may cause the other faults
         or _explain_all(later, wrong)
         or _explain_part((of_a_part,), wrong)
         or _explain_all((of_relations, _only_case), results)
@@ -171,9 +172,10 @@ def _explain_part(signs: Signs, wrong: Wrong) -> Mistake | None:
 def _of_a_later_call(
     results: Sequence[CaseResult], wrong: Sequence[CaseResult]
 ) -> Mistake | None:
-    """What was seen in later calls, where only gradients are wrong beside them.
+    """The symptom of failed repeated calls, if otherwise only gradients are wrong.
 
-    Gradients are taken of a second call: they are wrong if it uses what the first kept.
+    Gradients are those of a second call, so they are wrong if it reuses what the first
+    call stored.
     """
     findings = faults(wrong)
     if not findings or not all(map(is_gradient, findings)):

@@ -14,7 +14,7 @@ from autograder.checks.exercise import Finding
 from autograder.checks.language import _, translate
 
 _LONGEST = 40  # letters of a phrase
-_SO, _NOT_SO = ("True", "yes"), ("False", "no")
+_YES, _NO = ("True", "yes"), ("False", "no")
 _ENDED = "ended by "  # before the error with which a student's test ends
 
 
@@ -42,15 +42,15 @@ def kind(findings: Sequence[Finding]) -> Sign:
 
 
 def phrase(findings: Sequence[Finding]) -> Sign:
-    """Recognise one phrase in place of another in all cases, or yes in place of no."""
+    """Recognise the same wrong phrase in all cases, or a yes that should be a no."""
     pairs = {(_word(f.expected), _word(f.actual)) for f in findings}
     if len(pairs) != 1 or "" in (pair := pairs.pop()):
         return None
     expected, actual = pair
     name = translate(findings[0].name)
-    if (expected, actual) in zip(_SO, _NOT_SO, strict=True):
+    if (expected, actual) in zip(_YES, _NO, strict=True):
         message = _("This should hold, but does not: {name}.").format(name=name)
-    elif (actual, expected) in zip(_SO, _NOT_SO, strict=True):
+    elif (actual, expected) in zip(_YES, _NO, strict=True):
         message = _("This should not be so, but is: {name}.").format(name=name)
     else:
         message = _(
@@ -60,7 +60,7 @@ def phrase(findings: Sequence[Finding]) -> Sign:
 
 
 def _word(value: object) -> str:
-    """A phrase, or yes or no, as text; "" of all else."""
+    """A short phrase, or a single boolean, as text; "" for anything else."""
     if isinstance(value, torch.Tensor):
         single = value.dtype == torch.bool and value.dim() == 0
         return str(value.item()) if single else ""
@@ -71,7 +71,7 @@ def _word(value: object) -> str:
 
 
 def same_word(wrong: Wrong) -> Sign:
-    """Recognise an answer that is the same whenever it is wrong."""
+    """Recognise that all wrong answers are the same word."""
     findings = faults(wrong)
     words = {_word(f.actual) for f in findings if isinstance(f.actual, str)}
     expected = {_word(f.expected) for f in findings}
@@ -82,7 +82,7 @@ def same_word(wrong: Wrong) -> Sign:
         or not all(isinstance(f.actual, str) for f in findings)
     ):
         return None
-    if word in (*_SO, *_NOT_SO) or len(expected) < 2 or "" in expected:
+    if word in (*_YES, *_NO) or len(expected) < 2 or "" in expected:
         return None
     return (
         _('Wherever your answer is wrong, it is "{own}".').format(own=translate(word)),
@@ -94,7 +94,7 @@ def same_word(wrong: Wrong) -> Sign:
 
 
 def rejects(wrong: Wrong) -> Sign:
-    """Recognise a student's test that rejects what is right."""
+    """Recognise a student's test that rejects a correct object."""
     pairs = {(f.expected, f.actual) for f in faults(wrong) if isinstance(f.actual, str)}
     if ("accepted", "rejected") not in pairs:
         return None
@@ -145,7 +145,7 @@ def items(findings: Sequence[Finding]) -> Sign:
 
 
 def _items(value: object) -> list[str] | None:
-    """The items of a list, each as its own JSON."""
+    """The items of a list that is given as JSON, each as JSON; None for others."""
     if not isinstance(value, str):
         return None
     try:
@@ -158,7 +158,7 @@ def _items(value: object) -> list[str] | None:
 
 
 def _pieces(name: str, pairs: Sequence[tuple[list[str], list[str]]]) -> Sign:
-    """Recognise items that hold pieces of text of which some differ or are missing."""
+    """Recognise texts that are cut differently, or have missing or extra pieces."""
     wrong = [
         (_text(x), _text(y))
         for a, b in pairs
@@ -201,7 +201,7 @@ def _text(item: str) -> list[str] | None:
 
 
 def _is_within(subsequence: Sequence[str], sequence: Sequence[str]) -> bool:
-    """Whether some pieces are among others, in their order."""
+    """Whether a sequence is a shorter subsequence of another, in the same order."""
     remaining = iter(sequence)
     return len(subsequence) < len(sequence) and all(
         piece in remaining for piece in subsequence

@@ -1,4 +1,4 @@
-"""Signs: what all wrong answers of an exercise have in common, one after the other."""
+"""Signs: functions that recognise what all wrong answers have in common."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from autograder.checks.exercise import AFTERWARDS, CaseResult, Finding
 from autograder.checks.forms import dtype_of
 from autograder.checks.language import _, translatable, translate
 
-Sign = tuple[str, str] | None  # what was seen, and a question
+Sign = tuple[str, str] | None  # an observation and a question, or None
 Wrong = Sequence[CaseResult]
 
-# Asked of a part, too (parts.py).
+# Questions that parts.py asks as well.
 CUT = translatable(
     "Where does a tensor leave the graph (`detach`, `.data`, `item`, a new tensor "
     "made from its values)?"
@@ -46,12 +46,12 @@ NO_NUMBER = translatable(
 
 
 def faults(wrong: Wrong) -> list[Finding]:
-    """All findings of some cases that have a problem, in their order."""
+    """All findings with a problem in the given cases, in their order."""
     return [f for result in wrong for f in result.findings if f.problem]
 
 
 def _pairs(wrong: Wrong) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """What was expected and what came, if all that is wrong are such tensors."""
+    """The expected and the actual tensor of each fault; [] if not all are tensors."""
     pairs = [
         (f.expected, f.actual)
         for f in faults(wrong)
@@ -82,6 +82,7 @@ def _only_gradients(wrong: Wrong) -> Sign:
 
 
 def _only_again(wrong: Wrong) -> Sign:
+    """Recognise that only second calls are wrong."""
     if not all("second call" in finding.name for finding in faults(wrong)):
         return None
     return (
@@ -124,7 +125,7 @@ def _only_parameters(wrong: Wrong) -> Sign:
 
 
 def parameters(findings: Sequence[Finding]) -> Sign:
-    """Recognise parameters too many or too few: the same ones in every case."""
+    """Recognise extra or missing parameters, the same ones in every case."""
     pairs = {(f.name, str(f.actual)) for f in findings}
     name, names = pairs.pop()
     if pairs:
@@ -169,7 +170,7 @@ def _zeros(wrong: Wrong) -> Sign:
     if not pairs or any(b.any() or b.dtype == torch.bool for _, b in pairs):
         return None
     if any(finding.name.endswith(AFTERWARDS) for finding in faults(wrong)):
-        return None  # it was written, and did not come back
+        return None  # the zeros were written into an input, not returned
     if sum(b.numel() for _, b in pairs) < 4:
         return None
     names = {f.name for f in faults(wrong)}
@@ -201,10 +202,11 @@ def _input_returned(wrong: Wrong) -> Sign:
 
 
 def _exchanged(wrong: Wrong) -> Sign:
+    """Recognise the right results in the wrong order."""
     for result in wrong:
         findings = [f for f in result.findings if f.problem and are_tensors(f)]
         if any(holds_booleans(f.actual) for f in findings):
-            return None  # yes and no are right in many places
+            return None  # booleans often agree by chance
         if len(findings) < 2 or not all(
             any(
                 agree(f.actual, candidate.expected)
@@ -221,6 +223,7 @@ def _exchanged(wrong: Wrong) -> Sign:
 
 
 def _other_shape(wrong: Wrong) -> Sign:
+    """Recognise the right values, in the right order, in the wrong shape."""
     pairs = _pairs(wrong)
     if not pairs or not all(
         a.shape != b.shape
@@ -249,6 +252,7 @@ def _elsewhere(wrong: Wrong) -> Sign:
 
 
 def _multiplied(wrong: Wrong) -> Sign:
+    """Recognise right values times a factor that is the same in all cases."""
     factors = []
     for expected, actual in _pairs(wrong):
         if expected.shape != actual.shape or not expected.is_floating_point():
@@ -262,7 +266,7 @@ def _multiplied(wrong: Wrong) -> Sign:
         factors.append(factor)
     if not factors or max(factors) - min(factors) > 1e-3 * abs(factors[0]):
         return None
-    if f"{factors[0]:.4g}" in ("1", "0"):  # nothing to tell: other digits are wrong
+    if f"{factors[0]:.4g}" in ("1", "0"):  # only later digits are wrong: not helpful
         return None
     return (
         _("Every wrong value is {factor:.4g} times what it should be.").format(

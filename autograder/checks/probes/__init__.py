@@ -1,8 +1,9 @@
 """Probes: a few lines each that call a student's object and report what it did.
 
-A probe reports and never judges: it returns named tensors (or text), and whoever holds
-the reference compares. It runs beside the student's code, so it knows no answers; what
-it would have to know, it asks of the other side (`autograder.checks.interactor`).
+A probe reports and never judges: it returns named tensors (or text), which its caller
+compares with the reference. It runs in the same process as the student's code, so it
+knows no answers; what it would need to know, it asks the interactor
+(`autograder.checks.interactor`).
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from autograder.checks.exercise import Answers, WrongAnswerError, plain
 from autograder.checks.interactor import Ask, Interactor, asking, reply
 from autograder.root import PACKAGE
 
-Inputs = Mapping[str, Any]  # a case's; who drew them knows what each one is
-Seen = dict[str, Any]  # what a probe saw, by name
+Inputs = Mapping[str, Any]  # of a case; each exercise knows the types of its own inputs
+Seen = dict[str, Any]  # what a probe observed, by name
 Near = TypeVar("Near", bound=Callable[..., Mapping[str, object]])
 
 Report = Callable[[Any, Inputs], Mapping[str, object]]
@@ -33,18 +34,18 @@ class Probe:
     """Tries a student's object and reports what it does, in the object's process.
 
     Args:
-        near: called as ``near(object, inputs)``, or, where there is something to ask,
-            as ``near(object, inputs, ask)``.
+        near: the student's side. It is called as ``near(object, inputs)``, or, if there
+            is an interactor to ask, as ``near(object, inputs, ask)``.
         interactor: the judge's side: answers questions, and concludes from the report.
-        in_notebook: reports in a notebook, where one process plays both sides, if
-            this differs.
-        reports: by aspect, the names of all that it reports; see `probe`.
+        in_notebook: what reports in a notebook instead, where one process plays both
+            sides; None for the same as elsewhere.
+        reports: by aspect, the names of all answers that it reports; see `probe`.
     """
 
     near: Callable[..., Mapping[str, object]]
     interactor: type[Interactor] = Interactor
     in_notebook: Report | None = None
-    # Not in its repr: a clinic's names of answers tell what there is to find.
+    # Not in the repr, because the names of a bug clinic's answers give the bugs away.
     reports: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
     def __call__(self, answer: object, inputs: Answers) -> Mapping[str, object]:
@@ -68,7 +69,7 @@ class Probe:
     def aspect(self, name: str) -> str:
         """The aspect that an answer is declared for; `OWN` for that of its case.
 
-        A full name goes before a pattern.
+        A full name takes precedence over a pattern.
 
         Raises:
             LookupError: it is declared for none, or for several.
@@ -90,16 +91,16 @@ class Probe:
 
 
 class Log(list[Any]):
-    """What a model notes while it is tried, for whoever tries it.
+    """A list in which a model records what happens while a probe tries it.
 
-    A copy of the model, which a student may work with, notes in the same place.
+    A deep copy of the model, which the student's code may make, shares the list.
     """
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Log:
         return self
 
 
-OWN = "results"  # what counts for the aspect of its case, whichever that is
+OWN = "results"  # answers that count for the aspect of their case, whatever it is
 _PROBES: dict[str, Probe] = {}
 
 
@@ -118,18 +119,18 @@ def probe(
     errors: str = "",
     parts: Mapping[str, str] | None = None,
 ) -> Callable[[Near], Near]:
-    """Register the probe of an exercise, and what it reports for which points.
+    """Register an exercise's probe, and declare for which aspects its answers count.
 
-    All names that it reports are declared, in full or as patterns
+    All names of answers that it reports must be declared, in full or as patterns
     (``"scores; gradient of *"``), or the exercise cannot be built.
 
     Args:
         name: the exercise.
         interactor, in_notebook: see `Probe`.
-        results: what counts for the aspect of its case.
-        form, calls, gradients, learning, mode, limits, errors: what counts for these,
-            beside results (see prices.PRICES).
-        parts: by the exercise's own aspects, the results that count for them.
+        results: the answers that count for the aspect of their case.
+        form, calls, gradients, learning, mode, limits, errors: the answers that count
+            for these aspects instead (see prices.PRICES).
+        parts: the results that count for aspects of the exercise's own, by aspect.
     """
     declared = {
         OWN: results, "form": form, "calls": calls, "gradients": gradients,
@@ -148,9 +149,9 @@ def probe(
 
 
 def find(name: str) -> Probe:
-    """The probe of the exercise ``unit/name``; the usual one if it has none of its own.
+    """The probe of the exercise ``unit/name``; the default probe if it has none.
 
-    A unit without any written probe has no package for them.
+    A unit whose exercises all use the default probe has no package ``probes``.
     """
     package = f"{PACKAGE}.{name.split('/')[0]}.probes"
     try:
@@ -179,7 +180,7 @@ def join_names(names: Iterable[str]) -> str:
 
 
 def returned(result: object, *names: str) -> tuple[Any, ...]:
-    """Unpack what a function returned, or say what it should have returned."""
+    """Unpack a tuple of results; raise WrongAnswerError if its size is not right."""
     if not isinstance(result, tuple | list) or len(result) != len(names):
         wanted = ", ".join(names)
         raise WrongAnswerError(f"expected a tuple ({wanted}), got {describe(result)}")
@@ -187,7 +188,7 @@ def returned(result: object, *names: str) -> tuple[Any, ...]:
 
 
 def tensor(result: object, name: str) -> torch.Tensor:
-    """The result on the CPU if it is a tensor, else a plain word on what it is."""
+    """Return a tensor on the CPU; for anything else, raise WrongAnswerError."""
     if not isinstance(result, torch.Tensor):
         raise WrongAnswerError(
             f"expected {name} to be a tensor, got {describe(result)}"
@@ -207,16 +208,16 @@ def describe(value: object) -> str:
 
 
 def kind(value: object, promised: type = Real) -> str:
-    """Whether a value is the promised number (`Real` or `float`), or what it is."""
+    """Describe a value: as "a float" or "a number" if promised, else by its type."""
     if isinstance(value, promised) and not isinstance(value, bool):
         return "a float" if promised is float else "a number"  # NumPy's are Real
     return describe(value)
 
 
 def outcome(call: Callable[[], object], promised: type[Exception]) -> str:
-    """What a call comes to, in a word: the promised error, another one, or none.
+    """The name of the error that a call raises, or "no error".
 
-    A subclass of the promised error is that error.
+    A subclass of the promised error counts as that error.
     """
     try:
         call()
@@ -228,10 +229,10 @@ def outcome(call: Callable[[], object], promised: type[Exception]) -> str:
 
 
 def seed(number: int) -> None:
-    """Set the CPU's generator, where probes make their numbers.
+    """Seed the CPU's generator, with which probes draw their numbers.
 
-    `torch.manual_seed` sets those of all devices, and formats the whole stack for each
-    that is not in use: a fifth of the time that a check took.
+    `torch.manual_seed` seeds the generators of all devices, and formats the whole stack
+    for each that is not in use, which took a fifth of a check's time.
     """
     torch.default_generator.manual_seed(number)
 
@@ -240,15 +241,15 @@ def gradients(
     function: Callable[..., torch.Tensor], tensors: Sequence[torch.Tensor],
     names: Sequence[str], inputs: Inputs,
 ) -> Seen:  # fmt: skip
-    """Gradients of a result with regard to the tensors it is made of, by their names.
+    """Gradients of a result with respect to the tensors it is computed from, by name.
 
-    The result is weighted with ``inputs["pull"]`` and summed; without that input there
-    is nothing to tell. A tensor without a path to the result has the gradient zero.
+    The result is weighted with ``inputs["pull"]`` and summed; without that input, no
+    gradients are reported. A tensor without a path to the result has gradient zero.
     """
     if "pull" not in inputs:
         return {}
     leaves = [value.clone().requires_grad_() for value in tensors]
-    # Copies, since a leaf could not be changed in place: that is reported elsewhere.
+    # Copies, since changing a leaf in place is an error; such changes show elsewhere.
     result = function(*(leaf.clone() for leaf in leaves))
     grads: Sequence[torch.Tensor | None] = [None] * len(leaves)
     if result.requires_grad and result.shape == inputs["pull"].shape:

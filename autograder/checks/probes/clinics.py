@@ -1,4 +1,4 @@
-"""What clinics share: patients on the judge's side, and the verdict on each."""
+"""What bug clinics share: subjects on the judge's side, and the verdict on each."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from autograder.checks.probes import describe
 
 
 class Patients(BlindTrial):
-    """A correct subject and two faulty ones with one bug each, on the other side.
+    """A correct subject and two faulty ones with one bug each, on the judge's side.
 
     In grading each has weights of its own, so that equal numbers give nothing away.
     """
 
-    RIGHT: ClassVar[str]  # what answers call the right one
+    RIGHT: ClassVar[str]  # the name of the correct subject in answers
 
     def list_subjects(self) -> list[str]:
         return [self.RIGHT, "the other one", "a third one"]
@@ -33,7 +33,7 @@ def accepts(result: object) -> str:
     """The verdict of a test that has raised nothing: it accepts.
 
     Raises:
-        WrongAnswerError: it has returned something, which may be taken for a verdict.
+        WrongAnswerError: it has returned something, perhaps meant as a verdict.
     """
     if result is not None:
         raise WrongAnswerError(

@@ -1,14 +1,15 @@
-"""What is tried on an object whose exercise brings no probe of its own.
+"""The default probe, for exercises that have no probe of their own.
 
-A function is called with its inputs. A class is created from the inputs named
-``make.NAME``, gets the weights named ``weights.NAME``, and is then called. Reported are
-the results, the arguments afterwards, and the gradients of all results together.
+A function is called with its inputs. A class is instantiated with the inputs named
+``make.NAME``; the module gets the weights named ``weights.NAME``, and is then called.
+The probe reports the results, the arguments after the call, and the gradients of all
+results together.
 
-The input ``call`` says in JSON how: the order of the arguments, the names of results,
-the arguments that are NumPy's, those that are tensors even without dimensions, the
-dtype and which arguments have it, the numbers that a module has as attributes, and
-whether gradients are asked for. The build writes it from the signature of the exercise
-(authoring/sizes.py).
+The input ``call`` describes the call in JSON: the order of the arguments, the names of
+the results, which arguments are NumPy arrays, which stay tensors even without
+dimensions, a dtype and the arguments that are cast to it, the numbers that a module has
+as attributes, and whether gradients are reported. The build writes it from the
+signature of the exercise (authoring/sizes.py).
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ MAKE = "make."  # before the name of an argument that creates a module
 
 
 def observe_call(answer: Any, inputs: Inputs) -> Seen:
-    """Report one call: all that the usual probe reports.
+    """Report on one call all that the default probe reports.
 
-    A written probe may add to it what only its exercise needs.
+    The probe of an exercise may add to this report what only that exercise needs.
     """
     call = json.loads(inputs[CALL])
     arguments = read_arguments(inputs)
@@ -85,7 +86,7 @@ def _read_numbers(module: Any, names: Sequence[str]) -> Seen:
 
 
 def read_arguments(inputs: Inputs) -> Seen:
-    """Read the arguments of the call from a case's inputs, by name, as it gets them."""
+    """Convert a case's inputs to the arguments of the call, by name."""
     call = json.loads(inputs[CALL])
     dtypes = dict.fromkeys(call.get("cast", ()), call.get("dtype"))
     arrays, tensors = call.get("arrays", ()), call.get("tensors", ())
@@ -117,9 +118,9 @@ def _argument(
     as_array: bool = False,
     as_tensor: bool = False,
 ) -> Any:
-    """An input as the call gets it: a tensor without dimensions is a Python number.
+    """Convert an input to an argument: a tensor without dimensions to a number.
 
-    With ``as_tensor``, it stays a tensor.
+    With ``as_tensor``, such a tensor stays a tensor.
     """
     if not isinstance(value, torch.Tensor):
         return value
@@ -131,14 +132,14 @@ def _argument(
 
 
 def _convert(value: torch.Tensor) -> torch.Tensor:
-    """A tensor of floats in the dtype in which answers are compared."""
+    """Convert floats to the default dtype, in which answers are compared."""
     return value.to(torch.get_default_dtype()) if value.is_floating_point() else value
 
 
 def _call(function: Any, order: Sequence[str], values: Mapping[str, Any]) -> Any:
     """Pass arguments by position up to the first that is left out, then by name.
 
-    So a student may call them otherwise than the stub does.
+    So they may have different names in the student's code than in the stub.
     """
     first = next((i for i, name in enumerate(order) if name not in values), len(order))
     by_name = {name: values[name] for name in order[first:] if name in values}
@@ -154,7 +155,7 @@ def _read_results(result: object, names: Sequence[str]) -> Seen:
 
 
 def _read_tensor(value: object, name: str) -> torch.Tensor:
-    """A tensor on the CPU; numbers and NumPy's arrays become tensors, of float32.
+    """A tensor on the CPU; numbers and NumPy arrays become tensors, floats as float32.
 
     Raises:
         WrongAnswerError: it is something else.
@@ -179,7 +180,7 @@ def _gradients(answer: Any, arguments: Mapping[str, Any], call: Seen) -> Seen:
     }
     if not leaves:
         return {}
-    # Copies, since a leaf could not be changed in place: that is reported elsewhere.
+    # Copies, since changing a leaf in place is an error; such changes show elsewhere.
     copies = {name: leaf.clone() for name, leaf in leaves.items()}
     output = _call(answer, call["order"], {**arguments, **copies})
     results = _read_results(output, call["results"])
@@ -190,7 +191,7 @@ def _gradients(answer: Any, arguments: Mapping[str, Any], call: Seen) -> Seen:
         inputs = [*leaves.values()]
         try:
             gradients = torch.autograd.grad(total, inputs, allow_unused=True)
-        except RuntimeError as error:  # what it needs was changed in place
+        except RuntimeError as error:  # a tensor that it needs was changed in place
             return {f"gradient of {name}": type(error).__name__ for name in leaves}
     return {
         f"gradient of {name}": _convert(
@@ -201,12 +202,13 @@ def _gradients(answer: Any, arguments: Mapping[str, Any], call: Seen) -> Seen:
 
 
 def _weighted_sum(value: torch.Tensor) -> torch.Tensor:
+    """Sum all entries with different weights, so that no gradients cancel out."""
     places = torch.arange(1, value.numel() + 1, dtype=value.dtype)
     return (value.flatten() * places.cos()).sum()
 
 
 class _DefaultProbe(Probe):
-    """Whatever it reports beside the usual names is a result."""
+    """The default probe: every name that it does not declare is that of a result."""
 
     def aspect(self, name: str) -> str:
         try:

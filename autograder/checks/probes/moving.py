@@ -1,4 +1,4 @@
-"""Which outputs move when one position of an input is pushed."""
+"""Find out which outputs change when one position of an input is pushed (changed)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-LIMIT = 1e-6  # up to this, a movement may be rounding
-FAINT = 1e-4  # below this, rounding may decide on which side of the limit it is
+LIMIT = 1e-6  # a change of an output up to this may be rounding
+FAINT = 1e-4  # below this, rounding may decide on which side of the limit a change is
 Push = Callable[[torch.Tensor], torch.Tensor]  # what is added to x's features, (d,)
 
 
@@ -31,15 +31,16 @@ def zigzag(x: torch.Tensor) -> torch.Tensor:
 def who_moves(
     moved: Callable[[int, Push], torch.Tensor], length: int, first: Push = uneven
 ) -> torch.Tensor:
-    """(B, Lq, length): does output i move when position j is pushed?
+    """Whether output i changes when position j is pushed, ``(B, Lq, length)``.
 
-    By chance, a push may leave an open position's influence near the limit (two keys
-    whose scores move alike, say), and right answers would differ by their rounding. So
-    what moves so little is pushed once more, in another way.
+    By chance, a push at an allowed position may change an output so little (if, say,
+    the scores of two keys change alike) that rounding would decide between correct
+    answers. So if an output changes that little, a second kind of push is tried.
 
     Args:
-        moved: from a push and a position to how all outputs move, ``(B, Lq, ...)``.
-        length: how many positions there are.
+        moved: called as ``moved(j, push)``; returns how much all outputs change,
+            ``(B, Lq, ...)``.
+        length: the number of positions.
         first: the push that is tried first.
     """
     columns = []
@@ -56,15 +57,15 @@ def who_moves(
 def who_sees_whom(
     function: Callable[..., Any], sequences: Sequence[torch.Tensor], pushed: int
 ) -> torch.Tensor:
-    """(B, Lq, Lk): does output i move when position j of the last sequences changes?
+    """Whether output i depends on position j of the last sequences, ``(B, Lq, Lk)``.
 
-    Sequences are made small: among large scores, what an open key gets may be as little
-    as what rounding takes.
+    Sequences are scaled down, because among large scores the weight of an allowed key
+    may be as small as a rounding error.
 
     Args:
-        function: from the sequences, ``(B, L, d)`` each, to outputs ``(B, Lq, ...)``.
-        sequences: what it is called with.
-        pushed: how many of them change together; they are the last ones.
+        function: maps the sequences, ``(B, L, d)`` each, to outputs ``(B, Lq, ...)``.
+        sequences: the arguments of the function.
+        pushed: how many sequences, from the last one, are changed together.
     """
     sequences = [0.25 * sequence for sequence in sequences]
 

@@ -1,4 +1,4 @@
-"""Weights that come by name: into a student's module, and out of one.
+"""Load weights by name into a student's module, and read them from one.
 
 A missing parameter is reported and does not hide the rest: a missing bias is added, and
 a superfluous one is set to zero, so that everything else can be compared.
@@ -16,21 +16,21 @@ from autograder.checks.exercise import WrongAnswerError, plain
 from autograder.checks.probes import Inputs, Seen, describe, join_names, under
 
 WEIGHTS = "weights."  # before a parameter's name
-AWAITED = "_its_call_is_awaited"  # said by the class of a module that a property tries
+AWAITED = "_its_call_is_awaited"  # marks the class of a module whose call is caught
 # What `beginning` reports.
 BEGINNING = (
     "parameters that are missing; parameters that do not learn; "
     "matrices that do not start at random"
 )
-_NEAREST = 8  # names that are told beside a missing one
-_ADDING = (nn.Linear, nn.LayerNorm)  # whose bias does nothing but to be added
+_NEAREST = 8  # names of present parameters that are listed if one is missing
+_ADDING = (nn.Linear, nn.LayerNorm)  # layers that only add their bias
 
 
 def beginning(module: object, inputs: Inputs) -> Seen:
     """Report how a new module starts, and which parameters it lacks.
 
-    It comes before weights are loaded. Of a module whose call alone is awaited, nothing
-    is reported, because nobody looks at it.
+    Call this before weights are loaded. For a module whose first call ends the probe
+    (`is_awaited`), nothing is reported, because the report would be lost.
     """
     if is_awaited(module):
         return {}
@@ -52,7 +52,7 @@ def beginning(module: object, inputs: Inputs) -> Seen:
 
 
 def starting_as_zero(module: object) -> str:
-    """Which words' vectors are zero in a new module: padding's."""
+    """List the rows of embeddings that are zero in a new module, as padding's is."""
     named = isinstance(module, nn.Module) and module.named_parameters(
         remove_duplicate=False
     )
@@ -66,7 +66,7 @@ def starting_as_zero(module: object) -> str:
 
 
 def is_awaited(module: object) -> bool:
-    """Whether only the module's call is awaited, at which its probe ends."""
+    """Whether a property waits for the module's first call, which ends the probe."""
     return AWAITED in vars(type(module))
 
 
@@ -77,18 +77,18 @@ def parameter_shapes(module: nn.Module) -> str:
 
 
 def weights_of(module: nn.Module) -> Seen:
-    """A module's parameters as ``weights.<parameter>``, to be handed over."""
+    """A module's parameters as ``weights.<parameter>``, to be sent to the judge."""
     named = module.named_parameters()
     return {f"{WEIGHTS}{name}": plain(value.float()) for name, value in named}
 
 
 def with_weights(model: nn.Module, weights: Inputs, refusal: str) -> nn.Module:
-    """Put what `weights_of` gave of a student's model into ours, in eval mode.
+    """Load what `weights_of` returned for a student's model into ours, in eval mode.
 
     A bias that the student's model lacks is zero.
 
     Raises:
-        WrongAnswerError: with the refusal; the weights are those of another model.
+        WrongAnswerError: the weights do not fit the model; ``refusal`` is the message.
     """
     named = dict(model.named_parameters())
     parameters = {f"{WEIGHTS}{name}": p for name, p in named.items()}
@@ -116,13 +116,13 @@ def select_weights(inputs: Inputs) -> dict[str, torch.Tensor]:
 def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
     """Copy the inputs named ``weights.<parameter>`` into the module, in eval mode.
 
-    The module goes where the inputs are: a student may have made it on another device.
-    Weights come by name, so that neither the order of creation nor the initialisation
-    that the student chose matters. A missing bias is put in its place (`beginning` says
-    that it is missing), and one that nobody asked for holds zeros.
+    The module is moved to the device of the inputs. Weights are matched by name, so
+    that neither the order of creation nor the initialisation that the student chose
+    matters. A missing bias is added (`beginning` reports that it is missing), and a
+    superfluous one is set to zero.
 
     Raises:
-        WrongAnswerError: another parameter is missing, or one has another shape.
+        WrongAnswerError: a parameter other than a bias is missing, or a shape is wrong.
     """
     if not isinstance(module, nn.Module):
         raise WrongAnswerError(f"expected an nn.Module, got {describe(module)}")
@@ -139,7 +139,7 @@ def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
         if any(
             part.device != device for part in (*parameters.values(), *module.buffers())
         ):
-            module.to(device)  # asked first: it takes a while even where all is there
+            module.to(device)  # only if needed, as it takes a while even for nothing
     return module.eval()
 
 
@@ -154,7 +154,7 @@ def completed(module: nn.Module, weights: Mapping[str, torch.Tensor]) -> nn.Modu
 
 
 def _missing(module: object, weights: Mapping[str, torch.Tensor]) -> list[str]:
-    """The weights without a parameter, under any of its names."""
+    """The names of weights that no parameter has, not even as a further name."""
     if not isinstance(module, nn.Module):
         return []
     parameters = dict(module.named_parameters(remove_duplicate=False))
@@ -162,7 +162,7 @@ def _missing(module: object, weights: Mapping[str, torch.Tensor]) -> list[str]:
 
 
 def _is_added(module: nn.Module, name: str) -> bool:
-    """Whether a name is that of a layer's bias, even if the layer has none."""
+    """Whether a name is that of a layer's additive bias, even if the layer has none."""
     layer = dict(module.named_modules()).get(name.removesuffix(".bias"))
     return isinstance(layer, _ADDING) and name.endswith(".bias")
 
@@ -170,17 +170,17 @@ def _is_added(module: nn.Module, name: str) -> bool:
 def _refuse_others(
     parameters: Mapping[str, torch.Tensor], weights: Inputs, module: nn.Module
 ) -> None:
-    """Refuse weights that fit no parameter, and name all of them."""
+    """Raise WrongAnswerError if some weights fit no parameter; name all of them."""
     missing = [f"`{name}`" for name in weights if name not in parameters]
     if missing:
-        # Further names of parameters that have another one.
+        # Further names of parameters that are shared.
         shared = (
             dict(module.named_parameters(remove_duplicate=False)).keys() - parameters
         )
         wanted = "a parameter" if len(missing) == 1 else "parameters"
         likeness = {n: SequenceMatcher(None, n, missing[0]).ratio() for n in parameters}
         nearest = sorted(parameters, key=lambda name: -likeness[name])
-        # `found` and `more` are fields of sentences that translators know.
+        # The names `found` and `more` are fields in the translated messages.
         found = ", ".join(f"`{name}`" for name in nearest[:_NEAREST])
         found = found or "no parameters at all"
         if (more := len(parameters) - _NEAREST) > 0:

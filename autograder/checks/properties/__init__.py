@@ -1,9 +1,10 @@
-"""General properties: one object, called in many ways, whatever exercise it solves.
+"""Test general properties: call an object in many ways, whatever exercise it solves.
 
 An exercise's own probe makes the object and calls it; here that first call is caught,
-and made again in ways that a right solution does not mind: twice, after other calls,
-example by example, in training mode, from its state dict. As all probes, these report
-and never judge: the reference is called in the same ways, and who holds it compares.
+and repeated in ways that make no difference to a correct solution: twice, after other
+calls, example by example, in training mode, from its state dict. Like all probes, these
+report and never judge: the reference is called in the same ways, and the caller of the
+probe compares.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ WAYS = {
 
 
 class _Caught(BaseException):
-    """Ends a probe at its first call; no handler of ordinary errors sees it."""
+    """Ends a probe at its first call; `except Exception` does not catch it."""
 
     def __init__(self, target: Any, args: tuple[Any, ...], keywords: Named):
         super().__init__()
@@ -59,14 +60,14 @@ def try_ways(probe: Report, answer: object, inputs: Inputs) -> Seen:
         answer = noting if isinstance(answer, tuple) else noting[0]
     for part in request["parts"]:
         part_inputs = under(inputs, part["inputs"])
-        # All objects are made before the first one is called: what one keeps for
-        # itself, no other one may change.
+        # All objects are made before the first one is called, so that state which they
+        # wrongly share becomes visible.
         with _annotate_errors(part["label"]):
             tries = _observe_part(part, request, probe, answer, part_inputs)
             parts.append((part, _begun(tries)))
     with contextlib.ExitStack() as afterwards:
         for part, tries in parts:
-            if "overwriting" in part:  # results are the caller's, who may write there
+            if "overwriting" in part:  # as a caller may do with results
                 afterwards.enter_context(arguments.overwrite(answers))
             for label, find_out in tries:
                 endings = [text for text in (label, part["label"]) if text]
@@ -85,12 +86,12 @@ def try_ways(probe: Report, answer: object, inputs: Inputs) -> Seen:
 
 
 CHANGED_LATER = translatable("results that later calls have changed")
-_SEVERAL = {"probe", "steady"}  # ways that make several calls, each for its own sake
+_SEVERAL = {"probe", "steady"}  # ways with several calls: earlier results must last
 
 
 @contextlib.contextmanager
 def _annotate_errors(*endings: str) -> Iterator[None]:
-    """Note on an error what was special about the call that it ends."""
+    """Add a note to an error on what was special about the call that raised it."""
     try:
         yield
     except Exception as error:
@@ -100,7 +101,7 @@ def _annotate_errors(*endings: str) -> Iterator[None]:
 
 
 def _begun(tries: Tries) -> Tries:
-    """Prepare the first of the tries, and return all of them."""
+    """Start the generator, which makes the part's objects, and return all its tries."""
     first = list(islice(tries, 1))
     return chain(first, tries)
 
@@ -112,9 +113,9 @@ def what_was_seen(name: str) -> tuple[str, str]:
 
 
 def by_hand(inputs: Inputs, answers: Answers) -> bool:
-    """Whether a case asks where dropout is, and the answer draws it by hand.
+    """Whether a case tests where dropout is applied, but the student implemented it.
 
-    Such dropout cannot be replaced by a stand-in; other cases look at its effect.
+    Such dropout cannot be replaced by a stand-in; other cases test its effect.
     """
     parts = json.loads(str(inputs[KEY]))["parts"] if KEY in inputs else []
     way_names = {part["way"] for part in parts}
@@ -124,8 +125,8 @@ def by_hand(inputs: Inputs, answers: Answers) -> bool:
 def _observe_part(
     part: Named, request: Named, probe: Report, answer: Any, inputs: Inputs,
 ) -> Tries:  # fmt: skip
-    """Yield what is to be tried in one part."""
-    if part["way"] == "probe":  # the exercise's own, in a sequence of several inputs
+    """Yield the calls that one part of a request asks for, with their labels."""
+    if part["way"] == "probe":  # run the exercise's own probe, on one of several inputs
         copies = {n: v.clone() if copied(v) else v for n, v in inputs.items()}
         if "named" in part:
             answer = _otherwise(answer, Form(**request["call"]["called"]))
@@ -146,7 +147,7 @@ def _otherwise(function: Callable[..., Any], form: Form) -> Callable[..., Any]:
 
 
 def caught(probe: Report, answer: Any, inputs: Inputs, form: Named) -> Call:
-    """Catch the first call that a probe makes of an object, or of the module it makes.
+    """Catch the first call that a probe makes to an object, or to the module it makes.
 
     Raises:
         WrongAnswerError: the probe never gets that far.
@@ -187,6 +188,7 @@ def _call(
     call: _Caught, form: Named, inputs: Inputs,
     made_with: tuple[Callable[..., Any], tuple[Any, ...], Named] | None,
 ) -> Call:  # fmt: skip
+    """Describe a caught call, with the names that the exercise gives to its parts."""
     names = list(form["arguments"])
     bound = dict(zip(names, call.args_given, strict=False))
     bound |= {n: call.keywords.pop(n) for n in names if n in call.keywords}
@@ -218,7 +220,7 @@ _FLAGS = ("typed", "narrow", "named", "alone", "shown")  # of a `Call`
 
 
 def _name_dimensions(forms: list[list[str]], value: object) -> tuple[str, ...]:
-    """Name a tensor's dimensions by the form that has its rank."""
+    """Name a tensor's dimensions by the declared form that has the same rank."""
     if isinstance(value, torch.Tensor):
         fitting = [form for form in forms if len(form) == value.dim()]
         return tuple(fitting[0]) if fitting else ()

@@ -1,4 +1,4 @@
-"""The same call with other arguments, in another order, on other views."""
+"""Ways to repeat a call: with different arguments, reordered, on views."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ OVERWRITTEN = translatable("after the first result was written over")
 
 
 def plain(call: Call) -> Tries:
-    """The call as it is."""
+    """Make the call as it is."""
     yield "", call
 
 
 def steady(call: Call) -> Tries:
     """Repeat the call, make other calls in between, and repeat it at the end.
 
-    A module is in eval mode, from the first call on: its mode is not what is tried.
+    A module is in eval mode, apart from one call in training mode of which only the
+    aftereffects count.
     """
     if isinstance(call.target, nn.Module):
         call.target.eval()
     yield "at first", call
     yield "the same again", call
     if isinstance(call.target, nn.Module):
-        # Each has a way of its own: here only what they leave behind is of interest.
+        # Training mode is tested elsewhere: only what it leaves behind matters here.
         with contextlib.suppress(Exception), dropout_is(nothing):
             call.target.train()
             call()
@@ -74,7 +75,7 @@ def overwrite(results: Results) -> Iterator[None]:
     tensors = [v.detach() for v in results.values() if isinstance(v, torch.Tensor)]
     saved = [value.clone() for value in tensors]
     for value in tensors:
-        with contextlib.suppress(RuntimeError):  # one that was expanded is left alone
+        with contextlib.suppress(RuntimeError):  # expanded tensors cannot be written
             value.logical_not_() if value.dtype == torch.bool else value.add_(1)
     try:
         yield
@@ -96,7 +97,7 @@ def _other_numbers(call: Call) -> dict[str, torch.Tensor]:
 
 
 def _vary_arguments(call: Call) -> Iterator[tuple[str, Named]]:
-    """Yield other arguments: masks, sizes, one tensor for several."""
+    """Yield changes of arguments with their labels: masks, sizes, shared tensors."""
     batch = call.size("B")
     masks = {n: v for n, v in call.masks().items() if n in call.optional}
     if masks:
@@ -120,7 +121,7 @@ def _vary_arguments(call: Call) -> Iterator[tuple[str, Named]]:
 
 
 def _one_for_several(call: Call) -> Named:
-    """Vectors of the same form, whatever their length, replaced by the last of them."""
+    """Use one tensor for all arguments whose shapes differ in lengths only, if any."""
     forms: dict[tuple[object, ...], list[str]] = {}
     for name, value in call.floats().items():
         dims = call.dims.get(name, ())
@@ -133,7 +134,7 @@ def _one_for_several(call: Call) -> Named:
 
 
 def _some_mask(call: Call, name: str) -> torch.Tensor:
-    """A mask of the argument's shape that leaves the first key open to everybody."""
+    """A mask of the argument's shape that allows the first key to all queries."""
     shape = [call.size(dim) for dim in call.dims[name]]
     grid = torch.arange(int(torch.tensor(shape).prod())).reshape(shape)
     keep = grid * 7 % 5 > 1
@@ -142,7 +143,7 @@ def _some_mask(call: Call, name: str) -> torch.Tensor:
 
 
 def alone(call: Call) -> Tries:
-    """Each example of the batch by itself, and the examples in another order."""
+    """Call with each example of the batch alone, and with the examples reordered."""
     batch = call.size("B")
 
     def one_by_one() -> Results:
@@ -155,6 +156,7 @@ def alone(call: Call) -> Tries:
 
 
 def _in_another_order(call: Call) -> Results:
+    """Call with the examples reordered, and put the results in the original order."""
     batch = call.size("B")
     order = torch.arange(batch).roll(1)
     turned: Named = {}
@@ -170,12 +172,14 @@ def _in_another_order(call: Call) -> Results:
 
 
 def _has_batch(value: torch.Tensor, dims: tuple[str, ...], batch: int) -> bool:
+    """Whether a result has the declared dimensions, and as many examples."""
     if "B" not in dims or value.dim() != len(dims):
         return False
     return value.size(dims.index("B")) == batch
 
 
 def _together(apart: list[Results], call: Call) -> Results:
+    """Concatenate the results of single examples along the batch."""
     joined = {}
     for name, dims in call.results.items():
         parts = [example_results[name] for example_results in apart]
@@ -187,7 +191,7 @@ def _together(apart: list[Results], call: Call) -> Results:
 
 
 def spread(call: Call) -> Tries:
-    """Inputs of another layout or dtype: transposed, expanded, or in float64."""
+    """Call with inputs of another layout or dtype: transposed, expanded, in float64."""
     yield "for inputs as usual", call
     crosswise = {
         name: value.mT.contiguous().mT
@@ -211,12 +215,12 @@ def spread(call: Call) -> Tries:
             bare = replace(call, arguments=call.arguments | dict.fromkeys(present))
             yield "for inputs in float64, without a mask", partial(_in_float64, bare)
     if call.narrow:
-        # Of the results only the types: their numbers have few digits.
+        # Only the dtypes of the results, since their numbers have few digits.
         yield "for inputs in bfloat16", lambda: _types(_in_type(call, torch.bfloat16))
 
 
 def _in_float64(call: Call) -> Results:
-    """The results and their types."""
+    """Call in float64; return the results in float32, with their original dtypes."""
     outputs = _in_type(call, torch.float64)
     values = {
         name: value.float() if value.dtype == torch.float64 else value
@@ -226,7 +230,7 @@ def _in_float64(call: Call) -> Results:
 
 
 def _in_type(call: Call, dtype: torch.dtype) -> Mapping[str, torch.Tensor]:
-    """Call with inputs of another dtype; a module is copied and converted, too."""
+    """Call with inputs of another dtype; a module is copied and converted as well."""
     converted = {name: value.to(dtype) for name, value in call.floats().items()}
     if isinstance(call.target, nn.Module):
         call = replace(call, target=copied_module(call.target).to(dtype))
@@ -238,9 +242,9 @@ def _types(outputs: Mapping[str, torch.Tensor]) -> Results:
 
 
 def closed(call: Call) -> Tries:
-    """Scores in the millions: masked keys get nothing, however small the allowed ones.
+    """Call with huge inputs: masked keys must get no weight, however low the others.
 
-    Results are reported as shares of their largest number.
+    Scores are in the millions. Results are divided by their largest absolute value.
     """
 
     def far() -> Results:

@@ -16,7 +16,7 @@ from autograder.checks.probes import describe, tensor
 
 Named = dict[str, Any]
 Dims = Mapping[str, tuple[str, ...]]
-Results = Mapping[str, Any]  # what a call gives, by name: tensors, or a word on them
+Results = Mapping[str, Any]  # the results of a call by name: tensors, or texts on them
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Form:
         return needed, {n: v for n, v in options.items() if n in bound or v is not None}
 
     def in_order(self, args: Sequence[Any], keywords: Named) -> tuple[list[Any], Named]:
-        """Pass options by position, too, up to the first one that is left out."""
+        """Like `by_name`, but pass options by position up to the first left out."""
         values, options = self.by_name(args, keywords)
         for name in self.defaults:
             if name not in options:
@@ -48,14 +48,18 @@ class Form:
 
 @dataclass
 class Call:
-    """A call that a probe has made, and can be made again with other arguments.
+    """A call that a probe has made, and that can be repeated with other arguments.
 
-    ``dims`` names the dimensions of arguments and results: B the batch, L... lengths.
-    ``typed``: results have the dtype of the arguments, ``narrow``: of bfloat16, too.
-    ``named``: a module has no parameters but those of the text, ``alone``: its state
-    dict holds nothing else. ``shown``: results but the first are there to look at, and
-    need no gradient. ``called`` and ``construction`` are the arguments, as the text
-    names them, of the call and of what makes the module.
+    Args:
+        dims, results: the names of dimensions: B for the batch, L... for lengths.
+        typed, narrow: whether results must have the dtype of the arguments, and whether
+            that includes bfloat16.
+        named: whether a module may have only the parameters that the task names.
+        alone: whether the state dict of a module may hold nothing but these.
+        shown: whether all results but the first are for inspection, without gradient.
+        called, construction: the arguments of the call, and of the module's class, as
+            the task names them.
+        made_with: what created the module, and the arguments that it was given.
     """
 
     target: Any
@@ -75,18 +79,18 @@ class Call:
     made_with: tuple[Callable[..., Any], Sequence[Any], Named] | None = None
 
     def __call__(self, **changed: object) -> Results:
-        """The results by name, without a graph; every argument is a copy."""
+        """Call with copies of the arguments, without gradients; name the results."""
         with torch.no_grad():
             return self._results(self._values(self.arguments | changed))
 
     def twice(self, **changed: object) -> Results:
-        """The results of a second call, with the very tensors of the first one."""
+        """Call twice with the same tensor objects; return the second results."""
         values = self._values(self.arguments | changed)
         self._results(values)
         return self._results(values)
 
     def refilled(self, **changed: torch.Tensor) -> Results:
-        """The results with the tensors of an earlier call, which hold new numbers."""
+        """Call, overwrite the tensors in place, and return a second call's results."""
         values = {n: v.clone() for n, v in self.arguments.items() if n in changed}
         values = self.arguments | values
         with torch.no_grad():
@@ -96,7 +100,7 @@ class Call:
             return self._results(self._values(values, copies=False))
 
     def by_name(self) -> Results:
-        """The results with all options given by name."""
+        """Call with all options given by name."""
         assert self.called is not None, "somebody has said what it is called with"
         values, options = self.called.by_name(
             self._values(self.arguments), self.keywords
@@ -105,9 +109,9 @@ class Call:
             return self._results(values, options)
 
     def remade(self, by_name: bool | None = None) -> Any:
-        """Construct another module as this one was constructed.
+        """Construct a second module in the way in which this one was constructed.
 
-        If the text's form of the arguments is known, all options may be given by name
+        If the task's names of the arguments are known, all options may be given by name
         instead, or all by position.
         """
         assert self.made_with is not None, "only a module that is made is made again"
@@ -119,6 +123,7 @@ class Call:
         return make(*values, **options)
 
     def _values(self, arguments: Named, copies: bool = True) -> list[Any]:
+        """The arguments in order, without a None at the end; by default as copies."""
         arguments = dict(arguments)
         while arguments and list(arguments.values())[-1] is None:
             arguments.popitem()  # as a person would leave it out
@@ -129,6 +134,7 @@ class Call:
         return [twins.get(id(v), v) for v in arguments.values()]
 
     def _results(self, values: list[Any], keywords: Named | None = None) -> Results:
+        """Call the target, and return its results by name."""
         options = self.keywords if keywords is None else keywords
         output = self.target(*values, **options)
         if len(self.results) > 1 and (
@@ -162,7 +168,7 @@ class Call:
         return max(sizes, default=1)
 
     def at(self, name: str, dim: str) -> list[int]:
-        """The places of a dimension in an argument."""
+        """The indices of the axes of an argument that have this name."""
         return [
             i for i, dim_name in enumerate(self.dims.get(name, ())) if dim_name == dim
         ]
@@ -170,7 +176,7 @@ class Call:
     def select_part(self, dim: str, part: slice) -> Named:
         """Cut the arguments to a part of a named dimension; a size of 1 stays.
 
-        The parts are contiguous: views are a way of their own.
+        The parts are contiguous, because views are tested separately.
         """
         parts: Named = {}
         for name, value in self.tensors().items():
@@ -184,15 +190,15 @@ class Call:
 
 
 def copied(value: object) -> bool:
-    """Whether an argument is to be copied: not a view whose strides are the point."""
+    """Whether to copy an argument: a contiguous tensor, as views keep their strides."""
     return isinstance(value, torch.Tensor) and value.is_contiguous()
 
 
 def copied_module(module: nn.Module) -> nn.Module:
-    """Copy a module deeply, and cut what it keeps of a call from the graph.
+    """Copy a module deeply, and detach results that it has stored from the graph.
 
-    `deepcopy` does not copy functions: one that holds the module, also in a list of its
-    steps, is rebuilt so that it holds the copy.
+    `deepcopy` does not copy functions. A function that refers to the module, perhaps in
+    a list of steps, is therefore rebuilt so that it refers to the copy.
     """
     attributes = [v for part in module.modules() for v in vars(part).values()]
     results = [v for v in attributes if isinstance(v, torch.Tensor) and not v.is_leaf]
@@ -206,7 +212,10 @@ def copied_module(module: nn.Module) -> nn.Module:
 
 
 def _holding(value: Any, twins: Mapping[int, Any], memo: dict[int, Any]) -> Any:
-    """Rebuild functions so that they hold twins; ``memo``: what was rebuilt before."""
+    """Rebuild the functions in a value so that they refer to copies (``twins``, by id).
+
+    ``memo`` holds what was rebuilt before, by id.
+    """
     value = twins.get(id(value), value)
     if id(value) in memo:
         return memo[id(value)]
@@ -235,11 +244,11 @@ def _holding(value: Any, twins: Mapping[int, Any], memo: dict[int, Any]) -> Any:
 
 
 def _open_empty_rows(value: torch.Tensor) -> torch.Tensor:
-    """Open the rows of a mask that a cut left without a key; keep other tensors."""
+    """Allow all keys in mask rows that a cut left without any; ignore other dtypes."""
     if value.dtype != torch.bool:
         return value
     return value | ~value.any(-1, keepdim=True)
 
 
-# Each way yields what is special about a call, and the call, made when it is asked for.
+# Each way to call yields labels of calls, and the functions that make these calls.
 Tries = Iterator[tuple[str, Callable[[], Results]]]

@@ -1,4 +1,4 @@
-"""What takes the place of PyTorch's dropout: without chance, or with the same draws."""
+"""Replacements for PyTorch's dropout: not random, or with reproducible draws."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BLOCKS = ("dropout1d", "dropout2d", "dropout3d", "alpha_dropout")
 
 @contextlib.contextmanager
 def dropout_is(stand_in: Callable[..., Tensor]) -> Iterator[None]:
-    """Replace PyTorch's dropout by something without chance for a while."""
+    """Replace PyTorch's dropout by a function that is not random for a while."""
 
     def single_numbers(
         input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
@@ -46,7 +46,7 @@ def dropout_by_rand() -> Iterator[None]:
     def drop_by_rand(
         input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
     ) -> Tensor:
-        # What leaves nothing to chance, or is an error, is as it is in PyTorch.
+        # Calls that are not random, or are errors, are left to PyTorch.
         if not (training and isinstance(input, Tensor) and 0 < p < 1):
             return original(input, p, training, inplace)
         draws = torch.rand(input.shape, dtype=torch.float32, device=input.device)
@@ -80,10 +80,11 @@ def nothing(x: Tensor, p: float) -> Tensor:
 def shrink(x: Tensor, p: float) -> Tensor:
     """Multiply each number by a factor that depends on its value alone.
 
-    Not on its place, because a correct solution may order its dimensions otherwise.
-    Neither a norm nor a sum undoes it. All factors are positive, so that before or
-    after a ReLU is the same, as for dropout; and like a mask of dropout, they have no
-    gradient of their own. The logarithmic scale of `asinh` keeps rounding small.
+    It does not depend on the position, because a correct solution may order its
+    dimensions differently. Neither a norm nor a sum undoes it. All factors are
+    positive, so that dropping before or after a ReLU is the same, as with real dropout;
+    and like a dropout mask, they have no gradient of their own. The logarithmic scale
+    of `asinh` keeps rounding errors small.
     """
     if not p:
         return x

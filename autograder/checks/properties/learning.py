@@ -1,4 +1,4 @@
-"""Calls in training mode, and what is learnt in them."""
+"""Ways to call a module in training mode, and gradients of calls."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ def dropout(call: Call) -> Tries:
     """
 
     def first_result() -> Results:
+        """The first result, and how many entries dropout is applied to."""
         acted_on = 0
 
         def count_and_shrink(x: torch.Tensor, p: float) -> torch.Tensor:
@@ -49,7 +50,7 @@ def dropout(call: Call) -> Tries:
                 outputs = call()
             with dropout_is(count_and_shrink):
                 counted_outputs = call()
-        # Dropout made by hand is chance, and says nothing here: other cases see it.
+        # Dropout that the student implemented is still random; other cases test it.
         name = next(iter(counted_outputs))
         if not torch.equal(outputs[name], counted_outputs[name]):
             raise ByHandError
@@ -75,11 +76,11 @@ BY_HAND = {"chance": "by hand"}  # the whole answer in that case
 
 
 def gradient(call: Call) -> Tries:
-    """Gradients of a weighted sum of the results, by arguments and parameters.
+    """Take gradients of a weighted sum of the results, by argument and parameter.
 
-    Results that are there to look at are left out. A module's gradients are taken in
-    training mode, where they are needed; of one that drops numbers there, as it was
-    asked to, in eval mode.
+    Results that are only for inspection are left out. A module is in training mode,
+    where gradients are needed, or in eval mode if it is random in training mode, as
+    dropout makes it.
     """
 
     def learning() -> Results:
@@ -94,20 +95,22 @@ def gradient(call: Call) -> Tries:
 
 
 def _is_random(call: Call) -> bool:
+    """Whether the first result differs between two equal calls."""
     (name, first), second = next(iter(call().items())), call()
     return not torch.equal(first, second[name])
 
 
 def _pulled(value: torch.Tensor) -> torch.Tensor:
-    """A weighted sum of all numbers."""
+    """A weighted sum of all entries."""
     weights = torch.arange(value.numel(), dtype=value.dtype).cos()
     return (value * weights.reshape(value.shape)).sum()
 
 
 def _gradients(call: Call) -> Results:
+    """The gradients by argument and parameter; zero where no path leads there."""
     leaves = {n: v.clone().requires_grad_() for n, v in call.floats().items()}
-    # Of a second call with the same tensors: what the first one has kept must not be
-    # cut from the graph.
+    # Those of a second call with the same tensors: if it uses what the first call has
+    # stored, that must still be part of the graph.
     results = list(call.twice(**leaves).values())
     pulled = results[:1] if call.shown else results
     total = sum(map(_pulled, pulled), torch.zeros(()))

@@ -1,4 +1,4 @@
-"""Modules that are made again: from a state dict, and at the start."""
+"""Ways to test further modules: from a state dict, with half weights, or untrained."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autograder.checks.properties.call import Call, Results, Tries, copied_modul
 
 
 def loaded(call: Call) -> Tries:
-    """Another module, made in the same way, that has loaded this one's state."""
+    """Call a second module with this one's state, and a copy with halved weights."""
 
     def from_state() -> Results:
         second = call.remade(by_name=False)
@@ -23,7 +23,7 @@ def loaded(call: Call) -> Tries:
 
     def halved() -> Results:
         copy = replace(call, target=copied_module(call.target))
-        copy()  # what it may keep of this call is of other weights
+        copy()  # if it stores a result of this call, the next one will be wrong
         with torch.no_grad():
             for parameter in copy.target.parameters():
                 parameter.mul_(0.5)
@@ -37,7 +37,7 @@ def loaded(call: Call) -> Tries:
 
 
 def _list_contents(call: Call) -> Results:
-    """What a module holds beyond its weights, in words."""
+    """Describe in words what a module holds beyond its weights."""
     learning = sorted(n for n, b in call.target.named_buffers() if b.requires_grad)
     contents = {"buffers that ask for a gradient": join_names(learning)}
     if call.alone:
@@ -51,11 +51,12 @@ def _list_contents(call: Call) -> Results:
 
 
 def start(call: Call) -> Tries:
-    """What weights hold before anything is learnt, in words."""
+    """Describe in words how a new module's weights are initialised."""
     yield "", partial(_describe_start, call)
 
 
 def _describe_start(call: Call) -> Results:
+    """Describe how two new modules' parameters start: matrices, and others."""
     modules = (call.remade(), call.remade(by_name=True))
     first, second = (dict(m.named_parameters()) for m in modules)
     present = [name for name in call.weights if name in first]
@@ -76,7 +77,11 @@ def _describe_start(call: Call) -> Results:
 def _start(
     value: nn.Parameter, twin: torch.Tensor, earlier: dict[str, nn.Parameter]
 ) -> str:
-    """What a matrix of weights starts as; ``twin`` is that of another module."""
+    """Describe the initial values of a matrix of weights.
+
+    ``twin`` is the same matrix of a second new module; ``earlier`` holds the matrices
+    before it in the module.
+    """
     numbers = value.detach()
     if not value.requires_grad:
         return "frozen"
@@ -91,7 +96,7 @@ def _start(
     for name, weight in earlier.items():
         if torch.equal(numbers, weight):
             return f"the same as {name}"
-    # The usual size is about one over the root of how many numbers come in.
+    # The usual size is about one over the root of the number of inputs.
     size = float(numbers.square().mean().sqrt())
     if not size < max(3.0, 10 / math.sqrt(numbers.size(-1))):
         return "far too large, or no numbers"

@@ -1,4 +1,4 @@
-"""What a function has returned is the caller's: no later call may change it."""
+"""Notice results that later calls change, although they belong to the caller."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import nn
 
 
 class ResultLog:
-    """What the calls of a function have returned, and what that held at the time."""
+    """Records what a function's calls return, with copies from the time of the call."""
 
     def __init__(self) -> None:
         self._now: list[object] = []
@@ -23,7 +23,7 @@ class ResultLog:
         @functools.wraps(function)
         def call_and_note(*args: Any, **keywords: Any) -> Any:
             output = function(*args, **keywords)
-            if len(self._now) < _FEW:
+            if len(self._now) < _MOST:
                 self._now.append(output)
             return output
 
@@ -40,11 +40,11 @@ class ResultLog:
         return "none" if is_unchanged else "some"
 
 
-_FEW = 20  # results of one part
+_MOST = 20  # results that are recorded of one part
 
 
 def _parts(output: object) -> Iterator[object]:
-    """The tensors, lists and dicts that something consists of; a module's weights."""
+    """The tensors, lists and dicts of which a result consists; a module's weights."""
     if isinstance(output, nn.Module):
         yield from output.parameters()
     if isinstance(output, torch.Tensor | list | dict):
@@ -60,6 +60,7 @@ def _copy(value: Any) -> Any:
 
 
 def _holds(value: Any, original: Any) -> bool:
+    """Whether a value still has the content of its copy."""
     if isinstance(value, torch.Tensor):
         if value.shape != original.shape or value.dtype != original.dtype:
             return False
