@@ -21,7 +21,6 @@ from autograder.checks.properties import what_was_seen
 _GRADIENT = "gradient of "
 _PARAMETER = re.compile(r"(?<![\w.])([\w.]+) \([\d, ]*\)")  # a name and a shape
 _NAMED = 3  # names in a sentence
-_FEWEST = 3  # cases that fail, to say what is right in all of them
 _TELLING = 3  # this many different values are not right by chance
 
 
