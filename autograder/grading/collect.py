@@ -1,8 +1,8 @@
-"""``nbgrader collect`` that no submission can stop, imitate or backdate.
+"""A version of ``nbgrader collect`` that no submission can stop, imitate or backdate.
 
-What lies in the exchange was put there by students' own processes: the folder's name,
-the ``timestamp.txt`` in it, links to files that only graders can read. Believed is what
-the system says: whose a file is, and when it was last changed.
+Everything in the exchange was put there by students' own processes: the folder's name,
+the ``timestamp.txt`` in it, links to files that only graders can read. So only the
+operating system is trusted: on who owns a file, and on when it was last changed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from autograder.grading.replaced import keep_appeal, replace_hand_in
 
 # An honest `nbgrader submit` takes the time first and then copies the files.
 _COPYING = datetime.timedelta(minutes=1)
-_MOST = 50  # submissions of one student that are looked through, the newest
+_MOST = 50  # newest submissions of one student that are examined
 _TIME = operator.attrgetter("time")
 
 
@@ -46,7 +46,7 @@ class HandedIn:
 
     @property
     def is_complete(self) -> bool:
-        """Whether `nbgrader submit` came to its end: it writes the time last."""
+        """Whether `nbgrader submit` has finished: it writes the time last."""
         try:
             return (self.path / STAMP).lstat().st_size > 0
         except OSError:
@@ -57,13 +57,13 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
     """nbgrader's ``collect`` for a class that is not trusted.
 
     - A folder that says it is from a student, but belongs to another account, is left
-      out (``check_owner``; only a warning in nbgrader). A name that cannot be read,
-      which stops nbgrader for the whole class, stops nobody.
+      out (``check_owner``; only a warning in nbgrader). So is a name that cannot be
+      read, which stops nbgrader for the whole class.
     - Links and devices are left out, and files that are not the student's own: nbgrader
       follows a link to the solution and collects that.
     - The time is the one in the folder's name, unless something was changed later:
       then it is the time of that change. It is written to ``timestamp.txt``.
-    - An earlier submission goes only when the new one lies there whole.
+    - An earlier submission is removed only once the new one is complete.
     """
 
     def init_src(self) -> None:
@@ -84,7 +84,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
             self.fail(str(error))
         by_student: dict[str, list[tuple[float, Path]]] = {}
         for path in sorted(inbound.iterdir()):
-            with contextlib.suppress(FileNotFoundError):  # taken away while we look
+            with contextlib.suppress(FileNotFoundError):  # removed meanwhile
                 if student := self._student(path):
                     changed = path.lstat().st_ctime
                     by_student.setdefault(student, []).append((changed, path))
@@ -103,6 +103,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
                     )
 
     def _due(self) -> datetime.datetime | None:
+        """The assignment's due date; None if it has none."""
         with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as book:
             try:
                 assignment = book.find_assignment(self.coursedir.assignment_id)
@@ -112,7 +113,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
             return due
 
     def _student(self, path: Path) -> str:
-        """Whose folder of the exchange it is, "" if it is not for this run."""
+        """The student whose folder of the exchange it is; "" if it is left out."""
         student, separator, _ = path.name.rpartition(
             f"+{self.coursedir.assignment_id}+"
         )
@@ -131,9 +132,9 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
     def _handed_in(
         self, student: str, paths: Sequence[tuple[float, Path]]
     ) -> Iterator[HandedIn]:
-        """The newest submissions of a student, of folders by when they changed.
+        """Yield the newest submissions of a student, given (time of change, folder).
 
-        To look through one takes milliseconds, and somebody may hand in ten thousand.
+        Examining one takes milliseconds, and a student may hand in ten thousand.
         """
         if len(paths) > _MOST:
             self.log.warning(
@@ -145,7 +146,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
                 yield self._timed(student, path)
 
     def _timed(self, student: str, path: Path) -> HandedIn:
-        """A submission with the time that counts."""
+        """A submission with its time: that in its name, or that of a later change."""
         stamp = path.name.rpartition(f"+{self.coursedir.assignment_id}+")[2]
         stamp = stamp.partition("+")[0]
         changed = last_change(path, self.coursedir.ignore)
@@ -162,7 +163,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
         self.log.error("Left out %s: %s", ascii(path.name), reason)
 
     def copy_files(self) -> None:
-        """Take the chosen submissions into ``submitted/``."""
+        """Copy the chosen submissions into ``submitted/``."""
         unit = self.coursedir.assignment_id
         self.log.info("%d submissions of %s", len(self.src_records), unit)
         missed: list[str] = []
@@ -193,6 +194,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
             )
 
     def _replaces(self, handed_in: HandedIn, folder: Path) -> bool:
+        """Whether a submission is to replace the one that was collected before."""
         try:
             text = (folder / STAMP).read_text(encoding="ascii")
         except (OSError, ValueError):
@@ -212,6 +214,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
         return True
 
     def _take(self, handed_in: HandedIn, folder: Path) -> None:
+        """Copy a submission; it replaces the earlier one, or is kept as an appeal."""
         part = folder.with_name(f".{folder.name}.part")
         shutil.rmtree(part, ignore_errors=True)
         try:
@@ -228,6 +231,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
             shutil.rmtree(part, ignore_errors=True)
 
     def _copy(self, handed_in: HandedIn, part: Path) -> None:
+        """Copy a submission's files, and write the time that counts beside them."""
         part.mkdir(parents=True)
         left_out, changed = copy(
             handed_in.path, part, self.coursedir.ignore,
@@ -249,21 +253,21 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
 
 
 def put_back(folders: str) -> Iterator[Path]:
-    """Put back what a collection that was killed has left aside, as if it had not been.
+    """Restore submissions that a killed collection has moved aside; yield the folders.
 
     Args:
-        folders: where submissions lie, as a pattern.
+        folders: a pattern of the folders of submissions.
     """
     beside = Path(folders).with_name(f".{Path(folders).name}.old")
     for old in map(Path, glob.glob(str(beside))):
         folder = old.with_name(old.name.removeprefix(".").removesuffix(".old"))
-        with locked(folder):  # else somebody collects it right now
+        with locked(folder):  # else it may be being collected right now
             if old.exists() and not folder.exists():
                 yield old.rename(folder)
 
 
 def _latest(submissions: Sequence[HandedIn], due: datetime.datetime | None) -> HandedIn:
-    """The last submission in time, else the last one; of complete ones, if any."""
+    """The last submission in time, else the last one; complete ones come first."""
     in_time = [s for s in submissions if due is None or s.time <= due]
     complete = [s for s in in_time or submissions if s.is_complete]
     return max(complete or in_time or submissions, key=_TIME)

@@ -1,11 +1,11 @@
-"""``nbgrader autograde`` that never loses a submission and never stops at one.
+"""A version of ``nbgrader autograde`` that never loses a submission or stops at one.
 
 This is the command; docs/architecture.md shows a submission's way from here on.
 
 The order makes ``kill -9`` harmless: the gradebook's transaction first, then, as the
 last step and in one rename, the notebook in ``autograded/``. A run skips a submission
-only if the digest in it is that of today's files and the gradebook still holds its
-scores.
+only if the digest in that notebook is that of the current files and the gradebook still
+holds its scores.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ from autograder.sandbox import client, logs
 class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
     """nbgrader's ``Autograde`` with our intake, and our way of recording.
 
-    ``autograde_preprocessors`` is one list, as nbgrader has it. What stands before the
-    first ``SaveAutoGrades`` or ``AssignLatePenalties`` belongs to ``grade`` and has no
-    gradebook; the rest records, in one transaction.
+    ``autograde_preprocessors`` is one list, as in nbgrader. Those before the first
+    ``SaveAutoGrades`` or ``AssignLatePenalties`` are run by ``grade``, without a
+    gradebook; the others record results, in one transaction.
     """
 
     sanitize_preprocessors = List(
@@ -84,7 +84,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
     _book: PatientBook
 
     def init_notebooks(self) -> None:
-        """Find the submissions, whatever they hold.
+        """Find the submissions, whatever they contain.
 
         Raises:
             NbGraderException: there are none.
@@ -103,7 +103,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         excluded = {*self.coursedir.student_id_exclude.split(","), *self.waiting}
         paths = sorted(glob.glob(pattern))
         folders = {self._student(path): path for path in paths}
-        # The last three, nbgrader would take for a pattern when it makes a page.
+        # nbgrader would take names with one of *?[ for a pattern when it makes a page.
         self._odd = [s for s in folders if not s.isprintable() or {*s} & {*"*?["}]
         self._folders = {
             student: Path(path)
@@ -113,13 +113,13 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         if not folders:
             raise self._stop(f"no submission matches {pattern}")
 
-    def _student(self, folder: str) -> str:
+    def _student(self, folder: str) -> str:  # the name in the folder's path
         pattern = self._format_source("(?P<a>.*)", "(?P<student>.*)", escape=True)
         match = re.match(pattern, folder, re.DOTALL)
         assert match  # it was found by this pattern
         return match["student"]
 
-    def _stop(self, reason: str) -> NbGraderException:
+    def _stop(self, reason: str) -> NbGraderException:  # to be raised by the caller
         self.log.error(reason)
         return NbGraderException(reason)
 
@@ -134,9 +134,9 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         self._book = PatientBook(
             self.coursedir.db_url, self.coursedir.course_id, self.patience, self.log
         )
-        if not gc.get_freeze_count():  # once in a server, too
-            # What is imported stays: the collector need not go through it again, for
-            # a tenth of a second each time, twice at the end of the process.
+        if not gc.get_freeze_count():  # only once in a server
+            # Imported modules stay, so the collector need not go through them again,
+            # for a tenth of a second each time, twice at the end of the process.
             gc.freeze()
         try:
             self._refuse_disks()
@@ -156,7 +156,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
                 recorded = self._book.use(lambda book: book.scores(self._unit))
                 writer = self._writer()
                 run = Run(writer, executor, recorded, self.force, self.calm_seconds)
-                stack.pop_all()  # from here on, it is the run that closes them
+                stack.pop_all()  # from here on, the run closes the executor
             with above_bar(self.log):
                 for batch in run.outcomes(self._folders):
                     outcomes += batch
@@ -177,7 +177,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         self._report(outcomes, changed)
 
     def _refuse_disks(self) -> None:
-        """See that what grading writes can be written, before anything is graded.
+        """Check that grading can write its results, before anything is graded.
 
         Raises:
             CourseError: a disk is full or read-only, or another account's.
@@ -188,19 +188,19 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         refuse_full(root, results, client.scratch(), *book)
         refuse_closed(root / ".autograder", results, *book)
 
-    def _executor(self) -> Executor:
+    def _executor(self) -> Executor:  # where this run grades
         if self.scheduler:
             return Cluster(self.scheduler)
         jobs = self.jobs or usable_cores()
         if not self.jobs and isinstance(self.parent, Application):
-            # A pool's start is a tenth of what one submission takes. In a server, a
-            # judge that stays would know an older course one day.
+            # Starting a pool takes a tenth of the time of one submission. A server has
+            # a pool in any case: a judge that stays would some day be out of date.
             jobs = min(jobs, len(self._folders))
         shared = warmables(self._stages()[0], self.config)
         return Pool(jobs, shared) if jobs > 1 else InlineExecutor(shared)
 
     def _is_anybody_new(self) -> bool:
-        """Whether somebody is going to be graded, as far as one look tells."""
+        """Whether any submission is likely to be graded, as it has no results yet."""
         results = (Path(self._format_dest(self._unit, s)) for s in self._folders)
         return self.force or not all(any(result.glob("*.ipynb")) for result in results)
 
@@ -227,7 +227,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         return str(self.coursedir.assignment_id)
 
     def _load_course(self) -> None:
-        """Read the course, and see that the gradebook knows it; see `read_course`."""
+        """Read the course, and check that the gradebook knows it; see `read_course`."""
         self._course = self.read_course()
         notebooks = self._course.notebooks
         self._book.use(lambda book: register(book, self._unit, notebooks, self.config))
@@ -237,7 +237,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         """Read source and release.
 
         Raises:
-            CourseError: build or release lack something.
+            CourseError: a notebook is missing, or source and release differ.
         """
         return assignment.load(
             name=self._unit,
@@ -298,11 +298,11 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
 
 
 def install() -> bool:
-    """Have ``nbgrader autograde`` and the formgrader grade with ``CourseAutograde``.
+    """Make ``nbgrader autograde`` and the formgrader use ``CourseAutograde``.
 
     nbgrader has no setting for this: the class is looked up by name in two of its
-    modules. Doing it twice is harmless. False, and a word on stderr, if this nbgrader
-    is not one that it was written for: nbgrader's own converter grades then.
+    modules. Doing it twice is harmless. False, with a message on stderr, if this
+    version of nbgrader is not supported: nbgrader's own converter grades then.
     """
     version = importlib.metadata.version("nbgrader")
     numbers = tuple(int(n) for n in re.findall(r"\d+", version)[:3])

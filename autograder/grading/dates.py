@@ -1,9 +1,10 @@
-"""Due dates with a time zone: read right, or refused with a line that says how.
+"""Read due dates with a time zone, or refuse them and say how to write them.
 
-And a student's own: an extension waits for a deadline, where nbgrader adds it to none.
+Students may have their own: an extension has no effect as long as there is no deadline,
+where nbgrader would fail to add the two.
 
 nbgrader ignores the offset in ``2026-11-30 23:59 +01:00``, takes that in ``+0100`` for
-a hundred seconds, and reads a date without a zone as UTC; all three without a word.
+a hundred seconds, and reads a date without a zone as UTC; all three without a warning.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from autograder.grading.intake import parse_stamp
 
 
 def due_date(text: str) -> datetime.datetime:
-    """A due date that a person wrote, in UTC without zone, as the gradebook has it.
+    """Parse a due date that a person wrote, into UTC without zone, as in the gradebook.
 
     Raises:
-        CourseError: it is no date, or does not say in which time zone.
+        CourseError: it is no date, or has no time zone.
     """
     text = text.strip()
     moment = parse_stamp(text)
@@ -42,14 +43,14 @@ def due_date(text: str) -> datetime.datetime:
 
 
 def install(grace_minutes: float = 0) -> None:
-    """Have nbgrader read times as this module does.
+    """Make nbgrader read times as this module does.
 
-    Nothing of nbgrader can be configured here: its one reader of times is replaced
-    for the gradebook, and `nbgrader db assignment add` refuses what it cannot read.
-    Doing it twice is harmless; the last grace counts.
+    nbgrader has no setting for this, so its only parser of times is replaced, and
+    `nbgrader db assignment add` refuses dates that cannot be read. Doing it twice is
+    harmless; the last grace counts.
 
     Args:
-        grace_minutes: how long after a deadline nothing is late yet.
+        grace_minutes: for how long after a deadline nothing counts as late.
     """
     from nbgrader.apps.dbapp import DbAssignmentAddApp
 
@@ -63,7 +64,7 @@ def install(grace_minutes: float = 0) -> None:
 
 
 def own_due_date(submission: api.SubmittedAssignment) -> datetime.datetime | None:
-    """When a submission is late, its student's extension included; None if never."""
+    """A submission's deadline, with its extension and the grace; None without one."""
     due: datetime.datetime | None = submission.assignment.duedate
     return last_moment(due, submission.extension) if due else None
 
@@ -75,17 +76,19 @@ def last_moment(
     return due + (extension or datetime.timedelta()) + _grace
 
 
-_grace = datetime.timedelta()  # which `install` sets
+_grace = datetime.timedelta()  # set by `install`
 _plain_utc = utils.parse_utc
 
 
 def _parse_utc(time: object) -> Any:
-    """nbgrader's reader of times, given only what this module does not understand."""
+    """Parse a time; nbgrader's own parser gets what this module does not understand."""
     moment = parse_stamp(time.strip()) if isinstance(time, str) else None
     return _plain_utc(time) if moment is None else moment
 
 
 def _refusing(start: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Wrap an app's `start`, so that it refuses a due date that cannot be read."""
+
     def checked_start(app: Any) -> None:
         try:
             refuse_closed(*book_files(app.coursedir.db_url))
@@ -101,7 +104,7 @@ def _refusing(start: Callable[[Any], None]) -> Callable[[Any], None]:
 def how_late(seconds: float) -> str:
     """How late something was handed in, like "2 hours late"; "" if in time.
 
-    Who is late by an LMS that tells no time has a single second (`lms/place.py`).
+    One second stands for late hand-ins to an LMS that gives no time (`lms/place.py`).
     """
     if 0 < seconds <= 1:
         return "late, unknown by how much"

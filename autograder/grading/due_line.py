@@ -1,4 +1,4 @@
-"""When a notebook is due, in a line below its title."""
+"""Add a line below a notebook's title that says when it is due."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from nbformat import NotebookNode
 
 
 def describe(due: datetime.datetime) -> str:
-    """A deadline (UTC, without zone) in this computer's time zone, which it names."""
+    """A deadline (UTC, without zone) in this computer's zone, with the zone's name."""
     moment = due.replace(tzinfo=datetime.UTC).astimezone()
     return f"{moment:%A, %d %B %Y, %H:%M} {moment.tzname()}"
 
 
 def add_due_line(notebook: NotebookNode, due: datetime.datetime) -> None:
-    """Add when it is due below a notebook's title; without one, it stays as it is."""
+    """Add a line with the due date below a notebook's title, if it has a title."""
     for cell in notebook.cells:
         if cell.cell_type == "markdown" and cell.source.startswith("# "):
             title, _, text = cell.source.partition("\n")

@@ -1,4 +1,4 @@
-"""Run a submission: its cells in sandboxes, its checks before the judge (checks/)."""
+"""Run a submission: its cells in sandboxes, its checks by the judge (see checks/)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NO_SANDBOX = (
 
 
 class JudgedExecute(SandboxedExecute, Stage):
-    """nbgrader's Execute, its kernel in a sandbox and its verdicts from outside."""
+    """nbgrader's Execute with kernels in sandboxes and verdicts from the judge."""
 
     answer_seconds = Float(
         20.0, help="CPU seconds that a checked object may take on one case."
@@ -73,12 +73,12 @@ class JudgedExecute(SandboxedExecute, Stage):
         """
         assignment = resources["nbgrader"]["assignment"]
         self.apply_unit_limits(assignment)
-        ours = resources.get("autograder", {})  # nbgrader's own converter has nothing
+        ours = resources.get("autograder", {})  # absent in nbgrader's own converter
         self._secret = ours.get("secret") or course_secret(Path.cwd())
         self.final = ours.get("final", True)
         folder = Path(resources["metadata"]["path"])
         refuse_large(folder, self.disk_mb)
-        # It imports while a sandbox is started.
+        # The judge does its imports while a sandbox is started.
         self.judge.preload(_unit(assignment))
         _SandboxServer(self.level).preload()
         key = submission_key(nb, folder)
@@ -88,7 +88,7 @@ class JudgedExecute(SandboxedExecute, Stage):
         )  # fmt: skip
         try:
             nb, resources = self.execute_notebook(
-                nb, resources, assignment, self._dice(key)
+                nb, resources, assignment, self._random_seed(key)
             )
         except ConfinementError as error:
             raise CourseError(_no_sandbox(error)) from error
@@ -100,12 +100,13 @@ class JudgedExecute(SandboxedExecute, Stage):
         return nb, resources
 
     def apply_unit_limits(self, assignment: str) -> None:
+        """Apply the limits that are configured for a unit."""
         # As configuration: nbclient initialises itself again when a notebook starts,
         # and takes its `timeout` from there.
         limits = self.unit_limits.get(assignment, {})
         self.update_config(Config({type(self).__name__: dict(limits)}))
 
-    def _dice(self, key: str) -> str:
+    def _random_seed(self, key: str) -> str:
         """The seed of the random numbers in every sandbox of a submission.
 
         All its sandboxes have the same seed, so that neither a second sandbox nor a
@@ -116,7 +117,7 @@ class JudgedExecute(SandboxedExecute, Stage):
     def preprocess_cell(
         self, cell: NotebookNode, resources: Resources, index: int
     ) -> Processed:
-        """Run one cell; a judged check is replaced by our question, then restored."""
+        """Run one cell; a judged check is replaced by questions of the judge."""
         if index > self._last:
             return cell, resources
         if check := check_cell(cell):
@@ -146,24 +147,24 @@ class JudgedExecute(SandboxedExecute, Stage):
 
     @classmethod
     def adopt(cls, judge: Judge) -> None:
-        """Have all notebooks of this process judged by a judge that has started."""
+        """Use a judge that is already running for all notebooks of this process."""
         cls._judge = judge
 
     @classmethod
     def depends_on(cls, assignment: str) -> str:
-        """What verdicts on a unit depend on; if it changes, all are graded again."""
+        """A digest of what verdicts depend on; if it changes, all are graded again."""
         unit = _unit(assignment)
         reference_metadata.refuse_damaged(unit)
         return fingerprint(unit)
 
     @classmethod
     def warmable(cls, config: Config) -> Warmable:
-        """The server of sandboxes."""
+        """The server that starts sandboxes, which can be preloaded."""
         return _SandboxServer(cls(config=config).level)
 
 
 class _SandboxServer:
-    """The server of this process, and of all that are started from it."""
+    """The sandbox server of this process and of all processes that it starts."""
 
     def __init__(self, level: str):
         self._level = level
@@ -188,5 +189,5 @@ def _no_sandbox(error: ConfinementError) -> str:
 
 
 def _unit(assignment: str) -> str:
-    """A unit's name, by which its exercises are called."""
+    """The name of an assignment's unit, as in the names of its exercises."""
     return assignment.split("_", 1)[-1]

@@ -1,7 +1,7 @@
-"""Graded cells that an extra scores, in assignments that are no unit.
+"""Graded cells that an extra scores, in assignments that are not units.
 
-The module ``assignments`` of an extra is a `Handler` of one kind of cell, whose
-metadata in ``source/`` name the extra: without it, the cell is not graded.
+The module ``assignments`` of an extra is a `Handler` for one kind of cell. The metadata
+of such a cell in ``source/`` name the extra, without which the cell cannot be graded.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from autograder.grading.task import identity
 from autograder.grading.warmable import Stage
 
 SCORED_BY = "scored_by"  # in the metadata of such a cell: the extra's name
-Key = Mapping[str, Any]  # what scores a student's cell, as plain JSON
+Key = Mapping[str, Any]  # the data that score a student's cell, as plain JSON
 
 
 class Handler(Protocol):
-    """Scores the cell that is the check of an exercise of its own, and runs nothing."""
+    """Scores the cell of an extra's own exercise, without running code."""
 
     EXERCISE: str  # like "quiz/questions"
 
     def read_keys(self, root: Path, assignment: str) -> Mapping[str, Key]:
-        """The keys of an assignment's students.
+        """The data by which the cells of an assignment are scored, by student.
 
         Raises:
             CourseError: there are none, or they cannot be read.
         """
 
     def judge(self, notebook: NotebookNode, key: Key, points: float) -> Verdict:
-        """What a student's notebook earns of some points."""
+        """The verdict on a student's notebook, out of some points."""
 
     def show(self, verdict: Verdict) -> NotebookNode:
         """A verdict as the output of the cell."""
@@ -63,7 +63,7 @@ def find_handler(cell: NotebookNode) -> Handler | None:
 def read_keys(
     root: Path, assignment: str, sources: Iterable[NotebookNode]
 ) -> dict[str, dict[str, Key]]:
-    """By student and exercise, the keys to the cells that extras score.
+    """The keys to the cells that extras score, by student and exercise.
 
     Raises:
         CourseError: an extra has none for its cell, or is not installed.
@@ -81,11 +81,12 @@ def read_keys(
 
 
 class ExtraVerdicts(Preprocessor, Stage):
-    """Has extras score their cells, and shows there how it went."""
+    """Lets extras score their cells, and shows the verdicts there."""
 
     enabled = True
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
+        """Add the extras' verdicts to the metadata and the outputs of their cells."""
         keys = resources.get("autograder", {}).get("keys", {})
         for cell in nb.cells:
             if handler := find_handler(cell):

@@ -1,4 +1,4 @@
-"""What keeps a submission from being decided although it is not its student's doing."""
+"""Errors that prevent a verdict without being the student's fault."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from autograder.course.errors import CourseError
 
 
 class GradingInfrastructureError(CourseError):
-    """A fault of ours or of the machine: the submission is to be graded again, alone.
+    """A fault of the grader or of the machine: the submission is graded again, alone.
 
-    Never a reason for a score: who cannot be decided the second time needs a person.
+    It never affects a score: a submission that fails a second time needs a person.
     """

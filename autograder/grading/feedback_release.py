@@ -1,7 +1,8 @@
-"""``nbgrader release_feedback``: for each student, under each name handed in.
+"""A version of ``nbgrader release_feedback`` that uses the names students handed in.
 
-A page's place in the exchange is made of the ``submission_secret.txt`` that its student
-handed in, and of a notebook's name: students look for the names that *they* gave.
+A page's path in the exchange is derived from the ``submission_secret.txt`` that its
+student handed in, and from a notebook's name: students look for the names that *they*
+gave.
 """
 
 from __future__ import annotations
@@ -20,20 +21,20 @@ from autograder.course import access
 from autograder.course.errors import CourseError
 from autograder.grading.intake import SECRET
 
-_MOST_NAMES = 20  # notebooks of one submission that a page is released for
+_MOST_NAMES = 20  # notebooks of one submission for which a page is released
 
 
 class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
     """nbgrader's release of feedback, which no student can stop for the others.
 
-    A secret that is not there, empty or no text ends nbgrader's release for the whole
-    class; and a notebook of another name has its page where nobody looks for it.
+    A secret that is missing, empty or unreadable ends nbgrader's release for the whole
+    class; and a notebook with a different name gets its page where nobody looks.
     """
 
     src_path: str
 
     def copy_files(self) -> None:
-        """Release the pages of each student; say in a line whose cannot be."""
+        """Release the pages of all students; log whose pages cannot be released."""
         unit = self.coursedir.assignment_id
         if not glob.glob(self.src_path):
             self.fail(f"no feedback yet; run: nbgrader generate_feedback {unit}")
@@ -51,7 +52,7 @@ class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
             )  # fmt: skip
 
     def _release_all(self) -> Iterator[str]:
-        """Release all that can be; the students whose pages have no place."""
+        """Release all pages that can be; yield the students whose pages cannot."""
         for folder in sorted(glob.glob(self.src_path)):
             self.src_path = glob.escape(folder)
             try:
@@ -64,9 +65,10 @@ class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
                 yield student
 
     def _release_under_other_names(self, folder: Path) -> None:
-        """Release the page of a unit's one notebook for all that was handed in.
+        """Release a unit's only page under the name of each notebook handed in.
 
-        The Assignment List of JupyterLab shows feedback when each notebook has a page.
+        The Assignment List of JupyterLab shows feedback only when each notebook has a
+        page.
         """
         pages = sorted(folder.glob("*.html"))
         excluded = str(self.coursedir.student_id_exclude).split(",")
@@ -82,7 +84,7 @@ class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
             part.replace(place.with_name(f"{place.name}.html"))
 
     def _names(self, folder: Path) -> Iterator[str]:
-        """What a student called notebooks, but for names that no file here can have."""
+        """The names of a student's notebooks that are valid file names here."""
         submitted = self.coursedir.format_path(
             self.coursedir.submitted_directory, folder.parent.name, folder.name
         )

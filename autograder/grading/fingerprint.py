@@ -10,12 +10,12 @@ from pathlib import Path
 from autograder.course import Unit, manifest, units
 from autograder.root import ENGINE, PACKAGE, ROOT
 
-# The engine's rooms that run an answer, ask and compare, and what units share.
-_ROOMS = ("checks", "authoring", "grading/judge", "grading/checks")
-_SHARED = ("authoring", "library", "measures")
+# Folders of the engine that run answers, ask and compare, and those of all units.
+_ENGINE_FOLDERS = ("checks", "authoring", "grading/judge", "grading/checks")
+_COMMON_FOLDERS = ("authoring", "library", "measures")
 _OURS = rf"(?:autograder|{re.escape(PACKAGE)})"
 _FROM = re.compile(rf"from +({_OURS}[.\w]*) +import +(\([^)]*\)|[^\n]*)")
-_DOTTED = re.compile(rf"{_OURS}(?:\.\w+)+")  # `importlib` is given texts
+_DOTTED = re.compile(rf"{_OURS}(?:\.\w+)+")  # also in strings, for `importlib`
 
 
 def fingerprint(unit: str, root: Path = ROOT) -> str:
@@ -26,7 +26,7 @@ def fingerprint(unit: str, root: Path = ROOT) -> str:
     """
     digest = hashlib.sha256()
     by_name = {candidate.name: candidate for candidate in units(root)}
-    # A course of one's own may grade a unit that is not built here.
+    # A custom course may grade a unit that is not built here.
     graded = by_name.get(unit, Unit("", unit, root))
     engine = _engine(graded)
     places = {engine: "engine", graded.package: "course", root: "root"}
@@ -44,8 +44,9 @@ def _engine(unit: Unit) -> Path:
 
 
 def _closure(unit: Unit, engine: Path) -> set[Path]:
-    files = {path for room in _ROOMS for path in _files(engine / room)}
-    files |= {path for room in _SHARED for path in _files(unit.package / room)}
+    """All files that verdicts on a unit depend on, and all that these import."""
+    files = {path for name in _ENGINE_FOLDERS for path in _files(engine / name)}
+    files |= {path for name in _COMMON_FOLDERS for path in _files(unit.package / name)}
     files.update(path for part in _parts_of(unit) for path in _files(part))
     files.update(manifest.read(unit).files)
     packages = {engine.name: engine, unit.package.name: unit.package}
@@ -71,7 +72,7 @@ def _parts_of(unit: Unit) -> tuple[Path, ...]:
 
 
 def _files(path: Path) -> Iterator[Path]:
-    """A file, or those of a folder, but for what is compiled from or to others."""
+    """Yield a file, or the files of a folder, without bytecode and translations."""
     for file in [path] if path.is_file() else path.rglob("*.*"):
         if file.is_file() and file.suffix not in (".pyc", ".po"):
             yield file

@@ -27,11 +27,11 @@ log = logging.getLogger(__name__)
 
 
 def grade(task: Task) -> Graded:
-    """Rebuild and run one notebook. Knows nothing of the gradebook.
+    """Rebuild and run one notebook, without using the gradebook.
 
     A preprocessor may raise ``RefusedError``: the submission then counts zero, with
-    that reason. Any other exception is a fault of ours, or of the machine, and comes
-    out.
+    that reason. Any other exception is a fault of the grader or of the machine, and is
+    not caught.
     """
     started = time.monotonic()
     with logs.about(f"{task.student}/{task.assignment}"):
@@ -44,6 +44,7 @@ def grade(task: Task) -> Graded:
 
 
 def _grade(task: Task) -> Graded:
+    """Rebuild and run a notebook; if it is refused, return what could be read of it."""
     source, release = shared(task.source), shared(task.release)
     metadata = GradingMetadata(repairs=task.repairs)
     resources = resources_of(task, metadata)
@@ -54,7 +55,7 @@ def _grade(task: Task) -> Graded:
         notebook, repairs = rebuild(source, release, task.submission, task.limits)
         with laid_out(task), environment(NBGRADER_EXECUTION="autograde"):
             notebook = run_all(task.preprocessors, notebook, resources, task.config)
-    except RefusedError as reason:  # what can be read of it is shown to its student
+    except RefusedError as reason:  # the student sees what could be read
         notebook = notebook or rebuild(source, release, None, task.limits)[0]
         metadata.refused = str(reason)
     else:
@@ -68,7 +69,7 @@ def run_all(
     resources: dict[str, Any],
     config: Config,
 ) -> NotebookNode:
-    """The notebook, as these preprocessors leave it one after the other."""
+    """Run preprocessors on a notebook, one after the other; return the result."""
     for kind in map(load_class, preprocessors):
         notebook, resources = kind(config=config)(notebook, resources)
     return notebook
@@ -100,7 +101,7 @@ def _lay_out(files: Mapping[str, bytes], folder: Path) -> None:
 
 @contextlib.contextmanager
 def environment(**values: str) -> Iterator[None]:
-    """Set environment variables for a while: in a server, for these kernels only."""
+    """Set environment variables for a while, so that later kernels do not get them."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:

@@ -1,4 +1,4 @@
-"""Messages between two processes of ours: whole ones, or none."""
+"""Exchange messages between two trusted processes, completely or not at all."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _HEAD = 4  # bytes that hold the length of what follows, big endian
 
 
 class ConnectionLostError(Exception):
-    """The other end is gone, or a message did not pass in time: use it no more."""
+    """The other end is gone, or a message was late; use the connection no more."""
 
 
 class ConnectionTimeoutError(ConnectionLostError):
-    """A message did not pass in time; the other end may be there still."""
+    """A message was late; the other end may still be there."""
 
 
 class Connection:
     """JSON messages, and file descriptors with them, over a stream socket.
 
-    Reading and writing end at a deadline: the other end may have been stopped in the
-    midst of a message.
+    Reading and writing end at a deadline, because the other end may have been stopped
+    in the middle of a message.
     """
 
     def __init__(self, socket_: socket.socket):
@@ -36,11 +36,11 @@ class Connection:
         socket_.setblocking(False)
 
     def fileno(self) -> int:
-        """For `select`: something has come, or the other end is gone."""
+        """The socket's descriptor, for `select`."""
         return self._socket.fileno()
 
     def has_something(self) -> bool:
-        """Whether a message, or the end, has come."""
+        """Whether there is something to read: a message, or the connection's end."""
         return _ready(self._socket, select.POLLIN, 0.0)
 
     def send(
@@ -62,8 +62,8 @@ class Connection:
         """Receive a message and its descriptors within some seconds.
 
         Raises:
-            ConnectionLostError: also for one that is not in order; descriptors are
-                closed then.
+            ConnectionLostError: no complete and valid message came; descriptors that
+                came with it are closed.
         """
         deadline = time.monotonic() + seconds
         descriptors: list[int] = []
@@ -79,15 +79,16 @@ class Connection:
             raise ConnectionLostError("the other process is gone") from error
 
     def shutdown(self) -> None:
-        """Let nothing pass any more; a thread that waits for a message learns it."""
+        """Shut the connection down; a thread that waits for a message gets an error."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Give the socket back."""
+        """Close the socket."""
         self._socket.close()
 
     def _read(self, size: int, deadline: float, descriptors: list[int]) -> bytes:
+        """Read exactly ``size`` bytes; append the descriptors that come with them."""
         parts = bytearray()
         while len(parts) < size:
             self._wait(select.POLLIN, deadline)
@@ -100,11 +101,13 @@ class Connection:
         return bytes(parts)
 
     def _wait(self, events: int, deadline: float) -> None:
+        """Wait for the socket; raise ConnectionTimeoutError after the deadline."""
         if not _ready(self._socket, events, deadline - time.monotonic()):
             raise ConnectionTimeoutError("the other process does not answer")
 
 
 def _ready(file: socket.socket, events: int, seconds: float) -> bool:
+    """Whether a socket becomes ready within some seconds."""
     poll = select.poll()
     poll.register(file, events)
     return bool(poll.poll(None if seconds == math.inf else max(seconds, 0.0) * 1000))

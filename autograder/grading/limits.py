@@ -1,4 +1,4 @@
-"""How much of a submission is taken, as ``nbgrader_config.py`` may set it."""
+"""The size limits of submissions, as settings in ``nbgrader_config.py``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from autograder.grading.intake import SizeLimits
 
 
 class LimitedIntake(Configurable):
-    """The settings ``largest_...`` and ``most_files`` of whoever reads submissions."""
+    """The settings ``largest_...`` and ``most_files`` of classes that take hand-ins."""
 
     largest_notebook = Integer(
         SizeLimits.notebook,
@@ -32,7 +32,7 @@ class LimitedIntake(Configurable):
 
     @property
     def limits(self) -> SizeLimits:
-        """What is taken of a submission."""
+        """The limits that these settings define."""
         return SizeLimits(
             self.largest_file, self.largest_total, self.most_files,
             notebook=self.largest_notebook, saved=self.largest_saved,

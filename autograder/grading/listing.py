@@ -1,4 +1,4 @@
-"""``nbgrader list --inbound`` that no submission can stop."""
+"""A version of ``nbgrader list --inbound`` that no submission can stop."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from nbgrader.exchange.default import ExchangeList
 from autograder.grading.intake import SECRET, RefusedError, SizeLimits
 from autograder.grading.intake.files import read_file
 
-_LONGEST = 10_000  # bytes of a secret; nbgrader's has 64
+_MAX_BYTES = 10_000  # bytes of a secret; nbgrader's have 64
 
 
 class CourseList(ExchangeList):  # type: ignore[misc]
     """nbgrader's ``list``, for a class that is not trusted.
 
-    nbgrader reads names and files of what students have put into the exchange: a name
-    that it would not give ends the list for the whole class, and a pipe holds it.
+    nbgrader reads names and files that students have put into the exchange: a name
+    of a different form ends the list for the whole class, and a named pipe blocks it.
     """
 
     assignments: list[str]
 
     def init_dest(self) -> None:
-        """Find what is to be listed, and say what cannot be."""
+        """Find the submissions to list, and log which ones cannot be listed."""
         super().init_dest()
         if self.inbound:
             self.assignments = list(filter(self._can_be_listed, self.assignments))
 
     def _can_be_listed(self, path: str) -> bool:
+        """Whether nbgrader can list a folder; if not, the reason is logged."""
         if reason := self._objection(Path(path)):
             self.log.error(
                 "Not listed: %s: %s; nbgrader collect stores what it can",
@@ -39,7 +40,7 @@ class CourseList(ExchangeList):  # type: ignore[misc]
         return not reason
 
     def _objection(self, path: Path) -> str:
-        """Why a folder of the exchange cannot be listed, "" if it can."""
+        """The reason why a folder of the exchange cannot be listed; "" if it can."""
         try:
             self.parse_assignment(str(path))
         except RuntimeError:
@@ -51,7 +52,7 @@ class CourseList(ExchangeList):  # type: ignore[misc]
             if not all(_is_ordinary(path / name) for name in names):
                 return "a notebook in it is no file, or a large one"
             if os.path.lexists(path / SECRET):
-                secret = read_file(path / SECRET, _LONGEST).data.decode()
+                secret = read_file(path / SECRET, _MAX_BYTES).data.decode()
                 return "" if secret else f"its {SECRET} is empty"
         except (OSError, UnicodeDecodeError, RefusedError):
             return "it cannot be read"
@@ -59,7 +60,11 @@ class CourseList(ExchangeList):  # type: ignore[misc]
 
 
 def _names(folder: Path) -> list[str]:
-    """What a folder holds. Raises OSError: it is none, or has too many files."""
+    """The names in a folder.
+
+    Raises:
+        OSError: it is not a folder, or has too many files.
+    """
     if folder.is_symlink():
         raise NotADirectoryError
     with os.scandir(folder) as scan:
@@ -70,5 +75,6 @@ def _names(folder: Path) -> list[str]:
 
 
 def _is_ordinary(path: Path) -> bool:
+    """Whether it is a regular file that is not too large."""
     status = path.lstat()
     return stat.S_ISREG(status.st_mode) and status.st_size <= SizeLimits.saved

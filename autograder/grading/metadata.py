@@ -1,4 +1,4 @@
-"""What grading keeps in a notebook: the one writer and the one reader of it."""
+"""The metadata that grading stores in a notebook; all are written and read here."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ RUN = "grading_metadata"  # of the resources that stages pass on
 
 @dataclass
 class GradingMetadata:
-    """What a run gathers on a notebook, and keeps in its ``metadata.autograder``.
+    """What grading finds out about a notebook, stored in its ``metadata.autograder``.
 
-    Stages take it from their resources (`of_run`), and it is written into the notebook
+    Stages share it by their resources (`of_run`), and it is written into the notebook
     once, when that is published.
 
     Attributes:
         checks: the verdicts by the check's grade id.
         sandbox: the level of isolation, and what was used; None if none was needed.
         seconds: how long grading took.
-        digest: of all that the result depends on; "" where nothing was decided.
-        scores: what the gradebook has, by grade id.
+        digest: of all that the result depends on; "" if nothing was decided.
+        scores: the scores in the gradebook, by grade id.
         refused: why it could not be graded, "" if it could.
         handed_in: when, as text.
-        id: whose submission it is, "" where nothing was decided.
+        id: identifies the submission, "" if nothing was decided.
         provenance: the time, the course, the programs and the machine (provenance.py).
 
-    What an earlier version did not write, or has not been written yet, is None or
+    Values that an earlier version did not write, or that are not known yet, are None or
     empty.
     """
 
@@ -55,10 +55,11 @@ class GradingMetadata:
 
     @classmethod
     def of(cls, notebook: Mapping[str, Any]) -> GradingMetadata:
-        """Read what is kept in a notebook: nbformat's, or plain JSON values.
+        """Read the metadata in a notebook: nbformat's, or plain JSON values.
 
         Raises:
-            LookupError, TypeError, AttributeError: it is none, or another program's.
+            LookupError, TypeError, AttributeError: it is not a notebook, or its
+                metadata are another program's.
         """
         return cls.from_json(notebook["metadata"].get(KEY, {}))
 
@@ -66,9 +67,9 @@ class GradingMetadata:
     def of_run(
         cls, notebook: Mapping[str, Any], resources: dict[str, Any]
     ) -> GradingMetadata:
-        """The object that the stages of a run share, to be changed by each of them.
+        """The metadata object of a run, which all of its stages share and change.
 
-        The first one begins with what is kept in the notebook.
+        It is created from the metadata in the notebook.
         """
         if RUN not in resources:
             resources[RUN] = cls.of(notebook)
@@ -77,7 +78,7 @@ class GradingMetadata:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> GradingMetadata:
-        """Read what `to_json` made; the errors of `of`."""
+        """Read what `to_json` returned; raises what `of` raises."""
         names = [attribute.name for attribute in fields(cls)]
         arguments = {name: stored[name] for name in names if name in stored}
         checks = {
@@ -90,7 +91,7 @@ class GradingMetadata:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values, without what is None."""
+        """The metadata as plain JSON values, without those that are None."""
         checks = {name: r.to_json() for name, r in self.checks.items()}
         attributes = vars(self) | {
             "checks": checks,
@@ -99,14 +100,14 @@ class GradingMetadata:
         return {n: v for n, v in attributes.items() if v is not None}
 
     def store_in(self, notebook: Mapping[str, Any]) -> None:
-        """Store it in a notebook, in place of what was there."""
+        """Store the metadata in a notebook, replacing earlier ones."""
         notebook["metadata"][KEY] = self.to_json()
 
     @property
     def isolation(self) -> str:
-        """The level that the code ran in, and whether the kernel did not count.
+        """The sandbox's level, and whether it lacked a control group.
 
-        "" if it did not run.
+        "" if no code ran.
         """
         if self.sandbox is None:
             return ""
@@ -115,17 +116,17 @@ class GradingMetadata:
 
     @property
     def is_grouped(self) -> bool:
-        """Whether the kernel counted, in a control group, what its sandboxes used.
+        """Whether a control group measured what the sandboxes used.
 
-        So it is where nothing ran, and where nothing was to be counted.
+        Also true if no code ran, and if nothing was to be measured.
         """
         sandbox = self.sandbox or {"level": "none"}
         return bool(sandbox.get("grouped", True) or sandbox["level"] == "none")
 
 
 def as_output(points: float, html: str) -> NotebookNode:
-    """A verdict as the output of its cell, which `CleanOutputs` knows by its mark."""
-    # Not by `new_output`, which would look at its own work again by the schema.
+    """A verdict as the output of its cell, with a mark for `CleanOutputs`."""
+    # Not by `new_output`, which would validate its result against the schema.
     output: NotebookNode = from_dict({
         "output_type": "execute_result", "execution_count": None,
         "metadata": {KEY: "verdict"},

@@ -1,4 +1,4 @@
-"""What a grade came from: the course, the programs and the machine, in a few words."""
+"""The provenance of a grade: the course, the programs and the machine."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _commit(root: Path) -> str:
 
 @functools.cache
 def machine_version() -> Mapping[str, str]:
-    """The versions of what grades here, and the processor."""
+    """The versions of the programs that grade here, and the processor."""
     return {
         "Python": platform.python_version(),
         "PyTorch": importlib.metadata.version("torch"),
@@ -53,6 +53,7 @@ def machine_version() -> Mapping[str, str]:
 
 
 def _processor() -> str:
+    """The model name of the processor, or the machine's architecture."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -67,7 +68,7 @@ def now() -> str:
 
 
 def describe(provenance: Mapping[str, str]) -> str:
-    """Say what a grade came from, in a line; "" if nothing was recorded."""
+    """Describe the provenance of a grade in a line; "" if nothing was recorded."""
     return ", ".join(
         provenance[name] if name == "time" else f"{name} {provenance[name]}"
         for name in _ORDER
@@ -76,7 +77,7 @@ def describe(provenance: Mapping[str, str]) -> str:
 
 
 def describe_differences(before: Mapping[str, str], after: Mapping[str, str]) -> str:
-    """Say what is not the same in two of them: "PyTorch 2.12 is 2.13 now"."""
+    """Describe how two provenances differ: "PyTorch 2.12 is 2.13 now"."""
     names = [name for name in _ORDER[1:] if name in before and name in after]
     return ", ".join(
         f"{name} {before[name]} is {after[name]} now"

@@ -1,7 +1,7 @@
-"""A release is replaced by a whole one, or stays: ``generate_assignment``, ``release``.
+"""Replace a release only by a complete one, in ``generate_assignment`` and ``release``.
 
-nbgrader's own ``--force`` removes what is there and then begins; whatever goes wrong on
-the way leaves students and graders without a release.
+nbgrader's own ``--force`` removes the old release first, so that any later failure
+leaves students and graders without one.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ PATIENCE = 60.0  # seconds that a locked gradebook is waited for
 
 
 class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
-    """nbgrader's converter, working beside ``release/`` until all is made.
+    """nbgrader's converter, which makes a release beside the old one first.
 
-    A release that already exists is entered in the gradebook, if it is not yet.
+    A release that already exists is added to the gradebook, if it is missing there.
     """
 
-    _beside = False
+    _beside = False  # whether paths are in the folder of the unfinished release
     _refused = ""
 
     def init_notebooks(self) -> None:
@@ -81,7 +81,10 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
             raise NbGraderException(self._refused)
 
     def _places(self, assignment_id: str, student_id: str) -> tuple[Path, Path]:
-        """The folder of a release, and the one beside it in which it is made."""
+        """The folder of a release, and the one beside it in which it is made.
+
+        From then on, nbgrader writes into the second one.
+        """
         self._beside = False
         release = Path(self._format_dest(assignment_id, student_id))
         self._beside = True
@@ -93,7 +96,7 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
         self.log.error(self._refused)
 
     def init_destination(self, assignment_id: str, student_id: str) -> bool:
-        """Begin with a copy of what is there, which nbgrader treats as the release."""
+        """Begin in a copy of the old release, which nbgrader takes for the release."""
         release, part = self._places(assignment_id, student_id)
         shutil.rmtree(part, ignore_errors=True)
         try:
@@ -111,7 +114,7 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
         return begins and self._may_replace(release)
 
     def _may_replace(self, release: Path) -> bool:
-        """Whether the new release can take its place; if not, that is logged."""
+        """Whether the old release can be replaced; if not, the reason is logged."""
         try:
             access.refuse_full(release)
             access.refuse_closed(release, release.parent)
@@ -121,16 +124,16 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
         return True
 
     def set_permissions(self, assignment_id: str, student_id: str) -> None:
-        """Put the release in its place, then take nbgrader's last step there.
+        """Move the new release into place, then set nbgrader's permissions there.
 
-        If a step fails, nbgrader removes what it was making, and so never the old
-        release.
+        If a step fails, nbgrader removes only the new release, never the old one.
         """
         files.replace_folder(*self._places(assignment_id, student_id))
         self._beside = False
         super().set_permissions(assignment_id, student_id)
 
     def _enter(self, assignment: str, release: Path) -> None:
+        """Add an existing release to the gradebook."""
         book = PatientBook(
             self.coursedir.db_url, self.coursedir.course_id, PATIENCE, self.log
         )
@@ -184,7 +187,7 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         try:
             super().convert_notebooks()
         except KeyboardInterrupt:
-            raise SystemExit(130) from None  # it has been said
+            raise SystemExit(130) from None  # it has been logged
         if self._missed:
             raise NbGraderException(f"{len(self._missed)} students have no new page")
 
@@ -218,28 +221,30 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         except OSError as error:
             student, unit = Path(notebook_filename).parts[-3:-1]
             place = self._format_dest(unit, student)
-            shutil.rmtree(place, ignore_errors=True)  # half a page is none
+            shutil.rmtree(place, ignore_errors=True)  # an incomplete page
             self._miss(
                 student, f"{place}: {error.strerror}; run the same command again"
             )
 
     def _miss(self, student: str, reason: str) -> None:
+        """Log why a student gets no new page."""
         self.log.error("%s: no new page: %s", student, reason)
         self._missed.append(student)
 
 
 class CourseRelease(ExchangeReleaseAssignment):  # type: ignore[misc]
-    """nbgrader's release into the exchange, whose old one stays until all is copied.
+    """nbgrader's release into the exchange; the old one stays until all is copied.
 
-    What students fetch says below its title when it is due.
+    The notebooks that students fetch say below their title when they are due.
     """
 
     dest_path: str
 
     def copy_files(self) -> None:
+        """Copy the release, add the due date, then replace the old one."""
         place = Path(self.dest_path)
         if place.is_dir() and not self.force:
-            super().copy_files()  # which says so
+            super().copy_files()  # which logs that it exists
             return
         part = place.with_name(f".{place.name}.part")
         shutil.rmtree(part, ignore_errors=True)
@@ -257,6 +262,7 @@ class CourseRelease(ExchangeReleaseAssignment):  # type: ignore[misc]
             self.dest_path = str(place)
 
     def _due(self) -> datetime.datetime | None:
+        """The assignment's due date; None if the gradebook has none."""
         url, course = self.coursedir.db_url, self.coursedir.course_id
         if not all(path.exists() for path in book.book_files(url)):
             return None
@@ -286,9 +292,9 @@ def _report_errors(converter: BaseConverter) -> Iterator[None]:
 
 
 def install() -> None:
-    """Have nbgrader's commands and the formgrader make releases this way.
+    """Make nbgrader's commands and the formgrader use these classes.
 
-    The environment's programs are found from now on, whoever called nbgrader by its
+    The environment's programs are added to PATH, in case nbgrader was called by its
     full path: it starts ``alembic`` by name to bring an old gradebook up to date.
     """
     from nbgrader.apps import api, generateassignmentapp, generatefeedbackapp

@@ -1,6 +1,6 @@
-"""Hand-ins that a newer one has replaced: the last few of each student are kept.
+"""Keep the last few hand-ins of each student that a newer one has replaced.
 
-A new one that only asks for a regrade replaces nothing, and is kept beside them.
+A new one that only asks for a regrade replaces nothing, and is stored separately.
 """
 
 from __future__ import annotations
@@ -12,22 +12,23 @@ from pathlib import Path
 from autograder.course.files import replace_folder
 from autograder.grading.intake.appeals import only_appeals
 
-MOST = 3  # of a student and a unit
+MOST = 3  # kept for a student and a unit
 
 
 def appeals_folder(root: Path, unit: str) -> Path:
-    """Where hand-ins that only ask for a regrade are, as ``STUDENT/UNIT``."""
+    """The folder of hand-ins that only ask for a regrade, as ``STUDENT/UNIT``."""
     return root / ".autograder" / "appeals" / unit
 
 
 def keep_appeal(root: Path, folder: Path, part: Path) -> bool:
-    """Keep a new hand-in beside the earlier one, if it only asks for a regrade of it.
+    """Store a new hand-in separately, if it only asks for a regrade of the earlier one.
 
     Args:
         folder: the earlier one, ``submitted/STUDENT/UNIT``.
+        part: the new one.
 
     Returns:
-        Whether it does.
+        Whether it only asks for a regrade.
 
     Raises:
         OSError: it cannot be written.
@@ -40,17 +41,18 @@ def keep_appeal(root: Path, folder: Path, part: Path) -> bool:
 
 
 def replace_hand_in(root: Path, folder: Path, part: Path) -> None:
-    """Put a hand-in in the place of a student's earlier one, which is kept.
+    """Replace a student's earlier hand-in by a new one, and keep the earlier one.
 
-    It goes to ``.autograder/replaced/UNIT/STUDENT/``, under the time (UTC) when it was
-    replaced.
+    That is moved to ``.autograder/replaced/UNIT/STUDENT/``, and named after the time
+    (UTC) when it was replaced.
 
     Args:
         root: the course.
-        folder: the place, ``submitted/STUDENT/UNIT``.
+        folder: the earlier one, ``submitted/STUDENT/UNIT``.
+        part: the new one.
 
     Raises:
-        OSError: it cannot be written; what was there stays.
+        OSError: it cannot be written; the earlier one stays in place.
     """
     archive = root / ".autograder" / "replaced" / folder.name / folder.parent.name
     time = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H.%M.%S.%f}"

@@ -34,9 +34,9 @@ class Replay:
     """A check that was decided again.
 
     Attributes:
-        id: whose submission it was, as grading calls it.
-        evidence: for its verdict; of the first try, where an exercise that it builds
-            on was put in place for a second one.
+        id: identifies the submission.
+        evidence: for its verdict; that of the first try, if the check was tried again
+            with the course's version of an exercise that it builds on.
         code: the student's answer.
         isolation: the level of the sandbox.
         provenance: the course, the programs and the machine.
@@ -54,7 +54,7 @@ def replay(course: Assignment, student: str, folder: Path, check: str) -> Replay
     """Decide a check again from the files in a student's folder.
 
     Args:
-        check: as the class's results call it.
+        check: its name in the class's results.
 
     Raises:
         CourseError: the submission cannot be graded, or the check is not judged.
@@ -69,9 +69,10 @@ def replay(course: Assignment, student: str, folder: Path, check: str) -> Replay
 
 
 def _replay(task: Task, grade_id: str, version: Mapping[str, str]) -> Replay:
+    """Decide one check of a notebook again; raises the errors of `replay`."""
     if task.refused:
         raise CourseError(f"{task.student}: nothing to replay: {task.refused}")
-    # Not the folder of a run that may be grading the same submission meanwhile.
+    # A separate folder, as a run may be grading the same submission meanwhile.
     task = replace(task, folder=f"{task.folder}-replay-{os.getpid()}")
     source, release = shared(task.source), shared(task.release)
     metadata = GradingMetadata()
@@ -94,7 +95,7 @@ def _replay(task: Task, grade_id: str, version: Mapping[str, str]) -> Replay:
 def _run(
     task: Task, notebook: NotebookNode, metadata: GradingMetadata, grade_id: str
 ) -> tuple[CaseEvidence, ...]:
-    """Run the notebook up to a check; the metadata then has its verdict."""
+    """Run the notebook up to a check, whose verdict is then in the metadata."""
     resources = resources_of(task, metadata)
     for kind in map(load_class, task.preprocessors):
         stage = kind(config=task.config)

@@ -33,13 +33,14 @@ from autograder.grading.task import identity
 
 _ROUNDING = 0.01  # points
 _SILENT = logging.getLogger(f"{__name__}.silent")
-_SILENT.setLevel(logging.CRITICAL + 1)  # an application enables disabled loggers
+_SILENT.setLevel(logging.CRITICAL + 1)  # disabling does not last
 
 
 class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
-    """nbgrader's SaveAutoGrades, which believes no output of a judged check."""
+    """nbgrader's SaveAutoGrades, which scores a judged check only by its verdict."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
+        """Set the scores and automatic comments of all cells in one transaction."""
         metadata = GradingMetadata.of_run(nb, resources)
         self._verdicts = dict(metadata.checks)
         self._submission = identity(resources)
@@ -58,7 +59,7 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
         return nb, resources
 
     def _set_score(self, cell: NotebookNode, grade: Grade) -> None:
-        """Set a cell's score; a check that nobody has decided keeps its old one."""
+        """Set a cell's score; a check that is undecided keeps its old one."""
         score = self._score(cell)
         verdict = self._verdicts.get(cell.metadata.nbgrader.grade_id)
         undecided = verdict is not None and verdict.decided == "person"
@@ -66,6 +67,7 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
         grade.needs_manual_grade |= undecided
 
     def _score(self, cell: NotebookNode) -> float | None:
+        """The score of a cell; None if a person must decide."""
         grade_id = cell.metadata.nbgrader.grade_id
         if exercise := _find_exercise(cell):
             if grade_id not in self._verdicts:
@@ -83,10 +85,10 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
     def _refuse_strange(
         self, verdict: Verdict, exercise: str, cell: NotebookNode
     ) -> None:
-        """See once more that a verdict is that of its cell, whatever came before.
+        """Check again that a verdict belongs to its cell, whatever was checked before.
 
         Raises:
-            GradingInfrastructureError: it is another's, or more than the cell can give.
+            GradingInfrastructureError: it does not, or has more points than possible.
         """
         name, most = cell.metadata.nbgrader.grade_id, most_points(exercise, cell)
         if verdict.exercise != exercise:
@@ -101,7 +103,7 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
 
 
 def _find_exercise(cell: NotebookNode) -> str:
-    """The exercise whose verdict is a cell's score; "" if nbgrader's own rule is."""
+    """The exercise whose verdict scores a cell; "" if nbgrader's own rule does."""
     if check := check_cell(cell):
         return check.exercise
     handler = find_handler(cell)
@@ -123,16 +125,16 @@ def _comment(cell: NotebookNode) -> str | None:
 
 
 def most_points(exercise: str, cell: NotebookNode) -> float:
-    """What a check can give at most, a bonus included."""
+    """The most points that a check can give, including a bonus."""
     most = 1.0 if find_handler(cell) else reference_metadata.most(exercise)
     return float(cell.metadata.nbgrader.points) * most
 
 
 def inside_score(cell: NotebookNode) -> float | None:
-    """nbgrader's rule for a cell of plain asserts, mended where it is unjust or loose.
+    """Score a cell of plain asserts by nbgrader's rule, corrected in two points.
 
-    What is printed on stderr costs nothing; a partial credit that is no number, too
-    large or negative earns nothing, where nbgrader gives full points or stops.
+    Text on stderr costs nothing. A partial credit that is not finite, too large or
+    negative earns nothing, where nbgrader gives full points or stops.
     """
     if cell.cell_type != "code" or is_solution(cell):
         score: float | None = determine_grade(cell, None)[0]
@@ -147,7 +149,10 @@ def inside_score(cell: NotebookNode) -> float | None:
 
 
 def _partial_credit(text: object, points: float) -> float:
-    """What the value of a cell's last line earns: itself, if it can be a credit."""
+    """The points for the value of a cell's last line.
+
+    A number within range is a partial credit; other text earns all points.
+    """
     try:
         value = float(str(text))
     except ValueError:
@@ -156,7 +161,7 @@ def _partial_credit(text: object, points: float) -> float:
 
 
 class _BeyondLateDays(BasePlugin):  # type: ignore[misc]
-    """A late policy that is asked only about seconds that are not ``free``."""
+    """A late policy that ignores the first ``free`` seconds."""
 
     policy = Instance(BasePlugin)
     free = Float()
@@ -173,13 +178,13 @@ class _BeyondLateDays(BasePlugin):  # type: ignore[misc]
 
 
 class LatePenalties(AssignLatePenalties):  # type: ignore[misc]
-    """nbgrader's late penalties, with a line on how late a student is and the cost."""
+    """nbgrader's late penalties, with a log line on the lateness and its cost."""
 
     log: Any
     plugin_inst: BasePlugin
 
     def init_plugin(self) -> None:
-        """Have the policy see only what is late beyond the student's late days."""
+        """Make the policy ignore the lateness that the student's late days cover."""
         super().init_plugin()
         if budget := LateBudget(config=self.config).days:
             with Gradebook(self.db_url) as book:

@@ -1,4 +1,4 @@
-"""The course's secret, which fresh inputs are drawn from."""
+"""The course's secret, which seeds all fresh inputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from autograder.course.access import permission_message
 from autograder.course.errors import CourseError
 
-_SHORTEST = 32  # bytes; ours has 64
+_MIN_BYTES = 32  # ours has 64
 
 
 def course_secret(root: Path) -> bytes:
@@ -25,14 +25,14 @@ def course_secret(root: Path) -> bytes:
         if not path.exists():
             _make(path)
         secret = path.read_bytes()
-    except PermissionError:  # never another one: it draws other inputs
+    except PermissionError:  # make no new one: all inputs would change
         raise CourseError(permission_message(path)) from None
     except OSError as error:
         raise CourseError(
             f"{path} cannot be read or written: {error.strerror}"
         ) from None
 
-    if len(secret.strip(b"\0 \t\r\n")) < _SHORTEST:  # a full disk, or half a backup
+    if len(secret.strip(b"\0 \t\r\n")) < _MIN_BYTES:  # a full disk, or half a backup
         raise CourseError(
             f"{path} is damaged: it is empty or too short to be a secret. Restore it "
             "from a backup; without one, delete it, and a new one is drawn (hidden "
@@ -42,6 +42,7 @@ def course_secret(root: Path) -> bytes:
 
 
 def _make(path: Path) -> None:
+    """Create the secret, unless another run is quicker."""
     path.parent.mkdir(exist_ok=True)
     descriptor, part = tempfile.mkstemp(dir=path.parent)  # for us alone to read
     try:

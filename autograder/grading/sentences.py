@@ -1,7 +1,7 @@
-"""What a teacher says about answers that no mistake of the course names.
+"""Sentences of teachers on wrong answers in which no known mistake was recognised.
 
 ``sentences/UNIT.csv``, beside the gradebook, has a sentence for each group of answers
-that fail the same visible cases in the same way. It is told on the page of everybody
+that fail the same visible cases in the same way. It is shown on the page of everybody
 in the group, also of those who join it later.
 """
 
@@ -22,14 +22,14 @@ _TITLES = ("group", "sentence")
 def group_of(verdict: Verdict) -> str:
     """The group of an answer, by how it fails; "" for one that is correct or named.
 
-    Of visible cases, which have the same inputs for everybody, what was answered
-    counts; of hidden ones, which of them fail.
+    For visible cases, which have the same inputs for everybody, the wrong answer
+    counts; for hidden ones, only that they fail.
     """
-    is_told = verdict.mistake or verdict.is_unsolved or not verdict.panel
+    is_explained = verdict.mistake or verdict.is_unsolved or not verdict.panel
     failed = [
         [case.name, case.problem, case.answer] for case in verdict.cases if case.problem
     ]
-    if is_told or not failed or verdict.points >= verdict.max_points:
+    if is_explained or not failed or verdict.points >= verdict.max_points:
         return ""
     text = json.dumps([verdict.exercise, sorted(failed)])
     return hashlib.sha256(text.encode()).hexdigest()[:8]
@@ -65,11 +65,12 @@ def from_table(path: Path) -> dict[str, str]:
 
 
 def keep(root: Path, unit: str, sentences: Mapping[str, str]) -> None:
-    """Keep sentences beside those of other groups."""
+    """Store sentences, without removing those of other groups."""
     merged = {**read(root, unit), **sentences}
     text = sheet.as_harmless_text([_TITLES, *sorted(merged.items())])
     files.write(_place(root, unit), text)
 
 
 def _place(root: Path, unit: str) -> Path:
+    """The path of a unit's table of sentences."""
     return root / "sentences" / f"{unit}.csv"

@@ -1,4 +1,4 @@
-"""What of ``nbgrader_config.py`` can go to another process: names and plain values."""
+"""Convert ``nbgrader_config.py`` to names and plain values, for another process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Processed = tuple[NotebookNode, Resources]  # the return value of a preprocessor
 
 _ALIKE = 0.85  # names with one letter too many, too few, or wrong
 
-# Marks what the command line gave: text, until a trait says what it should be.
+# Marks values of the command line, which are text until a trait converts them.
 _FLAG = "given on the command line"
 
 
@@ -47,9 +47,9 @@ def load_class(kind: object) -> type:
 
 
 def find_misspelt(config: Config) -> Iterator[str]:
-    """Find sections that belong to no class, but nearly to one: a line for each.
+    """Yield a message for each section that is almost named as a class, but not quite.
 
-    traitlets takes it for the settings of something that is not imported here.
+    traitlets ignores such sections: they could belong to a class that is not imported.
     """
     class_names = {kind.__name__ for kind in _below(Configurable)}
     for name in sorted(set(config) - class_names):
@@ -58,6 +58,7 @@ def find_misspelt(config: Config) -> Iterator[str]:
 
 
 def _below(kind: type[Configurable]) -> Iterator[type[Configurable]]:
+    """Yield a class and all of its subclasses."""
     yield kind
     for subclass in kind.__subclasses__():
         yield from _below(subclass)
@@ -66,10 +67,10 @@ def _below(kind: type[Configurable]) -> Iterator[type[Configurable]]:
 def as_plain(preprocessors: Sequence[Preprocessor], config: Config) -> dict[str, Any]:
     """The sections of a configuration as plain values.
 
-    Sections of others than these preprocessors are left out if they are not plain.
+    Sections that do not concern these preprocessors are left out if they are not plain.
 
     Raises:
-        CourseError: a setting of theirs is not plain.
+        CourseError: a setting of these preprocessors is not plain.
     """
     wanted = {
         base.__name__ for kind in preprocessors for base in load_class(kind).__mro__
@@ -89,7 +90,11 @@ def as_plain(preprocessors: Sequence[Preprocessor], config: Config) -> dict[str,
 
 
 def _plain(value: object) -> object:
-    """JSON for what is no JSON, but can be told by plain values; see `from_plain`."""
+    """Convert a value of a setting to JSON values, for `from_plain`.
+
+    Raises:
+        TypeError, CourseError: this is not possible.
+    """
     if isinstance(value, DeferredConfigString):
         return {_FLAG: str(value)}
     if isinstance(value, DeferredConfigList):
@@ -123,7 +128,7 @@ def from_plain(plain: object) -> object:
 
 
 def class_name(kind: Preprocessor) -> str:
-    """The name that `load_class` finds a class by, wherever it runs.
+    """The name by which `load_class` finds a class, in whatever process.
 
     Raises:
         CourseError: the class is known in this process only.

@@ -1,8 +1,8 @@
-"""What grading one notebook takes and gives: ``grade(Task) -> Graded``.
+"""The input and the output of grading one notebook: ``grade(Task) -> Graded``.
 
 A task can be written as JSON, so that grading can happen in another process or on
-another machine. What comes from students is bytes and text there, and is only ever read
-as such; of ``nbgrader_config.py`` the names of classes and plain values are sent.
+another machine. Data from students are bytes and text there, and are only ever read as
+such; settings of ``nbgrader_config.py`` are names of classes and plain values.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ class Task:
     """All that grading one notebook of one submission needs.
 
     Attributes:
-        source: the instructor's notebook, as text; ``release``: the students'.
+        source: the instructor's notebook, as text.
+        release: the students' notebook, as text.
         submission: the student's notebook, as bytes; None if none was found.
-        files: what lies beside it while it runs, relative path -> bytes.
+        files: the files beside it while it runs, relative path -> bytes.
         refused: why it cannot be graded, if that is known before.
         folder: where the files are laid out while it runs; removed afterwards.
         preprocessors: classes or dotted names, to be run in this order.
-        secret: the course's; what is drawn while grading depends on it.
-        id: whose submission it is; every reply and every verdict says so.
+        secret: the course's secret, which seeds random inputs.
+        id: identifies the submission, in every reply and every verdict.
         final: whether there is no second try, when the machine is calmer.
         digest: of all that the result depends on.
         keys: by exercise, the keys to cells that extras score (`extra_cells`).
@@ -65,7 +66,7 @@ class Task:
     keys: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
-        """For `from_bytes` in a process of ours.
+        """Serialise the task, for `from_bytes` in another process.
 
         Raises:
             CourseError: a setting cannot leave this process.
@@ -83,7 +84,7 @@ class Task:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Task:
-        """What `to_bytes` wrote; CourseError if it names a class not known here."""
+        """Read what `to_bytes` wrote; CourseError if a class in it is unknown here."""
         plain = json.loads(data)
         submission = plain["submission"]
         return cls(**plain | {
@@ -99,9 +100,9 @@ class Task:
 
 @dataclass(frozen=True)
 class Graded:
-    """An executed notebook, and what is to be kept of its grading.
+    """An executed notebook, and the metadata of its grading.
 
-    What is not ``decided`` has no score.
+    It has no score if it is not ``decided``.
     """
 
     notebook: NotebookNode
@@ -110,7 +111,7 @@ class Graded:
 
 
 def resources_of(task: Task, metadata: GradingMetadata) -> dict[str, Any]:
-    """What nbgrader's preprocessors want to know, and what the course keeps secret."""
+    """The resources for nbgrader's preprocessors, with those that only ours use."""
     return {
         RUN: metadata,
         "autograder": {
@@ -129,15 +130,17 @@ def resources_of(task: Task, metadata: GradingMetadata) -> dict[str, Any]:
 
 
 def identity(resources: Mapping[str, Any]) -> str:
-    """Whose submission it is; under nbgrader's own converter, by its names."""
+    """The id of a submission; under nbgrader's own converter, made of its names."""
     names = resources["nbgrader"]
     plain = "/".join(names[k] for k in ("student", "assignment", "notebook"))
     return resources.get("autograder", {}).get("id") or plain
 
 
 def _text(data: bytes) -> str:
+    """Encode bytes as text, in base64."""
     return base64.b64encode(data).decode()
 
 
 def _bytes(text: str) -> bytes:
+    """Decode what `_text` returned."""
     return base64.b64decode(text)

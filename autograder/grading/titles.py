@@ -1,4 +1,4 @@
-"""What people call a graded cell, instead of by its grade id."""
+"""Readable names of graded cells, in place of their grade ids."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from autograder.grading.checks import reference_metadata
 
 
 def title(assignment: str, grade_id: str) -> str:
-    """The exercise's title; of a written answer, its id as words.
+    """The title of a cell's exercise; for a written answer, its id as words.
 
-    An assignment that is none of the course's units keeps its ids.
+    An assignment that is not one of the course's units keeps its ids.
     """
     unit = assignment.partition("_")[2]
     titles = reference_metadata.titles(unit)
@@ -28,6 +28,6 @@ def heading(assignment: str) -> str:
 
 
 def number(assignment: str, grade_id: str) -> str:
-    """The exercise's number in its notebook, "2.4"; "" for what has none."""
+    """The number of a cell's exercise in its notebook, "2.4"; "" if it has none."""
     numbers = reference_metadata.numbers(assignment.partition("_")[2])
     return numbers.get(grade_ids.exercise_of(grade_id), "")

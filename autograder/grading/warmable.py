@@ -1,4 +1,4 @@
-"""What takes long to start is begun in the background, before anybody needs it."""
+"""Start slow processes in the background, before they are needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Warmable(Protocol):
         """Start in the background, if it has not been started."""
 
     def wait(self) -> None:
-        """Wait until it can be used; start it, if nobody has.
+        """Wait until it can be used; start it if it has not been started.
 
         Raises:
             CourseError: it cannot be started on this machine.
@@ -27,26 +27,26 @@ class Warmable(Protocol):
 class Stage:
     """A preprocessor of ours that grades.
 
-    Settings may name others of nbconvert's beside it: nothing is asked of those.
+    Settings may also name other preprocessors of nbconvert, without these methods.
     """
 
     @classmethod
     def warmable(cls, config: Config) -> Warmable | None:
-        """What the processes that grade with these settings share, if anything."""
+        """The process that all graders with these settings share, if there is one."""
         return None
 
     @classmethod
     def depends_on(cls, assignment: str) -> str:
-        """What verdicts on a unit depend on; if it changes, all are graded again."""
+        """A digest of what verdicts depend on; if it changes, all are graded again."""
         return ""
 
 
 def stages(preprocessors: Iterable[Preprocessor]) -> list[type[Stage]]:
-    """Those of some preprocessors that are ours."""
+    """The preprocessors that are stages of ours."""
     return [kind for kind in map(load_class, preprocessors) if issubclass(kind, Stage)]
 
 
 def warmables(preprocessors: Iterable[Preprocessor], config: Config) -> list[Warmable]:
-    """What the processes that grade with these preprocessors share."""
+    """The processes that all graders with these preprocessors share."""
     shared = (stage.warmable(config) for stage in stages(preprocessors))
     return [warmable for warmable in shared if warmable is not None]

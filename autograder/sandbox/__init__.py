@@ -1,4 +1,4 @@
-"""Confined, pre-warmed kernels for work that nobody has read.
+"""Confined, pre-warmed kernels for untrusted notebooks.
 
 ``JUPYTER_DEFAULT_PROVISIONER_NAME=autograder-sandbox`` makes nbclient, nbgrader or any
 other user of jupyter_client start its kernels here. A kernel spec holds the limits
@@ -10,8 +10,8 @@ fork_server  imports what is needed, then forks   holds no secret
 supervisor   one per kernel: from start to end    holds no secret
 start        forks the kernel and hands it over   its child becomes the sandbox
 watch        limits while it runs, why it ended   memory_accounting, cgroup, processes
-relay        between kernel and client            counts with messages
-confine      the walls: all system calls          runs in the child before the student
+relay        between kernel and client            messages: counts and limits them
+confine      isolation, by system calls           runs in the child before the student
 inside       the kernel itself                    untrusted from its first cell on
 selftest     proves each denial before any use    kit: what a sandbox may see
 """

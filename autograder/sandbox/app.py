@@ -1,9 +1,9 @@
-"""ipykernel's application in two steps: what a kernel is, and what connects it.
+"""ipykernel's application in two steps: preparing a kernel, then connecting it.
 
-The first step takes a hundred times as long as a cell, and comes to the same in each
-sandbox: the warm server takes it once, and sandboxes are forked from there. The second
-makes all that a fork must not share, sockets, threads, an event loop, and what tells
-one kernel from another.
+The first step takes a hundred times as long as a cell, and has the same result for each
+sandbox. So the warm server does it once, and sandboxes are forked from there. The
+second step creates what forks must not share: sockets, threads, an event loop, and the
+identity of the kernel.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from zmq.eventloop.zmqstream import ZMQStream
 from autograder.sandbox.eager_io import PromptPublisher, PromptStream
 from autograder.sandbox.lean_kernel import SparingKernel, SparingStream, spare
 
-# Where notebooks are executed, nothing is left to look for a history in.
+# The history stays in memory, as it is of no use once a notebook has run.
 ARGUMENTS = ("--HistoryManager.hist_file=:memory:",)
 
 
 class _MainThread(NamedTuple):
-    """In the place of the thread that takes messages from the shell's socket.
+    """Replaces ipykernel's thread that reads messages from the shell's socket.
 
-    A sandbox's one client sends a cell when the one before has ended: nobody but the
-    main thread needs to listen meanwhile. What interrupts a cell is a signal.
+    A sandbox's one client sends a cell only when the one before has ended, so the main
+    thread can read that socket itself. Cells are interrupted by a signal.
     """
 
     parent_thread: threading.Thread
@@ -47,11 +47,11 @@ class _MainThread(NamedTuple):
 
 
 class SandboxedKernelApp(IPKernelApp):
-    """A kernel on sockets that are given to it, prepared before it is connected.
+    """A kernel that is prepared first, and then connected to given sockets.
 
-    It takes what interrupts or ends it from its supervisor, which also knows whether it
-    is alive: it has no heartbeat. Nor has it a debugger: that reaches the shell by its
-    path, which is not in the sandbox.
+    Its supervisor interrupts it, ends it, and knows whether it is alive, so it has no
+    heartbeat. It has no debugger either: that would reach the shell by its path, which
+    is not in the sandbox.
     """
 
     kernel_class = Type(SparingKernel)
@@ -62,7 +62,7 @@ class SandboxedKernelApp(IPKernelApp):
         """Do nothing, because nobody reads the log of a sandbox."""
 
     def prepare(self, folder: Path) -> None:
-        """Be a kernel that nothing is connected to; IPython's files are in `folder`."""
+        """Create a kernel without connecting it; IPython's files are in `folder`."""
         folder.mkdir(exist_ok=True)
         self.ipython_dir = str(folder)
         arguments = ["--IPKernelApp.connection_file=/none", *ARGUMENTS]
@@ -80,7 +80,7 @@ class SandboxedKernelApp(IPKernelApp):
         spare(self)
 
     def rehearse_error(self) -> None:
-        """Read and compile what the first traceback of a module's call needs."""
+        """Produce a traceback now, so that the first one of a student is fast."""
         import torch
 
         try:
@@ -96,7 +96,7 @@ class SandboxedKernelApp(IPKernelApp):
         sockets: Mapping[int, int],
         arguments: Sequence[str],
     ) -> None:
-        """Listen at sockets that are already bound, under an identity of its own.
+        """Connect the kernel to sockets that are already bound, under a new identity.
 
         `connection` is the content of a connection file; `sockets` are descriptors by
         its ports; `arguments` are additional ones for ipykernel.
@@ -112,7 +112,7 @@ class SandboxedKernelApp(IPKernelApp):
         self._connect_kernel()
 
     def _become_another(self) -> None:
-        """Have an identity and a folder that no other kernel has."""
+        """Take an identity and a folder that no other kernel has."""
         self.session.pid, self.session.session = os.getpid(), str(uuid.uuid4())
         self.kernel.ident = str(uuid.uuid4())
         shell = self.kernel.shell
@@ -125,6 +125,7 @@ class SandboxedKernelApp(IPKernelApp):
             shell.profile_dir = self.kernel.profile_dir = self.profile_dir
 
     def _connect_kernel(self) -> None:
+        """Connect the kernel to the sockets, through streams of ours."""
         kernel, shell = self.kernel, self.kernel.shell
         kernel.iopub_thread, kernel.iopub_socket = self.iopub_thread, self.iopub_socket
         kernel.stdin_socket = self.stdin_socket
@@ -137,6 +138,7 @@ class SandboxedKernelApp(IPKernelApp):
         self.displayhook.get_execution_count = lambda: kernel.execution_count
 
     def _try_bind_socket(self, s: zmq.Socket[bytes], port: int) -> int:
+        """Bind a socket to a port, by using the descriptor that is already bound."""
         s.setsockopt(zmq.USE_FD, self.sockets[port])
         return int(super()._try_bind_socket(s, port))  # type: ignore[no-untyped-call]
 

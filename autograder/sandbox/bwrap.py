@@ -1,4 +1,4 @@
-"""The command line that builds the outer walls with bubblewrap (level ``bwrap``)."""
+"""The command line by which bubblewrap isolates a sandbox (level ``bwrap``)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _INSIDE = (
 def command(policy: Policy, room: Room, module: str) -> list[str]:
     """Arguments that run `module` of this package in a fresh interpreter.
 
-    Raises ConfinementError for root, whom bubblewrap would leave root inside, and
-    where there is no bubblewrap.
+    Raises ConfinementError if there is no bubblewrap, and for root, who would remain
+    root inside.
     """
     program = shutil.which("bwrap")
     if program is None or os.getuid() == 0:
@@ -54,6 +54,7 @@ def _view(room: Room) -> list[str]:
 
 
 def _bind(path: str) -> list[str]:
+    """Arguments that make a path visible, read-only; a link is made anew."""
     if os.path.islink(path):
         return ["--symlink", os.readlink(path), path]
     return ["--ro-bind-try", path, path]

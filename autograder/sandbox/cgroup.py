@@ -1,10 +1,10 @@
-"""A control group (version 2) around each sandbox, where the machine lets us make one.
+"""A control group (version 2) for each sandbox, on machines that allow this.
 
-There the kernel itself counts what a sandbox holds, wherever it lies, and ends it and
-nobody else. As root of a machine, groups are made at the top of the hierarchy; in a
-container of one's own, or in a unit of systemd's that is delegated (`systemd-run --user
---scope -p Delegate=yes`), in the group that we are in. A group that holds groups can
-hold no process, so ours move one down.
+The kernel then measures all that a sandbox holds, and ends that sandbox and no other.
+Root on a machine makes groups at the top of the hierarchy. In a container of one's own,
+or in a delegated unit of systemd (`systemd-run --user --scope -p Delegate=yes`), they
+are made in the current group. A group that contains groups can contain no process, so
+our processes are moved into a child.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from autograder.sandbox.confine import MB, Policy
 
 _NEEDED = {"memory", "pids"}
 _TAKEN = _NEEDED | {"cpu"}
-_GRADERS = "graders"  # where those are who start sandboxes
+_GRADERS = "graders"  # the group of the processes that start sandboxes
 _PREFIX = "autograder-sandbox-"
-_OLD_SECONDS = 120.0  # a younger one may be empty since its sandbox is yet to come
+_OLD_SECONDS = 120.0  # a younger group may be empty, as its sandbox is starting
 _SPARE = 1.25  # an allocation should fail in Python before the kernel ends the sandbox
 _END_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """The files that say where control groups are: the system's, or a test's."""
+    """The files that tell where control groups are: the system's, or a test's."""
 
     mounts: Path = Path("/proc/self/mountinfo")
     membership: Path = Path("/proc/self/cgroup")
@@ -44,11 +44,12 @@ class Hierarchy:
         return None
 
     def _candidates(self) -> list[Path]:
+        """The groups in which we may make groups, if the controllers allow it."""
         top = self._mount_point()
         if top is None:
             return []
         name = self._group_name()
-        # The true top is no group itself, and may hold processes as well.
+        # The real top is not a group itself, and may hold processes as well.
         if os.getuid() == 0 and not (top / "cgroup.type").exists():
             return [top]
         group = top / name
@@ -58,6 +59,7 @@ class Hierarchy:
         return [group] if in_container or _is_delegated(group) else []
 
     def _mount_point(self) -> Path | None:
+        """Where control groups (version 2) are mounted; None if nowhere."""
         with contextlib.suppress(OSError):
             for line in self.mounts.read_text().splitlines():
                 mount, _, kind = line.partition(" - ")
@@ -119,8 +121,8 @@ def _sweep(folder: Path) -> None:
 class Group:
     """The control group of one sandbox.
 
-    `memory_mb` of the policy is what all its processes may hold, with a spare quarter,
-    and beside it what they write, as its disk lies in memory, too. Raises OSError.
+    Its memory limit is `memory_mb` of the policy, with a spare quarter, plus `disk_mb`,
+    as the sandbox's disk is in memory, too. Raises OSError.
     """
 
     def __init__(self, place: Path, name: str, policy: Policy) -> None:
@@ -138,11 +140,11 @@ class Group:
         (self.folder / name).write_text(str(value))
 
     def enter(self) -> None:
-        """Put the calling process into it, and all that come from it."""
+        """Move the calling process into the group, and so all that it starts."""
         (self.folder / "cgroup.procs").write_text("0")
 
     def was_too_large(self) -> bool:
-        """Whether the kernel has killed a process of the group over its memory."""
+        """Whether the kernel has killed a process of the group to free memory."""
         with contextlib.suppress(OSError):
             words = _words(self.folder / "memory.events")
             counts = dict(zip(words[::2], map(int, words[1::2]), strict=True))
@@ -150,7 +152,7 @@ class Group:
         return False
 
     def remove(self) -> None:
-        """End all that is left in it."""
+        """Kill what is left in the group, and remove it."""
         with contextlib.suppress(OSError):
             (self.folder / "cgroup.kill").write_text("1")
         patience = time.monotonic() + _END_SECONDS

@@ -30,15 +30,15 @@ log = logging.getLogger(__name__)
 
 SERVER_VARIABLE = "AUTOGRADER_SANDBOX_SERVER"
 START_SECONDS = 120.0
-_LONGEST = 60  # bytes of the directory's parent
+_MAX_BYTES = 60  # bytes of the path in which the directory is made
 _SILENT = f"it said nothing; {launch.AGAIN}"
 _lock = threading.Lock()
-_servers: list[subprocess.Popen[bytes]] = []  # kept: their input is their life
-_begun: list[tuple[Path, subprocess.Popen[bytes]]] = []  # one that has not greeted yet
+_servers: list[subprocess.Popen[bytes]] = []  # one ends with its input
+_begun: list[tuple[Path, subprocess.Popen[bytes]]] = []  # one that is starting
 
 
 class NotStartedError(ConfinementError):
-    """The warm server did not start: nothing is known of what walls there are."""
+    """The warm server did not start, so it is unknown what confinement is possible."""
 
 
 def preload(level: str = "") -> None:
@@ -46,7 +46,7 @@ def preload(level: str = "") -> None:
 
     `level` is the one level to try if it has to be started.
     """
-    if _lock.acquire(blocking=False):  # else somebody starts one: it is not waited for
+    if _lock.acquire(blocking=False):  # otherwise another thread is starting one
         try:
             if not _find_run_directory() and not _begun:
                 _begun.append(_begin_server(level))
@@ -75,16 +75,16 @@ def _find_run_directory() -> Path | None:
 
 
 def slot_path(level: str = "") -> Path:
-    """A fresh name for a kernel's private directory, which makes short socket paths."""
+    """A new path for a kernel's private directory, short enough for sockets in it."""
     return run_directory(level) / secrets.token_hex(8)
 
 
 def start_sandbox(request: Request, channel: socket.socket) -> SandboxedProcess:
-    """Ask for a kernel; returns when its walls stand. Raises ConfinementError."""
+    """Request a kernel; return once it is confined. Raises ConfinementError."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     connection.connect(str(run_directory() / "requests"))
     imports, text = request["policy"]["imports"], json.dumps(request).encode()
-    connection.send(json.dumps(imports).encode())  # all that the server itself reads
+    connection.send(json.dumps(imports).encode())  # the server itself reads only this
     socket.send_fds(connection, [text], [channel.fileno()])
     answer = connection.recv(1 << 16) if readable(connection, START_SECONDS) else b""
     reply = json.loads(answer) if answer else {"error": "the server gave no answer"}
@@ -108,12 +108,13 @@ def _has_listener(run: Path) -> bool:
 
 
 def scratch() -> Path:
-    """Where a server has its directory: a socket's path may take 107 bytes."""
+    """The folder for servers' directories; a socket's path may take 107 bytes."""
     base = Path(tempfile.gettempdir())
-    return base if len(os.fsencode(base)) < _LONGEST else Path("/tmp")
+    return base if len(os.fsencode(base)) < _MAX_BYTES else Path("/tmp")
 
 
 def _begin_server(level: str) -> tuple[Path, subprocess.Popen[bytes]]:
+    """Start a server without waiting for it; return its directory and its process."""
     base = scratch()
     sweep(base)
     run = Path(tempfile.mkdtemp(prefix=f"ag-{os.getuid()}-", dir=base))
@@ -131,7 +132,7 @@ def _begin_server(level: str) -> tuple[Path, subprocess.Popen[bytes]]:
 
 
 def _await_greeting(run: Path, server: subprocess.Popen[bytes]) -> Path:
-    """Wait until a server has started; its directory. Raises ConfinementError."""
+    """Wait until a server runs; return its directory. Raises ConfinementError."""
     try:
         _welcome(server)
     except ConfinementError:
@@ -157,13 +158,13 @@ def _spawn(run: Path, lock: int) -> subprocess.Popen[bytes]:
 
 
 def _pipes(server: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
-    """What the server reads, and what it writes."""
+    """The server's standard input and its standard output."""
     assert server.stdin and server.stdout, "both were asked for"
     return server.stdin, server.stdout
 
 
 def _clean_environment(run: Path) -> dict[str, str]:
-    """What every kernel can read in its /proc/self/environ: nothing of the client's."""
+    """The server's environment, which kernels can read: nothing of the client's."""
     return {
         **ALIKE,
         "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -175,7 +176,7 @@ def _clean_environment(run: Path) -> dict[str, str]:
 
 
 def _welcome(server: subprocess.Popen[bytes]) -> None:
-    """Wait for the server's first line. Raises ConfinementError."""
+    """Await the server's first line, and log its level. Raises NotStartedError."""
     _, answers = _pipes(server)
     line = answers.readline() if readable(answers, START_SECONDS) else b""
     reply: dict[str, Any] = json.loads(line) if line else {"error": _SILENT}
@@ -193,7 +194,7 @@ def _welcome(server: subprocess.Popen[bytes]) -> None:
 
 
 def _stop(owner: int, server: subprocess.Popen[bytes]) -> None:
-    """Stop the server when its client ends, but not when a fork of that ends."""
+    """Stop the server when its client ends, but not when a fork of the client ends."""
     if os.getpid() == owner:
         _pipes(server)[0].close()
         try:
@@ -203,7 +204,7 @@ def _stop(owner: int, server: subprocess.Popen[bytes]) -> None:
 
 
 def sweep(base: Path) -> None:
-    """Remove what a server that was killed together with its client left behind."""
+    """Remove directories of servers that were killed together with their clients."""
     for run in base.glob(f"ag-{os.getuid()}-*"):
         with contextlib.suppress(OSError):  # another grader sweeps it, or it ends
             if run.stat().st_uid == os.getuid() and _is_abandoned(run):

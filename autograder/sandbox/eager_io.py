@@ -1,8 +1,8 @@
-"""How a kernel takes and sends messages: without a step for another client than ours.
+"""Receive and send a kernel's messages with few steps, as it has only one client.
 
-Between a message and the cell in it, ipykernel starts two tasks, and sends in three
-turns of the event loop; a sandbox's only client sends a cell when the one before has
-ended.
+Between a message and the cell in it, ipykernel starts two tasks, and it sends in three
+turns of the event loop. A sandbox does not need this, because its only client sends a
+cell only when the one before has ended.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Handler = Callable[[list[zmq.Frame]], Coroutine[Any, Any, None]]
 
 
 class PromptStream(ZMQStream):
-    """A socket whose messages are handled as they come, and answered when that is done.
+    """Handles a socket's messages as they come, and sends answers once that is done.
 
-    The handler's coroutine runs at once; only what awaits something, as a cell may,
+    The handler's coroutine runs at once; only if it awaits something, as a cell may, it
     goes on as a task.
     """
 
@@ -38,18 +38,18 @@ class PromptStream(ZMQStream):
         super().__init__(socket)
         self._handler, self._may_go_on = handler, may_go_on
         self._answers: list[Sequence[Any]] = []
-        self._line: deque[list[zmq.Frame]] = deque()
-        # Where a cell's context variables are kept for the next one.
+        self._line: deque[list[zmq.Frame]] = deque()  # received, not handled
+        # Keeps a cell's context variables for the next one.
         self._context = copy_context()
 
     def send_multipart(self, msg: Sequence[Any], *_: Any, **__: Any) -> None:
-        """Keep an answer until it is flushed: no interrupt may cut it in two."""
+        """Keep an answer until it is flushed, so that no interrupt cuts it in two."""
         self._answers.append(msg)
 
     def flush(self, flag: int = 0, *_: Any) -> None:  # type: ignore[override]
-        """Send what is kept, if that is asked for; else take what is in line already.
+        """Send the answers that are kept (POLLOUT), else receive all that has come.
 
-        So a kernel that meets an error finds what it is to leave out.
+        Receiving lets a kernel find the messages that it must skip after an error.
         """
         if flag & zmq.POLLOUT:
             answers, self._answers = self._answers, []
@@ -60,9 +60,11 @@ class PromptStream(ZMQStream):
                 self._line.append(self.socket.recv_multipart(copy=False))
 
     def _readable(self) -> bool:
+        """Whether a message has come."""
         return bool(self.socket.poll(0, zmq.POLLIN))
 
     def _handle_events(self, *_: Any) -> None:
+        """Handle the messages that have come, as long as the kernel may go on."""
         while self._line:
             self._handle(self._line.popleft())
         while self._may_go_on():
@@ -74,6 +76,7 @@ class PromptStream(ZMQStream):
         self.io_loop.call_later(_SOON, self._handle_events)
 
     def _handle(self, message: list[zmq.Frame]) -> None:
+        """Run the handler on a message; continue as a task if it awaits something."""
         coroutine = self._handler(message)
         try:
             waits = self._context.run(coroutine.send, None)
@@ -84,7 +87,7 @@ class PromptStream(ZMQStream):
         task.add_done_callback(self._look_again)
 
     def _look_again(self, _: object = None) -> None:
-        """Look for messages again: those that came during a task are not signalled."""
+        """Handle messages again, as those that came during a task are not signalled."""
         self.io_loop.add_callback(self._handle_events)
 
 
@@ -97,6 +100,7 @@ async def _finish(coroutine: Coroutine[Any, Any, None], waits: Any) -> None:
 def _steps(
     coroutine: Coroutine[Any, Any, None], waits: Any
 ) -> Generator[Any, Any, None]:
+    """Yield what a coroutine awaits, and resume it, until it ends."""
     while True:
         try:
             yield waits
@@ -111,18 +115,19 @@ def _steps(
 
 
 class PromptPublisher(IOPubThread):
-    """The thread that sends outputs, woken by a number instead of a message."""
+    """The thread that sends outputs, woken by an eventfd instead of a message."""
 
     def _setup_event_pipe(self) -> None:
         self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self.io_loop.add_handler(self._bell, self._rung, IOLoop.READ)
 
     def _rung(self, *_: object) -> None:
+        """Do what was scheduled, when the eventfd has been written to."""
         os.eventfd_read(self._bell)
         self._handle_event(None)  # type: ignore[no-untyped-call]
 
     def schedule(self, f: Callable[[], object]) -> None:
-        """Have something done in the thread; in a fork, which lacks it, at once."""
+        """Run a function in the thread; in a fork, which lacks it, at once."""
         if self.thread.is_alive():
             self._events.append(f)
             os.eventfd_write(self._bell, 1)

@@ -1,4 +1,4 @@
-"""Why something of a student's has ended: a sandbox, a cell, a check, a notebook."""
+"""The reasons why a sandbox, a cell, a check or a notebook has ended."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from typing import NamedTuple
 
 
 class EndReason(StrEnum):
-    """The reason; its value is what to say of it where there is nothing better.
+    """A reason; its value is the text to show if there is no better one.
 
-    Decisions compare members. The text beside one (`Ended.explanation`,
+    Code compares members. The text that comes with one (`Ended.explanation`,
     `Usage.reason`) is for people.
     """
 
     # A sandbox
     EXITED = "exited"
     SIGNAL = "signal"
-    KILLED = "killed"  # as we told it to be
+    KILLED = "killed"  # at our request
     CPU_TIME = "CPU time"  # also a cell, an answer
     MEMORY = "memory"
     DISK = "disk"  # more than it may write
     MESSAGES = "messages"  # more than it may send, or none that a kernel sends
     HOST_DISK = "the host's disk is full"
     SERVER_GONE = "server gone"
-    LOST = "supervisor lost"  # nobody was left to tell
+    LOST = "supervisor lost"  # so the cause is unknown
     FAULT = "supervisor failed"
     # A cell, or an answer to a check
     TIME = "time"  # on its clock
     DECIDED = "its check is decided"
     TOO_MANY_QUESTIONS = "your code asked more than a check answers"
-    # A notebook: nothing behind that cell runs
+    # A notebook: no cell after that one runs
     NOTEBOOK_TIME = "the notebook has used up its time"
     TOO_MANY_SANDBOXES = "too many of its cells had to be ended"
     NONSENSE = "its messages made no sense"
@@ -38,7 +38,7 @@ class EndReason(StrEnum):
 
     @property
     def is_ours(self) -> bool:
-        """Whether the student's code has no part in it."""
+        """Whether the student's code cannot be the cause."""
         return self in (EndReason.LOST, EndReason.SERVER_GONE, EndReason.HOST_DISK)
 
     @property
@@ -48,7 +48,7 @@ class EndReason(StrEnum):
 
     @property
     def stops_notebook(self) -> bool:
-        """Whether no cell after it has run."""
+        """Whether no cell after that one has run."""
         return self in (
             EndReason.NOTEBOOK_TIME,
             EndReason.TOO_MANY_SANDBOXES,

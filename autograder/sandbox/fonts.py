@@ -1,7 +1,7 @@
-"""matplotlib's list of a machine's fonts: made once, not at every start of a server.
+"""Keep matplotlib's list of installed fonts, which would take each server long to make.
 
 To make it, matplotlib opens each font that is installed. A server has settings of its
-own (nothing in an account's may show in a picture), so it would find no list there.
+own, so that an account's settings cannot affect figures; it would find no list there.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 FOLDER = "matplotlib"  # of a server's settings
-_LISTS = "fontlist-*.json"  # one for each edition of matplotlib's
+_LISTS = "fontlist-*.json"  # one for each format of the list
 
 
 def bring(folder: Path) -> None:

@@ -1,10 +1,10 @@
 """The warm server: imports what notebooks import; its forks start kernels in sandboxes.
 
-Started by `client.py`, through `launch.py`, with an empty environment, one line of JSON
-on its standard input, and that input kept open: its end is the server's end, and the
-end of every kernel. It holds no secret (what it has imported, every kernel can read),
-has one thread (a fork copies only one), and never touches CUDA (a context does not
-survive a fork).
+`client.py` starts it through `launch.py`, with an empty environment and one line of
+JSON on its standard input, which stays open: when it is closed, the server and every
+kernel end. The server holds no secret (every kernel can read what it has imported), has
+one thread (a fork copies only one), and never touches CUDA (a context does not survive
+a fork).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from autograder.sandbox.warm import ON_DEMAND, WARM
 
 LARGEST_REQUEST = 1 << 16
 _view = functools.partial(supervisor.room_for, Policy())
-_MORE = 3  # sandboxes: where so many were asked for, there is a class to come
+_MORE = 3  # sandboxes; after so many, a whole class is expected
 
 
 class UnfitError(RuntimeError):
@@ -51,7 +51,7 @@ class UnfitError(RuntimeError):
 
 
 def import_all(names: Iterable[str]) -> None:
-    """Import what is installed."""
+    """Import those of the modules that are installed."""
     for name in names:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
@@ -65,7 +65,7 @@ def preload() -> list[str]:
     """
     import_all(WARM)
     broken: list[str] = []
-    lost = set[str]()  # packages that cannot be imported, nor what is in them
+    lost = set[str]()  # packages that cannot be imported
     with shipped.nothing_else():
         for module in kit.modules(broken.append):
             try:
@@ -78,9 +78,9 @@ def preload() -> list[str]:
 
 
 def ready_to_fork() -> None:
-    """After all imports: clear what a fork need not inherit, and look up paths once."""
-    sys.path_importer_cache.clear()  # what folders hold, as the server sees them
-    kit.interpreter_paths()  # known from here on
+    """Prepare forks, after all imports: clear what none need inherit, cache paths."""
+    sys.path_importer_cache.clear()  # listings of folders, as the server sees them
+    kit.interpreter_paths()  # cached from here on
     kit.find_courses()
     imported()
 
@@ -99,20 +99,20 @@ class Server:
     """Accepts requests until its own standard input ends, and passes them on.
 
     It forks no sandbox itself, but a branch for each set of modules that notebooks ask
-    for: what a sandbox finds imported, no sandbox before it has a say in.
+    for. So no sandbox can affect which modules a later one finds imported.
     """
 
     def __init__(self, run: Path, level: str, life: int, groups: Path | None) -> None:
         self.run, self.level, self.life, self.groups = run, level, life, groups
-        self.alive, self.alive_end = os.pipe()  # sandboxes see our death as its end
+        self.alive, self.alive_end = os.pipe()  # sandboxes read its end if we die
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.listener.bind(str(run / "requests"))
         self.listener.listen(64)
-        self.clients: list[socket.socket] = []  # that have not asked yet
+        self.clients: list[socket.socket] = []  # without a request yet
         self.branches: dict[tuple[str, ...], socket.socket] = {}
 
     def serve(self) -> None:
-        """Pass on each connection, when its request is there."""
+        """Pass on each connection once its request has come, until `life` is closed."""
         while True:
             doors: list[socket.socket | int]
             doors = [self.listener, self.life, *self.clients]
@@ -128,27 +128,27 @@ class Server:
                     # The request itself is read in a fork, because traces of what was
                     # ever in our memory, even if it was freed, would be in all later
                     # sandboxes.
-                    if imports := client.recv(LARGEST_REQUEST):  # it has not gone away
+                    if imports := client.recv(LARGEST_REQUEST):  # it is still there
                         self._pass_on(client, self._filter_names(json.loads(imports)))
 
     def _filter_names(self, requested: Sequence[str]) -> tuple[str, ...]:
-        """Keep the requested modules that may be imported on demand, in one order."""
+        """Keep the requested modules that may be imported on demand, in fixed order."""
         if self.level == "bwrap":
             return ()
         allowed = dict.fromkeys(n for modules in ON_DEMAND.values() for n in modules)
         return tuple(name for name in allowed if name in requested)
 
     def _pass_on(self, client: socket.socket, names: tuple[str, ...]) -> None:
-        for _ in range(2):
+        for _ in range(2):  # the second time with a new branch
             if names not in self.branches:
                 self._grow(names)
             try:
                 socket.send_fds(self.branches[names], [b"sandbox"], [client.fileno()])
                 return
-            except OSError:  # somebody has ended it
+            except OSError:  # it was killed
                 self.branches.pop(names).close()
 
-    def _grow(self, names: tuple[str, ...]) -> None:
+    def _grow(self, names: tuple[str, ...]) -> None:  # fork a branch
         self.branches[names], door = socket.socketpair(
             socket.AF_UNIX, socket.SOCK_SEQPACKET
         )
@@ -169,7 +169,7 @@ class Server:
         os.close(self.alive_end)
 
     def close(self) -> None:
-        """Let the supervisors end their sandboxes, end what is left, remove all."""
+        """Let the supervisors end their sandboxes, kill the rest, remove all files."""
         os.close(self.alive_end)
         for branch in self.branches.values():
             branch.close()
@@ -207,7 +207,7 @@ class Branch:
                     self._begin(client)
         _await_children()
 
-    def _import(self, names: tuple[str, ...]) -> None:
+    def _import(self, names: tuple[str, ...]) -> None:  # and check the fitness
         gc.disable()
         import_all(names)
         ready_to_fork()
@@ -216,7 +216,7 @@ class Branch:
         except UnfitError as error:
             self.unfit = str(error)
 
-    def _begin(self, client: socket.socket) -> None:
+    def _begin(self, client: socket.socket) -> None:  # fork a supervisor
         if self.unfit:
             client.send(json.dumps({"error": self.unfit}).encode())
             return
@@ -271,7 +271,7 @@ def _has_children() -> bool:
 
 
 def main() -> None:
-    """Test the walls, warm up, say so on standard output, and serve."""
+    """Test the confinement, import modules, report on standard output, and serve."""
     life, answer = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1) if logs.shows_debug() else (0, 1, 2):
@@ -295,7 +295,7 @@ def main() -> None:
 
 
 def _prepare(settings: dict[str, Any], life: int) -> tuple[Server, dict[str, Any]]:
-    """Everything before the first request. Raises UnfitError and what imports raise."""
+    """Do all before the first request. Raises UnfitError and what imports raise."""
     level, reasons = selftest.probe(_view, settings["level"])
     run, broken = Path(settings["run"]), []
     if level != "bwrap":
@@ -310,7 +310,7 @@ def _prepare(settings: dict[str, Any], life: int) -> tuple[Server, dict[str, Any
 
 
 def _read_line(fd: int) -> bytes:
-    """One line, and not a byte of what follows."""
+    """Read one line, and not a byte of what follows."""
     line = b""
     while not line.endswith(b"\n"):
         byte = os.read(fd, 1)

@@ -1,8 +1,8 @@
-"""The server's memory in large pages, of which a fork has few to note.
+"""Move the server's memory into huge pages, to make its forks cheaper.
 
-Of 200 MB in pages of 4 kB, a fork copies a list of 50,000, and the end of the process
-takes it apart again: 13 ms, twice for each sandbox. Of what is in large pages, only
-those that are written to are listed piece by piece.
+For 200 MB in pages of 4 kB, a fork copies a table of 50,000 entries, which is freed at
+the end of the process: 13 ms, twice for each sandbox. For a huge page, single entries
+are needed only once it is written to.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _COLLAPSE = 25  # MADV_COLLAPSE, since Linux 6.1
 
 
 def collapse() -> None:
-    """Move what the calling process has written, where the system can, and stay quiet.
+    """Move what the calling process has written into huge pages, if the system can.
 
-    It takes about 50 ms, and nothing else changes: what is shared with forks made
-    before stays theirs.
+    This takes about 50 ms and has no other effect: pages that are shared with earlier
+    forks stay with these. Errors are ignored.
     """
     try:
         size = int(_SIZE.read_text())
@@ -36,7 +36,7 @@ def collapse() -> None:
 
 
 def _find_private_areas(maps: str) -> Iterator[tuple[int, int]]:
-    """Find the areas of memory that belong to the process: no files, no stack."""
+    """Yield the areas of memory that belong to the process: no files, no stack."""
     for line in maps.splitlines():
         place, modes, _, _, _, *name = line.split(maxsplit=5)
         if modes == "rw-p" and name in ([], ["[heap]"]):

@@ -1,8 +1,8 @@
 """The Jupyter kernel in a sandbox: an ordinary ipykernel on sockets given to it.
 
 The five sockets are bound by the supervisor and inherited, so that the sandbox shares
-no directory with the host. Below bubblewrap this module is run in a fresh interpreter;
-else `run` is called in a process forked from the warm server.
+no directory with the host. In bubblewrap, this module is run in a fresh interpreter;
+otherwise `run` is called in a process forked from the warm server.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from autograder.sandbox import confine, landlock_shims
 
 CHANNELS = ("shell", "iopub", "stdin", "hb", "control")
 BACKEND = "module://matplotlib_inline.backend_inline"
-# More threads than that cost 12 to 16 times on small tensors when kernels share cores.
+# With more threads, small tensors take 12 to 16 times as long if kernels share cores.
 THREADS = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "OMP_WAIT_POLICY": "PASSIVE",
 }
-# What a Python process of grading starts with. In which order it finds the words of a
-# set is chance otherwise, and another one in each run.
+# The environment of all Python processes that grade. Without a hash seed, the order of
+# the strings in a set would be random, and different in each run.
 ALIKE = {**THREADS, "PYTHONHASHSEED": "0"}
 CHANNEL_VARIABLE = "AUTOGRADER_CHANNEL_FD"
 
 
 def environment(home: Path, channel: int, extra: dict[str, str]) -> dict[str, str]:
-    """The whole environment of a kernel, as the student may see it."""
+    """The whole environment of a kernel, which the student's code can read."""
     bins = (f"{sys.prefix}/bin", "/usr/local/bin", "/usr/bin", "/bin")
     return {
         **extra,
@@ -57,7 +57,7 @@ def environment(home: Path, channel: int, extra: dict[str, str]) -> dict[str, st
 def prepare(folder: Path) -> None:
     """Make the kernel that `run` connects; IPython's files are in `folder`.
 
-    Below bubblewrap that is in the sandbox, else once in the server.
+    In bubblewrap, this happens in the sandbox, otherwise once in the server.
     """
     from autograder.sandbox.app import SandboxedKernelApp
 
@@ -73,13 +73,13 @@ def rehearse() -> None:
 
 
 def seed_dice(seed: str) -> None:
-    """Start all random generators of the process from a seed; "": from chance."""
+    """Seed all random number generators of the process; "" seeds them at random."""
     dice = random.Random(seed) if seed else random.SystemRandom()
     random.seed(dice.getrandbits(128))
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed([dice.getrandbits(32) for _ in range(4)])
     if torch := sys.modules.get("torch"):
-        # Not of all devices: what a process first does with another one seeds it.
+        # The CPU's only: those of other devices are seeded at their first use.
         torch.default_generator.manual_seed(dice.getrandbits(56))
 
 
@@ -106,8 +106,8 @@ def run(
 def fork_by_default() -> None:
     """Let `multiprocessing` fork, as it does on Linux before Python 3.14.
 
-    What it does since needs sockets, which a sandbox may lack, and cannot find a class
-    that a notebook defines. A notebook may still choose another way.
+    The newer default needs sockets, which a sandbox may lack, and cannot find classes
+    that a notebook defines. A notebook may still choose a different method.
     """
     from multiprocessing import context
 
@@ -126,7 +126,7 @@ def _cold() -> None:
     os.write(request["status"], b"ok")
     os.close(request["status"])
     prepare(Path(os.environ["IPYTHONDIR"]))
-    for name in ("numpy", "torch"):  # who comes later rolls dice of its own
+    for name in ("numpy", "torch"):  # their generators must exist before seeding
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     seed_dice(policy.seed)

@@ -1,4 +1,4 @@
-"""What of the host a sandbox may see: interpreter, packages, the student's kit."""
+"""The parts of the host that a sandbox may see: interpreter, packages, student kit."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pathlib import Path
 
 from autograder.root import CONTENT, ENGINE, FILE, ROOT, VARIABLE
 
-# What ships to students, by the package that it is in: the one list, for a sandbox and
-# for the student kit. What else a unit needs there (solutions of those before, a
-# trained model) comes on top.
+# What ships to students, by package: the only list, for sandboxes and for the student
+# kit. What else a unit needs there (solutions of earlier units, a trained model) is
+# added to it.
 _OF_ENGINE = ("__init__.py", "aliases.py", "root.py", "checks", "figures")
 _OF_COURSE = (
     *("__init__.py", "drawings", "library", "measures"),
@@ -25,8 +25,8 @@ _OF_COURSE = (
 
 def _list_shipped(course: Path) -> tuple[str, ...]:
     """The paths that a course ships to students, relative to its package."""
-    rooms = (course.glob(f"*/{room}") for room in ("probes", "library"))
-    paths = sorted(path.relative_to(course).as_posix() for path in chain(*rooms))
+    folders = (course.glob(f"*/{name}") for name in ("probes", "library"))
+    paths = sorted(path.relative_to(course).as_posix() for path in chain(*folders))
     return (*_OF_COURSE, *paths)
 
 
@@ -44,7 +44,7 @@ SYSTEM = (
 
 
 def shipped() -> list[tuple[Path, Path]]:
-    """The files and folders that ship, each after the package that it is in."""
+    """The files and folders that ship, each with the package that it is in."""
     return [(package, package / name) for package in KIT for name in KIT[package]]
 
 
@@ -57,7 +57,7 @@ def packages() -> dict[Path, tuple[str, ...]]:
 
 @functools.cache
 def find_courses() -> dict[Path, tuple[str, ...]]:
-    """What ships of each course among the installed packages, and of other engines.
+    """The shipped paths of each installed course, and of other installed engines.
 
     A course is a package that has a unit's manifest, or exercises and solutions, or the
     name of the course at hand.
@@ -79,7 +79,7 @@ def find_courses() -> dict[Path, tuple[str, ...]]:
 
 
 def list_hidden() -> tuple[str, ...]:
-    """The course's folder, and the packages that only `kit_paths` are visible of."""
+    """The course's folder and all packages, of which only `kit_paths` are visible."""
     return (str(ROOT), *map(str, packages()))
 
 
@@ -110,7 +110,7 @@ def modules(broken: Callable[[str], object]) -> Iterator[str]:
 def interpreter_paths() -> tuple[str, ...]:
     """The running interpreter, its environment and the packages on its path.
 
-    Paths below another are left out; a path through a link comes in both forms.
+    Paths below others are left out; a path through a link comes in both forms.
     """
     paths = [sys.prefix, sys.base_prefix, sys.exec_prefix, *SYSTEM]
     paths += [os.path.dirname(sys.executable)]

@@ -1,8 +1,8 @@
-"""What a sandbox without own mounts and sockets (level ``landlock``) does instead.
+"""Replacements for what a sandbox without own mounts and sockets (``landlock``) lacks.
 
-The host's /dev/shm is everybody's, so that sandbox has none: semaphores are pipes,
-shared memory is files in its own folder, and tensors go from process to process by
-value.
+The host's /dev/shm is shared by everybody, so the sandbox may not use it: semaphores
+are pipes, shared memory is files in its own folder, and tensors are sent to other
+processes by value.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from termios import FIONREAD
 from typing import Any
 
-_MOST = 32767  # what fits a pipe, and what other systems have as the most
+_MOST = 32767  # fits into a pipe, and is the maximum on other systems
 
 
 def install(folder: Path) -> None:
@@ -38,11 +38,12 @@ def _no_pipe(thread: Any) -> None:
 
 
 def run_commands_by_pipe(shell: Any) -> None:
-    """Let ``!command`` do without a terminal."""
+    """Make ``!command`` work without a terminal."""
     shell.system = functools.partial(_system_by_pipe, shell)
 
 
 def _system_by_pipe(shell: Any, command: str) -> None:
+    """Run a shell command, and print its output as it comes."""
     line = shell.var_expand(command, depth=1)
     with subprocess.Popen(
         line,
@@ -58,25 +59,25 @@ def _system_by_pipe(shell: Any, command: str) -> None:
 
 
 def _send_tensors_by_value() -> None:
-    """Let DataLoader workers send tensors through their pipe.
+    """Make DataLoader workers send tensors through their pipe.
 
     PyTorch passes file descriptors through a socket, which this sandbox does not have.
     """
     from multiprocessing.reduction import ForkingPickler
 
     import torch
-    import torch.multiprocessing  # registers its own ways first
+    import torch.multiprocessing  # registers its own reducers first
 
     reducers = ForkingPickler._extra_reducers  # type: ignore[attr-defined]
     for kind in [kind for kind in reducers if kind.__module__.startswith("torch")]:
         del reducers[kind]
-    # Where a worker puts a batch together; it is sent by value all the same.
+    # Used when a worker assembles a batch, which is sent by value all the same.
     plain = classmethod(lambda kind, size: kind(size))
     torch.UntypedStorage._new_using_fd_cpu = plain  # type: ignore[assignment]
 
 
 def _make_semaphores_of_pipes() -> None:
-    """Let `multiprocessing` use pipes in place of the system's semaphores."""
+    """Make `multiprocessing` use pipes in place of the system's semaphores."""
     from multiprocessing import synchronize
 
     synchronize._multiprocessing.SemLock = PipeSemaphore  # type: ignore[attr-defined]
@@ -84,7 +85,7 @@ def _make_semaphores_of_pipes() -> None:
 
 
 def _share_memory_in(folder: Path) -> None:
-    """Let shared memory be files in a folder."""
+    """Make shared memory use files in a folder."""
     from multiprocessing import heap, shared_memory
 
     def open_shared(path: str, flags: int, mode: int = 0o600) -> int:
@@ -99,9 +100,9 @@ def _share_memory_in(folder: Path) -> None:
 
 
 class PipeSemaphore:
-    """What `_multiprocessing.SemLock` is, for processes that come by a fork.
+    """A replacement for `_multiprocessing.SemLock`, for processes that are forked.
 
-    A byte in the pipe is one that may be acquired.
+    Each byte in the pipe allows one acquisition.
     """
 
     SEM_VALUE_MAX = _MOST
@@ -124,7 +125,7 @@ class PipeSemaphore:
                 os.close(end)
 
     def acquire(self, block: bool = True, timeout: float | None = None) -> bool:
-        """Acquire it, waiting if necessary; whether that succeeded."""
+        """Acquire it, waiting if necessary; return whether that succeeded."""
         if self._is_recursive() and self._is_mine():
             self._held += 1
             return True
@@ -138,7 +139,7 @@ class PipeSemaphore:
         return True
 
     def _take(self, wait: float | None) -> bool:
-        """Read a byte from the pipe within `wait` seconds; whether there was one."""
+        """Read a byte from the pipe within `wait` seconds; return if there was one."""
         deadline = None if wait is None else time.monotonic() + wait
         while True:
             with contextlib.suppress(BlockingIOError):

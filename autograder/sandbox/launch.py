@@ -1,9 +1,9 @@
-"""A process that imports much, soon: ``python -m autograder.sandbox.launch MODULE``.
+"""Start a process with slow imports: ``python -m autograder.sandbox.launch MODULE``.
 
-While modules are imported, Python's garbage collector goes through all that there is
-again and again, to find next to nothing: a third of the time that PyTorch and a kernel
-take. Here it rests until ``MODULE.main`` has imported all, and says so. At the end
-nothing is taken apart: the process just ends.
+During imports, Python's garbage collector scans all objects again and again, to find
+next to nothing: a third of the time that PyTorch and a kernel take. Here it is disabled
+until ``MODULE.main`` has done its imports and calls `imported`. At the end, the process
+exits without cleaning up.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def command(module: str) -> list[str]:
 
 
 def imported() -> None:
-    """After all imports: spare what is there from collection, in forks also."""
+    """Enable garbage collection after all imports, but not of what exists by now."""
     gc.freeze()
     gc.enable()
 

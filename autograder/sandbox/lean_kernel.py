@@ -1,8 +1,8 @@
-"""An IPython kernel that leaves out what only another client than ours would need.
+"""An IPython kernel without the work that only other clients than ours would need.
 
 A sandbox lives for some forty cells and as many checks, each of which takes
-milliseconds: what ipykernel does for each of them, too, is half of what a right
-submission costs.
+milliseconds: what ipykernel does in addition for each of them is half of the cost of a
+correct submission.
 """
 
 from __future__ import annotations
@@ -29,21 +29,22 @@ _PART = 1 << 16  # characters of a message; a sandbox may not send a few MB in o
 
 
 class SparingStream(OutStream):
-    """Standard output that waits for nobody when it is flushed and nothing is there.
+    """Standard output whose `flush` does not wait if there is nothing to send.
 
-    Four times a cell ipykernel waits for the thread that sends output. What that thread
-    has taken, it sends before all that comes later; and what a program has written past
-    Python is fetched here, where ipykernel leaves it to luck.
+    ipykernel waits four times per cell for the thread that sends output. This is not
+    needed, because that thread sends what it has taken before anything later. What
+    programs have written past Python is fetched here, too, while ipykernel leaves this
+    to chance.
 
-    Luck has no say in the order of what is printed, either: who writes to one stream
-    sends what waits in the other first. A large text goes in parts that may be sent.
+    The order of outputs is not left to chance either: a write to one stream first sends
+    what waits in the other. A large text is sent in parts that are small enough.
 
-    What a fork prints goes where a program's output goes: ipykernel opens a connection
-    for each piece, and the cell may have ended before one arrives.
+    What a fork prints is treated as a program's output: ipykernel would open a
+    connection for each piece, and the cell could end before it arrives.
     """
 
     _all: ClassVar[list[SparingStream]] = []
-    _order = threading.RLock()  # of what all of them send
+    _order = threading.RLock()  # guards the order in which all streams send
     _writing: ClassVar[SparingStream | None] = None  # the one where something may wait
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -52,11 +53,11 @@ class SparingStream(OutStream):
         self._all.append(self)
 
     def flush(self) -> None:
-        """See that all that has been written is on its way."""
+        """Hand everything that has been written to the thread that sends it."""
         if self._in_fork():  # nothing waits, and a held lock may have been copied
             return
         self._fetch()
-        if getattr(self, "_buffers", True):  # another name in versions before
+        if getattr(self, "_buffers", True):  # its name in recent versions
             super().flush()  # type: ignore[no-untyped-call]
 
     def write(self, string: str) -> int | None:  # type: ignore[override]
@@ -85,44 +86,47 @@ class SparingStream(OutStream):
                     self._flush()
 
     def _flush(self) -> None:
-        with self._order:  # nothing that comes later overtakes what is taken here
+        """Send what waits in this stream."""
+        with self._order:  # nothing later overtakes what is taken here
             self._waiting = 0
             super()._flush()  # type: ignore[no-untyped-call]
 
     def _in_fork(self) -> bool:
+        """Whether this process is a fork of the one that has the stream."""
         return os.getpid() != self._master_pid
 
     def _watch_pipe_fd(self) -> None:
-        """Fetch what arrives in the place of a standard descriptor."""
+        """Fetch what is written to the standard descriptor, as long as it is open."""
         while self._should_watch:
             self._pipe().poll()
             self._fetch()
 
     def _pipe(self) -> select.poll:
+        """A poll object that waits for text from programs."""
         pipe = select.poll()
         pipe.register(cast(int, self._fid), select.POLLIN)
         return pipe
 
     def _fetch(self) -> None:
-        """Take what programs have written, a whole pipe of it at most."""
+        """Read what programs have written, at most as much as a pipe holds."""
         with self._fetching:
             if not self._should_watch or not self._pipe().poll(0):
                 return
             text = os.read(cast(int, self._fid), _PIPE).decode(errors="replace")
-            self._should_watch = bool(text)  # else nobody can write there any more
+            self._should_watch = bool(text)  # no text: all writers have closed it
             self._write_parts(text)
 
 
 class PlainTransformer(TransformerManager):
-    """Looks for IPython's own syntax, token by token, only in what is not Python."""
+    """Applies IPython's transformations of tokens only to code that is not Python."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._usual = list(self.token_transformers)
 
     def do_token_transforms(self, lines: list[str]) -> list[str]:
-        """The lines as Python."""
-        # Who reads an odd escape warns of it: once is enough.
+        """Transform lines of IPython's syntax to Python."""
+        # Parsing warns of invalid escapes, which must not happen twice.
         if self.token_transformers == self._usual and "\\" not in "".join(lines):
             with contextlib.suppress(
                 SyntaxError, ValueError, RecursionError, MemoryError
@@ -135,13 +139,13 @@ class PlainTransformer(TransformerManager):
 
 # By its usual name, which libraries look for to know whether they are in a notebook.
 class ZMQInteractiveShell(zmqshell.ZMQInteractiveShell):
-    """A shell that reads a cell once, although ipykernel and IPython both ask."""
+    """A shell that transforms a cell once, although ipykernel and IPython both ask."""
 
     input_transformer_manager = Instance(PlainTransformer, ())
     _transformed: tuple[str, str] | None = None
 
     def transform_cell(self, raw_cell: str) -> str:
-        """The cell as Python; the last result is reused for the same cell."""
+        """Transform a cell to Python; the last result is reused for the same cell."""
         cached, self._transformed = self._transformed, None
         if cached and cached[0] == raw_cell:
             return cached[1]
@@ -152,7 +156,7 @@ class ZMQInteractiveShell(zmqshell.ZMQInteractiveShell):
     def should_run_async(
         self, raw_cell: str, *, transformed_cell: str | None = None, **options: Any
     ) -> bool:
-        """Whether a cell awaits something; if so, it contains "await" or "async"."""
+        """Whether a cell awaits something; only "await" and "async" need a check."""
         if transformed_cell is not None and not any(
             word in transformed_cell for word in ("await", "async")
         ):
@@ -164,7 +168,7 @@ class ZMQInteractiveShell(zmqshell.ZMQInteractiveShell):
     def _format_exception_for_storage(
         self, exception: BaseException, *arguments: Any, **options: Any
     ) -> dict[str, Any]:
-        """The error as it was just shown, so that it is not formatted twice."""
+        """Return the error as it was just shown, so that it is not formatted twice."""
         if traceback := self._last_traceback:
             name, value = type(exception).__name__, str(exception)
             return {"ename": name, "evalue": value, "traceback": traceback}
@@ -175,28 +179,28 @@ class ZMQInteractiveShell(zmqshell.ZMQInteractiveShell):
 
 
 class SparingCompiler(compiler.XCachingCompiler):
-    """Says at once that a cell's file is no module's.
+    """Registers the file name of a cell as one that belongs to no module.
 
-    A traceback asks four times a frame, and Python looks at 2,000 modules for it.
+    Otherwise, a traceback searches 2,000 modules for it, four times per frame.
     """
 
     def get_code_name(self, raw_code: str, code: str, number: int) -> str:
-        """What a cell is called as a file."""
+        """The file name of a cell."""
         name = str(super().get_code_name(raw_code, code, number))  # type: ignore[no-untyped-call]
         inspect.modulesbyfile[name] = ""
         return name
 
 
 class SparingKernel(IPythonKernel):
-    """A kernel that says when it is idle, not that it is busy or what it was asked."""
+    """A kernel that reports when it is idle, but not that it is busy or its input."""
 
     shell_class = Type(ZMQInteractiveShell)
     compiler_class = Type(SparingCompiler)
-    debugger_class = Type(object)  # is looked for before the debugger itself
+    debugger_class = Type(object)  # ipykernel looks at it before it loads a debugger
     _supports_kernel_subshells = False  # its messages come one after the other
 
     def __init__(self, **options: Any) -> None:
-        """Leave out the debugger: nobody uses it, and it imports a hundred modules."""
+        """Create it without a debugger, which is unused and imports 100 modules."""
         with _as_if_not_installed("debugpy"):
             super().__init__(**options)  # type: ignore[no-untyped-call]
 
@@ -217,13 +221,14 @@ class SparingKernel(IPythonKernel):
         """Do nothing, since the reply also has the cell's number."""
 
     def _publish_status(self, status: str, *arguments: Any, **options: Any) -> None:
+        """Publish a status, unless it is "busy"."""
         if status != "busy":
             super()._publish_status(status, *arguments, **options)  # type: ignore[no-untyped-call]
 
 
 @contextlib.contextmanager
 def _as_if_not_installed(name: str) -> Iterator[None]:
-    """Have imports of a module fail meanwhile, unless it has been imported."""
+    """Make imports of a module fail meanwhile, unless it has been imported."""
     if name in sys.modules:
         yield
         return
@@ -236,10 +241,10 @@ def _as_if_not_installed(name: str) -> Iterator[None]:
 
 def spare(app: Any) -> None:
     """Change a prepared app so that each cell takes less time."""
-    # Half a millisecond, for outputs on their way to a client: ours waits for the word
-    # that none is left.
+    # ipykernel waits half a millisecond for outputs on their way to a client; ours
+    # waits for the message that none is left.
     app.kernel._execute_sleep = 0.0
-    # A cell's file name, from a hash of its text: this one is not written in Python.
+    # The hash in a cell's file name; ipykernel's is written in Python, so it is slow.
     compiler.murmur2_x86 = _checksum
 
 

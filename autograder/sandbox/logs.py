@@ -4,7 +4,7 @@
 
 Modules log to `logging.getLogger(__name__)`. Warnings and errors always show, debug
 lines only after ``autograder --verbose`` or ``nbgrader --debug``; a process that
-`launch.py` starts is told so on its command line.
+`launch.py` starts gets an option for this on its command line.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def follow(application: object) -> None:
 
 
 def name_process(process: str) -> None:
-    """Say what this process is called from here on: a fork of another one that logs."""
+    """Set the name of this process in log lines, for a fork of a process that logs."""
     for handler in _LOG.handlers:
         handler.setFormatter(_Lines(_FORMAT.format(process)))
 

@@ -1,9 +1,9 @@
-"""What a sandbox holds in all: memory that no process shows, and CPUs.
+"""Measure all the memory that a sandbox holds, and share CPUs fairly.
 
-Where a machine gives no control groups, the sum over a sandbox's processes is the only
-count there is. What is resident is not all of it: shared memory that was let go of
-(MADV_DONTNEED) stays, page tables are the kernel's, and so are the buffers of sockets
-and what waits in the connections of a sandbox's own network.
+On a machine without control groups, the only measure is the sum over a sandbox's
+processes. Resident memory is not all of it: shared memory that was let go of
+(MADV_DONTNEED) stays, page tables belong to the kernel, and so do the buffers of
+sockets and data that wait in the connections of a sandbox's own network.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from autograder.sandbox.processes import (
     sum_fields,
 )
 
-_SHARED = "/dev/zero (deleted)"  # how a shared anonymous mapping is called
-_FREE_SOCKETS = 64  # the kernel's own, and what else an ordinary program opens
+_SHARED = "/dev/zero (deleted)"  # the name of a shared anonymous mapping
+_FREE_SOCKETS = 64  # not counted: as many as ordinary programs may open
 _KINDS = ("tcp", "tcp6", "udp", "udp6")
 _STEP = 1.25  # one step of niceness is a quarter less of a CPU
 
@@ -31,7 +31,7 @@ def total_mb(pids: list[int], limit: float, warm_mb: float) -> float:
 
     Args:
         limit: MB that they may hold beyond what was warm.
-        warm_mb: what the first of them had mapped before it ran a student's code.
+        warm_mb: MB that the first of them had mapped before it ran student code.
     """
     rough = resident_mb(pids) + page_tables_mb(pids)
     hidden = waiting = queues_mb(pids)
@@ -72,7 +72,7 @@ def let_go_mb(pids: list[int]) -> float:
 
 
 def sockets_mb(pids: list[int]) -> float:
-    """What the sockets beyond an ordinary number may hold in their buffers."""
+    """What sockets beyond an ordinary number may hold in their buffers, in MB."""
     sockets: set[str] = set()
     for pid in pids:
         with contextlib.suppress(OSError):
@@ -118,15 +118,16 @@ def _find_kinds_in_use(pid: int) -> list[str]:
 
 
 def _count_queued_bytes(pid: int, kind: str) -> int:
+    """The bytes that wait in the queues of all sockets of a kind."""
     lines = Path(f"/proc/{pid}/net/{kind}").read_text().splitlines()[1:]
     queues = (line.split()[4].split(":") for line in lines)  # "sent:received", in hex
     return sum(int(size, 16) for queue in queues for size in queue)
 
 
 def share_fairly(pids: list[int]) -> None:
-    """Make a sandbox's busy threads together weigh about as much as one.
+    """Raise the niceness of busy threads, so that together they weigh as much as one.
 
-    Niceness is only ever raised, as we may not be allowed to lower it again.
+    It is only ever raised, as we may not be allowed to lower it again.
     """
     busy = [task for pid in pids for task in _find_running_tasks(pid)]
     if len(busy) < 3:

@@ -1,4 +1,4 @@
-"""Messages of a sandbox, counted as they arrive and before anybody keeps them.
+"""Limit the messages of a sandbox as they arrive, before anything stores them.
 
 The client's library keeps the parts of a message until the last one has come, however
 many there are. So it must never meet a message that is too large: its parts are read
@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 _GREETING = 64
-_SIGNATURE = {0: 0xFF, 9: 0x7F, 10: 3}  # by place; versions before 3 frame differently
+_SIGNATURE = {0: 0xFF, 9: 0x7F, 10: 3}  # by position; versions before 3 differ
 _MORE, _LONG, _COMMAND = 1, 2, 4
-_PART = 512  # bytes that a part costs whoever keeps it, be it empty
+_PART = 512  # bytes counted for storing a part, even if it is empty
 
 
 class ExcessError(Exception):
@@ -24,14 +24,14 @@ class Messages:
 
     Args:
         most: bytes that one message may take.
-        count: told the number of bytes that have arrived; may raise ExcessError.
-        drops: whether a larger message is left out; else it raises ExcessError.
+        count: called with the number of bytes that have arrived; may raise ExcessError.
+        drops: whether a larger message is dropped; else it raises ExcessError.
     """
 
     def __init__(self, most: int, count: Callable[[int], None], *, drops: bool) -> None:
         self._most, self._count, self._drops = most, count, drops
         self._greeted = 0
-        self._header = bytearray()  # of a part, while it is not whole
+        self._header = bytearray()  # of a part, until it is complete
         self._left = 0  # bytes of a part that are still to come
         self._in_part = False
         self._more = False  # whether the message goes on after this part
@@ -39,7 +39,7 @@ class Messages:
         self._held = bytearray()
 
     def take(self, data: bytes) -> bytes:
-        """Read what has arrived; what may be passed on. Raises ExcessError."""
+        """Read what has arrived; return what may be passed on. Raises ExcessError."""
         self._count(len(data))
         unread = memoryview(data)
         passed = bytearray(self._read_greeting(unread))
@@ -67,14 +67,14 @@ class Messages:
         return part
 
     def _read_header(self, unread: memoryview) -> memoryview:
-        """Read the header of a part, as far as it has arrived; what follows it."""
+        """Read the header of a part, as far as it has arrived; return what follows."""
         length = 9 if (self._header or unread)[0] & _LONG else 2
         missing = length - len(self._header)
         self._header += unread[:missing]
         if len(self._header) == length:
             flags, size = self._header[0], int.from_bytes(self._header[1:], "big")
             self._in_part, self._left = True, size
-            if not flags & _COMMAND:  # which may stand between two parts
+            if not flags & _COMMAND:  # a command may come between two parts
                 self._more = bool(flags & _MORE)
             elif size > self._most:
                 raise ExcessError("sent a command that is too large")
@@ -83,6 +83,7 @@ class Messages:
         return unread[missing:]
 
     def _hold_header(self) -> None:
+        """Keep a part's header, unless its message is too large."""
         if self._size <= self._most:
             self._held += self._header
         elif self._drops:

@@ -1,10 +1,10 @@
-"""What a sandbox has used: its CPU time, and the time in which it could have worked.
+"""Measure what a sandbox uses: CPU time, and the time in which it could have worked.
 
-A limit is for what the student's code does, so CPU time of all the sandbox's processes
-comes first. Code that sleeps uses none; for it there is a clock, which stands still
-while a process of the sandbox, or who looks at it, is ready and no CPU is free, or
-while somebody has stopped the sandbox. So it goes on a busy machine as far as it would
-go on a quiet one.
+Limits are for what the student's code does, so they count the CPU time of all processes
+of the sandbox. Code that sleeps uses none; for this there is a clock. It stands still
+while a process of the sandbox, or the one that measures, is ready but no CPU is free,
+and while the sandbox has been stopped by a signal. So the clock advances as far on a
+busy machine as on a quiet one.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from autograder.sandbox.processes import (
 )
 
 LOOK_SECONDS = 0.25  # between two looks
-_SOON = 0.1  # a look costs a millisecond: none is taken that soon after another
-_LATE = 1.0  # a look that comes later than this: it was we who had no CPU
-_STOPS = 180.0  # seconds for which a sandbox may stand stopped in all, at no cost
+_SOON = 0.1  # seconds between looks at least, as each costs a millisecond
+_LATE = 1.0  # seconds; if a look comes later, this process had no CPU
+_STOPS = 180.0  # seconds in all for which a sandbox may be stopped at no cost
 _BUSY = 0.1  # the share of lost time from which a machine counts as busy
 
 
@@ -41,7 +41,7 @@ class Budget:
         return Budget(min(self.cpu, budget.cpu), min(self.clock, budget.clock))
 
     def without(self, span: Span) -> Budget:
-        """What is left of it after a span."""
+        """The budget that is left after a span."""
         return Budget(self.cpu - span.cpu, self.clock - span.clock)
 
     def exceeded_by(self, span: Span) -> EndReason | None:
@@ -52,30 +52,30 @@ class Budget:
 
 
 def usual_budget(cpu: float) -> Budget:
-    """Seconds of CPU, and twice as many in all for code that sleeps or waits."""
+    """A budget of CPU seconds, and of twice as many in all for code that sleeps."""
     return Budget(cpu, 2.0 * cpu)
 
 
 class Meter:
-    """Counts for the sandbox of one supervisor; look at least every `LOOK_SECONDS`.
+    """Measures one sandbox; `look` must be called at least every `LOOK_SECONDS`.
 
     Args:
-        supervisor: its process id; None where there is no sandbox: then the clock is
-            all there is, and it never stands still.
+        supervisor: the process id of its supervisor. If there is no sandbox (None),
+            only the clock is measured, and it never stands still.
     """
 
     def __init__(self, supervisor: int | None):
         self._supervisor = supervisor
         self.cpu = 0.0  # seconds, since the sandbox was started
         self.clock = 0.0  # seconds, since this meter was made
-        self.lost = 0.0  # seconds in which the sandbox could not do what it wanted
+        self.lost = 0.0  # seconds in which the sandbox was kept from working
         self._stopped = 0.0
         self._last = time.monotonic()
         self._waits: dict[tuple[int, str], float] = {}
         self.look()
 
     def look(self) -> None:
-        """Read what has been used since the last look, if that was not just now."""
+        """Measure what has been used since the last look, unless that was just now."""
         instant = time.monotonic()
         if self._waits and instant - self._last < _SOON:
             return
@@ -89,14 +89,14 @@ class Meter:
         self.clock += passed - lost
 
     def _look_at_sandbox(self, supervisor: int, passed: float) -> float:
-        """Count the CPU time; how much of the time that has passed was lost to it."""
+        """Measure the CPU time; return how much of the passed time was lost."""
         pids = list(descendants(supervisor))
         used = sum(cpu_seconds(pids)) + collected_seconds(supervisor)
-        self.cpu = max(self.cpu, used)  # who has ended uncollected is not seen again
-        # We are among those who may lack a CPU: meanwhile the sandbox waits for us.
+        self.cpu = max(self.cpu, used)  # ended processes may be missing
+        # Includes this process: if it lacks a CPU, the sandbox may wait for it.
         before, self._waits = self._waits, waiting_seconds([*pids, os.getpid()])
-        # The first, which in a process namespace nobody inside can stop: a child that
-        # has stopped itself buys no time.
+        # Only the first process counts, which nobody inside a process namespace can
+        # stop: no time is gained by a child that stops itself.
         if self._stopped < _STOPS and any(map(is_stopped, pids[:1])):
             self._stopped += passed
             return passed
@@ -109,22 +109,22 @@ class Meter:
 
 
 class Span:
-    """What is used of a budget from now on."""
+    """Measures what is used of a budget from now on."""
 
     def __init__(self, meter: Meter, budget: Budget):
         meter.look()
         self._meter, self._budget = meter, budget
         self._start = meter.cpu, meter.clock, meter.lost
-        self._seen = meter.clock  # when it was last looked at
+        self._seen = meter.clock  # the clock at the last look
 
     def over(self) -> EndReason | None:
-        """Look at the meter; the limit that is exceeded: CPU_TIME, TIME or None."""
+        """Look at the meter; return the exceeded limit: CPU_TIME, TIME or None."""
         self._meter.look()
         self._seen = self._meter.clock
         return self._budget.exceeded_by(self)
 
     def next(self, budget: Budget) -> Span:
-        """Another span on the same meter, from now on."""
+        """Begin a new span on the same meter."""
         return Span(self._meter, budget)
 
     @property
@@ -134,20 +134,21 @@ class Span:
 
     @property
     def clock(self) -> float:
-        """Seconds on the clock, but for pauses."""
+        """Seconds on the clock, without pauses."""
         return self._elapsed()[1]
 
     @property
     def busy(self) -> bool:
-        """Whether the machine has kept the sandbox from working meanwhile."""
+        """Whether the machine kept the sandbox from working for much of the time."""
         _, clock, lost = self._elapsed()
         return lost > _BUSY * (clock + lost)
 
     def pause(self) -> None:
-        """Take back what the clock has counted since the last look.
+        """Do not count the time since the last look, when the sandbox waited for us.
 
-        The sandbox had to wait for us. Not all that it has counted: of a sandbox that
-        says something now and then, a look finds now and then what nobody has read yet.
+        Earlier time still counts: otherwise, a sandbox that sends something now and
+        then could stop its clock, as some looks find a message that has not been read
+        yet.
         """
         self._meter.look()
         seconds = self._meter.clock - self._seen
@@ -155,7 +156,7 @@ class Span:
         self.give_back(seconds)
 
     def give_back(self, seconds: float) -> None:
-        """Take back some of what the clock has counted."""
+        """Do not count some seconds that the clock has counted."""
         cpu, clock, lost = self._start
         self._start = cpu, clock + seconds, lost
 

@@ -1,4 +1,4 @@
-"""What /proc tells of processes: who descends from whom, their CPU time and memory."""
+"""Read from /proc the descendants of processes, their CPU time and their memory."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def resident_mb(pids: list[int]) -> float:
 
 
 def proportional_mb(pids: list[int]) -> float:
-    """The same with shared pages divided among those who share them."""
+    """Like `resident_mb`, but shared pages are divided among those who share them."""
     return sum_fields(pids, "smaps_rollup", "Pss_Anon:", "Pss_Shmem:") / 1024
 
 
@@ -100,7 +100,7 @@ def sum_fields(pids: list[int], file: str, *fields: str) -> int:
 
 
 def end_all_children() -> None:
-    """Kill until nothing is left: whoever was orphaned has come back to us."""
+    """Kill all descendants until none is left; orphans have become our children."""
     while pids := list(descendants(os.getpid())):
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):

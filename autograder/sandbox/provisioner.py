@@ -1,4 +1,4 @@
-"""Jupyter's way in: a kernel provisioner that starts kernels in sandboxes.
+"""A kernel provisioner, by which Jupyter starts kernels in sandboxes.
 
 Entry point ``autograder-sandbox``; chosen by a kernel spec's ``kernel_provisioner``, or
 by ``JUPYTER_DEFAULT_PROVISIONER_NAME`` in the environment. The limits come from that
@@ -68,7 +68,7 @@ class SandboxProvisioner(LocalProvisioner):
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         """Choose sockets in a private slot instead of ports; open the judge's channel.
 
-        Outside Linux there are no sandboxes: a plain kernel if the policy allows it.
+        Outside Linux there are no sandboxes, but plain kernels if the policy allows it.
         """
         if self.sandbox_policy:
             self.policy = Policy.from_json(self.sandbox_policy)
@@ -107,6 +107,7 @@ class SandboxProvisioner(LocalProvisioner):
         return self.connection_info
 
     def _request(self, cwd: str | None) -> Request:
+        """The request for a sandbox with this kernel."""
         connection: dict[str, Any] = dict(self.connection_info)
         key = connection["key"]
         connection["key"] = key.decode() if isinstance(key, bytes) else key
@@ -122,6 +123,7 @@ class SandboxProvisioner(LocalProvisioner):
     async def _launch_plain(
         self, cmd: list[str], kwargs: dict[str, Any], channel: int
     ) -> None:
+        """Start a kernel without a sandbox, if the policy allows it."""
         if not self.policy.allow_unconfined:
             raise ConfinementError("kernels can be confined on Linux only")
         client.log.warning("SUBMISSIONS ARE NOT CONFINED on %s", sys.platform)
@@ -136,7 +138,7 @@ class SandboxProvisioner(LocalProvisioner):
             await super().send_signal(signum)
 
     async def kill(self, restart: bool = False) -> None:
-        """End the sandbox and wait until it is gone: milliseconds."""
+        """End the sandbox and wait until it is gone, which takes milliseconds."""
         if self._sandbox is None:
             return await super().kill(restart)
         self._sandbox.kill()
@@ -145,7 +147,7 @@ class SandboxProvisioner(LocalProvisioner):
     terminate = kill
 
     async def wait(self) -> int | None:
-        """The exit status once the kernel has ended."""
+        """Wait until the kernel has ended; return its exit status."""
         if self._sandbox is None:
             return await super().wait()
         while (status := self._sandbox.poll()) is None:

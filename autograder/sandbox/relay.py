@@ -1,4 +1,4 @@
-"""Between a sandbox's sockets and their client: in the supervisor, which may die."""
+"""Relay messages between a sandbox's sockets and their client, in the supervisor."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ _ANYTHING = select.POLLIN | select.POLLHUP | select.POLLERR
 
 
 class Door(NamedTuple):
-    """Where the client connects, where the kernel listens, and whose large messages
-    are left out.
+    """Where the client connects (outer), and where the kernel listens (inner).
+
+    `drops`: whether messages of the kernel that are too large are dropped.
     """
 
     outer: str
@@ -32,18 +33,18 @@ class _Lane:
 
     source: socket.socket
     target: socket.socket
-    messages: Messages | None  # None: from the client, who is trusted
+    messages: Messages | None  # None: from the client, which is trusted
     waiting: memoryview = field(default_factory=lambda: memoryview(b""))
 
     def receive(self) -> bool:
-        """Take what has come; whether the connection goes on. Raises ExcessError."""
+        """Receive what has come; return if it is still open. Raises ExcessError."""
         data = self.source.recv(_CHUNK)
         passed = self.messages.take(data) if self.messages and data else data
         self.waiting = memoryview(passed)
         return bool(data)
 
     def send(self) -> None:
-        """Pass on what the receiver has room for."""
+        """Pass on as much as the receiver has room for."""
         with contextlib.suppress(BlockingIOError):
             self.waiting = self.waiting[self.target.send(self.waiting) :]
 
@@ -51,14 +52,14 @@ class _Lane:
 class Relay:
     """Passes messages between a sandbox and its client, within the limits of a policy.
 
-    `excess` says what was too much; then nothing is passed on any more.
+    `excess` says which limit was exceeded; from then on, nothing is passed on.
     """
 
     def __init__(self, doors: list[Door], policy: Policy) -> None:
         self.excess = ""
         self._policy, self._arrived = policy, 0
         self._ready, self._wanted = select.poll(), dict[int, int]()
-        self._pairs: dict[int, tuple[_Lane, _Lane]] = {}  # by each of their ends
+        self._pairs: dict[int, tuple[_Lane, _Lane]] = {}  # by descriptor, of both ends
         self._doors: dict[int, tuple[socket.socket, Door]] = {}
         for door in doors:
             listener = listen(door.outer)
@@ -66,9 +67,10 @@ class Relay:
             self._want(listener.fileno(), select.POLLIN)
 
     def turn(self, descriptors: list[int], seconds: float) -> set[int]:
-        """Wait for something to do, and do it; which of `descriptors` can be read.
+        """Wait for messages and relay them; return which of `descriptors` can be read.
 
-        This is no thread, as a process that changes its process table may have none.
+        There is no thread for this: a process that changes its namespaces may have only
+        one.
         """
         for fd in descriptors:
             self._want(fd, select.POLLIN)
@@ -99,6 +101,7 @@ class Relay:
             del self._wanted[fd]
 
     def _serve(self, pair: tuple[_Lane, _Lane], ready: Mapping[int, int]) -> None:
+        """Relay what is ready in both directions, or close the connection."""
         try:
             going = all([_move(lane, ready) for lane in pair])
         except OSError:
@@ -119,6 +122,7 @@ class Relay:
             self._want(lane.source.fileno(), reads | writes)
 
     def _close(self) -> None:
+        """Close all connections, and accept no more."""
         sockets = [listener for listener, _ in self._doors.values()]
         sockets += [lane.source for pair in self._pairs.values() for lane in pair]
         for sock in sockets:
@@ -128,13 +132,14 @@ class Relay:
         self._doors, self._pairs = {}, {}
 
     def _open(self, listener: socket.socket, door: Door) -> None:
+        """Accept a client, and connect it to the kernel."""
         client, _ = listener.accept()
         kernel = socket.socket(socket.AF_UNIX)
         for end in (client, kernel):
-            end.setblocking(False)  # a sandbox may let who connects to it wait for ever
+            end.setblocking(False)  # else a sandbox could make us wait for ever
         try:
             kernel.connect(door.inner)
-        except OSError:  # it has ended, or as many wait already as may
+        except OSError:  # it has ended, or too many are waiting
             client.close()
             kernel.close()
             return
@@ -146,13 +151,14 @@ class Relay:
         self._await(pair)
 
     def _count(self, size: int) -> None:
+        """Count the sandbox's bytes; raises ExcessError above the limit for all."""
         self._arrived += size
         if self._arrived > self._policy.messages_mb * MB:
             raise ExcessError("sent too many messages")
 
 
 def _move(lane: _Lane, ready: Mapping[int, int]) -> bool:
-    """Receive or send, whichever a lane waits for; whether it goes on."""
+    """Receive or send, whichever a lane waits for; return whether it goes on."""
     going = True
     if not lane.waiting and ready.get(lane.source.fileno(), 0) & _ANYTHING:
         going = lane.receive()
@@ -162,7 +168,7 @@ def _move(lane: _Lane, ready: Mapping[int, int]) -> bool:
 
 
 def listen(path: str) -> socket.socket:
-    """A socket that others on this machine can connect to."""
+    """Create a socket at a path, to which others on this machine can connect."""
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen(8)

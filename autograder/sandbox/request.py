@@ -1,4 +1,4 @@
-"""What a sandbox is asked for with, and what it used: plain values, sent as JSON."""
+"""The request for a sandbox, and its usage: plain values, which are sent as JSON."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from autograder.sandbox.ending import EndReason
 
 
 class Request(TypedDict):
-    """A kernel to be started.
+    """A request to start a kernel.
 
     `policy` holds the fields of a `confine.Policy`; `slot` is a folder on the host that
-    is the sandbox's alone; `connection` is what a connection file holds; `arguments`
-    are ipykernel's; `environment` are variables of the client that the kernel may see.
+    belongs to the sandbox alone; `connection` is the content of a connection file;
+    `arguments` are ipykernel's; `environment` are variables of the client that the
+    kernel may see.
     """
 
     policy: dict[str, Any]
@@ -24,11 +25,12 @@ class Request(TypedDict):
 
 
 class Usage(TypedDict):
-    """What a sandbox that has ended has used, and how it ended.
+    """What a sandbox has used, and how it has ended.
 
-    These are its exit status; why it has ended, and the words for that; seconds of CPU;
-    MB at the peak of its first process, warm pages included; whether a control group
-    limited it, or a count of its processes.
+    The fields are its exit status; the reason why it ended, and its explanation; user
+    and system seconds of CPU; the peak memory of its first process in MB, warm pages
+    included; and whether a control group limited its memory, or else a sum over its
+    processes.
     """
 
     exit: int

@@ -1,4 +1,4 @@
-"""A sandbox as the trusted side has it: a socket to its supervisor, and its end."""
+"""A handle on a sandbox, for the trusted side: a socket to its supervisor."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _STEP = 1.0  # seconds
 
 
 class SandboxedProcess:
-    """A running kernel, as far as Jupyter wants it to look like a subprocess.
+    """A running kernel, with the methods of a subprocess that Jupyter needs.
 
     `level` is the isolation it runs in, `supervisor` the process that watches it;
-    `usage` is None until it has ended. A supervisor that does not end its sandbox when
-    it is told to is lost, and ended itself: nobody waits for it without end.
+    `usage` is None until it has ended. A supervisor that does not end its sandbox on
+    request counts as lost and is killed, so that nothing waits for it without end.
     """
 
     def __init__(self, connection: socket.socket, started: dict[str, Any]) -> None:
         self._connection, self._slot = connection, started["slot"]
         self.level, self.supervisor = started["level"], started["pid"]
         self.usage: Usage | None = None
-        self._patience = math.inf  # until when its end may come
+        self._patience = math.inf  # deadline for its end
 
     def poll(self) -> int | None:
         """The exit status, or None while it runs."""
@@ -40,7 +40,7 @@ class SandboxedProcess:
                 answer = self._connection.recv(1 << 16, socket.MSG_DONTWAIT)
             except BlockingIOError:
                 if time.monotonic() > self._patience:
-                    with contextlib.suppress(ProcessLookupError):  # just now
+                    with contextlib.suppress(ProcessLookupError):  # it has just ended
                         os.kill(self.supervisor, signal.SIGKILL)
                 return None
             except OSError:

@@ -1,8 +1,8 @@
-"""Proof of each denial: a dishonest notebook's attacks, in a throw-away sandbox.
+"""Test each denial with a dishonest notebook's attacks, in a throw-away sandbox.
 
-`failures(level)` builds a sandbox exactly as a kernel gets it and reports what it could
-do and should not, or could not and should. `probe` returns the strongest level at which
-nothing is reported.
+`failures(level)` builds a sandbox exactly as a kernel gets it and reports what it can
+do but should not, and what it cannot do but should. `probe` returns the strongest level
+at which nothing is reported.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ View = Callable[[Path, Path], confine.Room]
 def probe(view: View, wanted: str = "") -> tuple[str, dict[str, list[str]]]:
     """The strongest working level and, for each stronger one, why it does not work.
 
-    `view(slot, submission)` says what a sandbox sees, as for a real kernel; `wanted`
-    tries that level only.
+    `view(slot, submission)` returns what a sandbox sees, as for a real kernel; with
+    `wanted`, only that level is tried.
     """
     reasons: dict[str, list[str]] = {}
     levels = (wanted,) if wanted else confine.LEVELS
@@ -48,7 +48,7 @@ def probe(view: View, wanted: str = "") -> tuple[str, dict[str, list[str]]]:
 
 
 def failures(level: str, view: View) -> list[str]:
-    """What goes wrong in a sandbox at `level`; empty when every denial is proved."""
+    """List what goes wrong in a sandbox at `level`; empty if it denies all it must."""
     if level == "namespaces" and os.getuid() != 0:
         return ["needs root"]
     if level == "user-namespaces" and os.getuid() == 0:
@@ -90,7 +90,7 @@ class Canaries:
         self.bird.wait()
 
     def task(self, level: str) -> dict[str, Any]:
-        """What the attacker is told: more than a student could find out."""
+        """The data that the attacks get: more than a student could find out."""
         return {
             "level": level,
             "secret": str(self.secret),
@@ -139,6 +139,7 @@ def _run_sandbox(level: str, view: View, canaries: Canaries) -> list[str]:
 
 
 def _read_report(reader: int) -> list[str]:
+    """The findings that the sandbox reports, or why it does not report."""
     if not select.select([reader], [], [], REPORT_SECONDS)[0]:
         return ["the sandbox did not answer"]
     text = os.read(reader, 1 << 16)
@@ -148,6 +149,7 @@ def _read_report(reader: int) -> list[str]:
 def _supervise(
     level: str, room: confine.Room, task: dict[str, Any], report: int
 ) -> None:
+    """Fork a sandbox that runs the attacks; report if it cannot be confined."""
     room = dataclasses.replace(room, uid=confine.slot_uid(os.getpid()))
     try:
         sandbox = confine.fork(level)
@@ -160,7 +162,7 @@ def _supervise(
 
 
 def _attack(level: str, room: confine.Room, task: dict[str, Any], report: int) -> None:
-    """Close in, try all attacks, and report; below bubblewrap after a fresh start."""
+    """Confine this process, try all attacks, and report; bubblewrap needs a restart."""
     try:
         if level == "bwrap" and "report" not in task:
             command = bwrap.command(SMALL, room, "selftest")
@@ -206,6 +208,7 @@ def attacks(task: dict[str, Any]) -> list[str]:
 
 
 def _denied(attack: Callable[[], object]) -> bool:
+    """Whether an attack fails, as it should."""
     try:
         attack()
     except (OSError, MemoryError):
@@ -244,7 +247,7 @@ def _big_file(file_mb: int) -> None:
 
 
 def _leaves_session() -> bool:
-    """Whether a process can be in a session of its own, and so weigh as much as all."""
+    """Whether a process can have its own session, and so a large share of the CPUs."""
     child = os.fork()
     if child == 0:
         os.setsid()
@@ -253,7 +256,7 @@ def _leaves_session() -> bool:
 
 
 def _too_many(limit: int) -> list[str]:
-    """Fork until refused. Children wait for the end of a pipe."""
+    """Fork until refused; report if it never is. Children wait for a pipe's end."""
     reader, writer = os.pipe()
     children = []
     try:
@@ -274,7 +277,7 @@ def _too_many(limit: int) -> list[str]:
 
 
 def _not_allowed() -> list[str]:
-    """What a student needs and does not have."""
+    """List what a student needs but cannot do."""
     needs: dict[str, Callable[[], object]] = {
         "write in the working directory": lambda: Path("mine").write_text("x"),
         "read the submission": lambda: open("notes.txt").close(),
@@ -295,7 +298,7 @@ def _pipe_of_sockets() -> None:
 
 
 def _cold() -> None:
-    """Start below bubblewrap: confine this process further, and try the attacks."""
+    """Start in bubblewrap: confine this process further, and try the attacks."""
     task = json.loads(os.environ.pop("AUTOGRADER_TASK"))
     room = confine.Room(Path("/"), Path("/submission"), (), (), (), os.getuid())
     _attack("bwrap", room, task, task["report"])

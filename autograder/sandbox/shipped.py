@@ -1,7 +1,7 @@
 """Keep the warm server from importing what does not ship to students.
 
-What it has imported, every sandbox can read; and one unit's probe that imports more
-than it should must not keep other units from being graded.
+Every sandbox can read what the server has imported. A probe of one unit that imports
+too much must fail by itself, and not keep other units from being graded.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from autograder.sandbox import kit
 
 @contextlib.contextmanager
 def nothing_else() -> Iterator[None]:
-    """Have imports of what does not ship fail, in a ``with`` block."""
+    """Make imports of what does not ship fail, in a ``with`` block."""
     guard = _OnlyShipped()
     sys.meta_path.insert(0, guard)
     try:
@@ -35,7 +35,7 @@ def ships(file: Path) -> bool:
 
 
 def describe(error: Exception) -> str:
-    """An error of an import, with the line of ours that it was raised in."""
+    """Describe an import's error, with the line of a shipped file that raised it."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(frame.filename)
         if ships(path) and not path.is_relative_to(ENGINE / "sandbox"):
@@ -60,9 +60,11 @@ class _OnlyShipped(importlib.abc.MetaPathFinder):
 
 
 def _package_of(path: Path) -> Path:
+    """The package that contains a file."""
     return next(package for package in kit.packages() if path.is_relative_to(package))
 
 
 @functools.cache
 def _folders() -> tuple[Path, ...]:
+    """The files and folders from which the warm server may import."""
     return (ENGINE / "sandbox", *map(Path, kit.kit_paths()))

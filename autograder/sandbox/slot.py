@@ -1,6 +1,6 @@
-"""A sandbox's folder on the disk: how large it is, what room there is, and its end.
+"""A sandbox's folder on the disk: its size, the room that is left, and its removal.
 
-A student may nest folders deeper than a path may be long, or than Python may recurse.
+A student may nest folders deeper than paths can be long, or than Python can recurse.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 class NoRoomError(ConfinementError):
-    """The disk that sandboxes write to is full: no other walls help."""
+    """The disk that sandboxes write to is full, so no level of confinement helps."""
 
 
 def tree_size(folder: Path, most: int) -> tuple[int, int]:
-    """Bytes on disk and number of entries below `folder`; beyond `most`, not all.
+    """Bytes on disk and number of entries below `folder`; the count stops above `most`.
 
-    Raises OSError for what cannot be looked at: a folder that was closed, or lies too
-    deep, to hide its size.
+    Raises OSError for a folder that cannot be read: it may have been closed, or nested
+    too deep, to hide its size.
     """
     size = count = 0
     waiting = [str(folder)]
@@ -45,13 +45,13 @@ def tree_size(folder: Path, most: int) -> tuple[int, int]:
 
 
 def lacks_room(folder: Path, needed: int) -> bool:
-    """Whether its disk has no room for so many bytes, or for some files.
+    """Whether a folder's disk has no room for so many bytes, or for some files.
 
-    What a quota leaves, no file system tells: so a little is written, too.
+    The file system does not tell what a quota leaves, so a little is written, too.
     """
     try:
         disk = os.statvfs(folder)
-        if disk.f_blocks and disk.f_bavail * disk.f_frsize < needed:  # 0: not told
+        if disk.f_blocks and disk.f_bavail * disk.f_frsize < needed:  # 0: unknown
             return True
         if disk.f_files and disk.f_favail < _FILES:
             return True
@@ -63,15 +63,15 @@ def lacks_room(folder: Path, needed: int) -> bool:
 
 
 def full_disk_message(slot: Path) -> str:
-    """Say what to do about it, if `slot` is on a full disk."""
+    """Say what to do if `slot` is on a full disk."""
     folder = slot.parents[1]
     return f"there is no room in {folder}; make some, or set TMPDIR to another disk"
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder whatever modes its content was given, and however deep it goes.
+    """Remove a folder, whatever modes its content was given, and however deep it goes.
 
-    Each folder in it comes to the top before it is emptied.
+    Each folder in it is moved to the top level before it is emptied.
     """
     with contextlib.suppress(OSError):
         top = os.open(folder, _FOLDER)
@@ -84,10 +84,10 @@ def remove_tree(folder: Path) -> None:
 
 
 def _empty(top: int) -> None:
-    """Remove everything in a folder; folders that turn up meanwhile come last."""
+    """Empty a folder; nested folders are moved to the top, and come last."""
     raised: list[str] = []
     _clear(top, top, raised)
-    for name in raised:  # more come meanwhile
+    for name in raised:  # grows meanwhile
         with contextlib.suppress(OSError):
             folder = os.open(name, _FOLDER, dir_fd=top)
             try:

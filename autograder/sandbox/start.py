@@ -1,4 +1,4 @@
-"""From a supervisor to a kernel in its sandbox: sockets, walls, the first cell."""
+"""Start a kernel in its sandbox: make the sockets, confine a fork, run the kernel."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ START_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Plan:
-    """All that there is to know of a sandbox before it is there."""
+    """All that is known about a sandbox before it is started."""
 
     request: Request
     policy: Policy
@@ -36,7 +36,7 @@ class Plan:
     group: Group | None
 
     def doors(self) -> list[Door]:
-        """The doors to its sockets; large outputs may be left out, replies may not."""
+        """The doors to the kernel's sockets; only large outputs may be dropped."""
         connection = self.request["connection"]
         inner = self.room.slot / "k"
         ports = {name: connection[f"{name}_port"] for name in inside.CHANNELS}
@@ -47,7 +47,7 @@ class Plan:
 
 
 def start(plan: Plan, channel: int) -> int:
-    """Fork the kernel and wait until its walls stand. Raises ConfinementError."""
+    """Fork the kernel, and wait until it is confined. Raises ConfinementError."""
     if plan.level == "none" and not plan.policy.allow_unconfined:
         raise ConfinementError(
             "no confinement works here; only allow_unconfined would run submissions"
@@ -67,13 +67,13 @@ def start(plan: Plan, channel: int) -> int:
 
 
 def _detach(listener: socket.socket) -> int:
-    """Make a socket blocking for the child, and return its descriptor."""
+    """Make a socket non-blocking, and return its descriptor, which stays open."""
     listener.setblocking(False)
     return listener.detach()
 
 
 def _read_all(fd: int) -> bytes:
-    """What the kernel says of its walls: "ok", a reason, or nothing within a minute."""
+    """Read the kernel's report: "ok", a reason against it, or nothing in a minute."""
     with open(fd, "rb") as file:
         return file.read() if select.select([fd], [], [], START_SECONDS)[0] else b""
 
@@ -139,9 +139,9 @@ def _close_all_but(keep: list[int]) -> None:
 
 
 def _freshen(seed: str) -> None:
-    """Undo what a fork shares: random state and what imports remember of the host."""
+    """Reset what a fork shares: random state, and what imports remember of the host."""
     inside.seed_dice(seed)
-    gc.collect()  # when the next is due, no sandboxes before this one have a say in
+    gc.collect()  # so that the next one does not depend on earlier sandboxes
     sys.path_importer_cache.clear()
     importlib.invalidate_caches()
     sys.path[:] = ["", *(path for path in sys.path if os.path.exists(path))]

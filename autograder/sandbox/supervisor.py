@@ -45,9 +45,9 @@ def supervise(
 ) -> None:
     """Run one kernel from start to end; never raises.
 
-    `client` carries signals in and {"started"} or {"error"}, then the usage, out, each
-    with the name of the sandbox's slot; `life` reads as ended when the server is gone;
-    `channel` is the judge's socket; `groups` is where control groups are made.
+    `client` sends signals, and is sent the start or an error, then the usage, each with
+    the name of the sandbox's slot. `life` is readable once the server is gone;
+    `channel` is the judge's socket; `groups` is the folder for control groups.
     """
     slot = Path(request["slot"])
     logs.name_process("supervisor")
@@ -83,7 +83,7 @@ def supervise(
 
 
 def room_for(policy: Policy, slot: Path, submission: str | Path | None) -> Room:
-    """What a sandbox of this supervisor sees. Missing paths are skipped."""
+    """The paths that a sandbox of this supervisor sees. Missing paths are skipped."""
     visible = (*kit.interpreter_paths(), *policy.readable)
     hidden = (*kit.list_hidden(), *policy.hidden)
     uid = confine.slot_uid(os.getpid())
@@ -92,5 +92,6 @@ def room_for(policy: Policy, slot: Path, submission: str | Path | None) -> Room:
 
 
 def _tell(client: socket.socket, message: Mapping[str, object]) -> None:
-    with contextlib.suppress(OSError):  # the client is gone; there is nobody to tell
+    """Send a message to the client."""
+    with contextlib.suppress(OSError):  # the client is gone
         client.send(json.dumps(message).encode())

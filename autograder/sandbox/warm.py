@@ -1,12 +1,12 @@
-"""What the warm server imports before it forks a kernel, and what only for some."""
+"""The modules that the warm server imports, for all kernels or on demand."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-# What the first cells of a notebook import, and what those imports leave for later. Not
-# matplotlib_inline: it looks for a kernel when it is imported, and here is none.
+# What the first cells of a notebook import, and what these modules import later. Not
+# matplotlib_inline, which looks for a kernel when it is imported.
 WARM = (
     *("numpy", "tqdm", "jaxtyping"),
     *("torch", "torch.utils.data", "torch.testing"),
@@ -25,7 +25,7 @@ WARM = (
     *("pygments.formatters.html", "pygments.formatters.terminal256"),
     "autograder.sandbox.app",
 )
-# Slow ones, by the word in a notebook's code that asks for them. An optimiser's first
+# Slow modules, by the word in a notebook's code that needs them. An optimiser's first
 # step imports torch._dynamo: more than a second. PyTorch's own attention asks at its
 # first mask whether a size is a symbol, and imports SymPy for it: a third of a second.
 ON_DEMAND = {
@@ -38,7 +38,7 @@ ON_DEMAND = {
 
 
 def select_on_demand(cells: Iterable[str]) -> list[str]:
-    """Select the modules on demand that code needs, judging by its words."""
+    """Select the on-demand modules that code needs, judging by its words."""
     words = {word for cell in cells for word in re.findall(r"\w+", cell)}
     names = [m for word, modules in ON_DEMAND.items() if word in words for m in modules]
     return list(dict.fromkeys(names))

@@ -1,4 +1,4 @@
-"""The limits of one sandbox while it runs, and why it has ended."""
+"""Watch the limits of one sandbox while it runs, and find out why it has ended."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from autograder.sandbox.slot import full_disk_message, lacks_room, tree_size
 from autograder.sandbox.start import Plan
 
 WATCH_SECONDS = 0.25
-_FIRST = "1000"  # of all processes, the one that the kernel ends if memory runs out
+_FIRST = "1000"  # the score of processes that the kernel kills first if memory runs out
 
 
 class Watchdog:
-    """Waits for the end of one sandbox and knows why it came."""
+    """Waits for the end of one sandbox, and knows the reason for it."""
 
     def __init__(self, sandbox: int, plan: Plan, relay: Relay) -> None:
         self.sandbox, self.relay = sandbox, relay
@@ -43,7 +43,7 @@ class Watchdog:
         self.warm_mb, self.mapped_mb = resident_mb([sandbox]), mapped_mb([sandbox])
 
     def until_end(self, client: socket.socket, life: int) -> Usage:
-        """Serve signals and check limits until the kernel ends; returns its usage."""
+        """Pass on signals and check limits until the kernel ends; return its usage."""
         reader, writer = os.pipe2(os.O_NONBLOCK)
         signal.set_wakeup_fd(writer)
         signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -66,6 +66,7 @@ class Watchdog:
                 self._check_limits()
 
     def _obey(self, message: bytes) -> None:
+        """Pass on a signal of the client, or kill the sandbox if the client is gone."""
         number = json.loads(message)["signal"] if message else signal.SIGKILL
         if number in (signal.SIGKILL, signal.SIGTERM):
             self._kill(EndReason.KILLED)
@@ -73,10 +74,11 @@ class Watchdog:
             os.killpg(self.sandbox, number)
 
     def _check_limits(self) -> None:
+        """Kill the sandbox if it exceeds a limit."""
         self.next_look = time.monotonic() + WATCH_SECONDS
         pids = list(descendants(os.getpid()))
         share_fairly(pids)
-        _offer(pids)
+        _raise_oom_score(pids)
         used = cpu_seconds(pids)
         if sum(used) + collected_seconds(os.getpid()) > self.policy.notebook_seconds:
             self._kill(EndReason.CPU_TIME)
@@ -112,6 +114,7 @@ class Watchdog:
         return EndReason.HOST_DISK if lacks_room(self.room.slot, needed) else None
 
     def _kill(self, reason: EndReason, explanation: str = "") -> None:
+        """Kill the sandbox; the first reason counts."""
         if self.ended is None:
             self.ended, self.explanation = reason, explanation or reason
         self.cpu = cpu_seconds(descendants(os.getpid()))
@@ -120,7 +123,7 @@ class Watchdog:
     def _usage(self, status: int, used: resource.struct_rusage) -> Usage:
         """The CPU seconds, the peak memory (warm pages included), and why it ended.
 
-        A process that its parent never waited for counts as far as it was last seen.
+        Processes that no parent has waited for count as they were last seen.
         """
         code = os.waitstatus_to_exitcode(status)
         ended, explanation = EndReason.EXITED, str(EndReason.EXITED)
@@ -146,8 +149,8 @@ class Watchdog:
         }
 
 
-def _offer(pids: list[int]) -> None:
-    """Have the kernel end the sandbox first, whatever it has said since."""
+def _raise_oom_score(pids: list[int]) -> None:
+    """Make the kernel kill these first if memory runs out, whatever they have set."""
     for pid in pids:
         with contextlib.suppress(OSError):  # it has just ended
             Path(f"/proc/{pid}/oom_score_adj").write_text(_FIRST)

@@ -1,1 +1,1 @@
-"""A notebook's cells, run in sandboxes: what one may take, show and read."""
+"""Run a notebook's cells in sandboxes, with limits on time, output and files."""

@@ -17,17 +17,17 @@ from autograder.sandbox.ending import EndReason
 from autograder.sandbox.meter import LOOK_SECONDS
 
 TIMEOUT = "CellTimeoutError"  # nbgrader's word for a cell that was interrupted
-_LAST_WORDS = 0.1  # seconds in which what a dead kernel has said may still come
+_LAST_WORDS = 0.1  # seconds to wait for the last messages of a dead kernel
 
 
 class OneCell:
-    """A cell that was asked for: takes in what comes of it.
+    """The execution of one cell: reads the kernel's messages until the cell has ended.
 
     nbclient uses three tasks of an event loop for each cell; for a short cell, these
     took more time than all else.
 
     Args:
-        client: whose kernel executes it, and who takes in what it shows.
+        client: its kernel executes the cell, and it stores the outputs.
     """
 
     def __init__(self, client: CappedOutputs, cell: NotebookNode, index: int):
@@ -36,22 +36,22 @@ class OneCell:
         cell.metadata["execution"] = {}  # the times, which nbclient notes there
         self._idle = False
         self._reply: KernelMessage | None = None
-        self._patience = math.inf  # until when output may come after the reply
+        self._patience = math.inf  # deadline for output that follows the reply
         self._request = client.kc.execute(
             cell.source, store_history=True, stop_on_error=False
         )
 
     def await_end(self, over: Callable[[], EndReason | None]) -> EndReason | None:
-        """Take in what comes until the cell has ended.
+        """Process the kernel's messages until the cell has ended.
 
         Args:
-            over: why it is to be ended before, if it is; asked now and again.
+            over: called now and then; returns a reason to end the cell early, or None.
 
         Returns:
-            What ``over`` has returned; None if the cell ended by itself.
+            The reason that ``over`` returned; None if the cell ended by itself.
 
         Raises:
-            DeadKernelError: the kernel has ended before the cell.
+            DeadKernelError: the kernel died before the cell had ended.
         """
         reason, look = over(), time.monotonic() + LOOK_SECONDS
         while not (self._is_over() or reason):
@@ -65,24 +65,25 @@ class OneCell:
 
     @property
     def lacks_output(self) -> bool:
-        """Whether it has ended, and not all that it has shown has come."""
+        """Whether the cell has ended, but not all of its output has arrived."""
         return self._reply is not None and not self._idle
 
     def close(self) -> None:
-        """Note how it has ended."""
+        """Let the client store how the cell has ended."""
         self._client.on_cell_executed(
             cell=self._cell, cell_index=self._index, execute_reply=self._reply
         )
 
     def _is_over(self) -> bool:
+        """Whether the cell has ended, and its output is complete or overdue."""
         if self._reply is None:
             return False
         if self._idle or time.monotonic() <= self._patience:
             return self._idle
-        return not self._hear(0.0)  # else it was we who were late
+        return not self._hear(0.0)  # messages that still wait are late because of us
 
     def _hear(self, seconds: float) -> bool:
-        """Take in the next messages; whether any came."""
+        """Process the next messages; return whether any came."""
         messages = self._client.kc.messages(seconds)
         for message, is_reply in messages:
             if is_about(message, self._request):
@@ -90,6 +91,7 @@ class OneCell:
         return bool(messages)
 
     def _take(self, message: KernelMessage, is_reply: bool) -> None:
+        """Process one message: the kernel's reply, or an output of the cell."""
         if is_reply and self._reply is None:
             self._reply = message
             self._patience = time.monotonic() + self._client.iopub_timeout
@@ -104,6 +106,7 @@ class OneCell:
                 self._idle = True
 
     def _refuse_death(self) -> None:
+        """Raise DeadKernelError if the kernel has died before the cell had ended."""
         if run_sync(self._client.km.is_alive)():
             return
         while not self._is_over() and self._hear(_LAST_WORDS):

@@ -1,4 +1,4 @@
-"""What a cell may show: its share of output, and no message that makes no sense."""
+"""Limit the output of a cell, and drop malformed messages."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from autograder.grading.cells.prompt_client import KernelMessage
 _SHOWING = (
     "stream", "display_data", "execute_result", "error", "update_display_data"
 )  # fmt: skip
-_CELLS_IN_FULL = 8  # times what a cell may show is what a notebook may
-_OUTPUT = 64  # bytes that an output takes at least, be it empty
-_LARGEST_COUNT = 1 << 31  # of cells that have run
-_ERROR_CHARACTERS = 500  # kept of an error that stands in a reply and in no output
+_CELLS_IN_FULL = 8  # a notebook may show as much as so many cells
+_OUTPUT = 64  # bytes that are counted for an output even if it is empty
+_LARGEST_COUNT = 1 << 31  # of execution counts
+_ERROR_CHARACTERS = 500  # kept of an error that is in a reply but in no output
 
 
 def is_count(value: object) -> bool:
-    """Whether a notebook can hold it as the number of a cell that has run."""
+    """Whether a value is a valid execution count of a cell."""
     return type(value) is int and 0 <= value < _LARGEST_COUNT
 
 
@@ -33,17 +33,17 @@ class CappedOutputs(Execute):  # type: ignore[misc]
         1024, help="Output kept of a cell; the rest is dropped as it arrives."
     ).tag(config=True)
 
-    _deaf = False  # while cells run again, whose outputs are there already
+    _deaf = False  # while cells run again, whose outputs already exist
     _spent: dict[int, int]  # index of a cell -> bytes that it has shown
-    _open: NotebookNode | None = None  # what is printed goes on there
+    _open: NotebookNode | None = None  # the output that further text extends
     _parts: list[str]  # of its text
 
     def process_message(
         self, msg: KernelMessage, cell: NotebookNode, cell_index: int
     ) -> NotebookNode | None:
-        """Take an output message, unless its cell has printed its share already.
+        """Process an output message, unless its cell has reached its output limit.
 
-        Any process of the sandbox can send anything: what makes no sense is dropped.
+        Any process in the sandbox can send anything, so malformed messages are dropped.
         """
         try:
             if msg["msg_type"] in _SHOWING and (
@@ -63,11 +63,11 @@ class CappedOutputs(Execute):  # type: ignore[misc]
             return output
         except CellExecutionComplete:
             raise
-        except Exception:  # nbclient and nbformat have many for a message's faults
+        except Exception:  # malformed messages raise many kinds
             return None
 
     def _fits(self, msg: KernelMessage, cell: NotebookNode, index: int) -> bool:
-        """Count a message's size; whether to show it, with printed text cut to fit.
+        """Count a message's size; return whether to show it, with text cut to fit.
 
         Whether a text arrives in one message or in several is chance, and makes no
         difference.
@@ -82,7 +82,7 @@ class CappedOutputs(Execute):  # type: ignore[misc]
         self._spent[index] = before + cost
         if cost <= room:
             return True
-        if room < 0:  # which has been said
+        if room < 0:  # the notice is already in the output
             return False
         notice = f"[output cut after {self.output_kb} kB]\n" * (before + cost > most)
         if is_text:
@@ -94,7 +94,7 @@ class CappedOutputs(Execute):  # type: ignore[misc]
         return is_text
 
     def _goes_on(self, msg: KernelMessage, cell: NotebookNode) -> bool:
-        """Whether a text goes on where the last one of its stream has ended."""
+        """Whether a message continues the printed text of the last output."""
         content = msg["content"]
         return (
             msg["msg_type"] == "stream"
@@ -107,12 +107,13 @@ class CappedOutputs(Execute):  # type: ignore[misc]
         )
 
     def _join(self) -> None:
+        """Store the collected text in the current stream output, and close that."""
         if self._open is not None:
             self._open["text"] = "".join(self._parts)
         self._open, self._parts = None, []
 
     def _cost(self, content: dict[str, Any]) -> int:
-        """About how many bytes a message takes, in all the places that it changes."""
+        """About how many bytes a message takes, in all the outputs that it changes."""
         display = (content.get("transient") or {}).get("display_id")
         places = sum(map(len, self._display_id_map.get(display, {}).values()))
         return (_OUTPUT + _size(content)) * (1 + places)
@@ -126,7 +127,7 @@ class CappedOutputs(Execute):  # type: ignore[misc]
         self._join()
         content = arguments["execute_reply"]["content"]
         if content["status"] == "error":
-            arguments["execute_reply"] = {"content": _in_a_line(content)}
+            arguments["execute_reply"] = {"content": _one_line_error(content)}
         super().on_cell_executed(**arguments)
 
     def handle_comm_msg(
@@ -135,8 +136,8 @@ class CappedOutputs(Execute):  # type: ignore[misc]
         """Do nothing: widgets have no state here, and may not take any outputs."""
 
 
-def _in_a_line(content: dict[str, Any]) -> dict[str, Any]:
-    """The error of a reply; whatever in it is no text, is left out."""
+def _one_line_error(content: dict[str, Any]) -> dict[str, Any]:
+    """The error in a reply, with a traceback of one line; fields must be text."""
     fields = (content.get(name) for name in ("ename", "evalue"))
     name, value = (
         text[:_ERROR_CHARACTERS] if isinstance(text, str) else "" for text in fields

@@ -1,7 +1,7 @@
-"""A kernel's client that is ready as soon as the kernel is, and reads at once.
+"""A kernel client that is ready as soon as its kernel, and reads without delays.
 
-Jupyter's own has five sockets, a thread for one of them, and an event loop: for a short
-cell these took more than half of what running it cost outside of its kernel.
+Jupyter's own client has five sockets, a thread for one of them, and an event loop. For
+a short cell, these took more than half of the time that was spent outside the kernel.
 """
 
 from __future__ import annotations
@@ -33,11 +33,14 @@ class PromptChannel(ZMQSocketChannel):
     """A channel that reads messages with less work than Jupyter's own."""
 
     def _recv(self, **options: Any) -> KernelMessage:
-        """Read the next message. Raises ValueError, TypeError, LookupError: it is none.
+        """Read the next message.
 
         Jupyter's session would search every text of a message for dates and remember
         each signature to detect repetitions. This is left out, because a sandbox has
         the key and could sign any repetition anew.
+
+        Raises:
+            ValueError, TypeError, LookupError: it is not a valid message.
         """
         assert self.socket
         frames: list[Any] = self.socket.recv_multipart(**options)
@@ -46,7 +49,7 @@ class PromptChannel(ZMQSocketChannel):
             raise ValueError("a message with another kernel's signature")
         message = {n: json.loads(p) for n, p in zip(_PARTS, packed, strict=False)}
         header = message["header"]
-        # nbclient takes its own time for that of a message whose date is none.
+        # nbclient uses its own time for a message without a valid date.
         with contextlib.suppress(ValueError, TypeError, LookupError):
             header["date"] = datetime.datetime.fromisoformat(header["date"])
         return message | {
@@ -56,9 +59,9 @@ class PromptChannel(ZMQSocketChannel):
 
 
 class PromptClient(AsyncKernelClient):
-    """A client of a kernel's shell and of its output, and of nothing else."""
+    """A client that connects only to the shell and the output of a kernel."""
 
-    # Without an event loop, all three.
+    # All three work without an event loop.
     context = Instance(zmq.Context, ())  # type: ignore[assignment]
     shell_channel_class = Type(PromptChannel)  # type: ignore[assignment]
     iopub_channel_class = Type(PromptChannel)  # type: ignore[assignment]
@@ -66,7 +69,7 @@ class PromptClient(AsyncKernelClient):
     _poller: zmq.Poller | None = None
 
     def start_channels(self, *_: bool, **__: bool) -> None:
-        """Connect the channels; there is none for input, and none for a heartbeat."""
+        """Connect both channels; there is none for input and none for a heartbeat."""
         self.context.setsockopt(zmq.MAXMSGSIZE, _LARGEST_MESSAGE)
         self.context.setsockopt(zmq.RCVHWM, _MESSAGES_WAITING)
         self._poller = zmq.Poller()
@@ -74,16 +77,17 @@ class PromptClient(AsyncKernelClient):
             self._poller.register(channel.socket, zmq.POLLIN)
 
     def stop_channels(self) -> None:
-        """Hang up."""
+        """Close the channels."""
         for channel in (self._iopub_channel, self._shell_channel):
             if channel:
                 channel.close()
         self.context.destroy(linger=0)
 
     def messages(self, seconds: float) -> list[tuple[KernelMessage, bool]]:
-        """The next message of each channel that has one, and whether it is a reply.
+        """Read one message from each channel that has one; say whether it is a reply.
 
-        None if nothing comes in time. One of each: no flood of output hides a reply.
+        The list is empty if nothing comes in time. As at most one message is read from
+        each channel, a flood of output cannot hide a reply.
         """
         assert self._poller
         ready = dict(self._poller.poll(math.ceil(seconds * 1000)))
@@ -97,7 +101,7 @@ class PromptClient(AsyncKernelClient):
         """Ask the kernel for its info until its reply and its output have come.
 
         Raises:
-            RuntimeError: it has died, or takes longer (seconds).
+            RuntimeError: it has died, or takes longer than ``timeout`` seconds.
         """
         deadline = time.monotonic() + (math.inf if timeout is None else timeout)
         while not self._answered(self.kernel_info(), deadline):
@@ -107,9 +111,9 @@ class PromptClient(AsyncKernelClient):
                 raise RuntimeError(f"Kernel didn't respond in {timeout} seconds")
 
     def _answered(self, request: str, deadline: float) -> bool:
-        """Whether the end of a request shows on iopub, so that we are subscribed.
+        """Whether the end of a request appears on iopub, so that we are subscribed.
 
-        Other messages may come without end: the deadline holds for them, too.
+        The deadline also holds if other messages come without end.
         """
         try:
             state = ""

@@ -1,4 +1,4 @@
-"""Run a notebook's cells in sandboxes: each within limits, and none ends another."""
+"""Run a notebook's cells in sandboxes, so that a cell can end only its own sandbox."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ _TO_END = Budget(cpu=10.0, clock=20.0)  # for a cell to end when it is interrupt
 _NONSENSE = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 _USED_UP = "it has used up its time"
 
-# Called at each look while a cell runs: why it is to be ended, if it is.
+# Called now and then while a cell runs; returns a reason to end it, or None.
 Look = Callable[[Span], EndReason | None]
 
 
 class SandboxedExecute(CappedOutputs):
-    """Executes cells in a sandbox; what ends it ends one cell, and a fresh one goes on.
+    """Executes cells in a sandbox; if a cell ends it, a fresh one runs the next cells.
 
-    A fresh sandbox runs the cells before again, without those that have ended a sandbox
-    and without test cells, whose outcome already exists.
+    A fresh sandbox first repeats the earlier cells, without those that have ended a
+    sandbox and without test cells, whose outcome already exists.
     """
 
     timeout = Integer(60, help="CPU seconds of a cell.").tag(config=True)
@@ -78,12 +78,12 @@ class SandboxedExecute(CappedOutputs):
     ).tag(config=True)
 
     final = True  # whether there is no second try
-    _stopped: Ended | None = None  # the notebook as a whole
-    _used_up = False  # whether the sandbox is one that nothing may be run in any more
+    _stopped: Ended | None = None  # why the whole notebook was stopped, if it was
+    _used_up = False  # whether nothing more may be run in the current sandbox
     _ended_cells: dict[int, Ended]  # cells that were ended for good, by their index
     _sandboxes: list[SandboxProvisioner]  # their provisioners; the last one is in use
-    _meter: Meter  # of that one
-    _policy: Policy  # of all of them
+    _meter: Meter  # of the last one
+    _policy: Policy  # of all sandboxes
 
     def reset(self) -> None:
         """Forget the notebook that was executed before this one."""
@@ -119,7 +119,7 @@ class SandboxedExecute(CappedOutputs):
     def preprocess_cell(
         self, cell: NotebookNode, resources: Resources, index: int
     ) -> Processed:
-        """Run one cell, in a fresh sandbox if the one before has ended its own."""
+        """Run one cell, in a fresh sandbox if an earlier cell has ended its own."""
         return self.run(cell, index), resources
 
     @property
@@ -133,10 +133,10 @@ class SandboxedExecute(CappedOutputs):
         return level | used[-1] | times | {"sandboxes": len(used)}
 
     def refuse_full(self) -> None:
-        """See that no sandbox has found the host's disk full, even after its last cell.
+        """Check that no sandbox found the host's disk full, even after its last cell.
 
         Raises:
-            GradingInfrastructureError: one has; who knows what its cells missed.
+            GradingInfrastructureError: one did, so that its cells may lack something.
         """
         for sandbox in self._sandboxes:
             if sandbox.usage and sandbox.usage["ended"] is EndReason.HOST_DISK:
@@ -157,11 +157,11 @@ class SandboxedExecute(CappedOutputs):
         return cell
 
     def ended(self, index: int) -> Ended | None:
-        """Why a cell, or the notebook before it, was ended for good, if it was."""
+        """Why a cell, or the notebook before it, was ended; None if it was not."""
         return self._ended_cells.get(index, self._stopped)
 
     def has_sandbox(self, index: int) -> bool:
-        """Run the cells before in a fresh sandbox, if needed; whether there is one."""
+        """Whether there is a sandbox; a fresh one first repeats the cells before."""
         self._note_sandbox()
         while self._used_up and not self._stopped:
             self._start_anew()
@@ -183,10 +183,9 @@ class SandboxedExecute(CappedOutputs):
             self._deaf = before
 
     def run_again(self, start: int, end: int) -> None:
-        """Run cells a second time, as long as the sandbox can be used.
+        """Rerun cells without outputs; skip tests and cells that ended a sandbox.
 
-        Their outputs are discarded. Cells that have ended a sandbox are left out, and
-        so are tests.
+        It stops if the sandbox can no longer be used.
         """
         with self.discarding_outputs():
             for index, cell in enumerate(self.nb.cells[start:end], start):
@@ -198,14 +197,14 @@ class SandboxedExecute(CappedOutputs):
                     self._run(copy.deepcopy(cell), index, Span.over)
 
     def leave_sandbox(self) -> None:
-        """Use this sandbox no more: an exchange with it was interrupted."""
+        """Use the current sandbox no more; the next cell gets a fresh one."""
         self._used_up = True
 
     def count(self, seconds: float) -> None:
         """Count the time that answers took while the cell's clock was paused."""
         self._clock_before += seconds
 
-    def _note_sandbox(self) -> None:
+    def _note_sandbox(self) -> None:  # if it is new
         sandbox = self.km.provisioner
         assert isinstance(sandbox, SandboxProvisioner), "create_kernel_manager says so"
         if not self._sandboxes or self._sandboxes[-1] is not sandbox:
@@ -231,6 +230,7 @@ class SandboxedExecute(CappedOutputs):
     # One cell
 
     def _run(self, cell: NotebookNode, index: int, look: Look) -> None:
+        """Execute a cell in the current sandbox, and handle that sandbox's death."""
         span = Span(self._meter, usual_budget(self.timeout))
         ended = None
         try:
@@ -248,7 +248,7 @@ class SandboxedExecute(CappedOutputs):
     def _execute(
         self, cell: NotebookNode, index: int, span: Span, look: Look
     ) -> EndReason | None:
-        """Execute a cell; why it was interrupted, if it was.
+        """Execute a cell; return the reason if it was interrupted.
 
         Raises:
             DeadKernelError: its sandbox has ended.
@@ -262,7 +262,7 @@ class SandboxedExecute(CappedOutputs):
             run_sync(self.km.interrupt_kernel)()
             if execution.await_end(Span(self._meter, _TO_END).over):
                 run_sync(self.km.signal_kernel)(signal.SIGKILL)
-                execution.await_end(lambda: None)  # its end
+                execution.await_end(lambda: None)  # the kernel's death
         execution.close()
         if execution.lacks_output and not (reason or self.final):
             raise GradingInfrastructureError("the end of an output did not arrive")
@@ -278,7 +278,7 @@ class SandboxedExecute(CappedOutputs):
         return None
 
     def _after_death(self, index: int) -> None:
-        """Note why a sandbox has died; a fresh one goes on without this cell."""
+        """Record why a sandbox has died; a fresh one runs the cells after this one."""
         usage = self._sandboxes[-1].usage
         log.debug("cell %d ended its sandbox: %s", index, usage)
         ended = usage["ended"] if usage else EndReason.EXITED
@@ -294,9 +294,9 @@ class SandboxedExecute(CappedOutputs):
             self._stop(EndReason.NOTEBOOK_TIME, _USED_UP)
 
     def create_kernel_manager(self) -> AsyncKernelManager:
-        """Create nbclient's manager for a sandbox; its messages do not queue up."""
+        """Create a kernel manager that starts a sandbox, with a `PromptClient`."""
         manager: AsyncKernelManager = super().create_kernel_manager()
-        # Not by the environment: a Jupyter server's other kernels need no sandbox.
+        # Not in the environment: other kernels of a Jupyter server need no sandbox.
         spec = manager.kernel_spec
         assert spec  # nbgrader has looked for it
         spec.metadata |= in_sandbox(self._policy)
@@ -304,7 +304,7 @@ class SandboxedExecute(CappedOutputs):
         return manager
 
     async def _async_check_alive(self) -> None:
-        """Check as nbclient does, but log nothing: what it means is said later."""
+        """Check as nbclient does, but log nothing: the reason is reported later."""
         if self.km is None or not await self.km.is_alive():
             raise DeadKernelError("Kernel died")
 

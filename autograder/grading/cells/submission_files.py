@@ -1,4 +1,4 @@
-"""What lies beside a notebook: its own files, and what a sandbox may read of ours."""
+"""The files beside a notebook, and the course's files that a sandbox may read."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from autograder.root import CONTENT
 
 
 def refuse_large(folder: Path, disk_mb: int) -> None:
-    """Half of a sandbox's disk is for what the submission writes.
+    """Refuse files that take more than half of a sandbox's disk.
+
+    The other half is for what the submission writes.
 
     Raises:
-        RefusedError: its files take more than the other half.
+        RefusedError: they take more.
     """
     size = sum(path.stat().st_size for path in files_below(folder)) / (1 << 20)
     if size > disk_mb / 2:
@@ -30,7 +32,7 @@ def refuse_large(folder: Path, disk_mb: int) -> None:
 def submission_key(nb: NotebookNode, folder: Path) -> str:
     """A digest of a submission's code and of the files beside it.
 
-    What it is asked depends on this and the secret (see `judge/handle.py`): a
+    Its random cases depend on this and the secret (see `judge/handle.py`), so that a
     second grading asks the same questions.
     """
     text = json.dumps([cell.source for cell in nb.cells if cell.cell_type == "code"])
@@ -43,18 +45,18 @@ def submission_key(nb: NotebookNode, folder: Path) -> str:
 
 
 def files_below(folder: Path) -> list[Path]:
-    """All files of a folder, in one order."""
+    """All files below a folder, sorted by path."""
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def earlier_solutions(assignment: str) -> list[str]:
-    """The reference modules that a notebook may import: those of units before."""
+    """The reference modules that a notebook may import: those of earlier units."""
     folder = CONTENT / "solutions"
     names = ["__init__", *(u.name for u in units() if u.label < assignment)]
     return [str(folder / f"{name}.py") for name in names]
 
 
 def shipped(assignment: str) -> list[str]:
-    """What students get with a unit beside the package: a trained model, say."""
+    """The files that students get with a unit, such as a trained model."""
     graded = [unit for unit in units() if unit.label == assignment]
     return [str(path) for unit in graded for path in manifest.read(unit).ships]

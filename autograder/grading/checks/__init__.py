@@ -1,1 +1,1 @@
-"""A check cell: which exercise it asks for, and how it comes to a verdict."""
+"""Check cells: which exercise each one checks, and how its verdict is obtained."""

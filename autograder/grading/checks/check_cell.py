@@ -1,4 +1,4 @@
-"""Which check a grade cell consists of."""
+"""Find the check that a grade cell makes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nbgrader.utils import is_grade, is_solution
 class CheckCell:
     """A judged check: the exercise, and the expression that is checked.
 
-    Several objects, which an exercise asks for together, are one tuple.
+    If an exercise checks several objects together, the expression is their tuple.
     """
 
     exercise: str
@@ -31,7 +31,7 @@ def check_cell(cell: NotebookNode) -> CheckCell | None:
 
 @functools.lru_cache
 def _check_in(code: str) -> CheckCell | None:
-    """The check that code consists of: the course's, the same for all submissions."""
+    """The check that code consists of; cached, as all submissions share the code."""
     try:
         statements = ast.parse(code).body
     except SyntaxError:
@@ -41,6 +41,7 @@ def _check_in(code: str) -> CheckCell | None:
 
 
 def _check_call(statement: ast.stmt) -> CheckCell | None:
+    """The check that a statement makes, as in `check("exercise", answer)`; or None."""
     match statement:
         case ast.Expr(ast.Call(func, [ast.Constant(str(name)), answer, *further], [])):
             if ast.unparse(func) in ("check", "check.hidden"):

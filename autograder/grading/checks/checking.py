@@ -1,6 +1,7 @@
-"""A check cell becomes an exchange with the judge, while its sandbox answers.
+"""Run check cells: the judge asks questions, which the notebook's sandbox answers.
 
-What imports PyTorch is imported when it is needed: most submissions do without it here.
+Modules that import PyTorch are imported only if needed, as for most submissions this
+process does without it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class Checks:
 
     Args:
         cells: runs the cells of the notebook.
-        submission: whose it is; ``key``: what its fresh inputs are drawn from.
+        submission: identifies the submission.
+        key: seeds the fresh inputs, together with the course's secret.
         seconds: CPU time that answers may take.
         explained: the grade id of a check whose evidence is kept, in `evidence`.
     """
@@ -51,19 +53,20 @@ class Checks:
         self.evidence: tuple[CaseEvidence, ...] = ()
         self.verdicts: dict[str, Verdict] = {}  # by grade id
         self._panels: dict[int, NotebookNode] = {}
-        self._reached: int | None = None  # up to where the sandbox of `carry` has run
-        self._been_in_place: set[str] = set()  # exercises, in that sandbox
+        self._reached: int | None = None  # how far the sandbox of `carry` has run
+        self._been_in_place: set[str] = set()  # exercises whose solutions it has seen
 
     def place(self, notebook: NotebookNode) -> None:
-        """Show the verdicts in the notebook.
+        """Write the verdicts into the notebook, as outputs of their cells.
 
-        Only when all has run: a display update can reach any output before it.
+        Call this only after all cells, because a display update can change any earlier
+        output.
         """
         for index, output in self._panels.items():
             notebook.cells[index].outputs = [output]
 
     def run(self, cell: NotebookNode, check: CheckCell, index: int) -> None:
-        """Have a check decided."""
+        """Run a check cell, and keep the verdict on it."""
         if not self._cells.has_sandbox(index) and (ended := self._cells.ended(index)):
             from autograder.grading.judge.rendered import without_sandbox
 
@@ -85,7 +88,10 @@ class Checks:
         self._keep(cell, index, rendered)
 
     def carry(self, notebook: NotebookNode) -> None:
-        """Try what follows from other failures again, in another sandbox."""
+        """Repeat the failed checks that build on failed exercises, in a second sandbox.
+
+        There, the course's solutions replace the student's failed ones.
+        """
         failed, self._reached = self._failed(), None
         if all(verdict.is_unsolved for verdict in failed.values()):
             return
@@ -102,7 +108,7 @@ class Checks:
                 check.exercise, self._failed()
             )
             if not self._been_in_place.isdisjoint(keys):
-                self._reached = None  # this sandbox may remember one of them
+                self._reached = None  # this sandbox has seen the solution of one
             if names := [name for name in prerequisites if name not in keys]:
                 answers = error_carried_forward.run_again(
                     notebook.cells[: index + 1], check.exercise, names, uses
@@ -120,7 +126,7 @@ class Checks:
         }
 
     def _note_withheld(self, index: int, grade_id: str, keys: list[str]) -> None:
-        """Say under a failed check why some exercises were not put in place."""
+        """Say under a failed check why some exercises were not replaced."""
         from autograder.checks.boxes import ORANGE, boxed
         from autograder.checks.rows import inline
 
@@ -137,7 +143,7 @@ class Checks:
         self._panels[index].data["text/html"] += boxed(ORANGE, inline(sentence))
 
     def _has_second_sandbox(self, index: int) -> bool:
-        """Run the cells before a check in the second sandbox, if one can be had."""
+        """Run the cells before a check in the second sandbox, if one is available."""
         if self._reached is None:
             self._been_in_place.clear()
             self._cells.leave_sandbox()
@@ -162,7 +168,7 @@ class Checks:
         self._been_in_place.update(names)
         with (
             self._cells.discarding_outputs()
-        ):  # an update of a display would reach the notebook
+        ):  # a display update could change the notebook
             question = Question(
                 check.exercise, self._submission, self._key, self._seconds, tuple(names)
             )
@@ -175,7 +181,7 @@ class Checks:
         self, question: Question, cell: NotebookNode, check: CheckCell, index: int,
         answers: Sequence[str] = (),
     ) -> RenderedVerdict:  # fmt: skip
-        """What the judge makes of a check that the sandbox answers."""
+        """Run a check cell, and return the judge's verdict on its answers."""
         with self._judge.exchange(question) as exchange:
             self._ask(exchange, cell, check, index, answers)
             verdict = exchange.settle().verdict
@@ -195,7 +201,7 @@ class Checks:
         self, exchange: Exchange, cell: NotebookNode, check: CheckCell, index: int,
         answers: Sequence[str],
     ) -> None:  # fmt: skip
-        """Have the sandbox answer the judge, until the cell has ended."""
+        """Run code that answers the judge, in place of the source of the cell."""
         ticket, source = secrets.token_hex(8), cell.source
         sandbox = self._cells.sandbox
         assert sandbox.judge_socket, "it has started"
@@ -205,7 +211,7 @@ class Checks:
             f" lambda: ({check.expression}))"
         )
         if code := exchange.code:
-            arguments = f"{code!r}, globals(), {list(answers)!r}"  # texts, as data
+            arguments = f"{code!r}, globals(), {list(answers)!r}"  # as literals
             cell.source = f"with {_AGENT}.in_place({arguments}): {cell.source}"
         try:
             self._cells.run(cell, index, exchange.over)
@@ -213,7 +219,7 @@ class Checks:
             cell.source = source
 
     def _keep(self, cell: NotebookNode, index: int, rendered: RenderedVerdict) -> None:
-        """Keep a verdict, in place of what the sandbox printed under the check."""
+        """Keep a verdict, and a panel that replaces the output of the check cell."""
         points = min(rendered.verdict.points, float(cell.metadata.nbgrader.points))
         self._panels[index] = as_output(points, rendered.html)
         self.verdicts[cell.metadata.nbgrader.grade_id] = rendered.verdict

@@ -1,18 +1,18 @@
-"""An error costs once: what follows from it is tried again with a right earlier part.
+"""Penalise an error once: repeat the checks that follow from it with a correct version.
 
 When an exercise fails and one that it builds on has failed, too, a fresh sandbox runs
-the notebook once more and is asked again, with the course's version of the failed ones
-in place of the student's; the student's cells that build on these are run again after
-that. Then the student's are put back, and the sandbox goes on to the next such check.
-An exercise builds on what its solution uses, and on what the student's own answer
-names. All of that stands before it: so whatever has been in place has a final verdict,
-and its solution may be known there. Nothing but the new verdicts leaves that sandbox.
-The judge knows the course's version: nothing is imported for it.
+the notebook once more. There, the course's solutions replace the student's failed ones,
+the student's cells that build on these are run again, and the check is repeated. Then
+the student's answers are restored, and the sandbox goes on to the next such check. An
+exercise builds on what its solution uses, and on what the student's own answer names.
+All of that comes before it: so whatever has been replaced already has a final verdict,
+and its solution may become known in that sandbox. Nothing but the new verdicts leaves
+the sandbox. The judge has the code of these solutions: nothing is imported for it.
 
-Some solutions are another exercise's answer: who looks rows up in the course's table
-needs no formula for them. Such keys stand in the unit's manifest, and one is put in
-place only if the student has solved most of it: what was left out, or filled with
-anything, opens nothing.
+Some solutions give away the answer to a different exercise: if the course's table can
+be looked up, its formula is no longer needed. Such "keys" are listed in the unit's
+manifest, and a key is replaced only if the student has solved most of it. So nothing is
+gained by leaving it out, or by filling in anything.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from autograder.grading.checks import reference_metadata
 from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.judge.verdict import Verdict
 
-Uses = Mapping[str, Collection[str]]  # by exercise, others before it
-SOLVED = 0.5  # the share of its points from which a key is put in place
+Uses = Mapping[str, Collection[str]]  # by exercise, earlier ones that it names
+SOLVED = 0.5  # the share of a key's points that is required before it is replaced
 
 
 def find_uses(cells: Iterable[NotebookNode]) -> Uses:
-    """Find, by exercise, those before it whose objects the student's answer names.
+    """Find, for each exercise, the earlier ones whose objects its answer names.
 
-    A name counts wherever it stands as a word: a student's code is not parsed here,
-    and a name that plays no part costs a second try at most.
+    A name counts wherever it occurs as a word, because a student's code is not parsed
+    here. A name that plays no part costs a second try at most.
     """
     uses: dict[str, Collection[str]] = {}
-    before: dict[str, str] = {}  # what was checked, and in which exercise
+    before: dict[str, str] = {}  # by name of an object, its exercise
     words: set[str] = set()
     for cell in cells:
         if check := check_cell(cell):
@@ -53,7 +53,10 @@ def find_uses(cells: Iterable[NotebookNode]) -> Uses:
 
 
 def find_prerequisites(exercise: str, failed: Collection[str], uses: Uses) -> list[str]:
-    """Find the failed exercises that one builds on, also through others, in order."""
+    """Find the failed exercises that one builds on, directly or through others.
+
+    They are in the order of ``failed``.
+    """
     exercises = reference_metadata.entries(exercise.split("/")[0])
     prerequisites: set[str] = set()
     pending = [exercise]
@@ -69,11 +72,12 @@ def find_prerequisites(exercise: str, failed: Collection[str], uses: Uses) -> li
 def run_again(
     cells: Iterable[NotebookNode], exercise: str, replaced: Collection[str], uses: Uses
 ) -> list[str]:
-    """The answers, up to an exercise's own, that build on the replaced exercises.
+    """The student's cells to run again once the course's solutions replace others.
 
-    A function looks its names up when it is called, a class its base when its cell is
-    run. So the cells are run again, from the first one that builds on the replaced
-    exercises to that of the exercise itself.
+    These are the answers that build on the replaced exercises, up to that of
+    ``exercise`` itself. Running only the last one would not be enough: a function looks
+    names up when it is called, but a class looks up its base class when its cell is
+    run.
     """
     exercises = reference_metadata.entries(exercise.split("/")[0])
     needed = {exercise, *find_prerequisites(exercise, exercises, uses)} - {*replaced}
@@ -102,16 +106,17 @@ def find_withheld_keys(exercise: str, failed: Mapping[str, Verdict]) -> list[str
 
 
 def titles(exercises: Collection[str]) -> str:
-    """The titles of some exercises, as words of a sentence."""
+    """The titles of some exercises, joined for a sentence."""
     return " and ".join(
         reference_metadata.titles(n.split("/")[0])[n] for n in exercises
     )
 
 
 def is_better(second: Verdict, first: Verdict) -> bool:
-    """Whether the second verdict earns more, or as much and names a mistake at last.
+    """Whether the second verdict has more points, or as many and names the mistake.
 
-    A mistake on top of an earlier one is like no known mistake; alone it may be one.
+    Two mistakes together rarely look like a known one. With the earlier one corrected,
+    the other may be recognised.
     """
     if second.points != first.points:
         return second.points > first.points

@@ -1,6 +1,6 @@
-"""What the references say of a unit's exercises, without any of their tensors.
+"""Read from a unit's references what can be read without their tensors.
 
-Read without PyTorch and NumPy, whose imports are for those who grade.
+This module imports neither PyTorch nor NumPy, which only grading needs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _CONTENTS = _PUBLIC.with_name("contents")
 
 
 def entries(unit: str) -> dict[str, dict[str, Any]]:
-    """The exercises of a unit by name, none for a unit that is not here."""
+    """The exercises of a unit by name; none for an unknown unit."""
     path = _PUBLIC / f"{unit}.json"
     return _read(path, path.stat().st_mtime_ns) if path.is_file() else {}
 
@@ -31,7 +31,7 @@ def _read(path: Path, _changed: int) -> dict[str, dict[str, Any]]:
 
 
 def refuse_damaged(unit: str) -> None:
-    """See that a unit's references are whole before a class waits for verdicts.
+    """Check that a unit's references are complete before a class is graded.
 
     A file of safetensors begins with the length of its header, which is JSON and says
     where each tensor is; the library would import NumPy to read it.
@@ -60,13 +60,13 @@ def refuse_damaged(unit: str) -> None:
 
 
 def titles(unit: str) -> dict[str, str]:
-    """The titles of a unit's exercises by name, none for a unit that is not here."""
+    """The titles of a unit's exercises by name; none for an unknown unit."""
     return {name: str(entry["title"]) for name, entry in entries(unit).items()}
 
 
 @functools.lru_cache
 def numbers(unit: str) -> dict[str, str]:
-    """The numbers of a unit's exercises, "2.4", by name; none for other units."""
+    """The numbers of a unit's exercises ("2.4") by name; none for an unknown unit."""
     path = _CONTENTS / f"{unit}.json"
     if not path.is_file():
         return {}
@@ -75,7 +75,7 @@ def numbers(unit: str) -> dict[str, str]:
 
 
 def points(exercise: str) -> float | None:
-    """The points that an exercise was built with; None if it is not here."""
+    """The points that an exercise was built with; None if it is unknown."""
     entry = entries(exercise.split("/")[0]).get(exercise)
     return float(entry["points"]) if entry else None
 

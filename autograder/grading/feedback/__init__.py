@@ -1,9 +1,9 @@
-"""What a student reads of a graded notebook: scores, panels, and nobody's scripts.
+"""The feedback page of a graded notebook: scores and panels, and no scripts at all.
 
-nbgrader's ``generate_feedback`` runs the preprocessors of this room and writes the page
-with ``FeedbackExporter``. ``CleanOutputs`` also runs at the end of grading, and
-``markdown2html`` is the formgrader's filter too, so that an instructor's browser gets
-nothing else.
+nbgrader's ``generate_feedback`` runs the preprocessors of this package and writes the
+page with ``FeedbackExporter``. ``CleanOutputs`` also runs at the end of grading, and
+``markdown2html`` is the formgrader's filter, too, so that an instructor's browser also
+gets no scripts.
 """
 
 from autograder.grading.feedback.exporter import FeedbackExporter, markdown2html

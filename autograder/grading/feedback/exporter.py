@@ -1,4 +1,4 @@
-"""The page itself: no script and no request, whatever a notebook holds."""
+"""Export the feedback page, without scripts or requests, whatever a notebook holds."""
 
 from __future__ import annotations
 
@@ -43,11 +43,12 @@ class FeedbackExporter(HTMLExporter):
         super().__init__(config=config, **options)  # type: ignore[no-untyped-call]
 
     def default_filters(self) -> Iterator[tuple[str, Any]]:
-        from autograder.checks.rows import inline  # imports PyTorch: not for graders
+        """The filters that the template uses, besides nbconvert's."""
+        from autograder.checks.rows import inline  # imports PyTorch
 
         yield from super().default_filters()  # type: ignore[no-untyped-call]
         yield "draw_text", self._text
-        # Outputs drawn after a cell's code belong to the same cell: no `_next`.
+        # No `_next` here: outputs belong to the same cell as the code before them.
         yield "draw_code", lambda cell: self._next().code(cell.source)
         yield "draw_terminal", lambda text: self._page.terminal(text)
         yield "draw_comment", lambda comment: self._next().markdown(comment)
@@ -58,10 +59,10 @@ class FeedbackExporter(HTMLExporter):
     def from_notebook_node(
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any
     ) -> tuple[Any, dict[str, Any]]:
-        """The page of a notebook.
+        """Export a notebook as a page.
 
-        HTMLExporter would parse what comes out once more, with a parser that deep or
-        long content holds for minutes.
+        HTMLExporter would parse the page once more, with a parser that takes minutes if
+        content is deeply nested or long.
         """
         self._page = Page()
         page, resources = TemplateExporter.from_notebook_node(
@@ -72,13 +73,16 @@ class FeedbackExporter(HTMLExporter):
         return page, resources
 
     def _text(self, cell: NotebookNode) -> str:
+        """Render the Markdown of the next cell."""
         return self._next().markdown(cell.source, cell.get("attachments"))
 
     def _next(self) -> Page:
+        """Begin the next cell of the page."""
         self._page.next_cell()
         return self._page
 
     def _init_resources(self, resources: dict[str, Any] | None) -> dict[str, Any]:
+        """Add the course's language and the styles of code to nbconvert's resources."""
         extended: dict[str, Any]
         extended = super()._init_resources(resources)  # type: ignore[no-untyped-call]
         extended["language"] = language()

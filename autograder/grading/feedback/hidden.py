@@ -1,4 +1,4 @@
-"""What students must not see: hidden tests, and frames that are not theirs."""
+"""Remove what students must not see: hidden tests, and frames that are not theirs."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from autograder.grading.settings import Processed, Resources
 
 
 class HideTests(ClearHiddenTests):  # type: ignore[misc]
-    """Remove hidden tests from grade cells, and their lines from what was printed."""
+    """Remove hidden tests from grade cells, and their lines from all outputs."""
 
-    # nbgrader's class takes this option away, and nbconvert warns of it then.
+    # nbgrader's class removes this option, and nbconvert would warn about it.
     display_data_priority = List(Unicode()).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
@@ -43,6 +43,7 @@ class HideTests(ClearHiddenTests):  # type: ignore[misc]
             inside = inside or self.begin_test_delimeter in line
 
     def _redact(self, value: Any) -> Any:
+        """Replace the lines of hidden tests in an output, unless it is a verdict."""
         if isinstance(value, str):
             for line in self._lines:
                 for form in (line, html.escape(line), html.escape(line, quote=False)):
@@ -56,7 +57,7 @@ class HideTests(ClearHiddenTests):  # type: ignore[misc]
 
 
 class TrimTracebacks(Preprocessor):
-    """Keep the frames of a traceback that lie in the student's own cells."""
+    """Keep only the frames of a traceback that are in the student's own cells."""
 
     enabled = True
 

@@ -1,4 +1,4 @@
-"""Outputs of strangers, without anything that a browser would run or fetch."""
+"""Sanitise outputs: remove everything that a browser would run or fetch."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _NOTHING = {"text/plain": "[an output that cannot be shown here]"}
 
 
 class CleanOutputs(Preprocessor):
-    """Sanitise all outputs but the verdicts that the trusted side put there.
+    """Sanitise all outputs except the verdicts that the grader put there.
 
-    Only a check that was decided outside has such an output: its marker is not enough,
-    since a student's output could carry one.
+    Such an output can only be that of a check that the judge has decided. Its marker is
+    not enough, because a student's output could carry one.
     """
 
     enabled = True
@@ -45,6 +45,7 @@ class CleanOutputs(Preprocessor):
 
 
 def _is_outside(cell: NotebookNode, checks: Mapping[str, Verdict]) -> bool:
+    """Whether a cell is a check that the judge has decided."""
     verdict = checks.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
     return bool(is_grade(cell)) and verdict is not None and verdict.decided == "outside"
 
@@ -55,7 +56,7 @@ def is_verdict(output: NotebookNode) -> bool:
 
 
 def clean_output(output: NotebookNode, page: Page) -> NotebookNode:
-    """An output with what can be shown of it, and its HTML made harmless."""
+    """A copy of an output, with only what can be shown and with harmless HTML."""
     output = copy.deepcopy(output)
     if output.output_type == "stream":
         output.text = _string(output.get("text"))
@@ -70,14 +71,15 @@ def clean_output(output: NotebookNode, page: Page) -> NotebookNode:
 
 
 def _string(value: object) -> str:
+    """A string, or a list of strings, as valid text."""
     if isinstance(value, list):
         value = "".join(map(_string, value))
     text = value if isinstance(value, str) else ""
-    return text.encode("utf-8", "replace").decode()  # no file holds half a character
+    return text.encode("utf-8", "replace").decode()  # no lone surrogates
 
 
 def _clean_data(data: Mapping[str, Any], page: Page) -> Iterator[tuple[str, str]]:
-    """The kinds of data that can be shown; those with code in them made harmless."""
+    """Yield the kinds of data that can be shown; code in them is made harmless."""
     readers: dict[str, Callable[[str], str]] = {
         "text/html": page.html,
         "text/markdown": page.markdown,
@@ -98,7 +100,7 @@ def _clean_data(data: Mapping[str, Any], page: Page) -> Iterator[tuple[str, str]
 
 
 def _drawing(svg: str) -> str:
-    """SVG as a picture: browsers run and fetch nothing inside of one."""
+    """SVG as an image element, in which browsers run and fetch nothing."""
     data = base64.b64encode(svg.encode()).decode()
     return f'<img alt="drawing" src="data:image/svg+xml;base64,{data}">'
 

@@ -1,4 +1,4 @@
-"""What stands at the top of a page: scores, what waits for a teacher, lateness."""
+"""The summary at the top of a page: scores, what a teacher must grade, lateness."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WHY = {
     changes.DECIDED: "a check was decided at last",
     changes.LATENESS: "your deadline or what lateness costs has changed",
 }
-_NONE = Verdict("", 0.0, 0.0)  # of what no check has decided
+_NONE = Verdict("", 0.0, 0.0)  # of a cell without a verdict
 
 
 @dataclass(frozen=True)
@@ -71,12 +71,12 @@ class Block:
 
 
 class Scores(GetGrades):  # type: ignore[misc]
-    """nbgrader's GetGrades, which also knows what waits for a teacher, and lateness."""
+    """nbgrader's GetGrades, which also makes the summary at the top of the page."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
         nb, resources = super().preprocess(nb, resources)
         metadata = GradingMetadata.of_run(nb, resources)
-        if metadata.refused:  # the rest is the course's alone
+        if metadata.refused:  # show the student's own cells only
             nb.cells = [cell for cell in nb.cells if _is_theirs(cell)]
         with Gradebook(self.db_url) as gradebook:
             notebook = gradebook.find_submission_notebook(
@@ -92,7 +92,7 @@ class Scores(GetGrades):  # type: ignore[misc]
         return nb, resources
 
     def _describe_late_days(self, book: Gradebook) -> str:
-        """What is left of the student's late days; "" if there is no budget."""
+        """Describe the late days that are left to the student; "" without a budget."""
         budget = LateBudget(config=self.config).days
         if not budget:
             return ""
@@ -104,6 +104,7 @@ class Scores(GetGrades):  # type: ignore[misc]
         )
 
     def _get_score(self, cell: NotebookNode, resources: Resources) -> None:
+        """Read a cell's score, and note whether it still waits for a person."""
         super()._get_score(cell, resources)
         grade = self.gradebook.find_grade(
             cell.metadata.nbgrader.grade_id,
@@ -114,7 +115,7 @@ class Scores(GetGrades):  # type: ignore[misc]
         )
 
     def _get_comment(self, cell: NotebookNode, resources: Resources) -> None:
-        """What a teacher wrote; nbgrader's own "No response." says nothing new."""
+        """Read a teacher's comment, and drop nbgrader's own "No response."."""
         super()._get_comment(cell, resources)
         if cell.metadata.nbgrader["comment"] == "No response.":
             cell.metadata.nbgrader["comment"] = ""
@@ -124,7 +125,7 @@ def _summary(
     nb: NotebookNode, notebook: SubmittedNotebook, metadata: GradingMetadata,
     assignment: str, sentences: Mapping[str, str],
 ) -> dict[str, Any]:  # fmt: skip
-    """What stands at the top of a page."""
+    """The data that the template of the page needs."""
     graded = [cell for cell in nb.cells if "score" in nbgrader_of(cell)]
     rows = [_row(cell, metadata.checks, assignment, sentences) for cell in graded]
     commented = {
@@ -156,7 +157,7 @@ def _group(
 ) -> list[Block]:
     """The blocks of a page, without stubs.
 
-    A cell that the student added below an answer belongs to it.
+    A cell that the student added below an answer belongs to the block of the answer.
     """
     blocks: list[Block] = []
     for cell in cells:
@@ -192,7 +193,7 @@ def _describe_changes(changed: Sequence[changes.Change], assignment: str) -> lis
 
 
 def _name_of(change: changes.Change, assignment: str) -> str:
-    """What people call the cell of a change, or the penalty."""
+    """The readable name of the cell of a change, or of the penalty."""
     is_penalty = change.cell == changes.PENALTY
     return change.cell if is_penalty else title(assignment, change.cell)
 
@@ -201,7 +202,7 @@ def _row(
     cell: NotebookNode, checks: Mapping[str, Verdict], assignment: str,
     sentences: Mapping[str, str],
 ) -> dict[str, Any]:  # fmt: skip
-    """A line of the table at the top; ``sign`` is "" while nobody has graded it."""
+    """A row of the table at the top; ``sign`` is "" until it has been graded."""
     mark = nbgrader_of(cell)
     name, waits = mark["grade_id"], mark.get("waiting")
     is_full = not waits and mark["score"] >= mark["points"]
@@ -223,7 +224,7 @@ def _row(
 
 
 def _is_tried(cell: NotebookNode, verdict: Verdict) -> bool:
-    """Whether it is more than the stub, or has points all the same."""
+    """Whether the answer is more than the stub, or has points nevertheless."""
     if is_solution(cell):  # an answer in words
         return bool(_is_theirs(cell) or nbgrader_of(cell)["score"])
     return not verdict.is_unsolved
@@ -236,13 +237,13 @@ def _is_partial(verdict: Verdict) -> bool:
 
 
 def _is_theirs(cell: NotebookNode) -> bool:
-    """Whether a student wrote what is in a cell."""
+    """Whether a cell contains anything that a student wrote."""
     if is_solution(cell):  # the checksum is that of the stub
         return bool(nbgrader_of(cell).get("checksum") != compute_checksum(cell))
     return bool(cell.metadata.get(KEY) == "own")
 
 
 def nbgrader_of(cell: NotebookNode) -> Mapping[str, Any]:
-    """What nbgrader noted of a cell."""
+    """The metadata that nbgrader has stored in a cell."""
     mark: Mapping[str, Any] = cell.metadata.get("nbgrader", {})
     return mark

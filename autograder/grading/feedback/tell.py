@@ -1,4 +1,4 @@
-"""How much a page says of a check while students may still hand in again."""
+"""Limit what a page says about checks while students may still hand in again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from autograder.grading.settings import Processed, Resources
 class Tell(Preprocessor):
     """Before a student's deadline, leave out of a page what ``tell`` does not name.
 
-    Afterwards, and with "panels", everything is told. It runs before ``Scores``.
+    Afterwards, and with "panels", everything is shown. It runs before ``Scores``.
     """
 
     enabled = True
@@ -45,6 +45,7 @@ class Tell(Preprocessor):
         return nb, resources
 
     def _trim(self, verdict: Verdict) -> Verdict:
+        """A verdict reduced to what ``tell`` names."""
         verdict = replace(verdict, says="", note="", panel="")
         if self.tell == "points":
             verdict = replace(verdict, cases=(), aspects={})
@@ -52,6 +53,7 @@ class Tell(Preprocessor):
 
 
 def _short(verdict: Verdict) -> str:
+    """A trimmed verdict as text, in place of the panel."""
     lines = [f"{verdict.points:g} of {verdict.max_points:g} points"]
     if lost := by_aspect(verdict.aspects):
         lines.append(lost)

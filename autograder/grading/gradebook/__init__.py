@@ -1,1 +1,1 @@
-"""nbgrader's gradebook: who writes what into it, and when."""
+"""nbgrader's gradebook: reading from it, and writing results into it."""

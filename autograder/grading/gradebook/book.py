@@ -1,4 +1,4 @@
-"""nbgrader's gradebook, written in one transaction a submission, and waited for."""
+"""nbgrader's gradebook, with one transaction per submission and patience with locks."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ ScoresByCell = dict[str, float | None]  # grade id -> automatic score
 
 
 def install() -> None:
-    """Have a new gradebook marked with the version that it is of, without a process.
+    """Let nbgrader look up the schema version of a new gradebook without a subprocess.
 
-    nbgrader starts ``alembic`` to look it up, which imports all of nbgrader once more:
-    2.5 seconds of CPU before the first submission of a new course.
+    nbgrader starts ``alembic`` for that, which imports all of nbgrader once more: 2.5
+    seconds of CPU before the first submission of a new course.
     """
     api.get_alembic_version = _newest_version
 
@@ -93,7 +93,7 @@ class Gradebook(api.Gradebook):  # type: ignore[misc]
         stamp: datetime.datetime | None,
         create: bool,
     ) -> None:
-        """Have rows for a submission, and for its student if they may be made."""
+        """Add missing rows for a submission and, if ``create``, for its student."""
         if create:
             self.update_or_create_student(student)
         else:
@@ -122,10 +122,10 @@ class Gradebook(api.Gradebook):  # type: ignore[misc]
 
 
 class PatientBook:
-    """The gradebook, opened when needed; while others hold it, it is waited for.
+    """The gradebook, opened when needed; waits while others have locked it.
 
     Args:
-        seconds: how long at most.
+        seconds: the longest wait.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class PatientBook:
         self._open: Gradebook | None = None
 
     def use(self, action: Callable[[Gradebook], Result]) -> Result:
-        """Run an action on the gradebook; what it does not finish is given up.
+        """Run an action on the gradebook, and again while it is locked.
 
         Raises:
             GradebookError: it stayed locked, or cannot be used at all.
@@ -149,7 +149,7 @@ class PatientBook:
                     return action(self._open)
             except (OperationalError, api.InvalidEntry) as error:
                 self.close()
-                if not _passes(error) or time.monotonic() > deadline:
+                if not _is_temporary(error) or time.monotonic() > deadline:
                     raise GradebookError(_about(error)) from None
             except BaseException:
                 self.close()
@@ -160,7 +160,7 @@ class PatientBook:
             time.sleep(0.25)
 
     def close(self) -> None:
-        """Give up whatever was not finished."""
+        """Close the gradebook, and discard whatever was not finished."""
         if self._open is not None:
             self._open.dispose()
             self._open = None
@@ -168,7 +168,7 @@ class PatientBook:
 
 @contextlib.contextmanager
 def sharing(gradebook: Gradebook, preprocessors: Iterable[type]) -> Iterator[None]:
-    """Let preprocessors, which open ``Gradebook`` by themselves, use this one."""
+    """Make preprocessors, which open a ``Gradebook`` by themselves, use this one."""
     names = {base.__module__ for kind in preprocessors for base in kind.__mro__}
     modules = [vars(sys.modules[name]) for name in names if name in sys.modules]
     users = [m for m in modules if m.get("Gradebook") is api.Gradebook]
@@ -191,10 +191,10 @@ def _silence_log() -> Iterator[None]:
         app_log.disabled = before
 
 
-def _passes(error: OperationalError | api.InvalidEntry) -> bool:
-    """Whether waiting can help: the database is locked, or away for a moment.
+def _is_temporary(error: OperationalError | api.InvalidEntry) -> bool:
+    """Whether waiting can help, as the database is locked or briefly unavailable.
 
-    nbgrader says of a row that cannot be written that it is invalid.
+    nbgrader reports a row that cannot be written as an invalid entry.
     """
     lasting = (
         "no such table", "no such column", "readonly", "read-only", _FULL, "syntax",
@@ -208,9 +208,9 @@ def _passes(error: OperationalError | api.InvalidEntry) -> bool:
 def rows_of(
     book: api.Gradebook, kind: type[Row], student: str, assignment: str, name: str
 ) -> dict[str, Row]:
-    """The grades of a submitted notebook, or its comments, by grade id: in one query.
+    """The grades of a submitted notebook, or its comments, by grade id, in one query.
 
-    nbgrader looks for each by itself, through seven tables.
+    nbgrader looks up each one separately, through seven tables.
     """
     rows = (
         book.db.query(api.BaseCell.name, kind)
@@ -225,7 +225,7 @@ def rows_of(
 
 
 def set_score(grade: api.Grade, score: float | None) -> None:
-    """Set an automatic score; without one, or beside one by hand, a person looks."""
+    """Set an automatic score; a person must look if it is None or one is by hand."""
     grade.auto_score = score
     grade.needs_manual_grade = grade.manual_score is not None or score is None
 
@@ -243,16 +243,16 @@ def grades_of(book: api.Gradebook, assignment: str, *columns: Any) -> Query[Any]
 
 
 def cell_name(unit: str, notebook: str, grade_id: str) -> str:
-    """What an exercise is called: its grade id, unless there are more notebooks."""
+    """An exercise's name: its grade id, or NOTEBOOK/ID outside the unit's notebook."""
     return grade_id if notebook == unit else f"{notebook}/{grade_id}"
 
 
 @dataclass(frozen=True)
 class CellPoints:
-    """What a student has in a cell: ``total``, and what of it a person gave.
+    """The points of a student in a cell: ``total``, and the part given ``by_hand``.
 
-    None stands for points that nobody has given yet. ``automatic`` is what the check
-    gives; points by hand may have ``replaced`` it, or stand beside it.
+    None stands for points that have not been given yet. ``automatic`` are those of the
+    check; points by hand have ``replaced`` them, or are added to them.
     """
 
     student: str
@@ -275,7 +275,7 @@ def points_of(book: api.Gradebook, unit: str) -> Iterator[CellPoints]:
 
 
 def penalties_of(book: api.Gradebook, unit: str) -> dict[str, float]:
-    """What is taken off for lateness, by student: 0 for who was in time."""
+    """The late penalty by student; 0 for submissions that were in time."""
     penalties = book.db.query(
         api.SubmittedAssignment.student_id,
         api.SubmittedNotebook.late_submission_penalty,
@@ -287,7 +287,7 @@ def penalties_of(book: api.Gradebook, unit: str) -> dict[str, float]:
 
 
 def of_assignment(rows: Query[Any], assignment: str) -> Query[Any]:
-    """Those rows, of submitted notebooks, that belong to an assignment."""
+    """Restrict rows of submitted notebooks to an assignment."""
     return (
         rows.join(
             api.SubmittedAssignment,
@@ -300,13 +300,13 @@ def of_assignment(rows: Query[Any], assignment: str) -> Query[Any]:
 
 
 def book_files(url: str) -> list[Path]:
-    """What a gradebook writes on the disk: nothing if it is on a server."""
+    """The paths that a gradebook writes to; none if it is on a server."""
     path = Path(url.removeprefix("sqlite:///"))
     return [path, path.parent] if url.startswith("sqlite:///") else []
 
 
 def first_line(error: Exception) -> str:
-    """What a database says, without the statement that it was asked."""
+    """The first line of a database error, without the SQL statement."""
     return str(getattr(error, "orig", None) or error).splitlines()[0]
 
 

@@ -1,8 +1,8 @@
 """What changed in a gradebook, and why: a table that each run of grading adds to.
 
-``changes/UNIT.csv``, beside the gradebook, has a row for each changed score. It comes
-from comparing the gradebook with what it was after the last run, so that points by hand
-and moved deadlines are in it, too, and whatever a run that was killed has changed.
+``changes/UNIT.csv``, beside the gradebook, has a row for each changed score. The rows
+come from comparing the gradebook with its state after the last run. So they include
+points by hand, moved deadlines, and whatever a run that was killed has changed.
 """
 
 from __future__ import annotations
@@ -24,21 +24,23 @@ NEW, MENDED, BY_HAND, LATENESS, DECIDED = (
 )  # fmt: skip
 OTHER_POINTS, LEFT_OUT, ADDED = "other points", "left out", "new exercise"
 
-# Student -> cell -> its points, what of them a person gave, and what it is worth (None
-# in what an earlier version noted): plain JSON values.
+# Student -> cell -> its points, those of them that a person gave, and its maximum (None
+# if an earlier version stored them): plain JSON values.
 Scores = dict[str, dict[str, list[float | None]]]
 
 
 @dataclass(frozen=True)
 class Change:
-    """A score that is not what it was.
+    """A changed score.
 
     Attributes:
         time: of the run that noticed it, in UTC.
-        cell: the grade id, or ``PENALTY``, of which points are taken off.
-        before: points as text, "" for none yet; ``after``: those of now.
+        cell: the grade id, or ``PENALTY``, whose points are subtracted.
+        before: the earlier points as text, "" for none yet.
+        after: the points of now as text.
         why: one of the reasons above, like ``MENDED``.
-        who: gave the points, if a person did and it was logged; ``comment``: on them.
+        who: the person who gave the points, if this was logged.
+        comment: that person's comment.
     """
 
     time: str
@@ -52,7 +54,7 @@ class Change:
 
     @property
     def is_told(self) -> bool:
-        """Whether to tell the class: no first mark, and no other words on a mark."""
+        """Whether to announce it: points differ, and are not the first ones by hand."""
         return self.before != self.after and (self.why != BY_HAND or self.before != "")
 
 
@@ -60,10 +62,10 @@ _TITLES = tuple(column.name for column in fields(Change))
 
 
 def begin(root: Path, unit: str, book: Gradebook) -> None:
-    """Note what the gradebook has, where no run has noted anything before.
+    """Store the scores in the gradebook, unless an earlier run has stored some.
 
     Raises:
-        CourseError: the note cannot be read or written.
+        CourseError: the file of scores cannot be read or written.
     """
     with files.changing_json_state(_note_path(root, unit)) as noted:
         if not noted:
@@ -73,21 +75,21 @@ def begin(root: Path, unit: str, book: Gradebook) -> None:
 
 
 def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[Change]:
-    """Add to the table what has changed since the last run, and note what is there now.
+    """Add to the table what has changed since the last run, and store the new scores.
 
-    Returns the changes to be told.
+    Returns the changes to announce.
 
     Args:
-        ids: of students whom this run has looked at, whose submission was graded.
+        ids: by student that this run has looked at, the id of the graded submission.
 
     Raises:
-        CourseError: the table or the note cannot be read or written.
+        CourseError: the table or the file of scores cannot be read or written.
     """
     with files.changing_json_state(_note_path(root, unit)) as noted:
         scores, earlier_ids = _scores(book, unit), noted.get("ids", {})
         entries = hand_log.read(book, unit, noted.get("by_hand", 0))
         before_by_student = noted.get("scores", {})
-        for entry in entries:  # what they say needs no other row
+        for entry in entries:  # their rows come from the log
             cells = before_by_student.setdefault(entry.student, {})
             most = next(iter(cells.get(entry.cell, ())[2:]), None)
             cells[entry.cell] = [entry.after, entry.by_hand, most]
@@ -112,6 +114,7 @@ def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[
 
 
 def _logged_change(entry: HandEntry) -> Change:
+    """The change that an entry of the log of points by hand describes."""
     points = sheet.number(entry.before), sheet.number(entry.after)
     return Change(
         entry.time, entry.student, entry.cell, *points, entry.why or BY_HAND,
@@ -150,7 +153,7 @@ def lines(changes: Sequence[Change]) -> list[str]:
 
 
 def totals(changes: Sequence[Change]) -> dict[str, float]:
-    """What each student gains in all, or loses, by some changes; none gets 0."""
+    """The points that each student gains by some changes, or loses if negative."""
     sums: dict[str, float] = {}
     for change in changes:
         gain = float(change.after or 0) - float(change.before or 0)
@@ -160,15 +163,17 @@ def totals(changes: Sequence[Change]) -> dict[str, float]:
 
 
 def table(root: Path, unit: str) -> Path:
-    """Where the table is kept."""
+    """The path of the table."""
     return root / "changes" / f"{unit}.csv"
 
 
 def _note_path(root: Path, unit: str) -> Path:
+    """The path of the file with the scores after the last run."""
     return root / ".autograder" / "scores" / f"{unit}.json"
 
 
 def _scores(book: Gradebook, unit: str) -> Scores:
+    """The current scores of all students in a unit, and their late penalties."""
     scores: Scores = {}
     most = points_of_book(book, unit)
     for points in points_of(book, unit):
@@ -216,4 +221,5 @@ def _find_changes(
 
 
 def _differs(before: str | None, after: str | None) -> bool:
+    """Whether both are known, and differ."""
     return bool(before and after and before != after)

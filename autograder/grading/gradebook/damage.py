@@ -1,4 +1,4 @@
-"""A gradebook whose file is damaged: every command says so in a line."""
+"""Report a damaged gradebook in one line, whatever the command."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autograder.grading.gradebook.book import GradebookError, book_files
 
 
 def install() -> None:
-    """Have SQLite's error about a damaged file raised as GradebookError.
+    """Raise GradebookError instead of SQLite's error about a damaged file, everywhere.
 
     Doing it twice is harmless.
     """
@@ -28,13 +28,13 @@ def install() -> None:
 def _raise_damage(context: ExceptionContext) -> None:
     """Raise GradebookError instead of SQLite's error about a damaged file."""
     error = context.original_exception
-    # Its subclasses stand for all that can be wrong with a statement.
+    # Subclasses are raised for statements that fail on an intact file.
     if type(error) is sqlite3.DatabaseError and context.engine is not None:
         raise _damage(str(context.engine.url.database), error)
 
 
 def refuse_damaged(db_url: str) -> None:
-    """See that a gradebook on the disk is one, before others read it.
+    """Check that a gradebook's file is an intact database, before others read it.
 
     Raises:
         GradebookError: it is damaged.
@@ -46,12 +46,13 @@ def refuse_damaged(db_url: str) -> None:
         with contextlib.closing(sqlite3.connect(path)) as connection:
             connection.execute("PRAGMA schema_version")
     except sqlite3.OperationalError:
-        return  # locked or closed: whoever opens it says so
+        return  # locked or unreadable, which opening it reports
     except sqlite3.DatabaseError as error:
         raise _damage(str(path), error) from None
 
 
 def _damage(path: str, error: BaseException) -> GradebookError:
+    """The error to raise for a damaged gradebook, with a remedy."""
     return GradebookError(
         f"the gradebook {path} is damaged ({error}); put a copy from a backup in its "
         "place, or move it away to start a new one"
@@ -59,6 +60,8 @@ def _damage(path: str, error: BaseException) -> GradebookError:
 
 
 def _refusing_damage(start: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Wrap an app's `start`, so that it first checks the gradebook."""
+
     def checked_start(app: Any) -> None:
         refuse_damaged(app.coursedir.db_url)
         start(app)

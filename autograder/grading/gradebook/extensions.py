@@ -1,7 +1,8 @@
-"""More time for a student: granted before or after handing in, kept with the course.
+"""Extensions of deadlines, granted before or after handing in, stored with the course.
 
-nbgrader keeps an extension in the row of a submission, which is not there before
-somebody has handed in; so it is kept here, and written there whenever one is recorded.
+nbgrader stores an extension in the row of a submission, which does not exist before the
+student has handed in. So extensions are stored here, and copied to that row whenever a
+submission is recorded.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def granted(root: Path, assignment: str) -> Mapping[str, datetime.timedelta]:
 
 
 def grant(root: Path, assignment: str, student: str, extra: datetime.timedelta) -> None:
-    """Give a student ``extra`` time after the deadline, in place of any before.
+    """Give a student ``extra`` time after the deadline, replacing any earlier one.
 
     It counts when the submission is graded next.
 

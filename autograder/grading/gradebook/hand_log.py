@@ -1,4 +1,4 @@
-"""Who gave points by hand: a table in the gradebook, written with the points.
+"""A log of points by hand: a table in the gradebook, written together with the points.
 
 Whatever sets them (the formgrader, `autograder written`, a script) sets attributes of
 nbgrader's rows; each commit that changes some adds an entry for each answer.
@@ -23,9 +23,9 @@ from autograder.course.access import account_name
 from autograder.course.printable import printable
 from autograder.grading.gradebook.book import cell_name, of_assignment
 
-WHY = "why points by hand change"  # in a session's info, if no person changes them
+WHY = "why points by hand change"  # a key of a session's info, set if no person does
 _PENDING = "points by hand that were changed"
-_LONGEST = 80  # letters of a person's name
+_MAX_CHARACTERS = 80  # characters of a person's name
 _TABLE = sql.Table(
     "autograder_hand_log", sql.MetaData(),
     sql.Column("number", sql.Integer, primary_key=True),
@@ -37,14 +37,15 @@ _TABLE = sql.Table(
 
 @dataclass(frozen=True)
 class HandEntry:
-    """A change of an answer's points, or of the comment on it, by a person.
+    """A change to an answer's points, or to the comment on it, by a person.
 
     Attributes:
-        number: entries are numbered in their order.
+        number: counts the entries in their order.
         time: in UTC.
-        before: the points in all, None for none yet; ``after``: those then.
-        by_hand: what of those a person gave.
-        why: "" or what changed them in place of a person.
+        before: the total points before the change, None for none yet.
+        after: the total points after it.
+        by_hand: the part of these that a person gave.
+        why: the cause, if it was not a person; else "".
     """
 
     number: int
@@ -61,20 +62,20 @@ class HandEntry:
 
 
 def install() -> None:
-    """Have all sessions of this process keep the log. Doing it twice is harmless."""
+    """Make all sessions of this process keep the log. Doing it twice is harmless."""
     if event.contains(Session, "before_commit", _write):
         return
     columns = (
         api.Grade.manual_score, api.Grade.extra_credit, api.Comment.manual_comment
     )  # fmt: skip
-    for column in columns:  # with the value before, which is loaded if it has to be
+    for column in columns:  # with the old value, which is loaded if needed
         event.listen(column, "set", _note, active_history=True)
     event.listen(Session, "before_commit", _write)
     event.listen(Session, "after_soft_rollback", _forget)
 
 
 def read(book: api.Gradebook, unit: str, after: int = 0) -> list[HandEntry]:
-    """The entries of an assignment, the oldest first, from a number on."""
+    """The entries of an assignment after a number, the oldest first."""
     if not sql.inspect(book.engine).has_table(_TABLE.name):
         return []
     columns = _TABLE.c
@@ -113,6 +114,7 @@ def _note(row: Any, _: object, before: object, event_: Any) -> None:
 
 
 def _forget(session: Session, _: object) -> None:
+    """Discard the changes of a transaction that is rolled back."""
     session.info.pop(_PENDING, None)
 
 
@@ -164,12 +166,13 @@ def _entries(
 def _total(
     automatic: float | None, manual_score: float | None, extra_credit: float | None
 ) -> float | None:
+    """The total points of an answer; None for none yet."""
     score = automatic if manual_score is None else manual_score
     return None if score is None else score + (extra_credit or 0.0)
 
 
 def whoever() -> str:
-    """Who works here: ``AUTOGRADER_USER``, JupyterHub's user, or the account."""
+    """The current user: ``AUTOGRADER_USER``, JupyterHub's user, or the account."""
     names = (os.environ.get(n, "") for n in ("AUTOGRADER_USER", "JUPYTERHUB_USER"))
     name = next(filter(None, names), "") or account_name(os.getuid())
-    return printable(name)[:_LONGEST]
+    return printable(name)[:_MAX_CHARACTERS]

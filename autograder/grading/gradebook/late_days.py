@@ -1,7 +1,7 @@
-"""A budget of late days over the term: what of it a student has spent.
+"""A budget of late days for the term, and how much of it a student has spent.
 
-Units spend it in the order of their deadlines, each day begun one day. What a unit is
-late beyond the budget is what the late policy sees.
+Units spend it in the order of their deadlines, and each day that has begun counts as
+one. The late policy sees only the lateness that exceeds the budget.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ class Balance:
         return self.budget - sum(self.spent.values())
 
     def free_for(self, unit: str) -> float:
-        """The seconds by which a unit may be late and cost nothing."""
+        """The seconds by which a unit may be late without a penalty."""
         return self.spent.get(unit, 0) * DAY
 
 
 def late_days(seconds: float) -> int:
-    """Days late, each begun one counted."""
+    """The number of days late, where each day that has begun counts."""
     return math.ceil(seconds / DAY)
 
 
 def balances(book: api.Gradebook, budget: int, student: str = "") -> dict[str, Balance]:
-    """Balance each student's late days over all units; ``student``: only theirs."""
+    """Balance late days over all units, for all students who were late, or for one."""
     rows = book.db.query(api.SubmittedAssignment)
     if student:
         rows = rows.filter(api.SubmittedAssignment.student_id == student)

@@ -1,7 +1,7 @@
-"""Results that were graded with other points than the unit has now.
+"""Detect results that were graded with other points than the unit has now.
 
 Between a build that changes points and the run that applies it, source, gradebook and
-graded notebooks disagree. No page and no export mixes them.
+graded notebooks disagree. Pages and exports refuse such a mixture.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from autograder.grading.gradebook.book import cell_name
 
 
 def points_in(unit: str, name: str, notebook: Mapping[str, Any]) -> dict[str, float]:
-    """The points of the graded cells of a notebook, by what an exercise is called."""
+    """The points of a notebook's graded cells, by name of the exercise."""
     marks = [cell["metadata"].get("nbgrader", {}) for cell in notebook["cells"]]
     return {
         cell_name(unit, name, mark["grade_id"]): float(mark["points"])
@@ -51,10 +51,10 @@ def points_of_book(book: api.Gradebook, unit: str) -> dict[str, float]:
 def refuse_mixture(
     unit: str, student: str, now: Mapping[str, float], graded: Mapping[str, float]
 ) -> None:
-    """See that a result, if there is one, has the points of today.
+    """Check that a result, if there is one, was graded with the current points.
 
     Raises:
-        CourseError: it has not.
+        CourseError: it was not.
     """
     if graded and dict(graded) != dict(now):
         number = unit.partition("_")[0]

@@ -1,4 +1,4 @@
-"""Write one submission to the gradebook as a whole, or nothing of it."""
+"""Write one submission to the gradebook, completely or not at all."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ NEW_ANSWER = "new answer"  # why points by hand are gone
 
 @dataclass(frozen=True)
 class Recorder:
-    """nbgrader's preprocessors that record, and what they need.
+    """Runs nbgrader's preprocessors that record results in the gradebook.
 
     Attributes:
         stages: the preprocessors, in their order.
-        create: whether students who are not known may be entered.
+        create: whether unknown students are added to the gradebook.
     """
 
     stages: Stages
@@ -43,10 +43,10 @@ class Recorder:
     def run(
         self, book: Gradebook, notebook: NotebookNode, resources: dict[str, Any]
     ) -> None:
-        """Run them on a notebook, within the book's transaction.
+        """Run the preprocessors on a notebook, within the book's transaction.
 
         Args:
-            resources: whose it is, as nbgrader wants to know it.
+            resources: identify the submission, in nbgrader's format.
         """
         resources["nbgrader"]["db_url"] = self.db_url
         with sharing(book, self.stages):
@@ -57,16 +57,17 @@ class Recorder:
         stamp: datetime.datetime | None, extra: datetime.timedelta | None,
         before: NotebookNode | None = None, tell: Callable[[str], None] = print,
     ) -> ScoresByCell:  # fmt: skip
-        """Record a graded notebook in one transaction; the scores as they are then.
+        """Record a graded notebook in one transaction; return the resulting scores.
 
         Args:
             stamp: when it was handed in.
             extra: the time beyond the due date that its student was given.
-            before: what was graded the last time.
-            tell: takes a line for each answer whose points by hand are gone.
+            before: the notebook that was graded the last time.
+            tell: is called with a line for each answer whose points by hand are
+                withdrawn.
 
         Raises:
-            GradingInfrastructureError: a verdict is not its cell's.
+            GradingInfrastructureError: a verdict does not belong to its cell.
         """
         names, refused = (task.student, task.assignment), graded.metadata.refused
         place = task.notebook, task.assignment, task.student
@@ -93,7 +94,7 @@ class Recorder:
 
 
 def answers(notebook: NotebookNode) -> dict[str, str]:
-    """What is written for a person to grade, by grade id."""
+    """The answers that a person grades, by grade id."""
     written = (c for c in notebook.cells if is_grade(c) and is_solution(c))
     return {cell.metadata.nbgrader.grade_id: cell.source for cell in written}
 
@@ -106,10 +107,10 @@ def _withdraw_points(
     A person gave these points for the earlier answer. The new one waits for a person
     again, unless it is empty: then it has no points.
     """
-    read = answers(before)
+    graded_answers = answers(before)
     for name, text in answers(after).items():
         points = grades[name].manual_score if name in grades else None
-        if points is not None and read.get(name, text) != text:
+        if points is not None and graded_answers.get(name, text) != text:
             grades[name].manual_score = None
             grades[name].needs_manual_grade = grades[name].auto_score is None
             yield name, points

@@ -1,7 +1,8 @@
-"""An assignment enters the gradebook by itself: nothing to run before ``autograde``.
+"""Add an assignment to the gradebook, so that nothing must run before ``autograde``.
 
-``nbgrader generate_assignment`` writes a release and tells the gradebook of it. Where
-the release already exists (a clone of the course has it), only the second is missing.
+``nbgrader generate_assignment`` writes a release and adds it to the gradebook. Where
+the release already exists (a clone of the course has it), only the second step is
+missing.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ Notebooks = Mapping[str, tuple[str, str]]
 def register(
     book: Gradebook, assignment: str, notebooks: Notebooks, config: Config
 ) -> bool:
-    """Tell the gradebook of an assignment whose notebooks it has not met yet.
+    """Add an assignment to the gradebook, unless that already has its notebooks.
 
-    What it knows stays as it is: a due date, and an assignment that was generated.
+    Existing entries stay as they are, such as a due date.
 
     Returns:
-        Whether anything was entered.
+        Whether anything was added.
 
     Raises:
-        CourseError: the release is not what nbgrader makes of the source today.
+        CourseError: the release is not what nbgrader makes of the source now.
     """
     try:
         registered = book.find_assignment(assignment)
@@ -63,7 +64,7 @@ def register(
 
 
 def _graded(notebook: NotebookNode) -> list[tuple[str, Mapping[str, Any]]]:
-    """The cells that nbgrader knows: their text, and what it noted of them."""
+    """The cells that nbgrader knows, each as its text and nbgrader's metadata."""
     return [
         (cell.source, cell.metadata["nbgrader"])
         for cell in notebook.cells

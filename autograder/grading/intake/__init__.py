@@ -1,9 +1,9 @@
-"""From what a student handed in to the notebook that is graded.
+"""Turn what a student handed in into the notebook that is graded.
 
 Nothing here runs student code, follows a link or writes a file. ``take`` reads a
 submission's folder, ``find_notebook`` picks the unit's notebook by its content,
-``rebuild`` lays the student's answers into the course's own notebook, and
-``handed_in`` tells when it came. ``Repair``s say what had to be put right.
+``rebuild`` puts the student's answers into the course's own notebook, and
+``handed_in`` finds the time of the hand-in. ``Repair``s describe what was corrected.
 """
 
 from autograder.grading.intake.building import rebuild, without_installs

@@ -1,7 +1,6 @@
 """Cells in which a student asks to look at a grade again: "Regrade 2.3: my reason".
 
-A student who only asks hands in the same work. It does not take the place of the
-earlier hand-in, whose time counts.
+A hand-in that only adds such cells does not replace the earlier one, whose time counts.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from autograder.grading.intake.reading import StudentCell, read
 _APPEAL = re.compile(
     r"\A[\s*_#>]*+regrade\s+([\w.-]{1,80}?)[\s*_]*:[\s*_]*(\S.*)", re.I | re.S
 )
-_LONGEST = 2000  # letters of a reason
+_MAX_CHARACTERS = 2000  # characters of a reason
 Cells = tuple[tuple[str, str], ...]
 
 
 def read_appeals(folder: Path) -> dict[str, str]:
-    """The reasons in the notebooks of a hand-in, by what the student calls an exercise.
+    """The reasons of the appeals in a hand-in, by the exercise's name in the appeal.
 
-    The first cell about an exercise counts. What cannot be read asks nothing.
+    The first cell about an exercise counts. Unreadable files contain no appeals.
     """
     try:
         return _find_appeals(take(folder).files)
@@ -34,7 +33,7 @@ def read_appeals(folder: Path) -> dict[str, str]:
 
 
 def only_appeals(earlier: Path, new: Path) -> bool:
-    """Whether a new hand-in is the earlier one with appeals in it."""
+    """Whether a new hand-in differs from the earlier one in appeals only."""
     try:
         new_files = take(new).files
         if not _find_appeals(new_files):
@@ -45,15 +44,16 @@ def only_appeals(earlier: Path, new: Path) -> bool:
 
 
 def _find_appeals(files: Mapping[str, File]) -> dict[str, str]:
+    """Find the reasons of appeals, by the exercise's name in the appeal."""
     appeals: dict[str, str] = {}
     for cell in (cell for cells in _notebooks(files) for cell in cells):
         if match := _APPEAL.match(cell.source):
-            appeals.setdefault(match[1], match[2].strip()[:_LONGEST])
+            appeals.setdefault(match[1], match[2].strip()[:_MAX_CHARACTERS])
     return appeals
 
 
 def _work(files: Mapping[str, File]) -> tuple[list[Cells], dict[str, bytes]]:
-    """What is graded of a hand-in: cells without appeals, and the other files."""
+    """The graded parts of a hand-in: cells that are no appeals, and the other files."""
     notebooks = [
         tuple(
             (cell.kind, cell.source)
@@ -71,6 +71,7 @@ def _work(files: Mapping[str, File]) -> tuple[list[Cells], dict[str, bytes]]:
 
 
 def _notebooks(files: Mapping[str, File]) -> Iterator[tuple[StudentCell, ...]]:
+    """Yield each notebook's cells; for an unreadable one, a cell with its digest."""
     for path, file in files.items():
         if path.endswith(".ipynb"):
             try:

@@ -1,4 +1,4 @@
-"""The course's own notebook with the student's answers in it."""
+"""Put the student's answers into the course's own notebook."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def rebuild(
     submission: bytes | None,
     limits: SizeLimits = DEFAULTS,
 ) -> tuple[NotebookNode, tuple[Repair, ...]]:
-    """The notebook that is graded: the course's, with the student's answers.
+    """Build the notebook that is graded: the course's, with the student's answers.
 
     Tests, texts, ids, metadata and the order of cells are the source's; answers come
-    from the submission, and the student's own cells stand behind the same neighbour
-    as before. An exercise without an answer holds the release's stub. Outputs and all
-    metadata of the student's are dropped.
+    from the submission, and each of the student's own cells follows the same cell of
+    the course as before. An exercise without an answer holds the release's stub. The
+    student's outputs and metadata are dropped.
 
     Args:
         source: the instructor's notebook, with hidden tests.
@@ -50,8 +50,8 @@ def rebuild(
     )
     match = Match(slots, student_notebook.cells)
     builder = _Builder(match, limits)
-    # Not by `new_notebook`, which would look at the course's cells by the schema; the
-    # student's own are looked at when they are made.
+    # Not by `new_notebook`, which would validate the course's cells against the schema;
+    # the student's own are validated when they are made.
     keys = source.metadata.keys() & {"kernelspec", "language_info"}
     metadata = {key: source.metadata[key] for key in sorted(keys)}
     notebook = NotebookNode(
@@ -67,6 +67,7 @@ def rebuild(
 
 
 def _about_whole(student_notebook: StudentNotebook) -> Iterator[Repair]:
+    """Yield repairs that concern the notebook as a whole."""
     if student_notebook.language and "python" not in student_notebook.language:
         yield Repair("kernel", "The notebook's kernel was set back to Python.")
     if student_notebook.personal:
@@ -74,7 +75,7 @@ def _about_whole(student_notebook: StudentNotebook) -> Iterator[Repair]:
 
 
 class _Builder:
-    """Puts the cells of one notebook together, and notes what it had to put right."""
+    """Builds the cells of one notebook, and records what it had to correct."""
 
     def __init__(self, match: Match, limits: SizeLimits):
         self.match, self.limits = match, limits
@@ -82,6 +83,7 @@ class _Builder:
         self.own_count = 0
 
     def cells(self) -> list[NotebookNode]:
+        """Build all cells of the notebook, in order, and record the repairs."""
         answers = {n: self._answer(n) for n in self._answer_slots()}
         extras = self._extras({cell for cell in answers.values() if cell is not None})
         built = [self._own_cell(cell) for cell in extras.get(-1, [])]
@@ -98,7 +100,7 @@ class _Builder:
         return [n for n, slot in enumerate(self.match.slots) if slot.is_answer]
 
     def _answer(self, n: int) -> int | None:
-        """The number of the cell that answers an exercise; None if it has no cell."""
+        """The index of the cell that answers an exercise; None if it has no cell."""
         cells = self.match.of(n)
         filled = [cell for cell in self.match.filled(n) if not self._too_long(cell)]
         targets = self.match.slots[n].targets
@@ -113,6 +115,7 @@ class _Builder:
         return len(self._text(cell)) > self.limits.cell_characters
 
     def _course_cell(self, slot: Slot, answer: int | None) -> NotebookNode:
+        """A cell of the course, filled with the student's answer if there is one."""
         cell: NotebookNode = nbformat.from_dict(slot.source)
         cell.metadata.pop("autograder", None)
         if cell.cell_type == "code":
@@ -120,13 +123,14 @@ class _Builder:
         if slot.is_answer:
             cell.source = slot.release.source
         if slot.grade_id:
-            # The checksum is the stub's: by it nbgrader tells an unchanged answer.
+            # The checksum of the stub, so that nbgrader recognises an unchanged answer.
             cell.metadata["nbgrader"]["checksum"] = compute_checksum(cell)
         if answer is not None and not self._too_long(answer):
             self._fill(cell, answer, slot)
         return cell
 
     def _fill(self, cell: NotebookNode, answer: int, slot: Slot) -> None:
+        """Put the student's answer into a cell, unless it is still the stub."""
         if not self.match.is_filled(answer):
             return
         student_cell = self.match.cells[answer]
@@ -139,7 +143,7 @@ class _Builder:
             self._note("cell type", f"Your answer {slot.name} is code again.")
 
     def _extras(self, answers: set[int]) -> dict[int, list[int]]:
-        """The student's own cells, by the slot that they stand behind."""
+        """The student's own cells, by the slot that they follow."""
         in_place, anchor = self.match.in_place(), -1
         extras: dict[int, list[int]] = {}
         for number in range(len(self.match.cells)):
@@ -151,6 +155,7 @@ class _Builder:
         return extras
 
     def _is_kept(self, number: int, slot: int | None) -> bool:
+        """Whether a cell that is no answer is kept as one of the student's own."""
         cell = self.match.cells[number]
         if not cell.source.strip() or _is_badge(cell):
             return False
@@ -163,7 +168,7 @@ class _Builder:
 
     def _is_kept_copy(self, number: int, slot: Slot) -> bool:
         """Whether a cell that belongs to a slot, but does not fill it, is kept."""
-        if slot.release.get("id") in GENERATED:  # a kit's has its own version
+        if slot.release.get("id") in GENERATED:  # each kit has its own
             return False
         cell, slot_index = self.match.cells[number], self.match.slot_of[number]
         changed = not same_text(cell.source, slot.release.source)
@@ -183,6 +188,7 @@ class _Builder:
     def _is_kept_answer(
         self, cell: StudentCell, slot: Slot, changed: bool, slot_index: int
     ) -> bool:
+        """Whether a further cell of an answer is kept: it must define other names."""
         if changed and not defined(cell.source) & slot.targets:
             self._note("copy kept", f"A second cell of {slot.name} was kept as yours.")
             return True
@@ -191,6 +197,7 @@ class _Builder:
         return False
 
     def _own_cell(self, number: int) -> NotebookNode:
+        """A new cell with the content of one of the student's own cells."""
         cell = self.match.cells[number]
         self.own_count += 1
         if cell.kind == "code":
@@ -208,6 +215,7 @@ class _Builder:
         return built
 
     def _without_installs(self, code: str, place: str) -> str:
+        """Disable lines that need Colab or a network, and record which."""
         code, lines = without_installs(code)
         if lines:
             message = f"Not run while grading, in {place}: {join_names(lines)}."
@@ -215,6 +223,7 @@ class _Builder:
         return code
 
     def _about_tests(self) -> None:
+        """Record which checks were deleted, changed or copied."""
         if not self.match.cells:
             return
         tests = [n for n, slot in enumerate(self.match.slots) if slot.is_test]
@@ -232,6 +241,7 @@ class _Builder:
                 self._note("copy ignored", message)
 
     def _about_answers(self) -> None:
+        """Record which answers were restored, found elsewhere, missing or too long."""
         slots = self.match.slots
         if self.match.restored:
             names = [slots[n].name for n in sorted(set(self.match.restored))]
@@ -249,13 +259,14 @@ class _Builder:
                 self._note("cell left out", f"Your answer {slots[n].name} is too long.")
 
     def _note(self, kind: str, message: str) -> None:
+        """Record a repair, unless it has been recorded already."""
         repair = Repair(kind, message)
         if repair not in self.repairs:
             self.repairs.append(repair)
 
 
 def _is_badge(cell: StudentCell) -> bool:
-    """Whether Colab put this cell on top when it saved to GitHub."""
+    """Whether this is the badge that Colab adds when it saves to GitHub."""
     return "view-in-github" in cell.ids or cell.source.startswith(
         '<a href="https://colab.research.google.com/github'
     )
@@ -276,9 +287,9 @@ _INSTALL = re.compile(
 
 
 def without_installs(code: str) -> tuple[str, list[str]]:
-    """Code with the lines that need Colab or a network made harmless, and those lines.
+    """Disable lines that need Colab or a network; return the new code and the lines.
 
-    Each becomes ``pass`` with a comment, so that a block around it stays whole.
+    Each becomes ``pass`` with a comment, so that the block around it remains valid.
     """
     lines, removed, indent = [], [], ""
     open_brackets, continued = 0, False

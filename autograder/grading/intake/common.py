@@ -1,4 +1,4 @@
-"""What all of intake speaks of: refusals, repairs and limits."""
+"""Types that all of intake uses: refusals, repairs and limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autograder.course.errors import CourseError
 from autograder.course.printable import printable
 
 STAMP, SECRET = "timestamp.txt", "submission_secret.txt"
-OF_NBGRADER = (STAMP, SECRET)  # beside a submission; students write none
+OF_NBGRADER = (STAMP, SECRET)  # beside a submission; not written by students
 
 
 class RefusedError(Exception):
@@ -18,7 +18,7 @@ class RefusedError(Exception):
 
 
 class UnreadableError(CourseError):
-    """What was handed in is closed to this account: no fault of the student's."""
+    """This account may not read what was handed in: no fault of the student's."""
 
     def __init__(self, path: Path | str, error: OSError):
         super().__init__(f"{path}: {error.strerror}; see to its owner and its mode")
@@ -26,7 +26,7 @@ class UnreadableError(CourseError):
 
 @dataclass(frozen=True)
 class Repair:
-    """Something that was put right: ``kind`` for counting, ``says`` for reading."""
+    """Something that was corrected: ``kind`` for counting, ``says`` for reading."""
 
     kind: str
     says: str
@@ -34,10 +34,10 @@ class Repair:
 
 @dataclass(frozen=True)
 class SizeLimits:
-    """How much of a submission is taken; sizes in bytes unless they say otherwise.
+    """Limits on the size of a submission, in bytes unless their names say otherwise.
 
-    ``saved`` is for notebooks with the outputs that they were saved with: those above
-    ``notebook`` are read without them, and what is left counts.
+    ``saved`` limits notebook files with their saved outputs. Those above ``notebook``
+    are read without outputs, and are then limited to ``notebook``.
     """
 
     file: int = 32 << 20
@@ -52,7 +52,7 @@ class SizeLimits:
 
 
 DEFAULTS = SizeLimits()
-_FEW = 3  # repairs of a kind that a student reads
+_MAX_ALIKE = 3  # repairs of a kind that a student reads
 
 
 def join_names(names: Sequence[object], most: int = 3) -> str:
@@ -74,8 +74,8 @@ def limit_repairs(repairs: Iterable[Repair]) -> tuple[Repair, ...]:
         kinds.setdefault(repair.kind, []).append(repair)
     limited: list[Repair] = []
     for kind, group in kinds.items():
-        limited += group[:_FEW]
-        if (omitted := len(group) - _FEW) > 0:
+        limited += group[:_MAX_ALIKE]
+        if (omitted := len(group) - _MAX_ALIKE) > 0:
             limited.append(Repair(kind, f"And {omitted:,} more like this."))
     return tuple(limited)
 

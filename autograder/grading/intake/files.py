@@ -1,4 +1,4 @@
-"""Reading the folder that a student handed in, whatever lies in it."""
+"""Read the folder that a student handed in, whatever it contains."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from autograder.grading.intake.slimming import OUTPUTS, describe_slimming, read_
 
 @dataclass(frozen=True)
 class File:
-    """A regular file of a submission: what it holds and when it was last changed."""
+    """A regular file of a submission: its content and the time of its last change."""
 
     data: bytes
     time: float = 0.0
@@ -34,7 +34,7 @@ class File:
 
 @dataclass(frozen=True)
 class Taken:
-    """What was taken of a folder: its files by relative path, and what was left out.
+    """What was read from a folder: its files by relative path, and what was left out.
 
     ``without`` says why no notebook was taken, if there were some but none could be
     read.
@@ -45,7 +45,7 @@ class Taken:
     without: str = ""
 
 
-SEEN = 100_000  # names that are looked at, to find the notebooks among them
+SEEN = 100_000  # directory entries that are examined, to find the notebooks
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -55,20 +55,20 @@ def take(
     """Read the regular files of a submission's folder.
 
     Links, FIFOs, sockets, devices and too large files are left out and reported.
-    The file with a student's own progress decides nothing, and is skipped silently.
-    Notebooks come first, so that no heap of other files can crowd them out. What a name
-    has that is not plain text (a mark for writing from the right, a letter in another
-    encoding) is "_" in it.
+    The file with a student's own progress has no effect, and is skipped silently.
+    Notebooks come first, so that other files, however many, cannot crowd them out.
+    Characters of a name that are not printable (a right-to-left mark, a byte in a
+    different encoding) become "_".
 
     Args:
         ignore: file name patterns to skip silently (``CourseDirectory.ignore``).
 
     Raises:
-        RefusedError: the folder itself is a link, no folder, or unreadable.
-        UnreadableError: something in it is closed to us.
+        RefusedError: the folder itself is a link, not a folder, or unreadable.
+        UnreadableError: this account may not read something in it.
     """
     left_out: dict[str, list[str]] = {}
-    names = _plainly(_walk(folder, limits, ignore, left_out), left_out)
+    names = _printable(_walk(folder, limits, ignore, left_out), left_out)
     paths = sorted(names, key=first)
     if len(paths) > limits.files:
         crowd = left_out.setdefault("are too many files", [])
@@ -96,8 +96,8 @@ def take(
     return Taken(files, tuple(repairs), without)
 
 
-def _plainly(paths: Iterable[str], left_out: dict[str, list[str]]) -> dict[str, str]:
-    """Each path by its name in plain text; of two in one place, the plain one."""
+def _printable(paths: Iterable[str], left_out: dict[str, list[str]]) -> dict[str, str]:
+    """The paths by their printable form; the printable path wins a conflict."""
     names: dict[str, str] = {}
     folders: set[str] = set()
     for path in sorted(paths, key=lambda path: (not path.isprintable(), path)):
@@ -112,7 +112,10 @@ def _plainly(paths: Iterable[str], left_out: dict[str, list[str]]) -> dict[str, 
 
 
 def _read(path: Path, limits: SizeLimits, room: int) -> tuple[File, int]:
-    """A file within the limits; its size if it is a notebook without its outputs."""
+    """Read a file within the limits.
+
+    Also returns the size of a notebook whose outputs had to be left out, else 0.
+    """
     if not _is_notebook(path.name):
         message = f"is larger than {limits.file >> 20} MB"
         if room < limits.file:
@@ -133,7 +136,7 @@ def _walk(
     ignore: Sequence[str],
     left_out: dict[str, list[str]],
 ) -> Iterator[str]:
-    """Relative paths of what look like regular files; reasons go to ``left_out``."""
+    """Yield relative paths of regular files; add the others to ``left_out``."""
     if folder.is_symlink() or not folder.is_dir():
         raise RefusedError("the submission is not a folder")
     waiting, count = [""], 0
@@ -174,11 +177,12 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def first(name: str) -> tuple[bool, str]:
-    """The order in which files are taken: notebooks before the heap of others."""
+    """A sort key by which notebooks are taken before all other files."""
     return not _is_notebook(name), name
 
 
 def _objection(entry: os.DirEntry[str], path: str, limits: SizeLimits) -> str:
+    """The reason to leave out an entry; "" if there is none."""
     if len(path) > 1000:
         return "has a path that is too long"
     if entry.is_symlink():
@@ -192,8 +196,8 @@ def read_file(path: Path, most: int, message: str = "is too large") -> File:
     """Read a regular file of at most ``most`` bytes.
 
     Raises:
-        RefusedError: what it is instead, or that it is larger: ``message``.
-        UnreadableError: it is closed to us.
+        RefusedError: it is not a regular file, or too large (with ``message``).
+        UnreadableError: this account may not read it.
     """
     with open_file(path) as (file, status):
         data = b"" if status.st_size > most else file.read(most + 1)
@@ -209,7 +213,7 @@ def open_file(
     """Open a regular file, without following a link; raises what `read_file` does.
 
     Args:
-        folder: one that is open already, in which ``path`` is a name.
+        folder: the descriptor of an open folder, relative to which ``path`` is.
     """
     try:
         descriptor = os.open(path, _READ, dir_fd=folder)
@@ -218,7 +222,7 @@ def open_file(
     except OSError:
         raise RefusedError("cannot be read") from None
     status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode):  # Python opens no folder, nor closes it
+    if not stat.S_ISREG(status.st_mode):  # `open` would neither open nor close a folder
         os.close(descriptor)
         raise RefusedError("is not a regular file")
     with open(descriptor, "rb") as file:

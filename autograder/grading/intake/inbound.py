@@ -1,6 +1,7 @@
-"""The exchange's folders, which their students can change at any moment.
+"""Read the exchange's folders, which students can change at any moment.
 
-Nothing is read twice, no link is passed, and what is copied is what tells the time.
+Nothing is read twice, no link is followed, and the time of a hand-in is that of the
+files that are copied.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def last_change(folder: Path, ignore: Sequence[str]) -> datetime.datetime:
-    """When anything that counts was last changed, by the clock of its file system.
+    """The time when any entry that counts was last changed, by its file system's clock.
 
-    It is the inodes' time, which nobody can set; not that of the files' content. What
-    cannot be looked at is not copied, either.
+    This is the inode's change time, which nobody can set, unlike that of a file's
+    content. Entries that cannot be examined are not copied, either.
     """
     latest = folder.lstat().st_ctime
     with contextlib.suppress(OSError), _open_folder(folder) as descriptor:
@@ -46,10 +47,10 @@ def copy(
     """Copy the regular files of one owner.
 
     Returns:
-        What was left out, and why; and when what was copied was last changed.
+        What was left out, and why; and the time of the last change to what was copied.
 
     Raises:
-        OSError: it cannot be written as a whole.
+        OSError: the copy cannot be written completely.
     """
     limits, left_out, latest = SizeLimits(), [], 0.0
     room = limits.total
@@ -63,7 +64,7 @@ def copy(
             except (OSError, UnreadableError):
                 left_out.append((path, "it cannot be read"))
                 continue
-            if content is None:  # a folder is made for what is in it
+            if content is None:  # folders are made for their files
                 continue
             data, saved, changed = content
             (target / path).parent.mkdir(parents=True, exist_ok=True)
@@ -78,9 +79,9 @@ def copy(
 def _read(
     parent: int, name: str, owner: int | None, limits: SizeLimits, most: int
 ) -> tuple[bytes, int, float] | None:
-    """What a file holds, and when it was last changed; None for a folder.
+    """The content of a file, and the time of its last change; None for a folder.
 
-    Between them the size of a notebook that is read without its outputs, else 0.
+    Between these two is the size of a notebook that was read without outputs, else 0.
     """
     status = os.stat(name, dir_fd=parent, follow_symlinks=False)
     if stat.S_ISDIR(status.st_mode):
@@ -91,13 +92,14 @@ def _read(
         if owner is not None and status.st_uid != owner:
             raise RefusedError("is not the student's own file")
         data, saved = _within(file, name, status.st_size, limits, most)
-        # The time also if it was changed while we read.
+        # Looked up after reading, to include changes made meanwhile.
         return data, saved, os.fstat(file.fileno()).st_ctime
 
 
 def _within(
     file: IO[bytes], name: str, size: int, limits: SizeLimits, most: int
 ) -> tuple[bytes, int]:
+    """The content of a file, and the size of a notebook as for `_read`."""
     if size > limits.notebook and name.lower().endswith(".ipynb"):
         return read_slim(file, limits, most)
     if size > most:
@@ -106,7 +108,7 @@ def _within(
 
 
 def _counting(folder: int, ignore: Sequence[str]) -> Iterator[tuple[str, int, str]]:
-    """The entries of a submission that count: these are copied, and these tell when."""
+    """The entries of a submission that are copied, and whose change times count."""
     entries = _entries(folder, [*ignore, STAMP])
     return islice(entries, SizeLimits.files)
 
@@ -114,9 +116,9 @@ def _counting(folder: int, ignore: Sequence[str]) -> Iterator[tuple[str, int, st
 def _entries(
     folder: int, ignore: Sequence[str], path: str = ""
 ) -> Iterator[tuple[str, int, str]]:
-    """(path, open folder, name) of all below a folder, notebooks first; no link passed.
+    """Yield (path, open folder, name) of everything below a folder, notebooks first.
 
-    No deeper than a submission may be.
+    Links are not followed, and the depth is limited to that of a submission.
     """
     with os.scandir(folder) as scan:
         candidates = (entry.name for entry in islice(scan, SEEN))
@@ -129,7 +131,7 @@ def _entries(
         if entry_path.count("/") < SizeLimits.folders_deep:
             try:
                 inner = os.open(name, _FOLDER, dir_fd=folder)
-            except OSError:  # not a folder, or a closed one
+            except OSError:  # not a folder, or unreadable
                 continue
             try:
                 yield from _entries(inner, ignore, f"{entry_path}/")

@@ -1,6 +1,6 @@
-"""Changes that a notebook invites: values of its settings, and its demonstrations.
+"""Recognise changes that a notebook invites: to its settings and its demonstrations.
 
-They cannot change what an exercise needs, so nobody reads about them.
+They cannot change what an exercise needs, so they are not reported.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import ast
 def is_invited(changed: str, original: str) -> bool:
     """Whether a changed cell of the course only sets what the original sets, too.
 
-    Both may hold plain values and functions below ``@demo``, and nothing else.
+    Both may only assign literals to names, and define functions with ``@demo``.
     """
     ours, theirs = _sets(original), _sets(changed)
     return ours is not None and theirs is not None and theirs <= ours
@@ -21,13 +21,13 @@ def _sets(code: str) -> set[str] | None:
     """The names that a cell sets; None if it does anything else."""
     try:
         names = [_set_by(node) for node in ast.parse(code).body]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # a stranger's code
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # untrusted code
         return None
     return None if "" in names else set(names)
 
 
 def _set_by(node: ast.stmt) -> str:
-    """The name that a statement gives a plain value or a demonstration; "" if none."""
+    """The name to which a statement binds a literal or a demonstration; "" if none."""
     match node:
         case ast.FunctionDef(name=name, decorator_list=[ast.Name("demo")]):
             return name
@@ -37,6 +37,7 @@ def _set_by(node: ast.stmt) -> str:
 
 
 def _is_plain(value: ast.expr) -> bool:
+    """Whether an expression is a literal."""
     try:
         ast.literal_eval(value)
     except (ValueError, TypeError, RecursionError, MemoryError):

@@ -1,4 +1,4 @@
-"""Which of a student's cells is which cell of the course's notebook."""
+"""Match a student's cells to the cells of the course's notebook."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DEFINITION = re.compile(
     r"|^([A-Za-z_]\w*)[ \t]*(?::[^=\n]*)?=(?!=)",
     re.MULTILINE,
 )
-# What a notebook's first cells say of its kit: publisher, version, the modules' names.
+# Replacements that hide the kit's publisher, version and former module names.
 _KIT = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
@@ -66,13 +66,13 @@ class Slot:
         return bool(is_grade(self.source)) and not self.is_answer
 
     @property
-    def targets(self) -> set[str]:
+    def targets(self) -> set[str]:  # names that an answer should define
         code = self.release.cell_type == "code"
         return defined(self.release.source) if code else set()
 
 
 def slots_of(source: NotebookNode, release: NotebookNode) -> list[Slot]:
-    """The cells of the course's notebook, source and release beside each other."""
+    """Pair the cells of source and release; CourseError if they do not correspond."""
     slots = [Slot(*pair) for pair in zip(source.cells, release.cells, strict=False)]
     ids = [Slot(slot.release, slot.release).grade_id for slot in slots]
     is_aligned = len(source.cells) == len(release.cells)
@@ -89,7 +89,7 @@ def defined(code: str) -> set[str]:
 def _plain(text: str) -> str:
     """Text without what editors and kits change: blanks, publisher, order of imports.
 
-    Modules that were renamed are sorted in another order.
+    Imports are sorted, because renaming modules changes their order.
     """
     for pattern, replacement in _KIT:
         text = pattern.sub(replacement, text)
@@ -99,7 +99,7 @@ def _plain(text: str) -> str:
 
 
 def same_text(first: str, second: str) -> bool:
-    """Whether two cells differ in nothing but blanks, and who publishes the kit."""
+    """Whether two cells are equal, apart from what `_plain` removes."""
     return first == second or _plain(first) == _plain(second)
 
 
@@ -113,16 +113,16 @@ class Match:
         self.moved_in: list[int] = []  # answers found in cells of the student's own
         self._defined = [defined(cell.source) for cell in cells]
         self._by_grade_id()
-        self._by_id()
-        self._by_text()
-        self._by_definition()
+        self._by_id()  # the id of the cell
+        self._by_text()  # the text of a released cell
+        self._by_definition()  # answers in cells of the student's own
         self._by_place()
 
     def of(self, slot: int) -> list[int]:
         """The numbers of the cells of a slot, in the student's order."""
         return sorted(c for c, matched in self.slot_of.items() if matched == slot)
 
-    def is_filled(self, cell: int) -> bool:
+    def is_filled(self, cell: int) -> bool:  # is it more than the stub?
         stub = self.slots[self.slot_of[cell]].release.source
         text = self.cells[cell].source
         return bool(text.strip()) and not same_text(text, stub)
@@ -175,7 +175,7 @@ class Match:
                 self.moved_in.append(n)
 
     def _by_place(self) -> None:
-        """An answer without a mark, alone between the two neighbours it should have."""
+        """Match an answer by its position, if it is alone between its neighbours."""
         for n, slot in enumerate(self.slots):
             if slot.is_answer and not self.of(n):
                 kind = slot.source.cell_type
@@ -185,19 +185,19 @@ class Match:
                     self._restore(alike[0], n)
 
     def _gap(self, n: int) -> range:
-        """The cells between those of the slots before and behind; none if unknown."""
+        """The cells between those of the neighbouring slots; none if unknown."""
         before = [-1] if n == 0 else self.of(n - 1)
         last = n + 1 == len(self.slots)
         behind = [len(self.cells)] if last else self.of(n + 1)
         return range(before[-1] + 1, behind[0]) if before and behind else range(0)
 
-    def _restore(self, number: int, slot: int) -> None:
+    def _restore(self, number: int, slot: int) -> None:  # lacks its grade id
         self.slot_of[number] = slot
         if self.slots[slot].is_answer:
             self.restored.append(slot)
 
     def in_place(self) -> set[int]:
-        """The largest set of matched cells that stand in the course's order."""
+        """The largest set of matched cells that are in the course's order."""
         last_slots: list[int] = []  # smallest last slot of a run of each length
         last: list[int] = []  # the cell that ends it
         before: dict[int, int | None] = {}
@@ -283,7 +283,7 @@ def _looks_like_notebook(path: str, file: File) -> bool:
     return file.data[:64].lstrip().startswith(b"{") and b'"nbformat"' in file.data
 
 
-def _why_none(
+def _why_none(  # for the student
     candidates: Sequence[str],
     broken: Sequence[str],
     strange: Mapping[str, Collection[str]],

@@ -1,4 +1,4 @@
-"""To which other assignment a notebook belongs, by the grade ids of its cells."""
+"""Find the assignment to which a notebook belongs, by the grade ids of its cells."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ def grade_ids(root: Path) -> GradeIds:
 
 @functools.lru_cache
 def _grade_ids(path: Path, _changed: int) -> frozenset[str]:
+    """The grade ids in a notebook file; cached until the file changes."""
     cells: list[dict[str, Any]] = json.loads(path.read_bytes())["cells"]
     marks = (cell["metadata"].get("nbgrader", {}) for cell in cells)
     return frozenset(str(mark["grade_id"]) for mark in marks if "grade_id" in mark)
 
 
 def owner(ids: Collection[str], assignments: GradeIds) -> str:
-    """Whose notebook has these grade ids, in words for its student; "" for nobody's."""
+    """Describe the assignment with most of these ids in words; "" if none has any."""
     shared = {
         label: len({*ids} & {*assignment_ids})
         for label, assignment_ids in assignments.items()

@@ -1,4 +1,4 @@
-"""A notebook as cells, from bytes that may be anything."""
+"""Read a notebook's cells from untrusted bytes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from autograder.grading.intake.common import DEFAULTS, RefusedError, SizeLimits
 
-Json = dict[str, Any]  # an object of a file that may hold anything
+Json = dict[str, Any]  # a JSON object from an untrusted file
 
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _PARTS = 4 << 20  # lists and objects of a notebook; twice as many commas
@@ -20,7 +20,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
 
 @dataclass(frozen=True)
 class StudentCell:
-    """A student's cell, as far as it is read: all else of the file is dropped."""
+    """The parts of a student's cell that are read; all else in the file is dropped."""
 
     kind: str
     source: str
@@ -35,7 +35,7 @@ class StudentNotebook:
 
     Attributes:
         personal: whether Colab put a name into it.
-        is_cut: whether the file ends, or is damaged, behind these cells.
+        is_cut: whether the file ends, or is damaged, after these cells.
     """
 
     cells: tuple[StudentCell, ...]
@@ -73,7 +73,7 @@ def read(data: bytes, limits: SizeLimits = DEFAULTS) -> StudentNotebook:
 
 
 def _json(data: bytes, limits: SizeLimits) -> tuple[Json, bool]:
-    """A notebook as its file says it, and whether the file is cut off."""
+    """Parse a notebook's JSON; also return whether the file is cut off."""
     if len(data) > limits.notebook:
         raise RefusedError(f"it is larger than {limits.notebook >> 20} MB")
     if not data.strip():
@@ -92,14 +92,14 @@ def _json(data: bytes, limits: SizeLimits) -> tuple[Json, bool]:
         raise RefusedError("it is damaged or incomplete") from None
 
 
-# Python refuses to read an integer of thousands of digits; none matters here.
+# Python refuses to parse integers of thousands of digits; their value is not used.
 _DECODER = json.JSONDecoder(parse_int=lambda digits: int(digits[:18]))
 _CELLS = re.compile(r'(?<!\\)"cells"\s*:\s*\[')
 _BETWEEN = re.compile(r"[\s,]*")
 
 
 def _whole_cells(text: str) -> list[Json]:
-    """The cells of a notebook before the place where its file is damaged."""
+    """The complete cells of a notebook, before the point where its file is damaged."""
     cells: list[Json] = []
     start = _CELLS.search(text)
     at = start.end() if start else len(text)
@@ -111,9 +111,9 @@ def _whole_cells(text: str) -> list[Json]:
 
 
 def refuse_many_parts(data: bytes) -> None:
-    """See that reading takes no more than some hundred megabytes.
+    """Check that parsing takes at most some hundred megabytes.
 
-    A list is 64 bytes in memory and may be two in the file, a text ends at a comma.
+    A list is 64 bytes in memory and may be two in the file; commas separate the texts.
 
     Raises:
         RefusedError: it holds too many lists, objects or texts.
@@ -123,6 +123,7 @@ def refuse_many_parts(data: bytes) -> None:
 
 
 def _raw_cells(document: Json) -> list[Any] | None:
+    """The cells of a notebook, also of nbformat 3; None if it has no list of cells."""
     cells = document.get("cells")
     if not isinstance(cells, list) and isinstance(document.get("worksheets"), list):
         sheets = [_dict(sheet).get("cells") for sheet in document["worksheets"]]
@@ -131,6 +132,7 @@ def _raw_cells(document: Json) -> list[Any] | None:
 
 
 def _cell(raw: object) -> StudentCell | None:
+    """Read one cell, of any format version; None if it is not a cell."""
     if not isinstance(raw, dict):
         return None
     metadata = _dict(raw.get("metadata"))
@@ -156,7 +158,7 @@ def _dict(value: object) -> Json:
 
 
 def _text(value: object) -> str:
-    """A string or a list of lines as text that can be written again."""
+    """A string, or a list of lines, as text that can be encoded in UTF-8."""
     if isinstance(value, list):
         value = "".join(line for line in value if isinstance(line, str))
     if not isinstance(value, str):
@@ -166,7 +168,7 @@ def _text(value: object) -> str:
 
 
 def _attachments(value: object) -> dict[str, dict[str, str]]:
-    """The pictures that were dropped into a text cell."""
+    """The pictures that are attached to a Markdown cell."""
     pictures = {}
     for name, bundle in _dict(value).items():
         for kind, data in _dict(bundle).items():
@@ -176,5 +178,6 @@ def _attachments(value: object) -> dict[str, dict[str, str]]:
 
 
 def _is_personal(raw: list[Any]) -> bool:
+    """Whether Colab stored a user's name in any cell."""
     metadata = (_dict(_dict(cell).get("metadata")) for cell in raw)
     return any(_dict(data.get("executionInfo")).get("user") for data in metadata)

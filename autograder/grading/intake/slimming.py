@@ -1,8 +1,8 @@
-"""A large notebook without its outputs, read in pieces: they are never in memory.
+"""Read a large notebook in pieces, so that its outputs are never in memory.
 
-What may be large in an honest notebook is what its cells have shown: ``outputs``, and
-the state of ``widgets``. Both are made empty on the way; all else is kept as it is, and
-whether it is a notebook is for others to say.
+What may be large in an honest notebook are its ``outputs`` and the state of
+``widgets``. Both are emptied while reading. All else is kept as it is, and whether it
+is a valid notebook is checked elsewhere.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ CLEAR = "Edit > Clear Outputs of All Cells, save, hand in again"
 
 _PIECE = 1 << 20  # bytes that are read at once
 _DROPPED = (b'"outputs"', b'"widgets"')
-_MOST_STEPS = 8 << 20  # marks that are looked at, one by one: some seconds
+_MOST_STEPS = 8 << 20  # marks that are examined one by one, which takes some seconds
 _STRING = rb'[^"\\]*+(?:\\.[^"\\]*+)*+'
 _IN_STRING = re.compile(_STRING, re.DOTALL)
 _MARK = re.compile(rb'["{}\[\]:,]')
-# Within a value that is dropped, no need to look at strings, and at most of the lists.
+# Inside a dropped value, strings and flat lists are skipped as a whole.
 _FLAT = rb'[^"{}\[\]]*+(?:"%s"[^"{}\[\]]*+)*+' % _STRING
 _LISTS = rb"%s(?:[{\[]%s[}\]]%s)*+" % (_FLAT, _FLAT, _FLAT)
 _UNIMPORTANT = re.compile(
@@ -30,10 +30,13 @@ _UNIMPORTANT = re.compile(
 
 
 def read_slim(file: IO[bytes], limits: SizeLimits, room: int) -> tuple[bytes, int]:
-    """A notebook, and what it had with its outputs if it is so large without them.
+    """Read a notebook, without its outputs if it is too large with them.
 
     Args:
-        room: bytes that it may have.
+        room: the maximum number of bytes to return.
+
+    Returns:
+        The notebook, and the size of its file if outputs were left out, else 0.
 
     Raises:
         RefusedError: it is larger than ``limits.saved``, or still too large.
@@ -67,12 +70,15 @@ class Slimmer:
         self.kept = bytearray()
         self._most, self._steps = most, 0
         self._in_string = self._escaped = False
-        self._start = 0  # of the last string, in what is kept
-        self._depth = -1  # within a value that is dropped; -1: within none
+        self._start = 0  # of the last string, in `kept`
+        self._depth = -1  # nesting inside a dropped value; -1 outside
 
     def take(self, piece: bytes) -> None:
-        """Scan the next piece. Raises RefusedError: it is too large, or has too many
-        parts."""
+        """Scan the next piece.
+
+        Raises:
+            RefusedError: the notebook is too large, or has too many parts.
+        """
         at = 0
         while at < len(piece):
             self._steps += 1
@@ -90,7 +96,7 @@ class Slimmer:
         return end + 1
 
     def _next(self, piece: bytes, start: int) -> int:
-        """Go to the next mark outside of strings, and beyond it."""
+        """Go past the next mark outside of strings; return the position after it."""
         at = start
         if self._depth > 0 and (passed := _UNIMPORTANT.match(piece, at)):
             at = passed.end()
@@ -117,6 +123,7 @@ class Slimmer:
         return end
 
     def _keep(self, part: bytes) -> None:
+        """Keep a part of the file, unless it belongs to a dropped value."""
         if self._depth < 0:
             self.kept += part
             if len(self.kept) > self._most:

@@ -1,4 +1,4 @@
-"""When a submission was handed in, as far as the collection tells."""
+"""Find out when a submission was handed in."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _STAMP = re.compile(
     r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)"
     r"(?: ?(Z|[+-]\d\d:?\d\d|[A-Za-z]+(?:[/_-][A-Za-z]+)*))?"
 )
-_SKEW = datetime.timedelta(minutes=5)  # the clocks of two honest machines may differ
+_SKEW = datetime.timedelta(minutes=5)  # the clocks of two machines may differ by this
 
 
 def handed_in(folder: Path) -> tuple[datetime.datetime | None, tuple[Repair, ...]]:
-    """When a submission was handed in (UTC, without zone), None if nobody wrote it.
+    """When a submission was handed in (UTC, without zone); None if this is unknown.
 
     The rule: ``timestamp.txt``, which nbgrader's collecting puts there, is believed if
     it is a plain time between the year 2000 and the collection. The collection is the
@@ -51,12 +51,12 @@ def handed_in(folder: Path) -> tuple[datetime.datetime | None, tuple[Repair, ...
 
 
 def in_utc(seconds: float) -> datetime.datetime:
-    """A time of the system's, in UTC without zone, as nbgrader has all of them."""
+    """Convert a system time to UTC without a zone, as nbgrader stores all times."""
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).replace(tzinfo=None)
 
 
 def parse_stamp(text: str) -> datetime.datetime | None:
-    """A time as nbgrader writes it, in UTC without zone; None if it is not one."""
+    """Parse a time that nbgrader wrote, into UTC without zone; None if invalid."""
     match = _STAMP.fullmatch(text)
     if not match:
         return None

@@ -1,1 +1,1 @@
-"""The judge, a process that knows the answers, and what is told of its verdicts."""
+"""The judge: a process that knows the answers, and how its verdicts are reported."""

@@ -1,7 +1,7 @@
-"""What was asked in a check and what came back, as texts: the evidence for a verdict.
+"""The evidence for a verdict: the inputs and answers of a check, as text.
 
-Tensors stay in the judge. What leaves it is text of a limited length, which a page can
-show as it is.
+Tensors stay in the judge. The texts that leave it have a limited length and contain
+only printable characters, so that a page can show them as they are.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from autograder.checks.forms import dtype_of
 from autograder.course.printable import printable
 from autograder.grading.judge.verdict import CaseEvidence, ResultComparison
 
-_LONGEST = 1500  # letters of a value
-_NUMBERS = 64  # of a tensor, before the middle is left out
+_MAX_CHARACTERS = 1500  # characters of a value
+_ENTRIES = 64  # entries of a tensor; of a larger one, the middle is left out
 
 
 def evidence_of(results: Sequence[CaseResult]) -> tuple[CaseEvidence, ...]:
@@ -35,6 +35,7 @@ def _case_evidence(result: CaseResult) -> CaseEvidence:
 
 
 def _comparison(finding: Finding) -> ResultComparison:
+    """Describe one expected result and the answer as texts."""
     answer = as_text(finding.actual)
     if finding.problem == RAISED:
         answer = "an error"
@@ -45,7 +46,7 @@ def _comparison(finding: Finding) -> ResultComparison:
 
 
 def as_text(value: Value | None) -> str:
-    """A tensor as its type, its shape and its numbers; a text as it is."""
+    """A value as text: a tensor as its dtype, shape and entries, a text as it is."""
     if value is None:
         return ""
     if isinstance(value, Other):
@@ -55,11 +56,12 @@ def as_text(value: Value | None) -> str:
     kind = dtype_of(value)
     plain = value.float() if value.dtype == torch.bfloat16 else value
     numbers = np.array2string(
-        plain.numpy(), precision=6, threshold=_NUMBERS, edgeitems=2, max_line_width=88
+        plain.numpy(), precision=6, threshold=_ENTRIES, edgeitems=2, max_line_width=88
     )
     return _clip(f"{kind}, shape {tuple(value.shape)}\n{numbers}")
 
 
 def _clip(text: str) -> str:
-    clipped = text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
+    """Limit the length of a text, and make each of its lines printable."""
+    clipped = text if len(text) <= _MAX_CHARACTERS else f"{text[:_MAX_CHARACTERS]} ..."
     return "\n".join(map(printable, clipped.splitlines()))

@@ -1,15 +1,15 @@
-"""One question to the judge process, as the grading process asks it.
+"""One question to the judge process, seen from the grading process.
 
-An exchange goes
+It sends the messages on the left, and receives those on the right:
 
-    prepare    exercise, submission, seeds   ->  prepared   it knows the exercise
-    ask        the sandbox's channel         ->  ready      its answers begin, and then
-                                                            now and then after that
-                                             ->  decided    the verdict, for good
+    prepare    exercise, submission, seeds   ->  prepared   the exercise is loaded
+    ask        the sandbox's channel         ->  ready      its answers begin; repeated
+                                                            as a sign of life
+                                             ->  decided    the final verdict
     over       (the cell has ended)          ->  named      the mistake, if looked for
 
-and every message of it carries the same id, exercise and submission. Nothing of what
-does not match, or comes too late, is used.
+Each message of an exchange carries the same id, exercise and submission. A message that
+does not match, or comes too late, is never used.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from autograder.grading.judge.verdict import CaseEvidence, RenderedVerdict, Verd
 from autograder.sandbox.ending import EndReason
 from autograder.sandbox.meter import Budget, Span
 
-_AFTERWARDS = Budget(cpu=5.0, clock=10.0)  # for a cell to end once it is decided
+_AFTERWARDS = Budget(cpu=5.0, clock=10.0)  # for the cell to end after its verdict
 
 
 @dataclass(frozen=True)
 class Seconds:
     """CPU time that a sandbox may take for one answer, and for all answers to a check.
 
-    Code that sleeps may take twice as long on the clock. The judge may work just as
-    long on what the sandbox asks it.
+    On the clock, the limits are twice as long, for code that sleeps. Answering the
+    questions of the sandbox may take the judge as much CPU time as ``check``.
     """
 
     answer: float = 20.0
@@ -44,14 +44,14 @@ class Seconds:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked about one check.
+    """What the judge is asked about one check.
 
     Attributes:
-        submission: whose check it is.
-        key: what its fresh inputs are drawn from, with the course's secret.
+        submission: identifies the submission.
+        key: seeds its fresh inputs, together with the course's secret.
         seconds: CPU time that answers may take.
-        replaced: exercises whose course version stands in place of the student's.
-        with_evidence: whether the verdict brings the evidence for it.
+        replaced: exercises for which the course's solution replaces the student's.
+        with_evidence: whether the verdict comes with its evidence.
     """
 
     exercise: str
@@ -63,23 +63,23 @@ class Question:
 
 
 class Exchange:
-    """One question to the judge, from the drawing of its cases to the verdict.
+    """One question to the judge, from preparing its cases to the verdict.
 
     Args:
-        names: what each message of it carries.
-        patience: how many seconds the judge may be silent when it may be its turn. What
-            the sandbox does is no sign of the judge: it may always do a little.
+        names: the fields that every message of the exchange carries.
+        patience: seconds for which the judge may be silent while its reply may be due.
+            Messages of the sandbox are no sign of life, as they could go on for ever.
 
     Attributes:
-        ready: the sandbox has begun to answer.
-        code: puts the course's version of the replaced exercises in place.
-        heard: when the judge has last said something.
-        verdict: once it is decided.
+        ready: whether the sandbox has begun to answer.
+        code: Python code that defines the course's version of the replaced exercises.
+        heard: the time when the judge was last heard, or asked.
+        verdict: the verdict, once it is decided.
         complete: whether the sandbox has answered all that it was asked.
-        hindered: whether an answer was late although the sandbox had CPU time left, on
-            a machine that kept it waiting.
-        took: seconds on its clock that the sandbox has taken for its answers, and CPU
-            time of the judge for what it has asked.
+        hindered: whether an answer was late although the sandbox had CPU time left,
+            because the machine was too busy.
+        took: the seconds that the sandbox took for its answers, plus the judge's CPU
+            time for answering the questions of the sandbox.
     """
 
     def __init__(self, line: Connection, names: Message, patience: float):
@@ -93,11 +93,11 @@ class Exchange:
 
     @property
     def finished(self) -> bool:
-        """Whether no message of this exchange is still to come."""
+        """Whether no more messages of this exchange are expected."""
         return not self._asked or bool(self.verdict and not self._goes_on)
 
     def prepare(self, **request: object) -> None:
-        """See that the judge is there, before the sandbox is asked anything."""
+        """Have the judge prepare the check, and await its reply."""
         self._asked = True
         self._send({"prepare": request})
         self.code = str(self._take("prepared")["code"])
@@ -110,7 +110,7 @@ class Exchange:
         self.heard = time.monotonic()
 
     def look(self) -> None:
-        """Take in what the judge has sent, without waiting for more."""
+        """Read the messages that the judge has sent, without waiting for more."""
         while not self.verdict and self._line.has_something():
             self._take("ready", "decided")
 
@@ -140,7 +140,7 @@ class Exchange:
         return span.over()
 
     def settle(self) -> RenderedVerdict:
-        """The verdict, now that the cell has ended and no answer comes any more."""
+        """Return the verdict, once the cell has ended and no more answers can come."""
         self.look()
         if not self.verdict:
             self._send({"over": True})
@@ -149,15 +149,16 @@ class Exchange:
         return self.verdict
 
     def await_mistake(self) -> RenderedVerdict:
-        """Wait for the verdict that names the mistake, if it comes in time."""
+        """Wait for a verdict that names the mistake; without one, return the first."""
         verdict = self.settle()
         if self._goes_on:
-            # The verdict stands without it.
+            # If naming fails, the first verdict still holds.
             with contextlib.suppress(GradingInfrastructureError):
                 self._take("named")
         return self.verdict or verdict
 
     def _send(self, message: Message, descriptors: Sequence[int] = ()) -> None:
+        """Send a message with the fields of this exchange."""
         try:
             self._line.send({**self._names, **message}, self._patience, descriptors)
         except ConnectionLostError as error:
@@ -180,9 +181,10 @@ class Exchange:
         return message
 
     def _decide(self, message: Message) -> None:
+        """Keep the verdict in a message, after checking that it is on this check."""
         verdict = Verdict.from_json(message["verdict"])
-        whose = verdict.exercise, verdict.submission
-        if whose != (self._names["exercise"], self._names["submission"]):
+        judged = verdict.exercise, verdict.submission
+        if judged != (self._names["exercise"], self._names["submission"]):
             raise GradingInfrastructureError("the judge's verdict was on another check")
         if self.verdict and verdict.points != self.verdict.verdict.points:
             raise GradingInfrastructureError("the judge has changed its verdict")

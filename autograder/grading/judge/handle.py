@@ -1,9 +1,9 @@
 """The grading process's handle on its judge, a process that knows the answers.
 
-It serves one exchange for each check (`exchange.py`, and `judging.py` at the other
-end). Whatever does not match, comes too late or not at all ends the judge process:
-nothing of it is used any more, a fresh one is started for the next check, and the
-submission is undecided.
+It opens one exchange for each check (see `exchange.py`, and `judging.py` for the other
+end). If a reply does not match, is late or is missing, the judge process is ended and
+none of its results are used. A fresh process is started for the next check, and the
+submission stays undecided.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from autograder.sandbox import launch
 from autograder.sandbox.inside import ALIKE
 
 START_SECONDS = 300.0  # for its imports, on a busy machine
-DRAWINGS = 4  # of an exercise's fresh cases, over which submissions are spread
+DRAWINGS = 4  # sets of fresh cases per exercise, each shared by some submissions
 
 
 class Judge:
-    """Starts the judge process, and another one when it is lost.
+    """Starts the judge process, and a new one when it is lost.
 
     Args:
-        secret: the course's secret; fresh inputs are drawn from it.
-        patience: seconds for which it may be silent.
+        secret: the course's secret, which seeds all fresh inputs.
+        patience: seconds for which the judge may be silent.
     """
 
     def __init__(self, secret: bytes, patience: float = 600.0):
@@ -47,13 +47,13 @@ class Judge:
 
     @contextlib.contextmanager
     def exchange(self, question: Question) -> Iterator[Exchange]:
-        """An exchange that is prepared: the sandbox may be asked.
+        """Open an exchange, prepared so that the sandbox can be asked next.
 
-        If it is not finished when it is left, the judge is ended.
+        If the exchange is not finished when the `with` block ends, the judge is ended.
 
         Raises:
             GradingInfrastructureError: the judge was lost.
-            CourseError: none can be started.
+            CourseError: no judge can be started.
         """
         self.wait()
         assert self._line
@@ -76,10 +76,10 @@ class Judge:
                 self.close()
 
     def _seeds(self, question: Question) -> dict[str, str]:
-        """The seed of the cases for this submission alone, and that of shared cases.
+        """The seed of this submission's own cases, and that of the cases it shares.
 
-        Which of the shared drawings a submission gets depends on its content, like
-        everything that it is asked: a second grading asks the same questions.
+        Both depend on the submission's content, so that grading it again asks the same
+        questions.
         """
         own_seed = self._digest(f"{question.key}/{question.exercise}")
         shared = f"{int(own_seed, 16) % DRAWINGS}/{question.exercise}"
@@ -118,23 +118,25 @@ class Judge:
         """Start the process in the background, if it does not run.
 
         Args:
-            unit: whose exercises it imports then, if any.
+            unit: the unit whose exercises it then loads, if any.
         """
         if not self._process:
             command = launch.command(f"{__package__}.judging")
             self._process, ours = child.start(command, ALIKE)
             self._line, self._greeted = Connection(ours), False
             atexit.register(self.close)
-        # Whoever asks it will learn that it is gone.
+        # The next exchange reports that the judge was lost.
         with contextlib.suppress(ConnectionLostError):
             if unit and self._line:
                 self._line.send({"preload": unit}, self.patience)
 
     def wait(self) -> None:
-        """Have the process running, and its imports done: a cell's clock is not ours.
+        """Wait until the process runs and has done its imports.
+
+        A cell's clock starts later, so that it does not include this time.
 
         Raises:
-            CourseError: it does not start.
+            CourseError: the process does not start.
         """
         self.preload()
         if self._greeted or self._line is None:

@@ -1,10 +1,10 @@
-"""The judge process: it knows the answers, and takes the student's by value.
+"""The judge process, which knows the answers and gets the student's as plain data.
 
 Started by `sandbox/launch.py`, it serves the grading process (`handle.py`) at the other
-end of the socket that its argument names. It is handed the trusted end of a kernel's
-channel, questions the sandbox, on cases that it draws and whose right answers it
-computes, and sends back a verdict. What the sandbox sends is decoded here, away from
-the gradebook; what is right never enters the sandbox.
+end of the socket that its argument names. For each check it receives the trusted end of
+a kernel's channel. It draws cases, computes their correct answers, asks the sandbox for
+its own, and sends back a verdict. Messages of the sandbox are decoded here, away from
+the gradebook, and correct answers never enter the sandbox.
 """
 
 from __future__ import annotations
@@ -48,33 +48,33 @@ from autograder.sandbox.meter import Meter
 log = logging.getLogger(__name__)
 
 _REPLY_SECONDS = 600.0  # for the grading process to take a reply
-_FULL = 100  # of Python's collections, every so many go through all that there is
+_FULL_THRESHOLD = 100  # garbage collections of the middle generation before a full one
 
 
 def main() -> None:
     """Serve the grading process that has started this one."""
     control = socket.socket(fileno=int(sys.argv[1]))
     imported()
-    with contextlib.suppress(ConnectionLostError):  # we were started in vain
+    with contextlib.suppress(ConnectionLostError):  # the grading process has ended
         Connection(control).send({"state": "started"}, _REPLY_SECONDS)
         serve(control)
 
 
 def serve(control: socket.socket) -> None:
-    """Judge what is asked for, until the control socket closes.
+    """Serve exchanges until the control socket closes.
 
-    What is kept here is kept for long: Python would go through all of it once in each
-    submission, for 40 ms.
+    Full garbage collections are made rare, because most objects here live long: going
+    through all of them once per submission would take 40 ms.
     """
     logs.name_process("judge")
-    gc.set_threshold(*gc.get_threshold()[:2], _FULL)
+    gc.set_threshold(*gc.get_threshold()[:2], _FULL_THRESHOLD)
     line = Connection(control)
     with contextlib.suppress(ConnectionLostError):
         while True:
             message, _ = line.receive(math.inf)
             if "preload" in message:
                 preload(message["preload"])
-            if "prepare" in message:  # else a late "over" of what was decided already
+            if "prepare" in message:  # not a late "over" of a decided check
                 with logs.about(f"{message['exercise']} of {message['submission']}"):
                     _answer(message, line)
 
@@ -90,7 +90,7 @@ def _answer(message: Message, line: Connection) -> None:
     try:
         check = prepare_check(message["exercise"], request["own"], request["shared"])
         code = reference_substitution.course_version(replaced)
-    except Exception as error:  # of the exercise: the judge is there for the others
+    except Exception as error:  # the judge must survive a broken exercise
         check, code = error, ""
 
     def say(state: str, **fields: object) -> None:
@@ -138,12 +138,13 @@ def _verdicts(
 ) -> Iterator[tuple[RenderedVerdict, bool]]:
     """Yield the verdict and then, if a mistake can be named, a verdict that names it.
 
-    With each verdict comes whether another one follows. None follows a right answer, an
-    answer that ended too early, or a fault of ours.
+    With each verdict comes whether another one follows. None follows a correct answer,
+    an answer that ended too early, or a fault of the grader.
 
     Args:
-        check: or why it could not be prepared.
-        names: those of the exercise and of the submission.
+        check: the check, or the error that prevented its preparation.
+        names: identify the exercise and the submission.
+        draws: whether to draw the pictures of the panel.
     """
     submission, images = names["submission"], dict[str, str]()
     try:
@@ -158,7 +159,7 @@ def _verdicts(
         )
         is_final = displayed.passed or displayed.note or sandbox.late
         continues = sandbox.heard and not is_final
-    except Exception as error:  # ours, over whatever the sandbox has answered
+    except Exception as error:  # a fault of ours, whatever the sandbox answered
         log.debug("not judged", exc_info=error)
         sandbox.release()
         fault = describe_fault(error, ROOT)
@@ -176,9 +177,9 @@ def _verdicts(
 
 
 def decide(check: PreparedCheck, sandbox: SandboxClient) -> CheckResult:
-    """Question the sandbox on one exercise: on the visible cases first.
+    """Question the sandbox about one exercise, starting with the visible cases.
 
-    A stub says there what it is, and nothing is drawn for it.
+    If they show that the exercise is an unsolved stub, no fresh cases are drawn.
     """
 
     def ask(case: Case) -> Answers:
@@ -201,7 +202,7 @@ def decide(check: PreparedCheck, sandbox: SandboxClient) -> CheckResult:
 def _add_smallest(
     check: PreparedCheck, sandbox: SandboxClient, result: CheckResult
 ) -> CheckResult:
-    """Try a wrong answer on small inputs, unless the sandbox is lost, or is now."""
+    """Add the smallest failing case to a wrong result, unless the sandbox gets lost."""
 
     def ask(case: Case) -> Answers:
         return sandbox.ask(check.side(case), kind=BRIEFLY)

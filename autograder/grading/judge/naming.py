@@ -29,9 +29,9 @@ NAMING_SECONDS = 60.0  # of CPU time
 def name_mistake(
     exercise: Exercise, task: Specification, result: CheckResult
 ) -> CheckResult:
-    """Name the mistake of a result, by the answers of mistakes to the fresh cases, too.
+    """Name the mistake behind a result, using what mistakes answer to fresh cases, too.
 
-    A mistake that is not found within some CPU time is not named.
+    A mistake that is not found within `NAMING_SECONDS` is not named.
     """
     with contextlib.suppress(TooLongError), limit(NAMING_SECONDS):
         return _diagnose(exercise, task, result)
@@ -43,13 +43,12 @@ def _diagnose(
 ) -> CheckResult:
     """Name the mistake that the answers of a result show.
 
-    Computing the answers of mistakes takes time, so only those mistakes are computed
-    which fit the visible cases, for which the answers of mistakes are stored. A mistake
-    that fits these, but not the fresh cases, keeps its name, as in the student's
-    notebook, and is called likely. Only if all visible cases are right and hidden ones
-    are wrong, all mistakes are computed that the visible cases do not contradict. A
-    mistake that is a student's program is never executed here, and so is likely at
-    best.
+    The answers of mistakes are stored for the visible cases; for fresh cases, they must
+    be computed, which takes time. So they are computed only for mistakes that fit the
+    visible cases. A mistake that fits these but not the fresh cases keeps its name, as
+    in the student's notebook, and is called likely. If only hidden cases fail, all
+    mistakes are computed that the visible cases do not contradict. A mistake whose code
+    a student wrote is never executed here, so that it is likely at best.
     """
     confined = {v.name for m in task.mutants for v in m.variants if v.confined}
     wrong = [r.case for r in result.results if any(f.problem for f in r.findings)]
@@ -75,7 +74,7 @@ def _diagnose(
 def _with_answers(
     exercise: Exercise, result: CheckResult, task: Specification, names: Collection[str]
 ) -> list[CaseResult]:
-    """The results, with the answers of these variants in the fresh cases, too.
+    """Add to the results what these variants of mistakes answer to the fresh cases.
 
     Wrong answers are compared first: a mistake that answers one of them differently is
     excluded, and is not computed for further cases. Measured cases are left out,
@@ -86,19 +85,19 @@ def _with_answers(
     exercise = _with_variants(exercise, names)  # no other mistake is looked for
     stored = {r.case.name: r.case for r in results if r.case.mistakes}
     is_played = task.side is not Interactor
-    for place in sorted(range(len(results)), key=lambda n: results[n].passed):
-        case = results[place].case
+    for index in sorted(range(len(results)), key=lambda n: results[n].passed):
+        case = results[index].case
         if case.mistakes or case.measure:
             continue
         visible = stored.get(case.name)
-        reused, patterns = _reuse_answers(results[place], visible, names, is_played)
+        reused, patterns = _reuse_answers(results[index], visible, names, is_played)
         missing = [name for name in names if name not in reused]
         computed = _compute_answers(task, missing, case)
         for name in patterns & computed.keys():
             computed[name] = pattern(compare(case, computed[name]))
         extended = replace(case, mistakes={**reused, **computed})
-        results[place] = replace(results[place], case=extended)
-        fitting = possible(exercise, [results[place]])
+        results[index] = replace(results[index], case=extended)
+        fitting = possible(exercise, [results[index]])
         names = [name for name in names if name in fitting]
     return results
 
@@ -136,12 +135,12 @@ def _reuse_answers(
 ) -> tuple[dict[str, Predictions], set[str]]:
     """Reuse, for this result, the answers of mistakes that the visible case stores.
 
-    Returns the answers that need not be computed, and the names of mistakes that cannot
-    be computed at all. A property's case stores only which answers are wrong: a mistake
-    with the same pattern as this result is taken as it is. A case in which the judge
-    plays a side takes long: there, a mistake that is right in the visible drawing is
-    right in all of them (a test asserts this), and it is not run if this result is
-    right.
+    Returns the answers that need not be computed, and the names of mistakes that are
+    stored as patterns: of these, only which answers are wrong is compared. A mistake
+    whose pattern is that of this result need not be computed. Cases in which the judge
+    interacts with the answer take long. There, a mistake that is right in the visible
+    case is right in all fresh ones (a test asserts this), so it is not run if this
+    result is right.
     """
     mistakes = visible.mistakes if visible else {}
     stored = {name: mistakes[name] for name in names if name in mistakes}

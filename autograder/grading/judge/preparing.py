@@ -1,6 +1,6 @@
-"""What a check takes: its cases, drawn for a submission or for several, and our sides.
+"""Prepare a check: its random cases, and the judge's side of them.
 
-What is drawn here, and for whom, decides what a student could know before.
+Which cases several submissions share decides what a student could know beforehand.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from autograder.checks.interactor import BlindTrial, Interactor
 from autograder.checks.wire import Packed, packed
 from autograder.grading.judge.shipped_answers import mark_shipped
 
-_BY_HAND = 4  # numbers that a person might compute
+_BY_HAND = 4  # entries that a person could compute by hand
 
 
 def preload(unit: str) -> None:
-    """Load a unit's exercises and visible cases, while nobody waits for them."""
-    with contextlib.suppress(Exception):  # whoever asks for one of them gets the error
+    """Load a unit's exercises and visible cases before they are needed."""
+    with contextlib.suppress(Exception):  # preparing a check raises it again
         specifications(unit)
         _visible(unit)
 
 
 @dataclass(frozen=True)
 class PreparedCheck:
-    """A check that is ready to be asked for.
+    """An exercise with all that is needed to question a sandbox about it.
 
     Attributes:
-        own_seed: seeds the cases that nobody else is asked.
-        shared_seed: seeds the cases that others are asked, too; "" for none of them.
+        own_seed: seeds the cases that only this submission gets.
+        shared_seed: seeds the cases that other submissions get, too; "" if none do.
     """
 
     exercise: Visible
@@ -49,14 +49,15 @@ class PreparedCheck:
 
     @property
     def fresh(self) -> tuple[Case, ...]:
-        """Cases that do not ship, with the right answers; they take a while to draw.
+        """Cases that do not ship, with their correct answers; slow to draw.
 
-        The stored hidden cases stay here: whatever enters the sandbox could be printed
-        by the student's code. Where answers are many numbers that are computed, a few
-        drawings serve all submissions: to know inputs of theirs is to know no answers.
-        Where we play a side, feedback tells which words were right; where a model is
-        measured, inputs are read by people; a mask or a list of words can be filled in
-        by hand, or by feedback: these are drawn for each submission.
+        The stored hidden cases stay in the judge, because the student's code could
+        print whatever enters the sandbox. Where answers consist of many computed
+        numbers, a few sets of cases serve all submissions: knowing their inputs reveals
+        no answers. All other cases are drawn for each submission. These are cases in
+        which the judge interacts, since feedback tells which words were right; those
+        that measure a model, since people read their inputs; and masks or lists of
+        words, which can be filled in by hand or from feedback.
         """
         if self.shared_seed and _is_computed(self.task.name):
             return _fresh_for_several(self.task.name, self.shared_seed)
@@ -68,21 +69,22 @@ class PreparedCheck:
         return (*self.exercise.cases, *self.fresh)
 
     def side(self, case: Case) -> Interactor:
-        """The judge's side of a case, with random choices that no student can know.
+        """The judge's interactor for a case, whose random choices no student can know.
 
-        The two fresh drawings of a case get different choices, so that a lucky guess
-        for one does not help with the other.
+        If a fresh case is drawn twice, the two get different choices, so that a lucky
+        guess for one does not help with the other.
         """
         suffix = " again" if case.hidden and self._is_second(case) else ""
         draw = random.Random(f"{self.own_seed} {case.name} {case.hidden}{suffix}")
         return self.task.side.in_grading(case.inputs, draw)
 
     def _is_second(self, case: Case) -> bool:
+        """Whether an earlier fresh case has the same name."""
         drawings = (drawing for drawing in self.fresh if drawing.name == case.name)
         return case is not next(drawings)
 
     def pack_inputs(self, case: Case) -> Packed | None:
-        """Pack a whole case, once for all sandboxes; None where we play a side."""
+        """Pack all inputs of a case, once for all; None if the judge interacts."""
         if self.task.side is not Interactor:
             return None
         if case not in _packed:
@@ -97,7 +99,7 @@ def find_exercise(name: str) -> Visible:
 
 
 def prepare_check(name: str, own_seed: str, shared_seed: str = "") -> PreparedCheck:
-    """Collect all that a check takes; see `PreparedCheck`."""
+    """Load an exercise's visible cases and its specification for a check."""
     unit = name.split("/")[0]
     return PreparedCheck(
         _visible(unit)[name], specification(name), own_seed, shared_seed
@@ -105,15 +107,15 @@ def prepare_check(name: str, own_seed: str, shared_seed: str = "") -> PreparedCh
 
 
 _visible = functools.cache(references.load)
-_packed = WeakKeyDictionary[Case, Packed]()  # of cases that are there anyway
+_packed = WeakKeyDictionary[Case, Packed]()  # as long as the case itself is in use
 
 
 @functools.cache
 def _is_computed(name: str) -> bool:
-    """Whether right answers have to be computed from inputs that the sandbox has whole.
+    """Whether correct answers must be computed from inputs that the sandbox has.
 
-    This also needs most cases to have answers with more numbers than a person writes
-    down.
+    This also requires that most cases have answers with more numbers than a person
+    would write down.
     """
     exercise, task = _visible(name.split("/")[0])[name], specification(name)
     if task.side is not Interactor or any(kind.measure for kind in task.cases):
@@ -123,7 +125,7 @@ def _is_computed(name: str) -> bool:
 
 
 def _has_many_numbers(case: Case) -> bool:
-    """Whether an answer is made of many numbers that are not counts."""
+    """Whether an answer has many numbers that are not whole, and so are not counts."""
     return any(
         isinstance(value, torch.Tensor)
         and value.is_floating_point()
@@ -134,9 +136,10 @@ def _has_many_numbers(case: Case) -> bool:
 
 
 def _draw_cases(name: str, seed: str) -> tuple[Case, ...]:
-    """Draw fresh cases; in a clinic, two of each that has no visible drawing.
+    """Draw fresh cases; in a bug clinic, draw those twice that have no visible version.
 
-    One guess in three or four is right, so each case counts by two drawings at least.
+    There, one guess in three or four is right, so each case must be answered at least
+    twice.
     """
     task, exercise = specification(name), _visible(name.split("/")[0])[name]
     visible = (*exercise.cases, *exercise.small)
@@ -146,6 +149,6 @@ def _draw_cases(name: str, seed: str) -> tuple[Case, ...]:
     return mark_shipped(cases, visible, task.side)
 
 
-# More than the exercises of one submission, and than all that a unit's exercises have.
+# Larger than the exercises of one submission, and than all shared cases of a unit.
 _fresh = functools.lru_cache(maxsize=24)(_draw_cases)
 _fresh_for_several = functools.lru_cache(maxsize=128)(_draw_cases)

@@ -1,4 +1,4 @@
-"""The judge's end of a kernel's channel: asks the sandbox, and believes nothing."""
+"""The judge's end of a kernel's channel, which questions an untrusted sandbox."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ MOST_ANSWERED = 1 << 28  # bytes of all answers to one check, which are kept
 MOST_QUESTIONS = 50_000  # that a sandbox may ask during one check
 TOO_SLOW = "an answer took longer than {}"
 TOO_SLOW_IN_ALL = "the answers to this check together took longer than {}"
-_ASKED = {
+_HINTS = {
     EndReason.CPU_TIME: "Does each loop end, and what is done again that could be done "
     "once?",
     EndReason.TIME: "What does your code wait for?",
     EndReason.TOO_MANY_QUESTIONS: "How many calls does your code need to find out what "
     "it wants to know?",
 }
-_SIGN = 1.0
-_STRAYS = 4  # messages of an interrupted call that are passed over
+_SIGN = 1.0  # seconds between signs of life
+_MAX_STRAYS = 4  # messages of an interrupted call that are skipped
 
 
 class SandboxClient:
-    """The student's process, as far as the judge can tell.
+    """Asks the student's process for answers, within limits and without trusting it.
 
     Args:
-        ticket: of the call in the sandbox that is to answer.
-        seconds: CPU time that answers may take, and that we may take to reply to them.
-        stop: ends the wait as soon as there is something to read on it.
-        waits: called every `_SIGN` seconds while an answer is awaited: a sign of life.
+        ticket: identifies the call in the sandbox that is to answer.
+        seconds: CPU time for the answers, and for our replies to its questions.
+        stop: a connection; waiting ends as soon as there is something to read on it.
+        waits: called every `_SIGN` seconds while an answer is awaited.
 
     Attributes:
-        late: what is said of a sandbox that was lost over a limit, if it was.
+        late: the message about a limit that the sandbox has exceeded, if it has.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class SandboxClient:
         self._answer_budget, self._check_budget = map(
             usual_budget, (seconds.answer, seconds.check)
         )
-        self._worked = 0.0  # we, for what it has asked us
+        self._worked = 0.0  # seconds of ours, for its questions
         self._number, self._questions, self._lost = 0, 0, ""
         self._room, self._clock = MOST_ANSWERED, 0.0
         self._waits, self._last_sign = waits, time.monotonic()
@@ -66,7 +66,7 @@ class SandboxClient:
 
     @property
     def took(self) -> float:
-        """Seconds of the sandbox for its answers, and of ours for what it has asked."""
+        """Seconds of the sandbox for its answers, plus ours for its questions."""
         return self._clock + self._worked
 
     @property
@@ -75,7 +75,10 @@ class SandboxClient:
         return bool(self._lost)
 
     def await_ready(self) -> bool:
-        """Whether our call begins there; the grading process bounds the wait."""
+        """Await the beginning of the call in the sandbox; False if the sandbox is lost.
+
+        The grading process limits the wait.
+        """
         never = self._begin_span(Budget(math.inf, math.inf))
         self.heard = self._until((f"ready {self._ticket}",), never) is not None
         return self.heard
@@ -83,12 +86,12 @@ class SandboxClient:
     def ask(
         self, side: Interactor, inputs: Packed | None = None, kind: str = "ask"
     ) -> Answers:
-        """The answers to a case; once an answer is missing, none is asked for.
+        """Ask for the answers to a case; an error if the sandbox is lost.
 
-        Meanwhile the sandbox may ask, too: we play the other side of its probe.
+        Meanwhile the sandbox may ask questions, to which ``side`` replies.
 
         Args:
-            inputs: what that side shows, if it is packed already.
+            inputs: the packed inputs; if None, those that ``side`` reveals.
             kind: "ask", or `smallest.BRIEFLY` for an answer that may take a second.
         """
         span = self._begin_span(self._answer_budget.least(self._check_budget))
@@ -104,6 +107,7 @@ class SandboxClient:
     def _await_answers(
         self, side: Interactor, inputs: Answers | Packed, span: Span, kind: str
     ) -> Answers:
+        """Send the inputs, and reply to questions until the answers come."""
         call = f"{self._ticket} {self._number}"
         kinds = (f"answer {call}", f"question {call}")
         is_sent = self._send(f"{kind} {call}", inputs, span)
@@ -119,22 +123,25 @@ class SandboxClient:
         return {RAISED: self._lost}
 
     def release(self) -> None:
-        """Let the notebook go on."""
+        """Tell the sandbox that the check is over, so that the notebook goes on."""
         span = self._begin_span(self._answer_budget)
         self.complete = self._send(f"done {self._ticket}", {}, span)
 
     def _send(self, kind: str, values: Answers | Packed, span: Span) -> bool:
-        """Whether a sandbox that still answers has taken a message."""
+        """Send a message unless the sandbox is lost; return whether it was sent."""
         if not self._lost:
             with self._note_loss():
                 send(self._channel, kind, values, self._waiting(span))
         return not self._lost
 
     def _until(self, kinds: tuple[str, ...], span: Span) -> tuple[str, Answers] | None:
-        """The next message of these kinds, not of an interrupted call; None if lost."""
+        """Await a message of these kinds; None if the sandbox is lost.
+
+        Messages of an interrupted call are skipped.
+        """
         limits = Limits(data=min(Limits.data, self._room))
         with self._note_loss():
-            for _ in range(_STRAYS):
+            for _ in range(_MAX_STRAYS):
                 message = receive(self._channel, limits, self._waiting(span))
                 if message[0] in kinds:
                     return message
@@ -150,7 +157,7 @@ class SandboxClient:
             self._lost = self._lost or NO_ANSWER
 
     def _waiting(self, span: Span) -> Wait:
-        """Waits for the channel, as long as the answer may take."""
+        """Make a function that waits for the channel, within the limits of a span."""
 
         def wait(channel: socket.socket, event: int) -> None:
             poll = select.poll()
@@ -161,11 +168,16 @@ class SandboxClient:
                 self._refuse_late(span)
             if self._stop and self._stop.fileno() in ready:
                 raise WireError("stopped")
-            self._refuse_late(span)  # messages without end are late, too
+            self._refuse_late(span)  # an endless stream of messages is late, too
 
         return wait
 
     def _refuse_late(self, span: Span) -> None:
+        """Send a sign of life if it is due, and check the limits.
+
+        Raises:
+            WireError: a limit is exceeded.
+        """
         if self.heard and time.monotonic() > self._last_sign + _SIGN:
             self._last_sign = time.monotonic()
             self._waits()
@@ -186,24 +198,24 @@ class SandboxClient:
             raise WireError("too slow")
 
     def _lose(self, reason: EndReason, message: str = "") -> None:
-        """Ask no more, because a limit was exceeded."""
+        """Mark the sandbox as lost, because it exceeded a limit."""
         self._lost = message or reason
         self.late = Mistake(
-            "late", f"The check was ended: {self._lost}.", _ASKED[reason]
+            "late", f"The check was ended: {self._lost}.", _HINTS[reason]
         )
 
     def _begin_span(self, budget: Budget) -> Span:
-        """Begin a span of the sandbox's time and of ours."""
+        """Begin to measure the sandbox's time and ours."""
         self._at = time.thread_time()
         return Span(self._meter, budget)
 
     def _count_ours(self, span: Span) -> None:
-        """While we work for the sandbox it waits, and its clock stands."""
+        """Count our own CPU time separately, as the sandbox waits for us meanwhile."""
         before, self._at = self._at, time.thread_time()
         self._worked += self._at - before
         span.give_back(self._at - before)
 
 
 def _size(answers: Answers) -> int:
-    """Bytes of tensors."""
+    """The size of the tensors in some answers, in bytes."""
     return sum(v.nbytes for v in answers.values() if isinstance(v, torch.Tensor))

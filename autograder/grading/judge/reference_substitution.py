@@ -1,7 +1,7 @@
-"""The course's version of exercises in place of a student's: the judge's part.
+"""Substitute the course's solutions for a student's: the judge's part.
 
-This module has the code of that version, and turns the second verdict into one that a
-student may see; error_carried_forward.py says when a version is put in place.
+This module provides the code of these solutions, and reduces the second verdict to what
+a student may see. `error_carried_forward.py` decides when to substitute.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from autograder.root import PACKAGE
 
 
 def course_version(names: Iterable[str]) -> str:
-    """Code that puts the course's solutions of some exercises in place; "" for none."""
+    """Python code of the course's solutions of some exercises; "" for none."""
     chosen = [specification(name) for name in names]
     if not chosen:
         return ""
@@ -33,7 +33,7 @@ def course_version(names: Iterable[str]) -> str:
 
 @functools.cache
 def _imports(unit: str) -> str:
-    """What the solutions of a unit import."""
+    """The import statements in a unit's solutions, as code."""
     module = importlib.import_module(f"{PACKAGE}.solutions.{unit}")
     nodes = ast.parse(inspect.getsource(module)).body
     wanted = (n for n in nodes if isinstance(n, ast.Import | ast.ImportFrom))
@@ -51,20 +51,20 @@ def render_second_verdict(verdict: Verdict, names: Sequence[str]) -> RenderedVer
     named = " and ".join(titles(name.split("/")[0])[name] for name in names)
     right = verdict.points >= verdict.max_points
     if not right and issubclass(specification(verdict.exercise).side, BlindTrial):
-        # Words on a clinic's things can be guessed, and two guesses are more than one.
+        # A clinic can be answered by guessing, and a second try is a second guess.
         verdict = replace(verdict, points=0.0)
     note = (
         f"Right, given a right version of: {named}."
         if right
         else f"Tried once more with the course's version of: {named}."
     )
-    # Nor the panel's text, which has the words of errors.
+    # The panel's text is dropped, too, because it quotes error messages.
     verdict = replace(verdict, given=tuple(names), note=note, panel="")
     return RenderedVerdict(verdict, _panel(verdict))
 
 
 def _panel(verdict: Verdict) -> str:
-    """The verdict as HTML, of the course's own words alone."""
+    """The verdict as HTML, which contains texts of the course only."""
     points = f"{verdict.points:g} of {verdict.max_points:g} points"
     rows = [f"<em>{inline(verdict.note)}</em>", f"<strong>{points}</strong>"]
     rows += [inline(verdict.says)] if verdict.says else []

@@ -1,4 +1,4 @@
-"""A check's result as a verdict, without its tensors, and as a page shows it."""
+"""Turn the result of a check into a verdict without tensors, and into HTML."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from autograder.checks.panel import as_html, as_text
 from autograder.grading.judge.verdict import CaseVerdict, RenderedVerdict, Verdict
 from autograder.sandbox.ending import Ended, EndReason
 
-_LONGEST = 300  # letters of an error's line: a sandbox may send any
-_COMPARED = 4  # findings of a case, by which equal wrong answers are known
+_MAX_CHARACTERS = 300  # characters of an error's line; a sandbox may send any number
+_DIGESTED = 4  # findings of a case, which identify its wrong answer
 FOR_A_PERSON = translatable("This check could not be decided: a person looks at it.")
 
 
@@ -31,7 +31,7 @@ def render_verdict(
 
 
 def for_a_person(exercise: Exercise, submission: str, fault: str) -> RenderedVerdict:
-    """The verdict on a check that nobody has decided: no points yet, and no zero."""
+    """The verdict on a check that a person must decide; it has no score until then."""
     result = CheckResult(
         exercise.name, exercise.title, 0.0, exercise.points, note=_(FOR_A_PERSON)
     )
@@ -43,7 +43,7 @@ def for_a_person(exercise: Exercise, submission: str, fault: str) -> RenderedVer
 def without_sandbox(
     exercise: str, points: float, ended: Ended, submission: str
 ) -> RenderedVerdict:
-    """The verdict on a check for which no sandbox could be had any more, and why."""
+    """The verdict on a check that did not run because no sandbox was available."""
     result = CheckResult(exercise, "", 0.0, points, note=ended.explanation)
     rendered = render_verdict(result, submission)
     return replace(rendered, verdict=replace(rendered.verdict, ended=ended.reason))
@@ -77,7 +77,7 @@ def verdict_of(result: CheckResult, submission: str = "") -> Verdict:
 
 def _digest(wrong: Sequence[Finding]) -> str:
     """A digest that is the same for equal wrong answers; "" for none."""
-    lines = [f"{f.name}: {_first_line(f.message)}" for f in wrong[:_COMPARED]]
+    lines = [f"{f.name}: {_first_line(f.message)}" for f in wrong[:_DIGESTED]]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:8] if lines else ""
 
 
@@ -99,4 +99,4 @@ def _error(result: CheckResult) -> str:
 
 def _first_line(message: str) -> str:
     line = (message.splitlines() or [""])[0]
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]} ..."
+    return line if len(line) <= _MAX_CHARACTERS else f"{line[:_MAX_CHARACTERS]} ..."

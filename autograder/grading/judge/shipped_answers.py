@@ -1,10 +1,11 @@
-"""Fresh cases whose right answers ship: who has read the visible cases knows these.
+"""Find fresh cases whose correct answers can be read from the shipped visible cases.
 
-Some fresh drawings have the answer of a visible case: a mask without padding, a
-rotation by as many steps, an error that every impossible size raises. No solution is
-needed to repeat such an answer, so it counts only if an answer that cannot be repeated
-is right, too, as for a case that is `open`. Such a case is not drawn again: if a fresh
-answer never were a visible one, this alone would tell which of two answers it is.
+Some fresh cases have the same answer as a visible one: a mask without padding, a
+rotation by as many steps, an error that every impossible size raises. Repeating such an
+answer takes no solution, so it counts only if an answer that cannot be repeated is
+correct, too, as for a case that is `open`. Such a case is kept, not drawn again: if
+fresh answers always differed from the visible ones, this alone would reveal which of
+two possible answers is correct.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from autograder.checks.values import same_tensors
 def mark_shipped(
     fresh: Iterable[Case], visible: Sequence[Case], side: type[Interactor]
 ) -> tuple[Case, ...]:
-    """The fresh cases, each with the aspects whose right answers ship.
+    """Mark, in each fresh case, the aspects whose correct answers students can look up.
 
-    Nothing is marked where the judge computes answers from what a sandbox reports: a
-    clinic has the same two words in every case. Nor is anything marked if no other
-    answer were left, because then no right answer would earn points.
+    Nothing is marked where the judge computes answers from what a sandbox reports: in a
+    bug clinic, every case has the same two words. Nor is anything marked if no unmarked
+    answer would remain, because then no correct answer would earn points.
     """
     fresh = tuple(fresh)
     if side.conclude is not Interactor.conclude:
@@ -44,7 +45,7 @@ def mark_shipped(
 def _shipped(
     case: Case, visible: Sequence[Case], side: type[Interactor]
 ) -> frozenset[str]:
-    """The aspects of a fresh case of which each right answer can be repeated."""
+    """The aspects of a fresh case whose correct answers can all be repeated."""
     unknown: set[str] = set()
     for name, value in case.expected.items():
         aspect = case.aspect_of(name)
@@ -58,32 +59,33 @@ def _shipped(
 def _is_repeatable(
     name: str, value: Value, case: Case, visible: Sequence[Case], side: type[Interactor]
 ) -> bool:
-    """Whether a right answer can be read off a visible case or the sandbox.
+    """Whether a correct answer can be read from a visible case or inside the sandbox.
 
-    An answer is looked up in the visible drawings of the same case, under the same
-    name, or in all visible cases if this one has no visible drawing. A tensor of many
+    An answer is looked up in the visible cases with the name of this one, under its own
+    name, or in all visible cases if there is none with that name. A tensor of many
     numbers is looked up everywhere, since no two are equal by chance.
     """
-    if name.endswith(AFTERWARDS):  # what is to stay as it was
+    if name.endswith(AFTERWARDS):  # it says that an input is unchanged
         return True
     alike = [drawing for drawing in visible if drawing.name == case.name] or visible
     answers = itertools.chain(
-        _answers(alike, name), _many_numbers(value, case, visible, side)
+        _answers(alike, name), _available_tensors(value, case, visible, side)
     )
     return any(_is_same(value, answer, case) for answer in answers)
 
 
 def _answers(cases: Iterable[Case], name: str) -> Iterator[Value]:
+    """Yield the answers with this name, or all answers of a case that has none."""
     for case in cases:
         yield from (
             [case.expected[name]] if name in case.expected else (case.expected.values())
         )
 
 
-def _many_numbers(
+def _available_tensors(
     value: Value, case: Case, visible: Sequence[Case], side: type[Interactor]
 ) -> Iterator[Value]:
-    """The tensors in a sandbox, for a value too large to equal one by chance."""
+    """Yield tensors that a sandbox has, for a value too large to match by chance."""
     if not isinstance(value, torch.Tensor) or value.numel() < 2:
         return
     yield value.flatten()[:1].expand_as(value)  # one number, everywhere
@@ -98,6 +100,7 @@ def _inputs_of(inputs: Answers, side: type[Interactor]) -> Iterator[Value]:
 
 
 def _is_same(value: Value, answer: Value, case: Case) -> bool:
+    """Whether two answers are equal, within the tolerance of the case."""
     if isinstance(value, torch.Tensor):
         return same_tensors(value, answer, case.atol, case.rtol)
     return value == answer

@@ -29,28 +29,29 @@ class CaseVerdict:
 
     @property
     def sign(self) -> str:
-        """A tick, a cross, or the sign of what earns some of its points."""
+        """A tick, a cross, or the sign for partial credit."""
         return sign(not self.problem, self.problem == PARTLY)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A decided check: points of ``max_points``, and which mistake cost the others.
+    """The verdict on a check: points of ``max_points``, and why others were lost.
 
-    ``scores`` are measures of answers that are better or worse, on fresh inputs.
-    ``decided`` is "outside" (by the judge), "person" (nobody yet: the judge has failed
-    over it, and a person decides) or "inside" (an assert in the sandbox);
-    ``submission`` says whose check it was.
-    ``ended`` is why answers are missing, which ``note`` says in words; None for all
-    others, and in records of versions that did not say.
-    ``given`` are the exercises that it builds on and whose course version stood in
-    place of the student's failed one.
-    ``aspects`` are the points earned and possible, by aspect; ``panel`` is what the
-    student sees below the line with the points, as text.
-    ``fault`` is what of ours has failed where nobody has decided: for instructors.
+    ``scores`` measure the quality of answers to fresh inputs, where it is a matter of
+    degree.
+    ``decided`` is "outside" (by the judge), "person" (the judge has failed, and a
+    person has yet to decide) or "inside" (by an assert in the sandbox).
+    ``submission`` identifies the submission.
+    ``ended`` is the reason why answers are missing, which ``note`` puts in words. It is
+    None if none are missing, and in records of older versions.
+    ``given`` are the exercises that this one builds on and in which the course's
+    solution replaced the student's failed one.
+    ``aspects`` are the points earned and possible, by aspect; ``panel`` is the text
+    that the student sees below the line with the points.
+    ``fault`` tells instructors what failed in the grader, if a person has to decide.
 
-    What it says may be a student's words, and goes from here into logs, tables and
-    requests: so each text is one printable line, and the panel has several.
+    Texts may quote a student, and go from here into logs, tables and requests. So each
+    is one printable line, except for the panel, which has several.
     """
 
     exercise: str
@@ -72,7 +73,7 @@ class Verdict:
 
     @property
     def is_unsolved(self) -> bool:
-        """Whether the exercise is a stub still."""
+        """Whether the exercise is still a stub."""
         return self.ended is EndReason.STUB
 
     def __post_init__(self) -> None:

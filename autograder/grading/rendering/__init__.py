@@ -1,9 +1,9 @@
-"""Foreign text as something to look at, in a process that may be killed over it.
+"""Render untrusted text as HTML, in a process that may be killed.
 
-Sanitising, highlighting, markdown, equations and colours of a terminal are other
-people's parsers, fed with what strangers wrote. They run in `process`, with seconds and
-bytes for each cell and each page (`page`); whatever takes more is shown as it was
-written, cut, with a line that says so.
+Sanitising, highlighting, Markdown, equations and the colours of a terminal are left to
+third-party parsers, which get what students wrote. They run in `process`, with limits
+on the seconds and characters of each cell and each page (`page`). Text that exceeds a
+limit is shown as it was written, cut, with a line that says so.
 """
 
 from autograder.grading.rendering.page import Page

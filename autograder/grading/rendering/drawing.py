@@ -1,9 +1,9 @@
-"""The process that draws: it does one thing after the other, and may be killed.
+"""The rendering process, which handles one text after the other and may be killed.
 
 Started by `sandbox/launch.py`, it reads requests from the socket that its argument
-names and answers each with HTML, or with nothing if a parser has failed over it. Its
-seconds are those of its own processor time, so that a busy machine costs nobody a
-drawing; if it spends more than it was given, the system ends it.
+names and answers each with HTML, or with None if a parser has failed. Its limits are in
+seconds of its own processor time, so that a busy machine makes no difference; if it
+exceeds one, the system ends it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from autograder.sandbox.launch import imported
 
 log = logging.getLogger(__name__)
 
-MEMORY = 1 << 30  # bytes of data that drawing may take
+MEMORY = 1 << 30  # bytes of data that rendering may take
 DRAWINGS: dict[str, Callable[..., str]] = {
     "html": clean_html,
     "markdown": texts.markdown,
@@ -39,12 +39,12 @@ DRAWINGS: dict[str, Callable[..., str]] = {
 
 
 def main() -> None:
-    """Draw what is asked for, until the other end closes."""
+    """Render what is requested, until the other end closes."""
     control = Connection(socket.socket(fileno=int(sys.argv[1])))
     logs.name_process("rendering")
     imported()
     child.limit(MEMORY)
-    with contextlib.suppress(ConnectionLostError):  # whoever asked has gone
+    with contextlib.suppress(ConnectionLostError):  # the other end is gone
         control.send({"ready": True}, math.inf)
         while True:
             request, _ = control.receive(math.inf)
@@ -52,11 +52,12 @@ def main() -> None:
 
 
 def _draw(request: dict[str, Any]) -> dict[str, Any]:
+    """Render one text, and measure the processor time."""
     started = time.process_time()
     _alarm(request["seconds"])
     try:
         html = DRAWINGS[request["kind"]](**request["values"])
-    except (Exception, RecursionError):  # other people's parsers, of anybody's text
+    except (Exception, RecursionError):  # third-party parsers of untrusted text
         log.debug("%s: not drawn", request["kind"], exc_info=True)
         html = None
     _alarm(0.0)
@@ -64,6 +65,6 @@ def _draw(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _alarm(seconds: float) -> None:
-    """Have the system end this process after so many seconds of processor time."""
+    """Make the system end this process after some processor time; 0 cancels this."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_PROF, seconds)

@@ -1,4 +1,4 @@
-"""Equations as MathML, which browsers draw without script or font from elsewhere."""
+"""Convert equations to MathML, which browsers render without scripts or downloads."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from xml.etree.ElementTree import Element
 import latex2mathml.converter
 
 FONT = Path(__file__).parents[1] / "templates" / "course_math.woff2"  # its license too
-_LONGEST = 2000
+_MAX_LENGTH = 2000  # characters
 # What latex2mathml does not know: more space between rows, and escapes within text.
 _ROW_SPACE = re.compile(r"(\\\\)\s*\[-?[\d.]+\s*[a-z]{2}\]")
 _TEXT = re.compile(r"\\text\{[^}]*\}")
 _FUNCTION = re.compile(r"[A-Za-z]{2,}")  # one letter is a variable
-_SPACES = {"|": "0", ":": "0.222em"}  # beside what browsers take for another sign
+_SPACES = {"|": "0", ":": "0.222em"}  # around these signs
 _CLOSING = ")]}|⊤"
 _NAMESPACE = ' xmlns="http://www.w3.org/1998/Math/MathML"'
 
 
 def equation(tex: str, display: bool = False) -> str:
-    """An equation as MathML; one that cannot be read stays as it was written."""
+    """Convert an equation to MathML; if this fails, show its source."""
     delimiter = "$$" if display else "$"
     plain = f"<code>{html.escape(delimiter + tex + delimiter)}</code>"
-    if len(tex) > _LONGEST:
+    if len(tex) > _MAX_LENGTH:
         return plain
     tex = _ROW_SPACE.sub(r"\1", tex)
     tex = _TEXT.sub(lambda text: re.sub(r"\\([&%_#$])", _escape, text[0]), tex)
@@ -36,14 +36,14 @@ def equation(tex: str, display: bool = False) -> str:
     tex = re.sub(r"\\(begin|end)\{aligned\}", r"\\\1{split}", tex.strip())
     try:
         kind = "block" if display else "inline"
-        return _set(str(latex2mathml.converter.convert(tex, display=kind)))
+        return _adjust(str(latex2mathml.converter.convert(tex, display=kind)))
     except Exception:  # its errors have no common class, and some are IndexError
         return plain
 
 
 @functools.cache
 def font_rules() -> str:
-    """CSS that brings a font for equations, in which parentheses grow."""
+    """CSS with an embedded font for equations, in which parentheses can stretch."""
     data = base64.b64encode(FONT.read_bytes()).decode()
     source = f"url(data:font/woff2;base64,{data})"
     family = '"Course Math"'
@@ -57,8 +57,8 @@ def _escape(match: re.Match[str]) -> str:
     return html.escape(match[1])
 
 
-def _set(markup: str) -> str:
-    """MathML with the spaces and the columns that TeX gives an equation."""
+def _adjust(markup: str) -> str:
+    """Give MathML the spaces and the alignment of columns that TeX would use."""
     root = ElementTree.fromstring(markup.replace(_NAMESPACE, ""))
     for node in root.iter():
         if node.tag == "mo" and _FUNCTION.fullmatch(node.text or ""):
@@ -86,7 +86,7 @@ def _space_functions(row: Element) -> None:
 
 
 def _join_signs(row: Element) -> None:
-    """Have a minus after another operator stand close to its number."""
+    """Set a minus after another operator close to its number."""
     for left, right in itertools.pairwise(row):
         is_open = left.tag == "mo" and (left.text or "") not in _CLOSING
         if is_open and right.tag == "mo" and right.text == "−":
@@ -100,16 +100,18 @@ def _is_function(part: Element) -> bool:
 
 
 def _is_operand(part: Element) -> bool:
+    """Whether a function's name is separated from this part by a space."""
     is_bar = part.tag == "mo" and part.text == "|"
     is_word = part.tag in ("mo", "mspace", "mtext") or _is_fenced(part)
     return is_bar or not is_word
 
 
 def _is_fenced(part: Element) -> bool:
+    """Whether it is a group that begins with an operator, such as a parenthesis."""
     return part.tag == "mrow" and len(part) > 0 and part[0].tag == "mo"
 
 
 def latex(text: str) -> str:
-    """An output of LaTeX, which may stand between one or two dollar signs."""
+    """Convert an output of LaTeX, which may be enclosed in one or two dollar signs."""
     stripped = text.strip()
     return equation(stripped.strip("$"), display=stripped.startswith("$$"))

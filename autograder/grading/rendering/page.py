@@ -1,4 +1,4 @@
-"""What drawing one page may take, cell by cell, and what is shown beyond that."""
+"""Render the texts of a page within limits, cell by cell; the rest is shown as text."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _DRAWER = Renderer()
 
 @dataclass(frozen=True)
 class Allowance:
-    """Seconds of processor time and characters, for a cell and for a page.
+    """Limits of processor time (seconds) and characters, for a cell and for a page.
 
-    A notebook of this course takes about a second in all; a large table of pandas a
-    tenth.
+    A whole notebook of this course takes about a second, a large table of pandas a
+    tenth of that.
     """
 
     cell_seconds: float = 2.0
     page_seconds: float = 10.0
     cell_characters: int = 2_000_000
     page_characters: int = 20_000_000
-    cut: int = 10_000  # characters that are shown of what is not drawn
+    cut: int = 10_000  # characters shown of a text that is not rendered
 
 
 ALLOWANCE = Allowance()
@@ -32,7 +32,7 @@ DrawPlot = Callable[[str, Mapping[str, object], float], Drawing]
 
 
 class Page:
-    """The drawings of one page. What exceeds its allowance is shown plain, and cut."""
+    """Renders the texts of one page; beyond the allowance, they are plain and cut."""
 
     def __init__(self, allowance: Allowance = ALLOWANCE, draw: DrawPlot = _DRAWER.draw):
         self._allowance, self._draw = allowance, draw
@@ -66,11 +66,12 @@ class Page:
         return message if markup is None else markup
 
     def _render(self, kind: str, text: str, **arguments: object) -> str:
+        """Render a text, or show it as plain text if it exceeds the allowance."""
         markup = self._within(kind, text, **arguments)
         return self._plain(text) if markup is None else markup
 
     def _within(self, kind: str, text: str, **arguments: object) -> str | None:
-        """Draw a text; None if that is not within the allowance."""
+        """Render a text; None if it exceeds the allowance."""
         allowance = self._allowance
         seconds = min(self._cell_seconds, self._seconds)
         room = min(
@@ -84,12 +85,13 @@ class Page:
         self._cell_seconds -= drawing.seconds
         if drawing.html is None or len(drawing.html) > 10 * room:
             return None
-        size = max(len(text), len(drawing.html) // 10)  # tags are most of a listing
+        size = max(len(text), len(drawing.html) // 10)  # code is mostly tags
         self._characters += size
         self._cell_characters += size
         return drawing.html
 
     def _plain(self, text: str) -> str:
+        """HTML that shows a text as it was written, cut if it is long."""
         most = self._allowance.cut
         cut = f", and only its first {most:,} characters" if len(text) > most else ""
         return (

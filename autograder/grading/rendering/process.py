@@ -1,4 +1,4 @@
-"""The handle on the process that draws (`drawing`), which may be killed over it."""
+"""A handle on the rendering process (`drawing`), which may be killed."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _PROCESS = "autograder.grading.rendering.drawing"
 
 @dataclass(frozen=True)
 class Drawing:
-    """What came of a request: HTML, or None, and the seconds that it took."""
+    """The result of a request: HTML, or None if it failed, and the seconds it took."""
 
     html: str | None
     seconds: float
 
 
 class Renderer:
-    """The handle on the process that draws; started when it is needed."""
+    """A handle on the rendering process, which is started when it is needed."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()  # a request and its answer belong together
@@ -36,7 +36,7 @@ class Renderer:
         self._control: Connection | None = None
 
     def draw(self, kind: str, values: Mapping[str, object], seconds: float) -> Drawing:
-        """Draw ``values``, arguments of one of `drawing.DRAWINGS`, in so many seconds.
+        """Render ``values``, arguments of one of `drawing.DRAWINGS`, in limited time.
 
         Raises:
             CourseError: the process does not start.
@@ -44,7 +44,7 @@ class Renderer:
         request = {"kind": kind, "values": values, "seconds": seconds}
         with self._lock:
             try:
-                # The machine may be busy; but nobody waits for ever.
+                # A busy machine may take longer, but not for ever.
                 patience = 20 * seconds + 20
                 control = self._connect()
                 control.send(request, patience)
@@ -64,11 +64,12 @@ class Renderer:
         self._process = self._control = None
 
     def _connect(self) -> Connection:
+        """The connection to the process, which is started if necessary."""
         if self._control is None:
             self._process, ours = child.start(launch.command(_PROCESS))
             self._control = Connection(ours)
             try:
-                self._control.receive(math.inf)  # its imports are nobody's seconds
+                self._control.receive(math.inf)  # its imports do not count
             except ConnectionLostError:
                 self.close()
                 reason = "the process that draws does not start; see above"

@@ -1,8 +1,8 @@
-"""HTML of anybody as harmless HTML: no script, no request, no form, no frame.
+"""Sanitise untrusted HTML: no script, no request, no form, no frame.
 
-nh3 does it, the Python face of the Rust library ammonia: it parses as browsers do,
-knows MathML and style properties, and is kept up; bleach, which nbconvert has, is no
-longer developed.
+This is done by nh3, the Python binding of the Rust library ammonia. It parses as
+browsers do, knows MathML and style properties, and is maintained; bleach, which
+nbconvert has, is no longer developed.
 """
 
 from __future__ import annotations
@@ -47,13 +47,14 @@ _PICTURE = re.compile(
 )
 _LINK = re.compile(r"(?:https?://|mailto:|#)", re.IGNORECASE)
 _NUMBER = re.compile(r"(-?)\.?(\d+)(?:\.\d+)?([a-z%]*)")
-# The largest number of each unit; one without any is a weight, a part of a colour.
+# The largest number by unit; one without any is a font weight, or part of a colour.
 _MOST = {"": 1000, "px": 2000, "pt": 1500, "em": 100, "rem": 100, "ex": 200, "ch": 200,
          "%": 100}  # fmt: skip
 _COLOUR = re.compile(r"#[0-9a-fA-F]{3,8}\b")
 
 
 def _attribute(tag: str, name: str, value: str) -> str | None:
+    """The value of an attribute if it is harmless, else None."""
     if name == "src":
         return value if _PICTURE.fullmatch(value) else None
     if name == "href":
@@ -66,7 +67,7 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
 
 
 def _style(value: str) -> str | None:
-    """The declarations that neither fetch anything nor reach beyond their place."""
+    """Keep the declarations that neither fetch anything nor cover other content."""
     if re.search(r"[\\@<!]", value):
         return None
     harmless = [part for part in value.split(";") if _is_harmless(part)]
@@ -74,6 +75,7 @@ def _style(value: str) -> str | None:
 
 
 def _is_harmless(declaration: str) -> bool:
+    """Whether a style sets an allowed property to a moderate value."""
     name, _, value = declaration.partition(":")
     if name.strip().lower() not in _STYLES or "(" in re.sub(r"rgba?\(", "", value):
         return False
@@ -100,5 +102,5 @@ _CLEANER = nh3.Cleaner(
 
 
 def clean_html(text: str) -> str:
-    """HTML of anybody as harmless HTML."""
+    """Sanitise untrusted HTML."""
     return _CLEANER.clean(text)

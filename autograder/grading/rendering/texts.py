@@ -18,7 +18,7 @@ from autograder.grading.rendering.sanitise import clean_html
 
 Attachments = Mapping[str, Mapping[str, str]]
 
-# No `\s`: it would try each of many blank lines with all that follow.
+# No `\s`, which takes quadratic time on many blank lines.
 _FRAME = re.compile(
     r"^[ \t]*(?:Cell In\[(\d{1,9})\]|File |<ipython-input-(\d{1,9}))", re.MULTILINE
 )
@@ -44,7 +44,7 @@ class _Renderer(IPythonRenderer):
 
 
 def markdown(text: str, attachments: Attachments | None = None) -> str:
-    """Markdown as HTML; pictures that were dropped into the cell are part of it."""
+    """Render Markdown as HTML, with the pictures that are attached to the cell."""
     renderer = _Renderer(
         escape=False,
         exclude_anchor_links=True,
@@ -52,7 +52,7 @@ def markdown(text: str, attachments: Attachments | None = None) -> str:
     )
     try:
         rendered = str(MarkdownWithMath(renderer=renderer).render(text))
-    except Exception:  # text that a parser of anybody's text cannot bear
+    except Exception:  # the parser cannot handle this text
         rendered = f"<pre>{html.escape(text)}</pre>"
     return clean_html(rendered)
 
@@ -74,6 +74,7 @@ def traceback(text: str, cell_numbers: Collection[str], message: str) -> str:
 
 
 def _frames(text: str, cell_numbers: Collection[str]) -> Iterator[str]:
+    """Yield the frames of a traceback that are in these cells."""
     frames = list(_FRAME.finditer(text))
     boundaries = [*(frame.start() for frame in frames), len(text)]
     for frame, (start, end) in zip(frames, itertools.pairwise(boundaries), strict=True):

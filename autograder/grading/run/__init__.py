@@ -1,1 +1,1 @@
-"""One run over a class: from its folders to what is kept of each submission."""
+"""Grade the submissions of a class, from their folders to recorded results."""

@@ -1,4 +1,4 @@
-"""What is to be graded: the course's side of an assignment, and tasks for students."""
+"""An assignment as the course defines it, and the tasks of grading submissions."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ class Assignment:
         notebooks: by name, the texts of source and release.
         beside: the course's files beside the notebooks, by relative path.
         stages: the preprocessors that grade.
-        depends: what results depend on besides the files.
+        depends: values, besides the files, on which results depend.
         ignored: patterns of files that are not looked at.
-        keys: by student, the keys to cells that extras score.
+        keys: by student, the answer keys of cells that extras score.
     """
 
     name: str
@@ -78,20 +78,20 @@ class Assignment:
         return course_version(self.depends)
 
     def submission(self, student: str, folder: Path, final: bool) -> InFlightSubmission:
-        """What lies in a student's folder, whatever that is.
+        """Read a student's folder, whatever it contains, into grading tasks.
 
         Args:
             final: whether there is no second try.
 
         Raises:
-            CourseError: it is closed to us.
+            CourseError: this account may not read the folder.
         """
         files: Mapping[str, File] = {}
         repairs: tuple[Repair, ...] = ()
         odd: tuple[Repair, ...] = ()
         stamp, reason = None, ""
         try:
-            with locked(folder):  # else somebody may be putting a newer one there
+            with locked(folder):  # else a newer one may be arriving there
                 contents = take(folder, self.limits, self.ignored)
                 stamp, odd = handed_in(folder)
             files, repairs = contents.files, contents.repairs + odd
@@ -99,7 +99,7 @@ class Assignment:
         except RefusedError as refusal:
             reason = str(refusal)
         beside = {name: files[name].data for name in OF_NBGRADER if name in files}
-        if stamp and odd and STAMP in beside:  # what counts, as plain text
+        if stamp and odd and STAMP in beside:  # the time that counts, as plain text
             beside[STAMP] = f"{stamp:%Y-%m-%d %H:%M:%S} UTC".encode()
         tasks = [
             self._task(student, name, files, repairs, reason, final)
@@ -111,6 +111,7 @@ class Assignment:
         self, student: str, name: str, files: Mapping[str, File],
         repairs: tuple[Repair, ...], reason: str, final: bool,
     ) -> Task:  # fmt: skip
+        """The task of grading one notebook; ``reason`` says why, if it is refused."""
         source, release = self.notebooks[name]
         data = None
         if not reason:
@@ -127,7 +128,7 @@ class Assignment:
             path: file.data for path, file in files.items()
             if path not in OF_NBGRADER and not _in_the_way(path, self.beside)
         }  # fmt: skip
-        # A folder for each account: what a killed run left, only its owner can remove.
+        # One per account, as only its owner can remove what a killed run left behind.
         scratch = self.root / ".autograder" / f"work-{os.getuid()}"
         submission_id = identity(
             student, self.name, name, data
@@ -162,7 +163,7 @@ class Assignment:
         return digest.hexdigest()
 
     def refuse_strange(self, book: Gradebook) -> None:
-        """See that gradebook, source and checks agree on the cells and their points.
+        """Check that gradebook, source and checks agree on the cells and their points.
 
         Raises:
             CourseError: they do not; the text names the command that helps.
@@ -183,10 +184,10 @@ class Assignment:
                 )
 
     def _refuse_other_points(self, name: str, source: NotebookNode) -> None:
-        """See that the checks of a unit give the points that their cells have.
+        """Check that the cells of a unit have the points of the course's checks.
 
-        They differ where the course was built again, but not copied to its folder. An
-        assignment of one's own may use the unit's checks with other points.
+        They differ if the course was built again, but not copied to its folder.
+        Assignments that are no units may use the checks with different points.
         """
         if self.name not in {unit.label for unit in units()}:
             return
@@ -222,11 +223,11 @@ def load(
     """Read an assignment from its folders of sources and releases.
 
     Args:
-        pattern: of the notebooks' names.
+        pattern: a glob pattern of the notebooks' names, without the suffix.
         exempt: files beside the source that do not replace the students'.
 
     Raises:
-        CourseError: build or release lack something.
+        CourseError: a notebook is missing, or source and release differ.
     """
     paths = sorted(source.glob(f"{pattern}.ipynb"))
     if not paths:
@@ -238,7 +239,7 @@ def load(
         source_notebook = parse(texts[0], source_path)
         release_notebook = parse(texts[1], release_path)
         sources.append(source_notebook)
-        # Here once: what is rebuilt later has the same metadata.
+        # Checked only here, as every rebuilt submission has the same metadata.
         rebuilt, _ = rebuild(source_notebook, release_notebook, None)
         CheckCellMetadata(config=config)(rebuilt, {})
         notebooks[source_path.stem] = texts
@@ -249,7 +250,7 @@ def load(
     }
     for path in exempt:
         beside.pop(path, None)
-    # Read once a run: a server that runs this again must see what has changed.
+    # Read in each run: a server that grades again must see what has changed.
     depends = [stage.depends_on(name) for stage in warmable.stages(stages)]
     return Assignment(
         name=name, root=root, notebooks=notebooks, beside=beside, stages=stages,
@@ -260,13 +261,13 @@ def load(
 
 
 def identity(student: str, assignment: str, notebook: str, data: bytes | None) -> str:
-    """Whose submission it is, so that no other one's verdict is taken for its own."""
+    """An id of a submission, so that it cannot get the verdict of a different one."""
     parts = (student, assignment, notebook, hashlib.sha256(data or b"").hexdigest())
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
 
 
 def _in_the_way(path: str, course_paths: Iterable[str]) -> bool:
-    """Whether a file stands where a folder of others has to be, or below one."""
+    """Whether a file is in the way of the course's files, as a folder or in one."""
     return any(
         course_path.startswith(f"{path}/") or path.startswith(f"{course_path}/")
         for course_path in course_paths

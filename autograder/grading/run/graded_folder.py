@@ -1,7 +1,7 @@
-"""A student's folder in ``autograded/``: what an earlier run noted, and what is new.
+"""A student's folder in ``autograded/``: the earlier results, and the new ones.
 
-The notebook comes last, in one rename: it is there as a whole, or as it was. It carries
-a digest of all that it was made of, and the scores that were recorded.
+The notebook is written last and renamed into place, so that it is complete or
+unchanged. It contains a digest of everything it was made from, and the recorded scores.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class GradedFolder:
 
     @contextlib.contextmanager
     def locked(self, wait: Callable[[], None] = lambda: None) -> Iterator[None]:
-        """Keep other runs from grading the same submission; they wait.
+        """Lock the folder, so that other runs wait before they grade the submission.
 
         Args:
             wait: called before we wait for another run, however long that takes.
@@ -43,12 +43,12 @@ class GradedFolder:
             yield
 
     def read_metadata(self, name: str) -> GradingMetadata:
-        """Read what an earlier run kept in a notebook; nothing if there is none."""
+        """Read the metadata that an earlier run stored; empty if there is none."""
         notebook = self.notebook(name)
         return GradingMetadata.of(notebook) if notebook else GradingMetadata()
 
     def notebook(self, name: str) -> NotebookNode | None:
-        """What an earlier run graded; None if there is nothing that can be read."""
+        """The notebook that an earlier run graded; None if none can be read."""
         try:
             return notebooks.read(self.path / f"{name}.ipynb")
         except CourseError:
@@ -58,10 +58,10 @@ class GradedFolder:
         self, name: str, notebook: NotebookNode, beside: Mapping[str, bytes],
         notebook_names: Collection[str],
     ) -> None:  # fmt: skip
-        """Put a notebook in the old one's place, after all that goes with it.
+        """Replace a notebook, after the files that belong to it.
 
         Args:
-            beside: what stands beside it, of the files in `OF_NBGRADER`.
+            beside: the contents of the files in `OF_NBGRADER`; the others are removed.
             notebook_names: the notebooks that the folder may hold, by name.
 
         Raises:
@@ -73,8 +73,8 @@ class GradedFolder:
             else:
                 path.unlink(missing_ok=True)
         self._clear({*OF_NBGRADER, *(f"{stem}.ipynb" for stem in notebook_names)})
-        # Without nbformat's look at it by the schema, of which only the log would tell:
-        # it is the course's, rebuilt, and what cells show was looked at as it came.
+        # Not validated by nbformat, which would only log problems: the notebook is the
+        # course's, rebuilt, and outputs were checked as they arrived.
         write(self.path / f"{name}.ipynb", nbformat.v4.writes(notebook))
 
     def _clear(self, expected: Collection[str]) -> None:

@@ -1,7 +1,7 @@
-"""Late penalties of submissions that are up to date, computed anew.
+"""Recompute late penalties of submissions that are up to date.
 
-A deadline is moved or a policy changed after grading, or a person gives points by hand.
-nbgrader's penalty is that of the last grading, which is not repeated for that.
+After grading, a deadline is moved, a policy is changed, or a person gives points by
+hand. The penalty in the gradebook is that of the last grading, which is not repeated.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from autograder.grading.run.persist import ResultWriter
 def recompute_late_penalties(
     writer: ResultWriter, outcomes: Iterable[Outcome]
 ) -> list[Outcome]:
-    """The outcomes, with the penalties of today for those that are up to date.
+    """Recompute the penalties of outcomes that are up to date; return all outcomes.
 
     Raises:
         GradebookError: nothing can be recorded.
@@ -30,17 +30,17 @@ def recompute_late_penalties(
     earlier = list(outcomes)
     if not writer.recorder.restrict_to(AssignLatePenalties).stages:
         return earlier
-    concerned = writer.book.use(lambda book: _concerned(book, writer.course.name))
+    penalties = writer.book.use(lambda book: _penalties(book, writer.course.name))
     return [
-        _renew(writer, outcome, concerned[outcome.student])
-        if outcome.status == "up to date" and outcome.student in concerned
+        _renew(writer, outcome, penalties[outcome.student])
+        if outcome.status == "up to date" and outcome.student in penalties
         else outcome
         for outcome in earlier
     ]
 
 
-def _concerned(book: Gradebook, assignment: str) -> dict[str, dict[str, float]]:
-    """Who is late or has a penalty: the penalties by student and notebook."""
+def _penalties(book: Gradebook, assignment: str) -> dict[str, dict[str, float]]:
+    """The penalties of students who are late or have one, by student and notebook."""
     rows = book.db.query(
         api.SubmittedAssignment, api.Notebook.name,
         api.SubmittedNotebook.late_submission_penalty,
@@ -54,6 +54,7 @@ def _concerned(book: Gradebook, assignment: str) -> dict[str, dict[str, float]]:
 
 
 def _renew(writer: ResultWriter, outcome: Outcome, before: dict[str, float]) -> Outcome:
+    """Recompute a student's penalties; if they change, feedback is out of date."""
     try:
         after = {name: _penalty(writer, outcome.student, name) for name in before}
     except Exception as error:
@@ -71,7 +72,7 @@ def _renew(writer: ResultWriter, outcome: Outcome, before: dict[str, float]) -> 
 
 
 def _penalty(writer: ResultWriter, student: str, name: str) -> float:
-    """What nbgrader's preprocessor, or one's own, takes off today; it is recorded."""
+    """Run the late policy, be it nbgrader's or custom; return its recorded penalty."""
     recorder = writer.recorder.restrict_to(AssignLatePenalties)
     notebook = notebooks.read(writer.published(student).path / f"{name}.ipynb")
     context = {"student": student, "assignment": writer.course.name, "notebook": name}
@@ -84,7 +85,7 @@ def _penalty(writer: ResultWriter, student: str, name: str) -> float:
         return float(penalty or 0.0)
 
     level = writer.log.level
-    writer.log.setLevel("ERROR")  # it has three lines for each that is late, old or new
+    writer.log.setLevel("ERROR")  # it logs three lines per late submission
     try:
         return writer.book.use(assign)
     finally:

@@ -1,4 +1,4 @@
-"""How submissions fared, for the one who ran the command."""
+"""The outcomes of grading submissions, for the person who ran the command."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ STATES = ("graded", "up to date", "refused", "undecided")
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a notebook fared: ``status`` is one of ``STATES``.
+    """The outcome of grading a notebook; ``status`` is one of ``STATES``.
 
-    ``id`` is that of what its result is of; "" where nothing was decided.
+    ``id`` identifies the submission that the result is of; "" if nothing was decided.
     """
 
     student: str
@@ -43,7 +43,7 @@ class Outcome:
 
 
 def outcome_of(student: str, status: str, metadata: GradingMetadata) -> Outcome:
-    """The outcome of a notebook, from what is kept of its grading."""
+    """The outcome of a notebook, from the metadata of its grading."""
     status = "refused" if metadata.refused else status
     return Outcome(
         student, status, metadata.refused, metadata.repairs, metadata.id or ""
@@ -51,7 +51,7 @@ def outcome_of(student: str, status: str, metadata: GradingMetadata) -> Outcome:
 
 
 def out_of_time(notebook: NotebookNode, metadata: GradingMetadata) -> list[str]:
-    """What of a graded notebook did not end in time: checks, and the student's cells.
+    """The checks and cells of a graded notebook that did not end in time.
 
     A cell without a name is called by its number and its first line.
     """
@@ -78,9 +78,9 @@ def summary(outcomes: Sequence[Outcome]) -> str:
 
 @contextlib.contextmanager
 def above_bar(log: logging.Logger) -> Iterator[None]:
-    """Print log lines above the progress bar, no more of them than before.
+    """Print log lines above the progress bar, and no more of them than before.
 
-    None is made that nobody prints: nbclient has ten for each cell that it runs.
+    Records that no handler prints are not even created: nbclient has ten for each cell.
     """
     before, level_before = list(log.handlers), log.level
     level = max((handler.level for handler in before), default=logging.NOTSET)

@@ -1,4 +1,4 @@
-"""Keep what came of a submission: in the gradebook, then in ``autograded/``."""
+"""Store the results of a submission, in the gradebook and then in ``autograded/``."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ UNSURE = "Something went wrong while grading; your teachers have been told."
 
 @dataclass(frozen=True)
 class ResultWriter:
-    """Where results go.
+    """Writes results to the gradebook and to ``autograded/``.
 
     Attributes:
         extra: the time that students were given beyond the due date.
-        published: a student's folder in ``autograded/``.
-        permit: gives it the modes that nbgrader wants.
+        published: returns a student's folder in ``autograded/``.
+        permit: gives this folder the file modes that nbgrader expects.
     """
 
     course: Assignment
@@ -44,7 +44,7 @@ class ResultWriter:
     log: logging.Logger
 
     def save(self, submission: InFlightSubmission) -> list[Outcome]:
-        """Record a submission and publish it; what happened to its notebooks.
+        """Record a submission and publish it; return the outcomes of its notebooks.
 
         Raises:
             GradebookError: nothing can be recorded.
@@ -61,6 +61,7 @@ class ResultWriter:
             ]
 
     def _record(self, task: Task, submission: InFlightSubmission) -> Outcome:
+        """Record the result of one notebook, unless it is up to date."""
         if task.notebook not in submission.futures:
             metadata = submission.earlier[task.notebook]
             return outcome_of(task.student, "up to date", metadata)
@@ -82,7 +83,7 @@ class ResultWriter:
     def _save(
         self, task: Task, graded: Graded, submission: InFlightSubmission
     ) -> Outcome:
-        """Record a graded notebook, then publish it; only then it is done."""
+        """Record a graded notebook, then publish it, which marks it as up to date."""
         stamp, extra = submission.stamp, self.extra.get(task.student)
         metadata, checks = graded.metadata, graded.metadata.checks
         lost = {n: check for n, check in checks.items() if check.decided == "person"}
@@ -105,9 +106,9 @@ class ResultWriter:
         self.log.debug("%s/%s: recorded and published", task.student, task.notebook)
         self.permit(task.student)
         outcome = outcome_of(task.student, "graded", metadata)
-        if endless := out_of_time(graded.notebook, metadata):
+        if overdue := out_of_time(graded.notebook, metadata):
             self.log.warning(
-                f"{task.student}: did not end in time: {join_names(endless)}"
+                f"{task.student}: did not end in time: {join_names(overdue)}"
             )
         if outcome.repairs and not metadata.refused:
             self.log.warning(str(outcome))
@@ -134,9 +135,9 @@ class ResultWriter:
     def _undecided(
         self, task: Task, submission: InFlightSubmission, error: Exception
     ) -> Outcome:
-        """After a fault of ours: the old result stays, else there is none for now."""
+        """After a fault of ours, keep the old result, or record that there is none."""
         metadata = submission.earlier[task.notebook]
-        old = bool(metadata.digest or metadata.id)  # one from here
+        old = bool(metadata.digest or metadata.id)  # of a grading by this program
         if not old:
             blank, _ = rebuild(shared(task.source), shared(task.release), None)
             unsure = GradingMetadata(refused=UNSURE, repairs=task.repairs)
@@ -152,6 +153,6 @@ class ResultWriter:
 
 
 def _about_lost(name: str, score: float | None) -> str:
-    """What is said of a check on which the judge has failed."""
+    """Say that the judge failed on a check, and what this means for its score."""
     status = "has no score yet" if score is None else f"keeps its {score:g} points"
     return f"no verdict on {name}, which {status}"

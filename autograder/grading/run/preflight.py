@@ -1,4 +1,4 @@
-"""What the shell lets grading use: too little is refused before anything is begun."""
+"""Check the resource limits of the shell, before grading begins."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from autograder.course.errors import CourseError
 from autograder.sandbox.confine.limits import own_threads
 
 _FILES = 64  # for sockets, pipes, the gradebook; and as many for each job
-# Of the command itself, the server, the judge and a sandbox; as many for each job.
+# For the command itself, the server, the judge and a sandbox; as many for each job.
 _THREADS = 24
 
 
 def check_ulimits(jobs: int) -> None:
-    """Raise what may be raised, and see that it is enough for so many jobs.
+    """Check that the limits allow so many jobs; raise that of open files if possible.
 
     Raises:
-        CourseError: it is not; the text says which limit to raise.
+        CourseError: a limit is too low; the text says which one to raise.
     """
     _refuse_few_files(_FILES * (jobs + 1))
     if os.geteuid():  # nothing is counted for root
@@ -26,6 +26,7 @@ def check_ulimits(jobs: int) -> None:
 
 
 def _refuse_few_files(needed: int) -> None:
+    """Raise the limit of open files if it is too low, and refuse it if it stays so."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= needed:
         return
@@ -42,6 +43,7 @@ def _refuse_few_files(needed: int) -> None:
 
 
 def _refuse_few_threads(needed: int) -> None:
+    """Refuse a limit of processes that leaves too few."""
     most, _ = resource.getrlimit(resource.RLIMIT_NPROC)
     if most == resource.RLIM_INFINITY or most >= needed + (used := own_threads()):
         return

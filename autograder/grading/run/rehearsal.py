@@ -1,8 +1,8 @@
 """Grade the course's own solution before any hand-in, and refuse a broken exercise.
 
-What an author's mistake breaks (a case, a probe, a product that was not built again)
-would otherwise cost every student points. The course's solution takes the same way as
-a submission; once it has all points, it is not graded again before something changes.
+A mistake of an author (in a case, in a probe, in a file that was not built again) would
+otherwise cost every student points. The course's solution is graded like a submission;
+once it has all points, it is not graded again until something changes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ROUNDING = 0.01  # points
 def rehearse(
     course: Assignment, executor: Executor, calm: float, log: logging.Logger
 ) -> None:
-    """See that every exercise gives the course's own solution all of its points.
+    """Check that every exercise gives the course's own solution all of its points.
 
     Args:
         calm: seconds for which a second try waits for a calmer machine, at most.
@@ -57,7 +57,7 @@ def rehearse(
         except Exception as error:
             if _stops_all(error):
                 raise
-            # Nothing is known of the exercises then; the submissions may fare better.
+            # This says nothing about the exercises; grading submissions may succeed.
             log.warning(f"{course.name}: its own solution was not graded ({error})")
             continue
         _refuse_broken(course.name, graded)
@@ -71,10 +71,10 @@ def note(root: Path, unit: str) -> Path:
 
 
 def _grade(task: Task, executor: Executor, calm: float, log: logging.Logger) -> Graded:
-    """Grade the solution, a second time if the machine was in the way.
+    """Grade the solution, a second time if the machine caused a failure.
 
     Raises:
-        GradingInfrastructureError: it was so both times.
+        GradingInfrastructureError: both tries failed.
     """
     try:
         return result_of(executor.submit(task), task, log)
@@ -84,13 +84,13 @@ def _grade(task: Task, executor: Executor, calm: float, log: logging.Logger) -> 
 
 
 def _stops_all(error: Exception) -> bool:
-    """Whether an error would meet every submission, and says what to do about it."""
+    """Whether an error would affect every submission, and says what to do about it."""
     ours = isinstance(error, GradingInfrastructureError)
     return isinstance(error, CourseError) and not ours
 
 
 def _refuse_broken(unit: str, graded: Graded) -> None:
-    """Raises CourseError: it names the exercises, and the command that helps."""
+    """Raise a CourseError if the solution is refused or does not get all points."""
     refused = graded.metadata.refused
     reason = f"is refused: {refused}" if refused else ""
     if failures := _failures(graded):
@@ -122,9 +122,9 @@ def _failures(graded: Graded) -> dict[str, str]:
 
 
 def _reason(verdict: Verdict) -> str:
-    """What a verdict on the course's own solution says against the exercise, or "".
+    """The objection that a verdict on the course's own solution raises; "" if none.
 
-    A trained model may be a little worse on another machine: there, any points do.
+    A trained model may be a little worse on another machine, so any points will do.
     """
     if verdict.decided == "person":
         return verdict.fault or verdict.note

@@ -1,4 +1,4 @@
-"""A class on its way: begun and recorded in order, tried again at the end."""
+"""Grade a class: start and record submissions in order, then retry failures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Run:
 
     Args:
         recorded: the scores that the gradebook has.
-        force: whether what is up to date is graded, too.
+        force: whether submissions that are up to date are graded, too.
         calm: seconds for which the second tries wait for a calmer machine, at most.
     """
 
@@ -49,22 +49,22 @@ class Run:
         self._retries: list[str] = []
 
     def outcomes(self, folders: Mapping[str, Path]) -> Iterator[list[Outcome]]:
-        """The outcomes of all students, in their order, each when it is recorded.
+        """Yield the outcomes of all students in their order, each once it is recorded.
 
-        Who could not be decided is graded once more at the end, with nobody beside.
+        Undecided submissions are graded once more at the end, one at a time.
 
         Args:
             folders: what each student has handed in.
 
         Raises:
-            GradebookError, SetupError: nobody can be graded.
+            GradebookError, SetupError: no submission can be graded.
         """
         begun: deque[InFlightSubmission] = deque()
         total = len(folders)
         bar = tqdm(total=total, file=sys.stderr, disable=None, unit=" submissions")
         with bar, contextlib.ExitStack() as stack:
             stack.callback(_close_all, begun)
-            stack.callback(self._executor.close)  # before: their files are in use
+            stack.callback(self._executor.close)  # first: it uses files of `begun`
             for student, folder in folders.items():
                 begun.append(self._begin(student, folder))
                 yield from self._settle(begun, bar, may_begin=True)
@@ -78,7 +78,7 @@ class Run:
     def _settle(
         self, begun: deque[InFlightSubmission], bar: tqdm[Never], may_begin: bool
     ) -> Iterator[list[Outcome]]:
-        """Record those that are done, from the first; wait if no more may begin."""
+        """Record finished submissions, in order; wait for them if no more may begin."""
         executor = self._executor
         while begun and (
             not begun[0].running or not may_begin or enough(begun, executor.slots)
@@ -96,7 +96,7 @@ class Run:
     def _begin(
         self, student: str, folder: Path, final: bool = False
     ) -> InFlightSubmission:
-        """Have a submission graded, unless it is up to date; a lock is kept on it."""
+        """Start grading a submission, unless it is up to date; lock its results."""
         submission = InFlightSubmission(student, final)
         with contextlib.ExitStack() as cleanup:
             try:
@@ -115,6 +115,7 @@ class Run:
         return submission
 
     def _wait(self, student: str) -> None:
+        """Warn that another command is grading the student."""
         self._writer.log.warning(
             f"{student} is being graded by another command, perhaps one that was "
             "stopped (Ctrl-Z): waiting for it"
@@ -123,7 +124,7 @@ class Run:
     def _send(
         self, task: Task, submission: InFlightSubmission, cleanup: contextlib.ExitStack
     ) -> Task:
-        """Send a task, unless it is up to date; return it without its files."""
+        """Submit a task, unless it is up to date; return it without its files."""
         extra = self._writer.extra.get(task.student)
         inputs = [] if extra is None else [extra]
         digest = self._writer.course.digest(task, submission.stamp, *inputs)

@@ -1,4 +1,4 @@
-"""Submissions on their way: begun in order, graded anywhere, recorded in order."""
+"""Submissions in flight: started in order, graded anywhere, recorded in order."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ MOST_AHEAD_BYTES = 256 << 20
 
 @dataclass
 class InFlightSubmission:
-    """What a student has handed in, and what is kept for it until it is recorded.
+    """A submission that is being graded, with all that is needed to record it.
 
     Attributes:
-        final: whether it is its second try, and the last one.
+        final: whether this is its second try, and the last one.
         stamp: when it was handed in; in UTC, without zone.
         beside: files that are published with the result: releasing feedback needs them.
         tasks: one for each notebook.
-        earlier: by notebook, what an earlier run kept of it.
-        futures: by notebook, what grading gives; none for what is up to date.
-        error: why it could not be begun.
-        cleanup: gives locks and folders back when it is closed.
+        earlier: by notebook, the metadata that an earlier run stored.
+        futures: by notebook, the future result; none for what is up to date.
+        error: why grading could not be started.
+        cleanup: releases locks and removes folders when the submission is closed.
     """
 
     student: str
@@ -45,7 +45,7 @@ class InFlightSubmission:
 
     @property
     def running(self) -> list[Future[Any]]:
-        """The gradings that have not ended yet."""
+        """The futures of notebooks whose grading has not ended yet."""
         return [future for future in self.futures.values() if not future.done()]
 
     @property
@@ -55,7 +55,7 @@ class InFlightSubmission:
         return sum(len(f.result()) for f in ended if isinstance(f.result(), bytes))
 
     def graded(self, task: Task, log: logging.Logger) -> Graded:
-        """What came of a task, or what grading raised."""
+        """The result of a task; raises what grading raised."""
         return result_of(self.futures[task.notebook], task, log)
 
     def close(self) -> None:
@@ -63,13 +63,13 @@ class InFlightSubmission:
 
 
 def result_of(future: Future[Any], task: Task, log: logging.Logger) -> Graded:
-    """What came of a task wherever it was graded, or what grading raised."""
+    """The result of a task, wherever it was graded; raises what grading raised."""
     result = future.result()
     return result if isinstance(result, Graded) else read_reply(result, task, log)
 
 
 def enough(begun: Iterable[InFlightSubmission], slots: int) -> bool:
-    """Whether no more should begin: all slots have work, or too much waits."""
+    """Whether no more should start: all slots are busy, or too many results wait."""
     waiting = list(begun)
     running = sum(bool(submission.running) for submission in waiting)
     return (
@@ -80,7 +80,7 @@ def enough(begun: Iterable[InFlightSubmission], slots: int) -> bool:
 
 
 def names_of(busy: Mapping[int, str]) -> str:
-    """Name the first three who are being graded, and count the others."""
+    """Name the first three students who are being graded, and count the others."""
     names = list(dict(busy).values())
     suffix = f" +{len(names) - 3}" if len(names) > 3 else ""
     return ", ".join(name[:16] for name in names[:3]) + suffix

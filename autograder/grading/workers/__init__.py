@@ -1,1 +1,1 @@
-"""Where submissions are graded: here, in other processes, on other machines."""
+"""Grade submissions in this process, in other processes or on other machines."""

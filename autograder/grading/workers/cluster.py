@@ -1,11 +1,12 @@
-"""Grading on other machines, through a Dask scheduler: what `Pool` is on this one.
+"""Grade on other machines, through a Dask scheduler, as `Pool` does on this one.
 
-A Dask worker hands each task to a `Pool` of its own. So what a submission can bring
-down is a process of that pool, with the same two tries as on one machine, and Dask is
-left with the loss of machines: it gives what was there to others. A machine that gives
-no sandboxes would fail faster than others grade, and draw all the work to it: it is
-asked once. Machines share no disk; a task brings along all that it needs, the course's
-secret included (use Dask's TLS where the network is not yours alone).
+A Dask worker hands each task to a `Pool` of its own. So a submission can only bring
+down a process of that pool, with the same two tries as on one machine, and Dask just
+handles the loss of machines, by giving their tasks to others. A machine that cannot
+start sandboxes would fail faster than others grade, and so attract all the work: once
+it has failed, it gets no more tasks. Machines share no disk; a task contains all that
+it needs, including the course's secret (use Dask's TLS where the network is not yours
+alone).
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ from autograder.grading.workers.parallel import Pool, SetupError
 PATIENCE = 30.0  # seconds for a scheduler to answer, and to have a worker
 log = logging.getLogger("autograder.grading")
 _lock = threading.Lock()
-_pools: list[Pool] = []  # of a worker: one at most
+_pools: list[Pool] = []  # of this Dask worker: one at most
 
 
 class NoSandboxError(Exception):
-    """A worker's machine can grade nothing; its arguments are its name, and why."""
+    """A worker's machine cannot grade; the arguments are its address and the reason."""
 
 
 class Cluster:
@@ -46,12 +47,12 @@ class Cluster:
         address: the scheduler's, like ``tcp://10.0.0.1:8786``.
 
     Raises:
-        SetupError: no scheduler or worker is there, or a worker has another course.
+        SetupError: there is no scheduler or worker, or a worker's version differs.
     """
 
     def __init__(self, address: str):
         self.busy: dict[int, str] = {}
-        self._unfit: dict[str, str] = {}  # by worker, why nothing is given to it
+        self._unfit: dict[str, str] = {}  # by worker, why it gets no tasks
         self._executors: list[Any] = []  # Dask's, one for each task sent
         self._closed = threading.Event()
         self._client = _connected(address)
@@ -72,7 +73,7 @@ class Cluster:
         return sum(self._fit().values())
 
     def _fit(self) -> dict[str, int]:
-        """The threads of each worker that may grade."""
+        """The number of threads of each worker that may grade."""
         threads = self._client.nthreads().items()
         return {name: count for name, count in threads if name not in self._unfit}
 
@@ -80,11 +81,11 @@ class Cluster:
         """Do nothing, since the workers of a cluster have already been started."""
 
     def submit(self, task: Task) -> Future[bytes]:
-        """Have a task graded, as `Pool.submit` does.
+        """Submit a task, like `Pool.submit`.
 
         Raises:
             SetupError: these settings cannot be sent, or no worker can grade.
-            CourseError: in the future: see `Pool.submit`, or four machines were lost.
+            CourseError: by the future: see `Pool.submit`, or four machines were lost.
         """
         try:
             data = task.to_bytes()
@@ -103,7 +104,7 @@ class Cluster:
         """Send a task to a worker that is not known to be unfit, if there is one."""
         among: dict[str, Any] = {}
         if self._unfit:
-            # Others only where none of these is left: who comes later may grade, too.
+            # Others only if none of these is left; a worker that joins later may do.
             among = {"workers": list(self._fit()), "allow_other_workers": True}
             if not among["workers"]:
                 name, reason = next(iter(self._unfit.items()))
@@ -113,9 +114,10 @@ class Cluster:
         sent.add_done_callback(functools.partial(self._settle, data, future))
 
     def _settle(self, data: bytes, future: Future[bytes], sent: Future[bytes]) -> None:
+        """Pass Dask's result of a task to its future, or send the task again."""
         error = None if sent.cancelled() else sent.exception()
         if isinstance(error, NoSandboxError):
-            # Not here, in the thread that would bring the scheduler's answers.
+            # Not in this thread, which processes the scheduler's messages.
             thread = threading.Thread(
                 target=self._send_again, args=(data, future, error), daemon=True
             )
@@ -134,7 +136,7 @@ class Cluster:
     def _send_again(
         self, data: bytes, future: Future[bytes], error: NoSandboxError
     ) -> None:
-        """Give a task to another worker than the one that could not grade it."""
+        """Give a task to a different worker than the one that could not grade it."""
         try:
             self._leave_out(*error.args)
             self._send(data, future)
@@ -143,28 +145,30 @@ class Cluster:
             future.set_exception(fault)
 
     def _leave_out(self, worker: str, reason: str) -> None:
+        """Give no more tasks to a worker."""
         if worker not in self._unfit:
             self._unfit[worker] = reason
             log.warning("the worker %s gets no more submissions: %s", worker, reason)
 
     def _watch(self) -> None:
-        """Warn when work waits for a worker that is not there."""
+        """Warn when tasks wait, but no worker is left."""
         has_warned = False
         while not self._closed.wait(PATIENCE):
-            with contextlib.suppress(Exception):  # it is not the one to tell of a loss
+            with contextlib.suppress(Exception):  # other calls report a lost connection
                 waits = bool(self.busy) and not self._fit()
                 if waits and not has_warned:
                     log.warning("no worker is left; waiting for a new one")
                 has_warned = waits
 
     def close(self) -> None:
-        """Call off what has not ended, and leave the scheduler."""
+        """Cancel what has not ended, and disconnect from the scheduler."""
         self._closed.set()
         for executor in self._executors:
             executor.shutdown(wait=False)
         self._client.close()
 
     def _compare_versions(self) -> None:
+        """Raise SetupError if a worker has a different version of the course."""
         try:
             theirs = self._client.run(course_version)
         except ImportError as error:
@@ -182,6 +186,7 @@ class Cluster:
 
 
 def _connected(address: str) -> Any:
+    """Connect to a Dask scheduler; raises SetupError if that fails."""
     try:
         from distributed import Client
     except ImportError:
@@ -195,7 +200,7 @@ def _connected(address: str) -> Any:
 
 @functools.cache
 def course_version() -> str:
-    """A digest of the package and of the versions of what grading stands on."""
+    """A digest of the package and of the versions of the libraries for grading."""
     digest = hashlib.sha256()
     for name in ("torch", "numpy", "nbgrader", "nbclient", "nbformat", "ipykernel"):
         digest.update(f"{name} {importlib.metadata.version(name)}\n".encode())
@@ -213,8 +218,8 @@ def grade_there(data: bytes, version: str) -> bytes:
     """Grade a task's bytes on this machine; runs in a thread of a Dask worker.
 
     Raises:
-        CourseError: another version of the course was asked for, or see `Pool.submit`.
-        NoSandboxError: this machine can grade nothing.
+        CourseError: the task is of a different version, or see `Pool.submit`.
+        NoSandboxError: this machine cannot grade.
     """
     if version != course_version():
         raise CourseError("a worker of the cluster has a different version")
@@ -229,7 +234,7 @@ def grade_there(data: bytes, version: str) -> bytes:
 
 
 def _submitted(task: Task) -> Future[bytes]:
-    """A task in this worker's pool. Raises NoSandboxError: this machine has none.
+    """Submit a task to this worker's pool. Raises NoSandboxError: there can be none.
 
     The pool is created with the first task and has one process per thread.
     """

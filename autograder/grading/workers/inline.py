@@ -1,4 +1,4 @@
-"""Grading in the command's own process: for one job, and under a debugger."""
+"""Grade in the command's own process: for one job, and under a debugger."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autograder.grading.workers.parallel import Pool
 
 
 class InlineExecutor:
-    """Grades in this process, at once: what `Pool` is with one job.
+    """Grades in this process, during `submit`: in place of a `Pool` with one job.
 
     Args:
         shared: resources to preload; each task waits for those it needs.
@@ -39,7 +39,7 @@ class InlineExecutor:
         return future
 
     def close(self) -> None:
-        """Do nothing, since no process is left."""
+        """Do nothing, since there is no process to end."""
 
 
 Executor = Pool | Cluster | InlineExecutor  # where submissions are graded

@@ -1,8 +1,8 @@
-"""Grading in several processes at once, through concurrent.futures' interface.
+"""Grade in several processes at once, with the interface of concurrent.futures.
 
 A `Pool` hands tasks to worker processes (see `worker.py`), one at a time each. The
-processes share the one warm server for kernels that the pool's owner has started. What
-passes between them is bytes: see `reply.py`.
+processes share the one sandbox server that the pool's owner has started. They exchange
+only bytes: see `reply.py`.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ from autograder.sandbox.inside import ALIKE
 
 TRIES = 2  # processes that may die over a submission
 SECONDS = 300.0  # for the process that workers are forked from to answer
-# For which a worker may do nothing at all: more than the ten minutes that it waits
-# for a judge.
+# Seconds for which a worker may do nothing at all: more than the ten minutes that it
+# waits for a judge.
 SILENCE = 900.0
 HUNG = "the process that graded it did nothing any more"
 
 
 class SetupError(CourseError):
-    """No submission at all can be graded by processes, as things are."""
+    """The processes that grade cannot be started, so no submission can be graded."""
 
 
 class WorkerDiedError(Exception):
-    """A worker process, or the one that it was forked from, ended in its task."""
+    """A worker process, or the one that it was forked from, died during a task."""
 
 
 class Pool:
@@ -55,14 +55,14 @@ class Pool:
 
     Args:
         slots: how many tasks run at once.
-        shared: what all of them share, started before they are forked.
+        shared: processes that all of them share, started before they are forked.
     """
 
     def __init__(self, slots: int, shared: Sequence[Warmable]):
         self.slots, self._shared = slots, shared
         self.busy: dict[int, str] = {}  # slot -> the student whose task it runs
         self._server: _ForkServer | None = None
-        self._is_ready = False  # whether that one can be asked for workers
+        self._is_ready = False  # whether that server can fork workers
         self._lock = threading.Lock()
         self._closed = False
         self._threads = ThreadPoolExecutor(slots)
@@ -74,13 +74,13 @@ class Pool:
         self._server = _ForkServer()
 
     def wait(self) -> None:
-        """Wait until workers can be forked. Raises SetupError: they never can."""
+        """Wait until workers can be forked. Raises SetupError if that is impossible."""
         if self._is_ready:
             return
         try:
             if self._server is None or self._server.lost:
                 self._server = _ForkServer()
-            for warmable in self._shared:  # while its process imports what it needs
+            for warmable in self._shared:  # while the server does its imports
                 warmable.wait()
             self._server.wait()
         except CourseError as error:
@@ -88,11 +88,11 @@ class Pool:
         self._is_ready = True
 
     def submit(self, task: Task) -> Future[bytes]:
-        """Have a task graded; `reply.read_reply` reads what comes.
+        """Submit a task; `reply.read_reply` reads the bytes of the result.
 
         Raises:
             SetupError: the processes cannot be started, or given these settings.
-            GradingInfrastructureError: in the future: two workers died, or one hung.
+            GradingInfrastructureError: by the future: two workers died, or one hung.
         """
         try:
             data = task.to_bytes()
@@ -112,6 +112,7 @@ class Pool:
             self._server.close()  # one that was started meanwhile
 
     def _grade(self, student: str, data: bytes) -> bytes:
+        """Have a worker grade a task, and another one if it dies."""
         slot, deaths = threading.get_ident(), list[str]()
         self.busy[slot] = student
         try:
@@ -127,7 +128,7 @@ class Pool:
         )
 
     def _living(self) -> _ForkServer:
-        """The fork server, or another one in place of one that was lost."""
+        """The fork server; a new one if it was lost."""
         with self._lock:
             server = self._server
             assert server
@@ -139,11 +140,13 @@ class Pool:
 
 
 class _Worker(NamedTuple):
+    """A worker process, and the connection to it."""
+
     line: Connection
     pid: int
 
     def grade(self, data: bytes) -> bytes:
-        """Grade a task. Raises ConnectionLostError: use this worker no more."""
+        """Have the worker grade a task. Raises ConnectionLostError: use it no more."""
         names = {"id": secrets.token_hex(8)}
         task = {"task": data.decode(), "every": SILENCE / 100}
         self.line.send({**names, **task}, SILENCE)
@@ -163,13 +166,13 @@ class _ForkServer:
         self._idle: deque[_Worker] = deque()
         self.lost = False
         self._ready = False
-        # With one thread, for a fork copies no further one.
+        # It must have only one thread, because a fork copies no others.
         command = launch.command(f"{__package__}.worker")
         self._process, ours = child.start(command, ALIKE, subprocess.DEVNULL)
         self._control = Connection(ours)
 
     def wait(self) -> None:
-        """Wait until it can fork workers. Raises CourseError: it never will."""
+        """Wait until it can fork workers. Raises CourseError if that is impossible."""
         with contextlib.ExitStack() as failed:
             failed.callback(self.close)
             try:
@@ -191,8 +194,8 @@ class _ForkServer:
         """Have a worker grade; return its reply.
 
         Raises:
-            WorkerDiedError: it says how.
-            GradingInfrastructureError: it hangs, and so it might in another try.
+            WorkerDiedError: the worker died; the text says how.
+            GradingInfrastructureError: the worker hangs, and might do so again.
         """
         worker = self._worker()
         try:
@@ -206,6 +209,7 @@ class _ForkServer:
         return reply
 
     def _worker(self) -> _Worker:
+        """An idle worker, or a newly forked one."""
         with contextlib.suppress(IndexError):
             return self._idle.pop()
         shared = {SERVER_VARIABLE: os.environ.get(SERVER_VARIABLE, "")}

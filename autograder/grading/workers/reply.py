@@ -1,4 +1,4 @@
-"""Grading by bytes: a task's in, a reply's out, with whose it is."""
+"""Grade a task that is given as bytes; the reply is bytes, too, with the task's id."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def answer(data: bytes) -> bytes:
 
 
 def read_reply(reply: bytes, task: Task, log: logging.Logger) -> Graded:
-    """Read the reply of `answer` to a task; what was logged there is logged here.
+    """Read the reply of `answer` to a task, and log its warnings here.
 
     Raises:
         CourseError, GradingFaultError: as grading did.
-        GradingInfrastructureError: the reply is another task's.
+        GradingInfrastructureError: the reply is to a different task.
     """
     content = json.loads(reply)
     if content["id"] != task.id:

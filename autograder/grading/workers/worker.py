@@ -1,14 +1,14 @@
-"""The processes that grade, and the one that they are forked from.
+"""The worker processes that grade, and the process that they are forked from.
 
-Started by `sandbox/launch.py`, it imports all that grading needs, once, and then forks
-a worker for each ``start`` that arrives on the socket that its argument names: for
-milliseconds and a few megabytes each. It has one thread, for a fork copies no others; a
-process with threads, like a Jupyter server, cannot fork by itself. The end of the
-socket is its end and that of all workers.
+Started by `sandbox/launch.py`, this process imports all that grading needs, once. It
+then forks a worker for each ``start`` that arrives on the socket that its argument
+names, which takes milliseconds and a few megabytes. It must have only one thread,
+because a fork copies no others; a process with threads, like a Jupyter server, cannot
+fork workers by itself. When the socket is closed, this process and all workers end.
 
-A worker grades one task after the other: bytes in, bytes out, and meanwhile signs of
-life, as long as it uses CPU. A fork of it is its judge: the judge decodes what comes
-from sandboxes, and would cost two seconds to import.
+A worker grades one task after the other. It receives and returns bytes, and sends signs
+of life meanwhile, as long as it uses CPU. Its judge, which decodes what comes from
+sandboxes, is a fork of it: new imports would take two seconds.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from autograder.sandbox.processes import end_all_children
 
 log = logging.getLogger(__name__)
 
-_NOTHING = 0.002  # CPU seconds: less is used by who waits and does not even look
+_IDLE_SECONDS = 0.002  # CPU seconds; a process that only waits uses less
 _REPLY_SECONDS = 600.0
 
 
@@ -48,7 +48,7 @@ def main() -> None:
     logs.name_process("fork server")
     control = Connection(socket.socket(fileno=int(sys.argv[1])))
     if sys.platform == "linux":
-        adopt_orphans()  # the judge of a worker that died
+        adopt_orphans()  # such as the judge of a worker that died
     imported()
     try:
         with contextlib.suppress(ConnectionLostError):
@@ -62,6 +62,7 @@ def main() -> None:
 
 
 def _threads() -> int:
+    """The number of threads of this process."""
     tasks = Path("/proc/self/task")
     return len(list(tasks.iterdir())) if tasks.is_dir() else 1
 
@@ -87,7 +88,7 @@ def _end(worker: int) -> int:
 
 
 def _work(descriptor: int) -> None:
-    """Grade what arrives, until nothing does any more."""
+    """Grade tasks as they arrive, until the connection is closed."""
     try:
         child.end_with_parent()
         logs.name_process("worker")
@@ -113,10 +114,10 @@ def _signs_of_life(tasks: Connection, names: Message, every: float) -> Iterator[
 
     def tell() -> None:
         reported = 0.0
-        with contextlib.suppress(ConnectionLostError):  # who waits for us is gone
+        with contextlib.suppress(ConnectionLostError):  # the pool is gone
             while not over.wait(every):
                 busy_seconds = time.process_time() - time.thread_time()
-                if busy_seconds > reported + _NOTHING:
+                if busy_seconds > reported + _IDLE_SECONDS:
                     reported = busy_seconds
                     tasks.send({**names, "alive": True}, _REPLY_SECONDS)
 

@@ -1,20 +1,20 @@
-"""Walls around one process; nothing else of this project makes system calls.
+"""Confine one process, by the system calls that isolate it.
 
 A supervisor calls `fork(level)`; the child calls `enter(level, policy, room)` and from
-then on sees the interpreter, a private working directory and nothing else. Everything
-is ordered so that what is given up cannot be had back: namespaces, file system, limits,
-user and capabilities, then Landlock and the system-call filter.
+then on sees the interpreter, a private working directory and nothing else. The steps
+are ordered so that nothing that was given up can be regained: namespaces, file system,
+limits, user and capabilities, then Landlock and the system-call filter.
 
 Levels, strongest first:
 
 ``namespaces``       root: own mounts, network, process table and user id
-``user-namespaces``  the same walls built by an ordinary user in a user namespace
+``user-namespaces``  the same, built by an ordinary user in a user namespace
 ``landlock``         Landlock for files and signals, seccomp for the rest; no mounts
-``bwrap``            a cold kernel below bubblewrap, which brings its own privileges
+``bwrap``            a cold kernel in bubblewrap, which has privileges of its own
 ``none``             resource limits only
 
-Standard library only, and no import of the rest of the package: below bubblewrap this
-folder is all that is there of it.
+This package uses the standard library only and imports nothing else of the project,
+because inside bubblewrap most of that does not exist.
 """
 
 from autograder.sandbox.confine.policy import (

@@ -1,10 +1,10 @@
-"""System calls that a sandbox is refused, by their numbers on two machines."""
+"""System calls that a sandbox may not make, by their numbers on two architectures."""
 
 from __future__ import annotations
 
 from autograder.sandbox.confine.system import X86
 
-# name: (x86_64, aarch64); None where the machine has no such call.
+# name: (x86_64, aarch64); None if the architecture has no such call.
 Calls = dict[str, tuple[int | None, int | None]]
 
 DENIED: Calls = {
@@ -51,7 +51,7 @@ DENIED: Calls = {
     "syslog": (103, 116),
     "vhangup": (153, 58),
     "personality": (135, 92),
-    # memory that no limit of the sandbox counts, and that of other processes by number
+    # memory that no limit of the sandbox counts, and shared memory and queues by id
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
     "shmget": (29, 194),
@@ -66,7 +66,7 @@ DENIED: Calls = {
     "msgrcv": (70, 188),
     "msgctl": (71, 187),
     "mq_open": (240, 180),
-    # what one user's process may do to another's by its number
+    # what a process may do to other processes of its user, by their ids
     "pidfd_getfd": (438, 438),
     "process_madvise": (440, 440),
     "process_mrelease": (448, 448),
@@ -74,7 +74,8 @@ DENIED: Calls = {
     "move_pages": (279, 239),
 }
 
-# Scheduling of any of the user's processes: "succeeds", as libzmq aborts if refused.
+# Scheduling, as it could be that of any process of the user. These calls "succeed"
+# without effect, because libzmq aborts if they are refused.
 SCHEDULING: Calls = {
     "setpriority": (141, 140),
     "ioprio_set": (251, 30),
@@ -84,9 +85,9 @@ SCHEDULING: Calls = {
     "sched_setattr": (314, 274),
 }
 
-# Where the kernel groups processes by session (autogroups), each session has a share of
-# the CPUs, and niceness counts inside it only: a sandbox keeps to its one. "Succeeds",
-# as programs that start others insist on it.
+# If the kernel groups processes by session (autogroups), each session has a share of
+# the CPUs, and niceness counts only inside it: a sandbox must stay in its session. The
+# call "succeeds" without effect, because programs that start others insist on it.
 SESSIONS: Calls = {"setsid": (112, 157)}
 
 # Landlock does not govern attributes: where the host's files are in reach, a change of
@@ -119,7 +120,7 @@ NR_SOCKETPAIR = 53 if X86 else 199
 NR_SETSOCKOPT = 54 if X86 else 208
 NR_IOCTL = 16 if X86 else 29
 NR_PRLIMIT = 302 if X86 else 261
-LAST_KNOWN = 456  # newer calls, and x86's second table above 0x40000000: not here
+LAST_KNOWN = 456  # newer calls, and x86's table above 0x40000000, are refused
 
 
 def numbers(calls: Calls) -> list[int]:

@@ -1,4 +1,4 @@
-"""The student's directories, and the copy of a submission in them."""
+"""Make the student's directories, and copy a submission into them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def copy_submission(source: Path, target: Path, policy: Policy) -> None:
     """
     remaining_bytes, remaining_files = policy.disk_mb * MB // 2, policy.files // 2
     for folder, folders, names, handle in os.fwalk(source, follow_symlinks=False):
-        folders.sort()  # a listing tells in which order they were made
+        folders.sort()  # listings depend on the order of creation
         place = target / Path(folder).relative_to(source)
         place.mkdir(exist_ok=True)
         remaining_files -= 1
@@ -47,7 +47,7 @@ def copy_submission(source: Path, target: Path, policy: Policy) -> None:
 
 
 def _copy_regular(folder: int, name: str, target: Path, most: int) -> int:
-    """Copy one file if it is a plain one; returns its size in bytes."""
+    """Copy one file if it is a regular one; return its size in bytes."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         source = open(os.open(name, flags, dir_fd=folder), "rb")  # noqa: SIM115

@@ -1,4 +1,4 @@
-"""Landlock: files, TCP, abstract sockets and signals, without mounts of one's own."""
+"""Confine files, TCP, abstract sockets and signals by Landlock, without own mounts."""
 
 from __future__ import annotations
 
@@ -54,9 +54,10 @@ def restrict(room: Room) -> None:
 
 
 def _allow_around(ruleset: int, path: str, hidden: set[str]) -> None:
-    """Allow reading `path` except below `hidden`: rules only add, so go round it.
+    """Allow reading `path`, except below `hidden`.
 
-    A link is no way around: what it leads to is visible by itself, or is not.
+    Rules can only add permissions, so what is beside a hidden path is allowed one by
+    one. Links are skipped: what a link leads to is visible by itself, or not at all.
     """
     if path in hidden or os.path.islink(path):
         return
@@ -71,6 +72,7 @@ def _allow_around(ruleset: int, path: str, hidden: set[str]) -> None:
 
 
 def _allow(ruleset: int, path: str, access: int) -> None:
+    """Allow some access to a path, and to everything below it."""
     try:
         handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:

@@ -1,4 +1,4 @@
-"""Limits of each process, and privileges that are given up."""
+"""Set the limits of a process, and give up its privileges."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from autograder.sandbox.confine.system import (
 def set_limits(level: str, policy: Policy) -> None:
     """Set the limits of one process; the supervisor watches the sum over all.
 
-    RLIMIT_DATA counts what a process could touch, so an allocation over it fails with a
-    MemoryError and the kernel lives on. What the warm process holds comes on top.
+    RLIMIT_DATA counts what a process could write to, so that an excessive allocation
+    raises a MemoryError and the kernel survives. The memory that the warm process
+    already has is added to the limit.
     """
     status = Path("/proc/self/status").read_text()
     data_bytes = int(status.split("VmData:")[1].split()[0]) * 1024
@@ -62,7 +63,7 @@ def own_threads() -> int:
 
 
 def drop_privileges(uid: int) -> None:
-    """Become `uid`, if we are root, without a capability and for good."""
+    """Give up all capabilities for good, and become `uid` if we are root."""
     if os.getuid() == 0:
         for capability in range(64):
             try:
@@ -75,4 +76,4 @@ def drop_privileges(uid: int) -> None:
     version_3 = struct.pack("Ii", 0x20080522, 0)
     syscall(NR_CAPSET, "capset", version_3, bytes(24))
     prctl(PR_SET_NO_NEW_PRIVS, 1)
-    prctl(PR_SET_DUMPABLE, 1)  # a change of user hides /proc/self from its owner
+    prctl(PR_SET_DUMPABLE, 1)  # changing the user has hidden /proc/self from its owner

@@ -1,4 +1,4 @@
-"""What a submission may use, and where its sandbox stands: plain values."""
+"""What a submission may use, and the paths of its sandbox, as plain values."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 LEVELS = ("namespaces", "user-namespaces", "landlock", "bwrap", "none")
 NAMESPACES = LEVELS[:2]
-ON_HOSTS_DISK = ("landlock", "none")  # what a sandbox writes at these levels
+ON_HOSTS_DISK = ("landlock", "none")  # levels at which a sandbox writes to it
 
 # Above every range that systemd gives out (containers end at 0x6fffffff), so that a
-# slot's user owns no file. A slot is FIRST_UID + its supervisor's pid: no two at once.
+# slot's user owns no file. Its id is FIRST_UID + its supervisor's pid: all differ.
 FIRST_UID = 0x70000000
 
-HOME = "/student"  # at the root, where nobody keeps a checkout that must be seen
+HOME = "/student"  # at the root, where no visible checkout is expected
 MB = 1 << 20
 
 
@@ -25,7 +25,7 @@ _NUMBERS = (
 
 
 class ConfinementError(RuntimeError):
-    """A wall could not be built; nothing of the student's may run."""
+    """A process could not be confined; no student code may run in it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,13 +35,13 @@ class Policy:
     `memory_mb` bounds what each process of the sandbox allocates and what all of them
     hold together; `disk_mb` and `files` bound everything written; `file_mb` one file;
     `message_mb` one message to the client, `messages_mb` all of them; `processes`
-    counts threads too; `notebook_seconds` is the CPU time of all processes together
-    (who starts sandboxes bounds the time that they sleep: see meter.py). `readable`
-    adds paths the sandbox may read, `hidden` takes paths away again that lie below a
-    readable one. `level` forces one level instead of the strongest that works.
-    `allow_unconfined` lets ``none`` be used. `imports` are modules that the warm server
-    is to have imported, of those that it imports on demand. From `seed` the random
-    generators start that a notebook has not seeded; "": from chance.
+    counts threads, too; `notebook_seconds` is the CPU time of all processes together
+    (their sleeping is bounded by the process that starts sandboxes: see meter.py).
+    `readable` adds paths that the sandbox may read; `hidden` excludes paths below
+    readable ones. `level` forces one level instead of the strongest that works.
+    `allow_unconfined` permits ``none``. `imports` are the modules that the warm server
+    is to import first, of those that it imports on demand. `seed` seeds all random
+    number generators before the notebook does; with "", they are seeded at random.
     """
 
     memory_mb: int = 2048
@@ -84,11 +84,11 @@ class Policy:
 
 @dataclasses.dataclass(frozen=True)
 class Room:
-    """Where one sandbox stands on the host and what is carried into it.
+    """The paths of one sandbox on the host, and what is visible in it.
 
     `slot` is the sandbox's own directory on the host; `submission` is copied in;
     `visible` are the paths that can be read, `hidden` those below them that cannot,
-    `kit` single files and folders that are visible although they lie below a hidden
+    `kit` single files and folders that are visible although they are below a hidden
     path. `uid` is the user inside.
     """
 

@@ -1,4 +1,4 @@
-"""The filter of system calls, as instructions of the kernel's packet filter."""
+"""The filter of system calls (seccomp), as BPF instructions."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ _EPERM, _ENOSYS = 1, 38
 
 
 def _step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
+    """One instruction; a comparison skips `yes` or `no` further ones."""
     return struct.pack("HBBI", code, yes, no, value)
 
 
@@ -45,7 +46,7 @@ def _argument(
     number: int, index: int, listed: Mapping[int, int], default: int, test: int
 ) -> bytes:
     """Answer call `number` as `listed` for its argument `index`, else by `default`."""
-    body = _step(_LOAD, 16 + 8 * index)  # its low half: both are little-endian
+    body = _step(_LOAD, 16 + 8 * index)  # low half: little-endian
     for value, answer in listed.items():
         body += _step(test, value, 0, 1) + _step(_RETURN, answer)
     body += _step(_RETURN, default)
@@ -59,22 +60,23 @@ def _filter(level: str) -> bytes:
     families = dict.fromkeys(() if level == "landlock" else map(int, local), _ALLOW)
     ignored = SCHEDULING | SESSIONS | (ATTRIBUTES if level == "landlock" else {})
     deny, ignore = _ERRNO | _EPERM, _ERRNO
-    # Nobody leads a session, so a pseudo-terminal (IPython's `!`) can lead none.
+    # There is no session leader, so no pseudo-terminal (IPython's `!`) can control a
+    # session.
     terminal = {_TIOCSTI: deny, _TIOCLINUX: deny, _TIOCSCTTY: ignore}
     steps = [
         _step(_LOAD, 4) + _step(_IF_EQUAL, _AUDIT_ARCH, 1, 0) + _step(_RETURN, _KILL),
         _step(_LOAD, 0),
         _step(_IF_GREATER, LAST_KNOWN, 0, 1) + _step(_RETURN, _ERRNO | _ENOSYS),
-        _answer(NR_CLONE3, _ENOSYS),  # its flags lie in memory; clone is used instead
+        _answer(NR_CLONE3, _ENOSYS),  # its flags are in memory; clone is used instead
         *(_answer(number, _EPERM) for number in numbers(DENIED)),
         *(_answer(number, 0) for number in numbers(ignored)),
         _argument(NR_CLONE, 0, {NEW_ANY: deny}, _ALLOW, _IF_ANY_BIT),
         _argument(NR_PRLIMIT, 0, {0: _ALLOW}, deny, _IF_EQUAL),
         _argument(NR_IOCTL, 1, terminal, _ALLOW, _IF_EQUAL),
         _argument(NR_SOCKET, 0, families, deny, _IF_EQUAL),
-        # A socket that lingers can be sent over a channel: who reads there, of us,
-        # would be who closes it, and wait as long as it says. "Succeeds"; the same
-        # number means little at other levels of a network that reaches nobody.
+        # A lingering socket could be sent to us over a channel; closing it, we would
+        # wait as long as it says. The call "succeeds" without effect. The same number
+        # at other levels means little in a network without any other machine.
         _argument(NR_SETSOCKOPT, 2, {_SO_LINGER: ignore}, _ALLOW, _IF_EQUAL),
     ]
     if level == "landlock":  # a datagram pair can be sent to any path of the host
@@ -84,7 +86,7 @@ def _filter(level: str) -> bytes:
 
 
 def refuse_calls(level: str) -> None:
-    """Put the filter upon the calling process and all to come from it."""
+    """Install the filter for the calling process and all that it starts."""
     code = ctypes.create_string_buffer(_filter(level))
     program = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(code))
     prctl(PR_SET_SECCOMP, 2, program)

@@ -1,4 +1,4 @@
-"""System calls and their numbers, which the C library or Python do not have."""
+"""System calls that the C library or Python does not offer, and their numbers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def syscall(number: int, action: str, *args: int | bytes | None) -> int:
 
 
 def prctl(option: int, *args: int | bytes) -> int:
-    """Change something of the calling process. Raises OSError."""
+    """Change an attribute of the calling process. Raises OSError."""
     longs = [ctypes.c_ulong(arg) if isinstance(arg, int) else arg for arg in args]
     longs += [ctypes.c_ulong(0)] * (4 - len(longs))
     return check(LIBC.prctl(option, *longs), f"prctl {option}")
@@ -54,7 +54,7 @@ def unshare(flags: int) -> None:
 
 
 def mount(source: str, target: str, kind: str, flags: int, data: str = "") -> None:
-    """mount(2); an empty `kind` or `data` is none. Raises OSError."""
+    """Call mount(2); an empty `kind` or `data` is passed as NULL. Raises OSError."""
     args = (os.fsencode(source), os.fsencode(target), kind.encode() or None)
     result = LIBC.mount(*args, ctypes.c_ulong(flags), data.encode() or None)
     check(result, f"mount {target}")

@@ -1,4 +1,4 @@
-"""A file system of the sandbox's own: what is visible, read-only, and one home."""
+"""Build the sandbox's file system: what is visible, read-only, and one home."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from autograder.sandbox.confine.system import (
 
 
 def build_root(policy: Policy, room: Room) -> None:
-    """A read-only root of our own with binds of what is visible; leave the host's."""
+    """Make a read-only root with bind mounts of what is visible; leave the host's."""
     root = str(room.slot)
     mount("none", "/", "", MS_REC | MS_PRIVATE)
     mount("sandbox", root, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=755")
@@ -54,9 +54,9 @@ def build_root(policy: Policy, room: Room) -> None:
 
 
 def _mount_home(policy: Policy, room: Room, root: str) -> None:
-    """The one place that can be written; /tmp and /dev/shm lie in it too.
+    """Mount the only folder that can be written; /tmp and /dev/shm are in it, too.
 
-    Except a /tmp in which something visible lies, say a checkout: TMPDIR serves then.
+    A /tmp that has visible content, such as a checkout, is kept: TMPDIR is used then.
     """
     size = f"size={policy.disk_mb}m,nr_inodes={policy.files + 64},mode=700"
     os.makedirs(root + HOME)
@@ -70,7 +70,7 @@ def _mount_home(policy: Policy, room: Room, root: str) -> None:
 
 
 def _bind(path: str, root: str, *, device: bool = False) -> None:
-    """Show a host path, if there is one, at the same place below `root`, read-only."""
+    """Show a host path, if it exists, at the same path below `root`, read-only."""
     target = root + path
     if os.path.islink(path) and not os.path.lexists(target):
         os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -105,6 +105,7 @@ def _mask(path: str, root: str) -> None:
 
 
 def _bind_devices(root: str) -> None:
+    """Show harmless devices, and provide new pseudo-terminals."""
     for name in ("null", "zero", "full", "random", "urandom"):
         _bind(f"/dev/{name}", root, device=True)
     os.symlink("/proc/self/fd", f"{root}/dev/fd")
@@ -115,7 +116,7 @@ def _bind_devices(root: str) -> None:
 
 
 def _write_etc(root: str, uid: int) -> None:
-    """Write the names of the one user that there is, and none of the host's users."""
+    """Write /etc with the names of the only user, and of none of the host's users."""
     gid = uid if os.getuid() == 0 else os.getgid()
     files = {
         "passwd": f"student:x:{uid}:{gid}::{HOME}:/bin/sh\n",

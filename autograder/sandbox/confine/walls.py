@@ -36,9 +36,9 @@ from autograder.sandbox.confine.view import build_root
 def fork(level: str) -> int:
     """Fork the sandbox's first process; returns its pid, or 0 in the child.
 
-    The caller must be a throw-away supervisor: its own children to come are moved to
-    the new process namespace. Below namespaces it becomes the sandbox's reaper instead,
-    so that a daemonised grandchild comes back to it. Raises OSError.
+    The caller must be a throw-away supervisor, because its later children will be in
+    the new process namespace. At levels without namespaces, it adopts orphans instead,
+    so that daemonised grandchildren come back to it. Raises OSError.
     """
     if level == "user-namespaces":
         uid, gid = os.getuid(), os.getgid()
@@ -64,10 +64,10 @@ def slot_uid(supervisor: int) -> int:
 
 
 def enter(level: str, policy: Policy, room: Room) -> None:
-    """Confine the calling process. At ``bwrap``, bubblewrap has built the outer walls.
+    """Confine the calling process. At ``bwrap``, bubblewrap has isolated it already.
 
     Afterwards the process runs as `room.uid`, in its private working directory, without
-    any capability. Raises OSError or ConfinementError: then nothing may run in it.
+    any capability. Raises OSError or ConfinementError: then it may run no student code.
     """
     os.umask(0o022)
     if level in NAMESPACES:
@@ -97,7 +97,7 @@ def _loopback_up() -> None:
 
 
 def forbidden_calls() -> list[str]:
-    """Names of calls that ought to be refused in a sandbox and were not (self-test)."""
+    """Names of calls that should be refused in a sandbox but were not (self-test)."""
     ptrace_me = 0
     calls = {
         "ptrace": lambda: check(LIBC.ptrace(ptrace_me, 0, None, None), "ptrace"),
