@@ -945,7 +945,7 @@ def a_logit_of_the_chat_model():
 # %%
 @torch.no_grad()
 def read_early(ids: Int[Tensor, "1 L"]) -> Float[Tensor, "blocks+1 V"]:
-    """The lens at the last position: logits after the embedding and after each block."""
+    """The lens at the last position, after the embedding and after each block."""
     names = ["embedding", *(f"blocks.{i}" for i in range(30))]
     streams = [stream[0, -1] for _, stream in record(chat, ids, names).values()]
     return F.linear(chat.norm(torch.stack(streams)), chat.embedding.weight)
@@ -970,9 +970,9 @@ def the_logit_lens():
 # %% [markdown]
 # No: *Paris* comes first only after the last block. Up to block 22 its rank is in the
 # thousands, and the stream reads mostly as a space or a full stop; from block 23 on,
-# the rank improves. But a rank compares *Paris* with all words, including those that fit
-# any text. So if the lens shows the answer early, that is informative; if it does not,
-# that proves nothing.
+# the rank improves. But a rank compares *Paris* with all words, including those that
+# fit any text. So if the lens shows the answer early, that is informative; if it does
+# not, that proves nothing.
 #
 # ## 4. Where does a fact travel?
 #
@@ -1102,7 +1102,8 @@ def where_the_fact_is():
         leads = (logits[:, token_id("Paris")] - logits[:, token_id("Rome")]).tolist()
         results.note("leads", leads)
     pictures.patching(effects, ["The", "capital", "of", "France", "is"])
-    print(f"The lens, Paris - Rome: {leads[23]:+.1f} before block 23, {leads[24]:+.1f} after")
+    before, after = leads[23:25]
+    print(f"The lens, Paris - Rome: {before:+.1f} before block 23, {after:+.1f} after it")
 
 
 # %% [markdown]
