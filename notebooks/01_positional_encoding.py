@@ -8,7 +8,7 @@
 #
 # *About 3 hours · short path about 1½: exercises 1.1, 1.2, 1.3, 1.4*
 #
-# *8 exercises and one question in words · 100 points.* The short path covers the
+# *8 exercises and one written question · 100 points.* The short path covers the
 # essentials: for now, just read the other sections, and come back to their exercises
 # later.
 
@@ -617,11 +617,11 @@ def similarity_of_positions():
 
 # %% [markdown]
 # Position 25 comes first with 23.5, as one would expect of the nearest, but then comes
-# 45 with 20.1, and 42 is last with 17.6, although it is closer than 45. It is only on
-# the whole that nearby positions are more alike than distant ones, because a sum of
+# 45 with 20.1, and 42 is last with 17.6, although it is closer than 45. Nearby
+# positions are more alike than distant ones, but only on average, because a sum of
 # cosines ripples. The two peaks in the figure have the same shape, because the dot
-# product depends on nothing but the *distance*: one pair contributes
-# $\sin a \sin b + \cos a \cos b = \cos(a - b)$. Section 7 builds on this property.
+# product depends on nothing but the *distance*: one pair contributes $\sin a \sin b +
+# \cos a \cos b = \cos(a - b)$. Section 7 builds on this property.
 #
 # This pure dependence on distance does not survive in a trained network, where
 # positions are added to words and both are multiplied by learnt matrices. That is one
@@ -942,13 +942,13 @@ def one_hot_view():
 # therefore be trained like one, and unit 4 can use the same table again as the last
 # layer.
 #
-# *Question in words (4 points).* A friend says: "Adding the position to the embedding
+# *Written question (4 points).* A friend says: "Adding the position to the embedding
 # leaves one sum, from which nobody can recover the parts, so I concatenate them, `(B,
 # L, 2 * d_model)`." Answer in three to five sentences: when can a model tell the parts
 # apart, what would concatenating cost, and what does the next linear layer compute in
 # either case?
 #
-# *What a full answer has: the parts can be told apart if they use different directions,
+# *Points: the parts can be told apart if they use different directions,
 # which training can arrange (2), what concatenating costs (1), and that a linear layer
 # computes a sum of two products either way (1).*
 
@@ -1217,8 +1217,8 @@ def does_it_matter():
 # %% [markdown]
 # Without positions, the network does no better than a coin flip, and no training can
 # change that, because the bag of vectors is the same for both answers. With either kind
-# of position, it learns the task almost perfectly: in five training runs with different
-# seeds, it got at least 98% of the new sentences right.
+# of positional encoding, it learns the task almost perfectly: in five training runs
+# with different seeds, it gets at least 98% of the new sentences right.
 #
 # The fourth model has the same sinusoids and the same 300 steps, but its positions are
 # a whisper beside its words, and it got only 85 to 91% right in five such runs.

@@ -34,7 +34,7 @@ drawing(
 #
 # *About 2½ hours · short path about 1½: exercises 2.3, 2.4, 2.5*
 #
-# *6 exercises and one question in words · 100 points.* The short path covers the
+# *6 exercises and one written question · 100 points.* The short path covers the
 # essentials: for now, just read the other sections, and come back to their exercises
 # later.
 #
@@ -142,7 +142,7 @@ print("your guess:", my_guess)
 #
 # So far we have had only one guest, but in a sentence every word sends out its own
 # query. We stack the queries as the rows of a matrix `q` and the keys as the rows of a
-# matrix `k`, so that each row of `q` has to meet each row of `k`.
+# matrix `k`, and every row of `q` is then multiplied with every row of `k`.
 
 # %%
 drawing(
@@ -695,8 +695,8 @@ def three_masks():
 
 # %% [markdown]
 # That row allows the three real words, because a padding *query* may still attend to
-# them. This is harmless, since its output is never read, and it leaves every row at
-# least one key.
+# them. This is harmless, since the output of such a row is never read, and every row
+# keeps at least one key.
 #
 # ### Two libraries, two meanings
 #
@@ -761,12 +761,12 @@ print("your guesses:    ", my_guesses)
 # guarantee as soon as you add a causal mask, since the first query may then attend only
 # to itself, which is padding (unit 4).
 #
-# *Question in words (4 points).* A colleague replaces `-inf` by `-1e9` "because `nan`
+# *Written question (4 points).* A colleague replaces `-inf` by `-1e9` "because `nan`
 # is ugly". One day, a batch contains a sentence that consists of padding only. In three
 # to five sentences: what does each version return for it, which one would you notice in
 # training and why, and what would you do about such a sentence?
 #
-# *What a full answer has: both results (2), which one is noticed and why (1), a remedy
+# *Points: both results (2), which one is noticed and why (1), a remedy
 # in the right place (1).*
 
 # %% [markdown] written="attention/empty_row" points=4
@@ -1104,9 +1104,9 @@ def who_is_it():
 
 
 # %% [markdown]
-# It looks at the tree: a single word at the end of the sentence turns "it" from the cat
-# to the tree. Two layers were needed, because "it" first had to find out what to look
-# for, which is one reason why Transformers stack layers.
+# It now attends to the tree: a single word at the end of the sentence shifts the
+# attention of "it" from the cat to the tree. Two layers were needed, because "it" first
+# had to find out what to look for, which is one reason why Transformers stack layers.
 #
 # ## 7. Two modules, and what training makes of them
 #
@@ -1606,10 +1606,10 @@ def maps_of_a_real_model():
 # "it" gives "cat" a weight of 0.62, and "tree" 0.17. With "tall", you read the sentence
 # differently, but this head does not: 0.62 and 0.17 again. In a famous picture of a
 # different model (Uszkoreit 2017), "it" in "The animal didn't cross the street because
-# it was too tired" moves from "animal" to "street" when "tired" becomes "wide". In our
-# head, its weight on "animal" goes from 0.67 to 0.56 and its weight on "street" from
-# 0.02 to 0.04, so it leans without flipping. A beautiful picture shows only what *one*
-# head of *one* model did with *one* sentence.
+# it was too tired" attends to "animal", but to "street" when "tired" becomes "wide". In
+# our head, its weight on "animal" goes from 0.67 to 0.56 and its weight on "street"
+# from 0.02 to 0.04, so it leans without flipping. A beautiful picture shows only what
+# *one* head of *one* model did with *one* sentence.
 #
 # Be careful with conclusions, because a large weight says where a layer *looked*, not
 # why it decided as it did (Jain and Wallace 2019 and, in reply, Wiegreffe and Pinter
@@ -1654,8 +1654,8 @@ for n in (50, 512, 1_024, 5_000, 100_000):
 # | an LSTM | $8nd^2$ | beyond $n = 2d = 1024$ |
 # | a feed-forward network (unit 4), $d_\text{ff} = 4d$ | $8nd^2$ | beyond $n = 2d = 1024$ |
 #
-# At $n = 2d$, the quadratic term costs as much as the four projections. What attention
-# buys at any length appears in the other columns of the paper's table: all positions
+# At $n = 2d$, the quadratic term costs as much as the four projections. The other
+# columns of the paper's table show what attention gains at every length: all positions
 # are computed in parallel, and every word is one step away from every other. The
 # quadratic term is the price of that path of length one. It hurts in contexts of
 # 100,000 tokens, which is why unit 10 returns to the table's last row, attention that

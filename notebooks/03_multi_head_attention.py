@@ -35,7 +35,7 @@ drawing(
 #
 # *About 2½ hours · short path about 1½: exercises 3.2, 3.3, 3.5, 3.6*
 #
-# *7 exercises and one question in words · 100 points.* The short path covers the
+# *7 exercises and one written question · 100 points.* The short path covers the
 # essentials: for now, just read the other sections, and come back to their exercises
 # later.
 #
@@ -512,7 +512,7 @@ def there_and_back():
 #
 # *time ~15 min · difficulty 3/5 · 13 points*
 #
-# **Task.** Collect the weights and biases of a list of heads into those of three large
+# **Task.** Stack the weights and biases of a list of heads into those of three large
 # layers, which do the work of all heads at once. Return them as a dict with
 # `state_dict()` keys.
 #
@@ -1092,10 +1092,10 @@ def one_head_removed():
 # In this run, each head serves a single question: without it, the error in that answer
 # rises to about 0.5, while the other answer is unaffected. An answer has 8 components,
 # but a head can carry only 4, so each question takes two heads, and losing one of them
-# loses half of the answer. In four further runs, each question again took two heads,
-# but the error rose to as much as 0.91, and the error in the other answer also rose, by
-# up to 0.09. In large models, which have capacity to spare, many heads can be removed
-# with hardly any loss (Michel et al. 2019).
+# loses half of the answer. In four further runs, each question was again handled by two
+# heads, but removing one of them raised the error in that answer to as much as 0.91,
+# and in the other one by up to 0.09. In large models, which have capacity to spare,
+# many heads can be removed with hardly any loss (Michel et al. 2019).
 #
 # ## 7. What do more heads cost?
 #
@@ -1103,14 +1103,14 @@ def one_head_removed():
 # compute eight times as many scores as one, yet each score is a sum over only an eighth
 # of the features, and the four projections do not depend on the number of heads.
 #
-# *Question in words (4 points).* A colleague with `d_model = 512` uses 64 heads instead
+# *Written question (4 points).* A colleague with `d_model = 512` uses 64 heads instead
 # of 8: "eight times the capacity!" In three to five sentences, say what happens to the
 # parameters, the size of a head, the attention maps and their memory, and what might
 # get better or worse.
 #
-# *What a full answer has: parameters stay (1), the size of a head shrinks to 8 (1),
-# eight times as many maps and as much memory for them (1), a sensible remark on the
-# trade-off (1).*
+# *Points: the number of parameters stays the same (1), the size of a head shrinks to 8
+# (1), eight times as many maps and as much memory for them (1), a sensible remark on
+# the trade-off (1).*
 
 # %% [markdown] written="multi_head_attention/more_heads" points=4
 # *Your answer here*
@@ -1377,10 +1377,10 @@ def your_heads_in_a_chat_model():
 
 
 # %% [markdown]
-# With your functions the answer is correct, and it went through your code 30 times for
-# each token. With the shortcut, no error is raised, and yet the output is not even
-# language: each "head" now holds all the features of a few neighbouring tokens instead
-# of a few features of all tokens, and no weight of the model was trained for that.
+# With your functions the answer is correct, and your code was called 30 times for each
+# token. With the shortcut, no error is raised, and yet the output is not even language:
+# each "head" now holds all the features of a few neighbouring tokens instead of a few
+# features of all tokens, and no weight of the model was trained for that.
 #
 # ## What you built
 #

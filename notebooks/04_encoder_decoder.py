@@ -9,8 +9,9 @@
 #
 # *About 4½ hours · short path about 2½: exercises 4.1, 4.2, 4.3, 4.4, 4.5, 4.9*
 #
-# *11 exercises and one question in words · 100 points.* The short path carries the
-# story; the rest can wait.
+# *11 exercises and one written question · 100 points.* The short path covers the
+# essentials: for now, just read the other sections, and come back to their exercises
+# later.
 
 # %% folded=true
 # @title The whole machine
@@ -145,11 +146,11 @@ def neither_either_both():
 
 
 # %% [markdown]
-# Only the sum helps. Without it, all positions end up alike, with or without the
-# network: since the network is applied to each position separately, it maps equal
-# vectors to equal results and cannot separate what averaging has merged. With the sum,
-# the similarity stays between 0.08 and 0.26; the network even raises it a little, so
-# its purpose must be a different one (section 2).
+# Only the sum helps. If it is removed, all positions end up alike, whether or not the
+# network is there: since the network is applied to each position separately, it maps
+# equal vectors to equal results and cannot separate what averaging has merged. With the
+# sum, the similarity stays between 0.08 and 0.26; the network even raises it a little,
+# so its purpose must be a different one (section 2).
 #
 # The sum that runs through all layers is called the **residual stream**. Each layer
 # reads it and adds a *correction* (He et al. 2016), and along it the gradient can reach
@@ -844,14 +845,14 @@ def post_norm_with_warmup():
 # better model: where both train well, post-norm has been found to end up ahead (Liu et
 # al. 2020b).
 #
-# *Question in words (4 points).* Follow the residual stream from the input of layer 1
+# *Written question (4 points).* Follow the residual stream from the input of layer 1
 # to the output of layer 8, once for each placement, and write down which operations a
 # vector passes through if every sublayer returns zero. Then answer in three to five
 # sentences: what does the gradient pass through on the way back, why does a pre-norm
 # stack need one more norm at its end, and which line of `add_and_norm` would you check
 # if someone's deep model refused to learn?
 #
-# *What a full answer has: both placements (2), the gradient (1), the final norm (1).*
+# *Points: both placements (2), the gradient (1), the final norm (1).*
 
 # %% [markdown] written="encoder_decoder/norm_placement" points=4
 # *Your answer here*
@@ -2621,9 +2622,9 @@ def search_by_meaning():
 # ## 11. Your add & norm in the machine
 #
 # The chat model of unit 1 has 30 blocks, each of which calls `add_and_norm` twice, and
-# your function fits in as it is. The cell below first asks a question with your parts
-# from units 1 to 4 in place. Then it moves every norm from the branch into the stream
-# (post-norm), and finally it leaves out the residual connection.
+# your function fits in as it is. The cell below first asks the model a question, which
+# your parts from units 1 to 4 help to answer. Then it moves every norm from the branch
+# into the stream (post-norm), and finally it leaves out the residual connection.
 #
 # **Predict first.** What does the model say in the last two cases: the right city, a
 # wrong one, or something else?

@@ -9,9 +9,9 @@
 #
 # *About 4 hours · short path about 2: exercises 5.1, 5.2, 5.3, 5.4, 5.5, 5.8*
 #
-# *11 exercises and two questions in words · 100 points; the whole notebook runs in
-# about two minutes on one core.* The short path carries the story: read the rest, and
-# do its exercises later.
+# *11 exercises and two written questions · 100 points; the whole notebook runs in about
+# two minutes on one core.* The short path covers the essentials: for now, just read the
+# other sections, and come back to their exercises later.
 
 # %% folded=true
 # @title The whole machine
@@ -1284,13 +1284,13 @@ def trained_on_runs():
 # - count how many examples are really *different*, because a thousand rows may contain
 #   only 107 distinct ones.
 #
-# *Question in words (3 points).* A friend trains a reversal model down to a loss of
+# *Written question (3 points).* A friend trains a reversal model down to a loss of
 # 0.001. The ten training sequences that she decodes all come out correct, but the model
 # scores 0 % on random sequences, so she decides to train for longer. In three to four
 # sentences: what has the model learnt, why can the loss not reveal it, nor more epochs
 # cure it, and which single change would you make?
 #
-# *What a full answer has: what was learnt (1), why the loss is blind to it (1), and how
+# *Points: what was learnt (1), why the loss is blind to it (1), and how
 # to change the data (1).*
 
 # %% [markdown] written="sequence_reversal/memorised" points=3
@@ -1639,14 +1639,14 @@ def beside_the_line():
 # %% [markdown]
 # Nearly all the misses are at +1, on the symbol that was written last. Neighbouring
 # encodings are almost the same vector (cosine 0.96), so a query that fits one of them
-# nearly fits the next; but since this holds on both sides, it cannot explain why only
-# the right one attracts the misses. The blindfolded model suggests an answer: it hits
-# the line in 98 to 100 % of its steps, and misses as rarely on the right as on the left
-# (five seeds). A decoder that sees what it wrote last can recognise that symbol and
-# discount it, so a miss on the right does little harm, whereas the symbol on the left
-# could be mistaken for the one that is wanted. Our model does rely on what it sees: if
-# it is shown random digits in place of its own, it looks to the right in 42 to 46 % of
-# the steps, and finds only 53 to 61 % of the symbols.
+# nearly fits the next; but since this holds on both sides, it cannot explain why the
+# misses fall only on the neighbour to the right. The blindfolded model suggests an
+# answer: it hits the line in 98 to 100 % of its steps, and misses as rarely on the
+# right as on the left (five seeds). A decoder that sees what it wrote last can
+# recognise that symbol and discount it, so a miss on the right does little harm,
+# whereas the symbol on the left could be mistaken for the one that is wanted. Our model
+# does rely on what it sees: if it is shown random digits in place of its own, it looks
+# to the right in 42 to 46 % of the steps, and finds only 53 to 61 % of the symbols.
 #
 # To see how the line emerged, look at the maps from the training run of section 7, at
 # some of the logged steps.
@@ -1792,11 +1792,11 @@ def read_it_backwards():
 # Transformer dropped the recurrence and kept the attention, hence the title of its
 # paper.
 #
-# *Question in words (3 points).* "You need no attention," says a friend, "you need a
+# *Written question (3 points).* "You need no attention," says a friend, "you need a
 # larger vector." In three to four sentences: what must the vector do as sequences get
 # longer, how does attention get around that, and what does attention cost?
 #
-# *What a full answer has: the vector has one fixed size for any length (1), attention
+# *Points: the vector has one fixed size for any length (1), attention
 # keeps more as the source grows (1), and what this costs in comparisons or memory (1).*
 
 # %% [markdown] written="sequence_reversal/bottleneck" points=3

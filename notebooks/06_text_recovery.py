@@ -16,10 +16,10 @@
 #
 # *About 6 hours · short path about 2: exercises 6.1, 6.3, 6.4, 6.5, 6.8*
 #
-# *Eight exercises and three questions in words · 100 points; while the computer trains,
-# you can go on reading.* The short path carries the story: read the rest, and do its
-# exercises later. Its time does not include the three questions (2¾ hours), and one
-# demonstration waits until you have solved 6.7.
+# *Eight exercises and three written questions · 100 points; while the computer trains,
+# you can go on reading.* The short path covers the essentials: for now, just read the
+# other sections, and come back to their exercises later. Its time does not include the
+# three questions (2¾ hours), and one demonstration waits until you have solved 6.7.
 #
 # <details><summary>How the project works</summary>
 #
@@ -439,8 +439,8 @@ def twenty_outputs():
 # %% [markdown]
 # Sort the outputs by kind of mistake, in your own words, and note the numbers of the
 # outputs for each kind. Invent the kinds as you read, rename them when they do not fit,
-# and stop when a friend would sort the outputs as you did. An output may belong to
-# several kinds, but use fewer than eight in all. This takes about 15 minutes.
+# and stop when a friend would sort the outputs as you did. An output may belong to more
+# than one kind; use at most seven kinds in all. This takes about 15 minutes.
 
 # %%
 MY_KINDS = {
@@ -461,7 +461,7 @@ def my_kinds():
 # what would you try? Give your kinds with their counts, and propose a remedy for each
 # of the two that matter most.
 #
-# *What a full answer has: kinds defined clearly enough for a friend to sort the same
+# *Points: kinds defined clearly enough for a friend to sort the same
 # way (1), their counts and an example of each (1), a cause for the two most important
 # ones (1), and for each of these a change whose effect could be measured (1).*
 
@@ -1494,8 +1494,8 @@ def sentences_of_your_own():
 # **The rules**
 # - All training runs together may use 6,000,000 target tokens, which takes ten to
 #   fifteen minutes on two cores with the default sizes. The runs below need nearly nine
-#   tenths of them. The runner hands out the batches; a target token counts each time it is
-#   handed out.
+#   tenths of them. The runner hands out the batches; a target token counts each time it
+#   is handed out.
 # - Two things are not allowed: training on batches that did not come through the meter,
 #   and starting from the model that comes with the course. Begin with random weights.
 # - Everything else is up to you: data, tokenizer, sizes, positions, schedule, loss and
@@ -1514,7 +1514,7 @@ def sentences_of_your_own():
 #
 # ### The settings, the model and the loop
 #
-# `build` and `train_smoothed` are part A's `build` and `train` with the tools of part B.
+# `build` and `train_smoothed` are part A's `build` and `train` with part B's tools.
 # Change them as you like: a key that you add to `SETTINGS` is a setting that a run can
 # change. `written` only checks whether your hypotheses are there.
 
@@ -1586,7 +1586,7 @@ def reference_runs():
 
 # %% [markdown]
 # Each line of the log gives BLEU on dev and the difference from the run that it is
-# compared with, both with 95 % intervals, and compares this difference with the one
+# compared with, both with 95 % intervals, and sets this difference beside the one
 # between your two seeds. A run that does not yet beat the inserter is marked as too
 # short to say anything.
 #
@@ -1742,10 +1742,10 @@ def my_runs():
 # </details>
 #
 # More than half of the gap was due to the budget: after the same number of sentences,
-# subwords get no more words wrong than the reference, only more function words. Nor
-# does it follow that whole words are better: of the 10,276 words and punctuation marks
-# in dev, only one is unknown here. Had both tokenizers seen 500 sentences instead of
-# 30,000, whole words would have lost 943 of these, and subwords 4.
+# the subword model gets no more content words wrong than the reference, only more
+# function words. Nor does it follow that whole words are better: of the 10,276 words
+# and punctuation marks in dev, only one is unknown here. Had both tokenizers seen 500
+# sentences instead of 30,000, whole words would have lost 943 of these, and subwords 4.
 #
 # After each comparison, write down in one sentence what follows from it.
 
@@ -1880,7 +1880,7 @@ check("text_recovery/model", restore)
 # refuted its hypothesis or showed nothing. What did you expect and why, what do the
 # numbers and their intervals allow you to say, and what did you do next?
 #
-# *What a full answer has: hypotheses that name a mechanism and say what would refute
+# *Points: hypotheses that name a mechanism and say what would refute
 # them (4), comparisons that change one thing at equal budget and allow for the spread
 # between seeds (4), claims that the intervals support, including "no difference" (4),
 # and next steps that follow from results rather than from habit (4).*
@@ -1926,7 +1926,7 @@ check("text_recovery/model", restore)
 #    why.
 # 5. One thing that did not work or surprised you, and what you would try next.
 #
-# *What a full answer has: task, data and split (3), a recipe that can be repeated (3),
+# *Points: task, data and split (3), a recipe that can be repeated (3),
 # results with intervals next to the baselines', and kinds of mistake compared with the
 # diagnosis (4), the model outside its domain (2), and a surprise that leads to a next
 # step (4).*

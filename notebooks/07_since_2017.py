@@ -29,7 +29,8 @@ drawing(
 # *About 4 hours · short path about 2: exercises 7.1, 7.2, 7.3, 7.4, 7.5, 7.6*
 #
 # *Eleven exercises · 100 points; the whole notebook runs in about six minutes on one
-# core.* The short path carries the story: read the rest, and do its exercises later.
+# core.* The short path covers the essentials: for now, just read the other sections,
+# and come back to their exercises later.
 #
 # <details><summary>Recap, conventions and predictions</summary>
 #

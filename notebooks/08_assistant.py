@@ -23,8 +23,9 @@
 # *About 3½ hours · short path about 1½: exercises 8.1, 8.2, 8.7, 8.11*
 #
 # *Eleven exercises · 100 points; the whole notebook runs in about six minutes on one
-# core.* The short path carries the story: read the rest, and do its exercises later;
-# the demonstrations that depend on them are described in the text.
+# core.* The short path covers the essentials: for now, just read the other sections,
+# and come back to their exercises later; the demonstrations that depend on them are
+# described in the text.
 #
 # **Recap.** Unit 5 gave a small encoder-decoder, `reversal.new_model()`, that learns to
 # reverse digits, with `reversal.make_batch(sequences)`, the training loop
@@ -1733,10 +1734,10 @@ def twenty_questions_with_choices():
 # only the way in which we read its log-probabilities.
 #
 # We chose the lengths of our choices to make this visible; where choices are about
-# equally long, the three scores are closer together. Still, two reports on the same model and the
-# same benchmark may differ by several points for no other reason, so a number without
-# its scoring rule says little (Holtzman et al. 2021 explain how the probability of an
-# answer is split among all the ways of saying it).
+# equally long, the three scores are closer together. Still,  two reports on the same
+# model and the same benchmark may differ by several points for no other reason, so a
+# number without its scoring rule says little (Holtzman et al. 2021 explain how the
+# probability of an answer is split among all the ways of saying it).
 #
 # ## 9. Ask your own notes
 #

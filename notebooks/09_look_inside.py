@@ -17,9 +17,9 @@
 #
 # *About 3 hours · short path about 1: exercises 9.1, 9.2, 9.3*
 #
-# *Seven exercises and one question in words · 100 points; the whole notebook runs in
-# about two minutes on one core.* The short path carries the story of sections 1 and 2:
-# read the rest, and do its exercises later.
+# *Seven exercises and one written question · 100 points; the whole notebook runs in
+# about two minutes on one core.* The short path covers sections 1 and 2: for now, just
+# read the others, and come back to their exercises later.
 #
 # **Recap.** Unit 4 read attention weights with forward hooks. Unit 7 provided
 # `modern.CausalAttention`, `modern.Block` and `modern.LanguageModel`, which runs a
@@ -1103,7 +1103,7 @@ def where_the_fact_is():
         results.note("leads", leads)
     pictures.patching(effects, ["The", "capital", "of", "France", "is"])
     before, after = leads[23:25]
-    print(f"The lens, Paris - Rome: {before:+.1f} before block 23, {after:+.1f} after it")
+    print(f"Paris - Rome in the lens: {before:+.1f}, and {after:+.1f} after block 23")
 
 
 # %% [markdown]
@@ -1478,13 +1478,13 @@ def sinks():
 # Had we tried nothing but zeros, we would have taken the sink for the most informative
 # word in the text, but zeros are also something that no layer has ever seen.
 #
-# *Question in words (10 points, time ~10 min).* A blog post shows that head (11, 1) of
+# *Written question (10 points, time ~10 min).* A blog post shows that head (11, 1) of
 # a chat model gives most of its weight to the name in a sentence, and concludes: "This
 # head stores who the sentence is about." In three to five sentences, describe an
 # experiment that could refute the claim, the control that it needs, and one result that
 # would leave the question open.
 #
-# *What a full answer has: an intervention on this head, silencing or patching, and what
+# *Points: an intervention on this head, silencing or patching, and what
 # the claim predicts for it (4); a control of equal size (3); a result that decides
 # nothing, with the reason (3).*
 

@@ -18,9 +18,9 @@
 #
 # *About 3 hours · short path about 1: exercises 10.1, 10.2, 10.8, 10.9*
 #
-# *Ten exercises and one question in words · 100 points; the whole notebook runs in
-# about five minutes on one core.* The short path carries the story: read the rest, and
-# do its exercises later.
+# *Ten exercises and one written question · 100 points; the whole notebook runs in about
+# five minutes on one core.* The short path covers the essentials: for now, just read
+# the other sections, and come back to their exercises later.
 #
 # <details><summary>What earlier units gave, and conventions of this one</summary>
 #
@@ -1428,13 +1428,13 @@ def trained_longer():
 # Up to 96 bytes, more context helps; beyond that, the loss rises, and at 256 bytes it
 # is far higher than at 48.
 #
-# *Question in words (5 points, time ~10 min).* A friend looks at figure 10.6 and says:
+# *Written question (5 points, time ~10 min).* A friend looks at figure 10.6 and says:
 # "Rotary positions generalise to any length." Explain in three to five sentences what
 # longer training shows, why a distance larger than any in training is a problem even
 # for rotations, and why the model that was trained *longer* suffers *more*. What would
 # you measure next?
 #
-# *What a full answer has: the longer runs contradict the claim (1); a reason that names
+# *Points: the longer runs contradict the claim (1); a reason that names
 # unseen distances or angles, and what the longer-trained model relies on (2); a
 # measurement that could decide (2).*
 

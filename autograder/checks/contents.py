@@ -2,7 +2,7 @@
 
 ``references/contents/UNIT.json`` is built from the notebook's text: its title, its
 exercises with their numbers, the cells of their texts and the names they define, the
-short path, and the points of questions in words.
+short path, and the points of written questions.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Contents:
     """The contents of a unit's notebook; ``title`` is like "4 · Encoder and decoder".
 
     ``places`` says where each exercise is, by name; ``path`` names the exercises of the
-    short path; ``written`` holds the points of each question in words; ``attempts``
+    short path; ``written`` holds the points of each written question; ``attempts``
     says whether the course records attempts.
     """
 

@@ -28,7 +28,7 @@ _WIDTHS = ("2.2em", "2.8em", "", "7em", "6em")
 class Summary:
     """What `check.summary()` shows: the exercises of a unit in their order.
 
-    ``written`` holds the points of questions in words, ``location`` says where progress
+    ``written`` holds the points of written questions, ``location`` says where progress
     is kept, ``follows`` is the exercise to do next; ``attempts`` are handed in with the
     notebook, as data of its output, if the course records them.
     """
@@ -67,12 +67,12 @@ class Summary:
 
     @property
     def _by_people(self) -> str:
-        """Say how many points teachers give; "" without questions in words."""
+        """Say how many points teachers give; "" without written questions."""
         if not self.written:
             return ""
         return plural(
-            "{points:g} more for the question in words, which your teachers read.",
-            "{points:g} more for the questions in words, which your teachers read.",
+            "{points:g} more for the written question, which your teachers read.",
+            "{points:g} more for the written questions, which your teachers read.",
             len(self.written),
         ).format(points=sum(self.written))
 

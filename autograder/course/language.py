@@ -57,7 +57,7 @@ class Wording:
     difficulty: str = "difficulty"
     points: str = r"points?"
     exercises: str = r"exercises?"
-    questions: str = r"questions? in words"
+    questions: str = r"written questions?"
     singular: str = "exercise"
     plural: str = "exercises"
     numerals: tuple[str, ...] = (

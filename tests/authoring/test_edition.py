@@ -20,7 +20,7 @@ TEXT = """# %% [markdown]
 #
 # *About 1 hour · short path about ½: exercises 1.1*
 #
-# *Two exercises and one question in words · 100 points.* The short path carries the
+# *Two exercises and one written question · 100 points.* The short path carries the
 # story: read the rest, and come back to it.
 
 # %%
@@ -94,7 +94,7 @@ def test_what_is_given_is_solved_says_so_and_has_no_check(unit):
 def test_the_head_tells_what_there_is_to_do(unit):
     head = " ".join(cells_of(unit)[0].text.split())
     assert "given, solved and without points: exercises 1.1*" in head
-    assert "*1 exercise and one question in words" in head
+    assert "*1 exercise and one written question" in head
     assert "short path" not in head
 
 

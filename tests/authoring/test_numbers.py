@@ -28,7 +28,7 @@ def notebook(head="", heading="", question=""):
     "text",
     [
         {},
-        {"head": "two exercises, one question in words, 100 points"},
+        {"head": "two exercises, one written question, 100 points"},
         {"head": "2 exercises and other exercises"},
         {"heading": "*time ~5 min · 5 points*"},
         {"heading": "A triangle has 3 points. *5 points*"},
@@ -43,7 +43,7 @@ def test_what_is_true_or_not_said_is_built(text):
     ("text", "message"),
     [
         ({"head": "nine exercises"}, r'n.py:4: .* "nine exercises"; it has 2'),
-        ({"head": "2 questions in words"}, r'"2 questions in words"; it has 1'),
+        ({"head": "2 written questions"}, r'"2 written questions"; it has 1'),
         ({"heading": "*14 points*"}, "n.py:23: .* 14 points; n/double has 5"),
         ({"question": "(3 points)"}, "n.py:61: .* 3 points; n/why has 4"),
     ],

@@ -46,7 +46,7 @@ def test_scores_are_seen_and_a_written_answer_is_graded(course, page, picture):
         score.wait_for()
         comment.wait_for()
         text = page.locator("body").inner_text()
-        assert "What a full answer has: both results (2)" in text
+        assert "Points: both results (2)" in text
         assert "share equally" in text
         equation = page.locator("math", has_text="0/0")
         assert equation.bounding_box()["width"] > 10, "drawn, with no network"

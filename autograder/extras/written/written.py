@@ -1,6 +1,6 @@
 """Written answers as a work list: a page to read them all, and tables to fill in.
 
-A question's rubric, "What a full answer has: one thing (2), another (1).", becomes
+A question's rubric, "Points: one thing (2), another (1).", becomes
 columns to tick; `marks` records what is filled in.
 """
 
@@ -26,7 +26,7 @@ from autograder.grading.gradebook.book import cell_name
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.titles import title
 
-_RUBRIC = re.compile(r"What a full answer has:(?P<items>.*?)(?:\n\s*\n|\Z)", re.DOTALL)
+_RUBRIC = re.compile(r"Points:(?P<items>.*?)(?:\n\s*\n|\Z)", re.DOTALL)
 # Bytes of an answer in a table, as Excel counts: two for a character, four for a rare
 # one. It takes 65,534 in a cell, marks against formulas included (one for each two
 # characters at most); what is beyond begins another row.
