@@ -60,6 +60,11 @@ MISTAKES = [
           "Which of your lines calls `eval` or switches gradients off, and on which of the two layers?",
           edit(_ORDER, f"[layer.requires_grad_(False) for layer in {_ORDER}]"),
           edit("return theirs", "mine.eval()\nreturn theirs", name="mode_of_yours_changed"), tests="modified"),
+    wrong("depends_on_yours",
+          "The parameters of the new layer are results computed from yours: no optimizer accepts them, and their "
+          "gradients reach your layer.",
+          "Under which statement does PyTorch copy numbers without recording gradients?",
+          edit("with torch.no_grad():", "theirs.requires_grad_(False)\nif True:"), tests="trainable"),
     wrong("no_bias_of_the_keys",
           "The bias of the keys is left out. (No attention weight shows it, since it adds the same amount to all "
           "scores of a query.)",

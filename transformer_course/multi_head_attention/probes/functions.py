@@ -123,7 +123,7 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
         "in training mode": f"{theirs.dropout:.2f} of the weights are dropped",
         "yours is in training mode afterwards": torch.tensor(mine.training),
         "parameters of theirs that train": torch.tensor(
-            sum(p.requires_grad for p in theirs.parameters())
+            sum(p.requires_grad and p.is_leaf for p in theirs.parameters())
         ),
         "parameters of yours that train afterwards": torch.tensor(
             sum(p.requires_grad for p in mine.parameters())

@@ -47,6 +47,12 @@ def _brief(draw: Draw) -> Inputs:
     return _texts([*short, *(blurred(draw, text, 0.15) for text in originals), ""], [*short, *originals, originals[0]])
 
 
+def _only_brief(draw: Draw) -> Inputs:
+    """Perfect outputs of one to three words, so that there is no n-gram of order 4."""
+    short = [" ".join(text.split()[: 1 + i % 3]).rstrip(",.?!") for i, text in enumerate(natural_sentences(draw, 5))]
+    return _texts(short, short)
+
+
 def _no_match(draw: Draw) -> Inputs:
     """Texts with common words, but without a common four-gram."""
     originals = natural_sentences(draw, 4)
@@ -71,6 +77,8 @@ CASES = [
          "A sentence of three words adds nothing to the counts of order 4.", tests="hypothesis"),
     case("no_match", "no common four-gram", _no_match,
          "An order without a match makes BLEU 0.", open=True, aspect="limits"),
+    case("only_brief", "nothing but perfect outputs of up to three words", _only_brief,
+         "An order without n-grams has no match, so BLEU is 0.", open=True, aspect="limits"),
     case("nothing", "no common word", _nothing,
          "Without any match, BLEU is 0; nothing raises an error.", open=True, aspect="limits"),
     case("other", "other outputs", lambda draw: _corpus(draw, 14, 0.2),
@@ -173,7 +181,11 @@ MISTAKES = [
                "for m, t in zip(matches, totals, strict=True))", "for m, t in zip(matches, totals) if m)"),
           edit("if 0 in matches:", "if h == 0:",
                _LOGS, "logs = sum(math.log((m + 1e-9) / (t + 1e-9)) for m, t in zip(matches, totals, strict=True))",
-               name="a_little_for_zero"), tests="some order"),
+               name="a_little_for_zero"),
+          edit("if 0 in matches:", "if 0 in [m for m, t in zip(matches, totals, strict=True) if t]:",
+               "math.log(m / t) for m, t in zip(matches, totals, strict=True)",
+               "math.log(m / t) for m, t in zip(matches, totals) if t", name="empty_orders_skipped"),
+          tests="some order"),
     wrong("log_of_zero", "An order without a match makes your function raise an error.",
           "What is the logarithm of 0, and what should BLEU be?",
           edit("if 0 in matches:", "if False:")),
