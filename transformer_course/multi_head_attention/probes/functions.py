@@ -101,6 +101,7 @@ def _beyond_float32(numbers: torch.Tensor) -> torch.Tensor:
     "yours is in training mode afterwards; "
     "* of yours when theirs has changed afterwards",
     learning="parameters of theirs that train; "
+    "parameters of theirs that an optimizer accepts; "
     "parameters of yours that train afterwards",
     mode="in training mode",
     parts={"weights": "weights", "in_proj_bias": "in_proj_bias"},
@@ -123,7 +124,10 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
         "in training mode": f"{theirs.dropout:.2f} of the weights are dropped",
         "yours is in training mode afterwards": torch.tensor(mine.training),
         "parameters of theirs that train": torch.tensor(
-            sum(p.requires_grad and p.is_leaf for p in theirs.parameters())
+            sum(p.requires_grad for p in theirs.parameters())
+        ),
+        "parameters of theirs that an optimizer accepts": torch.tensor(
+            sum(p.is_leaf for p in theirs.parameters())
         ),
         "parameters of yours that train afterwards": torch.tensor(
             sum(p.requires_grad for p in mine.parameters())
