@@ -1,8 +1,8 @@
-"""Greedy decoding of a handed-in Transformer, one new position a step.
+"""Fast greedy decoding and beam search with a handed-in Transformer.
 
-The notebooks decode the whole prefix again for each token, which shows what happens; a
-class of models is measured by the same search with its keys and values kept (a KV
-cache) and without the rows that have ended. A test holds it against the plain loop.
+For clarity, the notebooks decode the whole prefix again for each token. Grading uses
+the same search, but with a KV cache, so each step computes only one new position, and
+without the rows that have ended. A test compares it with the plain loop.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ def recovered(
     beam: int = 1,
     alpha: float = 1.0,
 ) -> list[str]:
-    """The texts that a model makes of the sources, in their order.
+    """Recover the target text of each source with a model.
 
     Args:
-        leads: one number a source, to be filled: the smallest lead of its tokens.
+        leads: a tensor with a number for each source, which greedy decoding lowers to
+            the smallest lead of its tokens; see `greedy`.
         beam, alpha: see `beam_search`; a beam of 1 is greedy.
     """
     rows = [[*tokenizer.encode(source), EOS] for source in sources]
@@ -57,35 +58,35 @@ def recovered(
 def greedy(
     transformer: Any, source: Tensor, max_len: int = 60, lead: Tensor | None = None
 ) -> Tensor:
-    """The most probable token, again and again, until all rows have ended.
+    """Append the most probable token to each row until all rows have ended.
 
     Args:
         transformer: unit 4's ``Transformer``, in eval mode; its ``pad_id`` is 0.
         source: ids (B, Ls), int64.
-        max_len: tokens to produce, at most.
-        lead: (B,), or nothing; falls to the smallest difference, of all tokens that
-            a row is given, between the best logit and the next best.
+        max_len: the largest number of tokens to produce.
+        lead: (B,) or None; lowered in place to the smallest difference between the best
+            and the second-best logit over all tokens of a row.
 
     Returns:
-        Ids (B, L) with L <= max_len, int64: no BOS; after EOS only PAD.
+        Ids (B, L) with L <= max_len, int64, without BOS, and only PAD after EOS.
     """
     answers = torch.full((source.size(0), max_len), PAD)  # (B, max_len)
     live = torch.arange(source.size(0))  # the rows that have not ended: (b,)
     steps = _Steps(transformer, source)
     token = torch.full_like(source[:, 0], BOS)  # (b,)
-    for place in range(max_len):
-        logits = steps.logits(token, place)  # (b, V)
+    for position in range(max_len):
+        logits = steps.logits(token, position)  # (b, V)
         token = logits.argmax(dim=-1)  # (b,)
         if lead is not None:
             best, next_best = logits.topk(2).values.unbind(-1)  # (b,)
             lead[live] = lead[live].minimum(best - next_best)
-        answers[live, place] = token
+        answers[live, position] = token
         going = token != EOS  # (b,)
         if not going.all():
             live, token = live[going], token[going]
             steps.keep(going)
         if not len(live):
-            return answers[:, : place + 1]
+            return answers[:, : position + 1]
     return answers
 
 
@@ -93,50 +94,51 @@ def greedy(
 def beam_search(
     transformer: Any, source: Tensor, beam: int, alpha: float, max_len: int = 60
 ) -> Tensor:
-    """The best finished hypothesis of a beam, by log-probability over length^alpha.
+    """Find the finished hypothesis with the largest log-probability / length**alpha.
 
     Args:
         source: ids (B, Ls), int64.
-        beam: hypotheses that are kept for each source.
+        beam: the number of hypotheses to keep for each source.
 
     Returns:
-        As `greedy`: ids (B, L), int64; of a source whose beam never finishes, the
-        best hypothesis as it is.
+        Ids (B, L) as in `greedy`; for a source without a finished hypothesis, the best
+        unfinished one.
     """
     rows = source.size(0)
     answers = torch.full((rows, max_len), PAD)
-    best = torch.full((rows,), -torch.inf)  # of the finished ones, by length
+    best = torch.full((rows,), -torch.inf)  # scores of the best finished hypotheses
     steps = _Steps(transformer, source.repeat_interleave(beam, dim=0))
-    live = torch.arange(rows)  # sources that are still searched: (b,)
+    live = torch.arange(rows)  # sources whose search has not ended: (b,)
     scores = torch.full((rows, beam), -torch.inf)
     scores[:, 0] = 0.0
     written = torch.empty(rows, beam, 0, dtype=torch.int64)
     token = torch.full((rows * beam,), BOS)
-    for place in range(max_len):
-        gains = steps.logits(token, place).log_softmax(-1).view(len(live), beam, -1)
+    for position in range(max_len):
+        gains = steps.logits(token, position).log_softmax(-1).view(len(live), beam, -1)
         gains[..., [PAD, BOS]] = -torch.inf
         total = (scores[..., None] + gains).flatten(1)  # (b, beam * V)
         values, chosen = total.topk(2 * beam)  # (b, 2 * beam)
         parents, tokens = chosen // gains.size(-1), chosen % gains.size(-1)
         is_eos = tokens == EOS
-        length = (place + 1) ** alpha
+        length = (position + 1) ** alpha
         finished = values[:, :beam].masked_fill(~is_eos[:, :beam], -torch.inf) / length
         top, at = finished.max(dim=1)
         for i in (top > best[live]).nonzero()[:, 0].tolist():
             row, prefix = live[i], written[i, parents[i, at[i]]]
             best[row] = top[i]
             answers[row] = PAD
-            answers[row, :place] = prefix
-            answers[row, place] = EOS
+            answers[row, :position] = prefix
+            answers[row, position] = EOS
         order = (is_eos.long() * 2 * beam + torch.arange(2 * beam)).argsort(dim=1)
-        continuing = order[:, :beam]  # those that go on, the best first
+        continuing = order[:, :beam]  # the unfinished hypotheses, the best first
         scores, parents, tokens = (
             x.gather(1, continuing) for x in (values, parents, tokens)
         )
-        written = written.gather(1, parents[..., None].expand(-1, -1, place))
+        written = written.gather(1, parents[..., None].expand(-1, -1, position))
         written = torch.cat([written, tokens[..., None]], dim=-1)
-        going = best[live] < scores[:, 0] / max_len**alpha  # could still be beaten
-        if place + 1 == max_len or not going.any():
+        # A longer hypothesis could still be better than the best finished one.
+        going = best[live] < scores[:, 0] / max_len**alpha
+        if position + 1 == max_len or not going.any():
             break
         rows_kept = (torch.arange(len(live))[:, None] * beam + parents)[going].flatten()
         steps.keep(rows_kept)
@@ -148,10 +150,10 @@ def beam_search(
 
 
 class _Steps:
-    """A decoder that is asked for one position after the other.
+    """A decoder with a KV cache, which computes one position at a time.
 
-    Each layer has its keys and values of the positions so far, and those of the memory,
-    which never change: all (b, h, L, d_k).
+    For each layer it stores the keys and values of the positions so far, and those of
+    the memory, which never change; all are (b, h, L, d_k).
     """
 
     def __init__(self, transformer: Any, source: Tensor):
@@ -164,25 +166,27 @@ class _Steps:
         empty = memory[:, :0]
         self._prefix = [_keys_and_values(la.self_attention, empty) for la in layers]
 
-    def logits(self, token: Tensor, place: int) -> Tensor:
-        """Logits (b, V) of what follows the newest token of each row, (b,)."""
+    def logits(self, token: Tensor, position: int) -> Tensor:
+        """Logits (b, V) for the token after the newest token of each row, (b,)."""
         model = self._transformer
         self._mask = torch.cat([self._mask, (token != PAD)[:, None, None, None]], -1)
         x = model.target.embedding(token)[:, None] * model.target.scale
-        # What the positions add does not depend on what they add it to.
-        nothing = x.new_zeros(1, place + 1, x.size(-1))
-        x = x + model.target.positions(nothing)[:, -1:]  # (b, 1, d_model)
+        # The vectors that positions add do not depend on the input, so zeros will do.
+        zeros = x.new_zeros(1, position + 1, x.size(-1))
+        x = x + model.target.positions(zeros)[:, -1:]  # (b, 1, d_model)
         for n, layer in enumerate(model.decoder.layers):
             x = _output(layer, x, self._branches(n, layer))
         logits: Tensor = model.output(model.decoder.norm(x))  # (b, 1, V)
         return logits[:, 0]
 
     def _branches(self, n: int, layer: Any) -> tuple[Branch, ...]:
+        """The three sublayers of layer n, of which two attend with cached keys."""
+
         def attend(x: Tensor) -> Tensor:
             new = _keys_and_values(layer.self_attention, x)
             before = self._prefix[n]
             self._prefix[n] = (
-                torch.cat([before[0], new[0]], dim=2),  # (b, h, place + 1, d_k)
+                torch.cat([before[0], new[0]], dim=2),  # (b, h, position + 1, d_k)
                 torch.cat([before[1], new[1]], dim=2),
             )
             return _attention(layer.self_attention, x, self._prefix[n], self._mask)
@@ -194,24 +198,25 @@ class _Steps:
         return attend, look_up, layer.feed_forward
 
     def keep(self, going: Tensor) -> None:
-        """Go on with these rows only: (b,), bool, or their numbers, int64."""
+        """Keep only these rows, given as a mask (b,) or as indices."""
         self._mask, self._memory_mask = self._mask[going], self._memory_mask[going]
         self._memory = [(k[going], v[going]) for k, v in self._memory]
         self._prefix = [(k[going], v[going]) for k, v in self._prefix]
 
 
 def _output(layer: Any, x: Tensor, branches: tuple[Branch, ...]) -> Tensor:
-    """The output of a decoder layer with its sublayers replaced; its hooks run too."""
+    """The output of a decoder layer with replaced sublayers; also runs its hooks."""
     before = x
     norms = (layer.norm1, layer.norm2, layer.norm3)
     for branch, norm in zip(branches, norms, strict=True):
         x = x + branch(norm(x)) if layer.norm_first else norm(x + branch(x))
-    for hook in layer._forward_hooks.values():  # an experiment: no residuals
+    for hook in layer._forward_hooks.values():  # such as that of a model's ablation
         x = hook(layer, (before,), x)
     return x
 
 
 def _keys_and_values(attention: Any, x: Tensor) -> tuple[Tensor, Tensor]:
+    """The keys and values of an attention layer for x, (b, h, L, d_k) each."""
     return (
         _heads(attention.w_k(x), attention.num_heads),
         _heads(attention.w_v(x), attention.num_heads),
@@ -219,6 +224,7 @@ def _keys_and_values(attention: Any, x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _heads(x: Tensor, num_heads: int) -> Tensor:
+    """Split features into heads: (b, L, d_model) to (b, h, L, d_k)."""
     batch, length, d_model = x.shape
     return x.view(batch, length, num_heads, d_model // num_heads).transpose(1, 2)
 
@@ -226,6 +232,7 @@ def _heads(x: Tensor, num_heads: int) -> Tensor:
 def _attention(
     attention: Any, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor
 ) -> Tensor:
+    """The output of an attention layer for queries of x, and cached keys and values."""
     q = _heads(attention.w_q(x), attention.num_heads)  # (b, h, 1, d_k)
     mixed = F.scaled_dot_product_attention(q, *keys_values, attn_mask=mask)
     output: Tensor = attention.w_o(mixed.transpose(1, 2).flatten(2))  # (b, 1, d_model)

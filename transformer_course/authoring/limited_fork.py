@@ -1,4 +1,4 @@
-"""Work on a stranger's file, in a process of its own with limits."""
+"""Process an untrusted file in a separate process with limits."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from autograder.course import child
 
 
 def apart(work: Callable[[], object], seconds: int, megabytes: int) -> object:
-    """Do some work in a fork of this process, which returns its result as JSON.
+    """Call a function in a fork of this process, and return its result, sent as JSON.
 
     Args:
-        seconds: of CPU time.
-        megabytes: of address space beyond what this process has already.
+        seconds: the limit on CPU time.
+        megabytes: the limit on address space, in addition to what this process uses.
 
     Raises:
-        WrongAnswerError: the work raised it, took too long, or ended its process.
-        RuntimeError: it failed for another reason: a fault of ours, or the machine's.
+        WrongAnswerError: the function raised it, exceeded a limit, or crashed.
+        RuntimeError: the process failed for a reason that is not the file's fault.
     """
     parent = os.getpid()
     reading, writing = os.pipe()
@@ -59,6 +59,7 @@ def apart(work: Callable[[], object], seconds: int, megabytes: int) -> object:
 
 
 def _outcome(work: Callable[[], object]) -> dict[str, object]:
+    """The function's result under "made", or under "wrong" its WrongAnswerError."""
     try:
         return {"made": work()}
     except WrongAnswerError as error:
@@ -66,11 +67,11 @@ def _outcome(work: Callable[[], object]) -> dict[str, object]:
 
 
 def _limit(seconds: int, megabytes: int, parent: int) -> None:
-    """Limits of CPU time and memory; the end, as soon as the parent has ended."""
+    """Limit this process's CPU time and memory, and let it end with its parent."""
     child.end_with_parent()
     if os.getppid() != parent:
         os._exit(1)
-    torch.set_num_threads(1)  # others' threads are not in a fork
+    torch.set_num_threads(1)  # a fork does not inherit PyTorch's worker threads
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     statm = Path("/proc/self/statm")

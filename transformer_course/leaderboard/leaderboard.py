@@ -1,7 +1,7 @@
 """The class's leaderboards of recovered texts, one for each corpus and level.
 
-Grading measures every model on sentences of its own drawing and keeps the scores in the
-verdict's record. Only who writes a name into LEADERBOARD_NAME appears, under that name.
+Grading measures every model on newly drawn sentences and stores the scores with the
+verdict. Only students who set LEADERBOARD_NAME appear, under the name they chose.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from transformer_course.leaderboard import TEMPLATES
 
 ABILITIES = ("case", "punctuation", "function words", "inflection")
 _LONGEST_NAME = 40
-_NAME = "LEADERBOARD_NAME"  # the variable in which a student enters
-_EMBEDDED = 0  # the number of the course's own corpus; others are digests
+_NAME = "LEADERBOARD_NAME"  # the variable that a student sets in order to take part
+_EMBEDDED = 0  # the number of the course's own corpus; those of others are hashes
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A model on a board: the name that its author chose, and its scores.
+    """A model on a leaderboard: the name that its author chose, and its scores.
 
     Args:
         low, high: the ends of the 95% interval of its BLEU.
-        corpus: the number of the corpus, and what its author calls it.
-        rule, inserter: BLEU of the baselines there.
+        corpus, corpus_name: the number of the corpus, and its author's name for it.
+        rule, inserter: BLEU of the baselines on this corpus and level.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Entry:
 
 
 def refuse_without(unit: str, root: Path) -> None:
-    """Raise CourseError if the assignment's notebook has no place for a name."""
+    """Raise CourseError if no cell of the assignment's notebook sets _NAME."""
     paths = (root / "source" / unit).glob("*.ipynb")
     if not any(_NAME in cell.source for p in paths for cell in notebooks.read(p).cells):
         raise CourseError(f"{unit} has no leaderboard: no cell sets {_NAME}")
@@ -78,6 +78,7 @@ def boards(entries: Sequence[Entry]) -> list[tuple[str, list[Entry]]]:
 
 
 def _title(first: Entry) -> str:
+    """The title of a leaderboard, by its first entry."""
     if first.corpus == _EMBEDDED:
         return f"The embedded corpus, level {first.level}"
     name = first.corpus_name or "without a name"
@@ -85,6 +86,7 @@ def _title(first: Entry) -> str:
 
 
 def _entry(notebook: dict[str, Any]) -> Entry | None:
+    """The entry of a graded notebook; None without a chosen name or without scores."""
     name = chosen_text(notebook, _NAME)
     records = GradingMetadata.of(notebook).checks.values()
     measured = (record.scores for record in records)
@@ -104,8 +106,8 @@ def _entry(notebook: dict[str, Any]) -> Entry | None:
 def chosen_text(notebook: dict[str, Any], variable: str) -> str:
     """The text that a notebook assigns to a variable; "" for none.
 
-    The cell is read, never run; only a plain text counts. Unprintable characters are
-    removed, such as lone surrogates and bidi controls.
+    The cell is parsed, never run, and only a string literal counts. Unprintable
+    characters, such as lone surrogates and bidi controls, are removed.
     """
     for cell in reversed(notebook["cells"]):
         source = "".join(cell["source"])
@@ -113,7 +115,7 @@ def chosen_text(notebook: dict[str, Any], variable: str) -> str:
             continue
         try:
             body = ast.parse(source).body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):  # of its depth
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # if too deep
             continue
         for node in body:
             match node:
@@ -141,7 +143,7 @@ def as_csv(entries: Sequence[Entry]) -> str:
 
 
 def as_html(unit: str, entries: Sequence[Entry]) -> str:
-    """The boards as one page without scripts; bars are drawn beside their numbers."""
+    """The leaderboards as one HTML page without scripts, with bars beside numbers."""
     return page.render(
         "leaderboard.html.j2",
         unit,
@@ -152,6 +154,6 @@ def as_html(unit: str, entries: Sequence[Entry]) -> str:
 
 
 def write(unit: str, root: Path) -> list[Path]:
-    """Write the boards of an assignment into the course's reports; the paths."""
+    """Write an assignment's leaderboards to the course's reports; return the paths."""
     entries, path = read(unit, root), root / "reports" / f"{unit}-leaderboard.html"
     return page.write_both(path, as_html(unit, entries), as_csv(entries))

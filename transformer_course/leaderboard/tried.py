@@ -1,8 +1,8 @@
-"""What a class has tried in its projects: which changes helped, by the students' logs.
+"""What a class has tried in its projects, and which changes helped, from their logs.
 
-A log is a student's file: it is read as one, and what it says is no more than what the
-student measured. Each student counts once for each change, by the median of the runs,
-and with no more than the first `_MOST` changes.
+A log is a student's file, so it is untrusted, and its numbers are only what the student
+measured. Each student counts once for each change, with the median of their runs, and
+only with their first `_MOST` changes.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from transformer_course.leaderboard import TEMPLATES
 from transformer_course.library import run_log
 from transformer_course.library.run_log import LoggedRun, RunLog
 
-Difference = tuple[float, float, float]  # BLEU more, and the ends of its interval
-_MOST = 30  # changes that are shown, and that count of one student
-_ROWS = 60  # runs that are shown of a log
-_TOGETHER = {"beam", "alpha"}  # settings of one thing
-_LEFT, _WIDTH = 360, 400  # of the picture's axis
+Difference = tuple[float, float, float]  # BLEU gained, and the ends of its interval
+_MOST = 30  # changes that are shown, and changes that count for one student
+_ROWS = 60  # runs that are shown for a log
+_TOGETHER = {"beam", "alpha"}  # settings that count as a single change
+_LEFT, _WIDTH = 360, 400  # position and length of the axis in the picture
 
 
 @dataclass(frozen=True)
 class TriedChange:
-    """A change of one setting, and how it changed BLEU for each student in a task."""
+    """A change of one setting in a task, and each student's difference in BLEU."""
 
     name: str
     task: str
@@ -41,41 +41,41 @@ class TriedChange:
 
     @property
     def label(self) -> str:
-        """Its name and task, in a line."""
+        """The change and its task in one line."""
         return f"{self.name} · {self.task.removeprefix('embedded, ')}"
 
     @property
     def helped(self) -> int:
-        """Students whose interval lies above zero."""
+        """The number of students whose interval is above zero."""
         return sum(low > 0 for _, low, _ in self.differences)
 
     @property
     def hurt(self) -> int:
-        """Students whose interval lies below zero."""
+        """The number of students whose interval is below zero."""
         return sum(high < 0 for _, _, high in self.differences)
 
     @property
     def unclear(self) -> int:
-        """Students whose interval holds zero."""
+        """The number of students whose interval contains zero."""
         return len(self.differences) - self.helped - self.hurt
 
     @property
     def median(self) -> Difference:
-        """The median student's difference, and the medians of the intervals' ends."""
+        """The median of the differences, and the medians of the intervals' ends."""
         return _median(self.differences)
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What all logs of a class say.
+    """A summary of the logs of a class.
 
     Attributes:
-        students: those with a run.
-        runs: all that are logged.
-        several: runs that change several things at once, and so are not counted.
-        short: runs that were too short to say anything, likewise.
-        remarks: what could not be read, by student; for the instructor alone.
-        logs: those with a run, by student; for who grades them alone.
+        students: the number of students with a logged run.
+        runs: the number of logged runs.
+        several: runs that are left out because they change several settings at once.
+        short: runs that are left out because they are too short to say anything.
+        remarks: what could not be read, by student; for the instructor only.
+        logs: the logs with a run, by student; for the graders only.
     """
 
     changes: tuple[TriedChange, ...] = ()
@@ -88,7 +88,7 @@ class Tried:
 
 
 def read(unit: str, root: Path) -> Tried:
-    """What the logs beside the submissions of an assignment say."""
+    """Read and sum up the logs that were handed in with an assignment's submissions."""
     logs, remarks = {}, []
     for student, folder in folders(unit, root).items():
         path = folder / run_log.FILE
@@ -106,7 +106,7 @@ def read(unit: str, root: Path) -> Tried:
 
 
 def summary(logs: Mapping[str, RunLog], remarks: Sequence[str] = ()) -> Tried:
-    """Sum up logs, which are given by student."""
+    """Sum up the logs of students."""
     runs = [run for log in logs.values() for run in log.runs]
     medians: dict[tuple[str, str], list[Difference]] = defaultdict(list)
     for log in logs.values():
@@ -137,7 +137,7 @@ def _group_by_change(
 
 
 def _list_changes(run: LoggedRun) -> list[str]:
-    """List the settings that a run changes; those of one thing count once."""
+    """List the settings that a run changes; those in `_TOGETHER` count once."""
     separate = [name for name in run.changed if name not in _TOGETHER]
     return separate + [name for name in run.changed if name in _TOGETHER][:1]
 
@@ -189,9 +189,9 @@ def place(value: float, end: float) -> float:
 
 
 def write(unit: str, root: Path) -> tuple[list[Path], Tried]:
-    """Add a class's attempts to the course's reports; return the paths.
+    """Write what a class has tried into the course's reports; return the paths.
 
-    All logs are a page of their own, for who grades them.
+    A separate page shows all logs to the graders.
     """
     tried, reports = read(unit, root), root / "reports"
     path, logs = reports / f"{unit}-tried.html", reports / f"{unit}-logs.html"

@@ -1,4 +1,4 @@
-"""What exactly a model recovered: recall by ability, and the words in colour."""
+"""Which words a model recovered: recall by ability, and the words in colour."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ BLUE, ORANGE = "rgba(0,114,178,.25)", "rgba(213,94,0,.30)"
 
 
 def words(text: str) -> list[str]:
-    """Words and signs."""
+    """The words and punctuation marks of a text, in order."""
     return re.findall(r"\w+(?:['-]\w+)*|[^\w\s]", text)
 
 
 def _kinds(source: str) -> dict[str, Callable[[str], bool]]:
-    """Which words of a target had to be recovered, by ability, given its source."""
+    """By ability, a predicate for the target's words that it takes to be recovered.
+
+    For example, "case" selects the words whose capital letters the source has lost.
+    """
     source_words = set(source.split())
     return {
         "case": lambda w: w != w.lower() and w.lower() in source_words,
@@ -36,10 +39,10 @@ def _kinds(source: str) -> dict[str, Callable[[str], bool]]:
 def recall(
     sources: Sequence[str], targets: Sequence[str], outputs: Sequence[str]
 ) -> dict[str, float]:
-    """The share of what was lost that came back, by ability, between 0 and 1.
+    """The share of the lost words that were recovered, by ability, between 0 and 1.
 
-    A word counts as recovered where it stands in line with the target's: the longest
-    common sequence of words decides. NaN for an ability that nothing asked for.
+    A word counts as recovered if `difflib` matches it with a word of the output in the
+    same order. NaN for an ability that none of the lost words requires.
     """
     lost: Counter[str] = Counter()
     recovered: Counter[str] = Counter()
@@ -56,14 +59,14 @@ def recall(
 
 
 def _match_words(target_words: list[str], output_words: list[str]) -> list[int]:
-    """The positions of a target's words that an output has in the same order."""
+    """The positions of the target's words that the output has in the same order."""
     matcher = difflib.SequenceMatcher(None, target_words, output_words, autojunk=False)
     blocks = matcher.get_matching_blocks()
     return [i for block in blocks for i in range(block.a, block.a + block.size)]
 
 
 def remark(targets: Sequence[str], outputs: Sequence[str]) -> str:
-    """Say in a sentence what a person would see at once in bad outputs, or ""."""
+    """Name an obvious fault of all outputs together, such as their length, or ""."""
     if all(output == output.lower() for output in outputs):
         return "Every text is in lower case: half of the task is missing."
     target_length, length = (
@@ -87,10 +90,10 @@ def remark(targets: Sequence[str], outputs: Sequence[str]) -> str:
 
 
 def coloured(rows: Iterable[tuple[str, str, str]]) -> str:
-    """(source, target, output) rows as numbered HTML: what came back, is wrong, lacks.
+    """Numbered HTML of (source, target, output) rows, with the outputs' words marked.
 
     Blue with a solid line: recovered. Orange with a dotted line: not in the target.
-    [In brackets]: missing. Words that were never lost are plain.
+    [In brackets]: missing. Words that the source already has are plain.
     """
     body = "".join(_row(number, *row) for number, row in enumerate(rows, 1))
     legend = (
@@ -101,6 +104,7 @@ def coloured(rows: Iterable[tuple[str, str, str]]) -> str:
 
 
 def _row(number: int, source: str, target: str, output: str) -> str:
+    """The HTML of one row: its number, the source, and the marked output."""
     source_words = set(source.split())
     target_words, output_words = words(target), words(output)
     matcher = difflib.SequenceMatcher(None, target_words, output_words, autojunk=False)
@@ -123,6 +127,7 @@ def _row(number: int, source: str, target: str, output: str) -> str:
 
 
 def _mark(word: str, colour: str, line: str) -> str:
+    """A word as HTML with a background colour and a line below it."""
     return (
         f'<span style="background:{colour};border-bottom:2px {line}">'
         f"{html.escape(word)}</span>"

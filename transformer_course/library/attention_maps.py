@@ -1,7 +1,7 @@
-"""Attention maps of a published model, for ten sentences: nothing to download.
+"""Stored attention maps of a published model for ten sentences, without a download.
 
-``python assets/attention_maps.py`` computes them; the file says of which model, under
-which licence, and with which tokens.
+``python assets/attention_maps.py`` computes them. The file also stores the model's name
+and licence, and the tokens of each sentence.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ SHIPPED = Path(__file__).with_suffix(".safetensors")
 
 @dataclass(frozen=True)
 class SentenceMaps:
-    """What all heads of a model look at in one sentence.
+    """The attention weights of all heads of a model for one sentence.
 
     Args:
-        tokens: with the special ones at both ends.
+        tokens: the sentence's tokens, with the special tokens at both ends.
         weights: `(layers, h, L, L)`, float32, rounded to float16; rows are queries.
     """
 
@@ -32,22 +32,22 @@ class SentenceMaps:
 
 
 def about() -> Mapping[str, Any]:
-    """The model, its source and licence, and the tokens by sentence."""
+    """The file's description: the model, its source, its licence, and all tokens."""
     with safe_open(SHIPPED, framework="pt") as file:
         description: dict[str, Any] = json.loads(file.metadata()["about"])
     return description
 
 
 def sentences() -> list[str]:
-    """The sentences that there are maps of."""
+    """The sentences whose maps are stored."""
     return list(about()["tokens"])
 
 
 def maps_of(sentence: str) -> SentenceMaps:
-    """The maps of one of the sentences.
+    """The maps of one of the stored sentences.
 
     Raises:
-        ValueError: there are none; the text lists the sentences.
+        ValueError: this sentence is not stored; the message lists those that are.
     """
     tokens = about()["tokens"]
     if sentence not in tokens:

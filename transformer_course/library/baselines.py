@@ -1,4 +1,4 @@
-"""What a model has to beat: copying, a rule, and inserting what was seen most often."""
+"""Baselines: copying, one rule, and inserting what was most frequent in training."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 from transformer_course.library.corpora import Pair
 
-EDGE = ""  # stands before the first and behind the last word
+EDGE = ""  # the "word" before the first and after the last one
 
 
 def copy(source: str) -> str:
-    """The source itself."""
+    """Return the source unchanged."""
     return source
 
 
@@ -23,10 +23,11 @@ def rule(source: str) -> str:
 
 
 class Insertion:
-    """Between two words, put what stood there most often in training.
+    """Insert between two words the text that was most often between them in training.
 
-    It knows the words on both sides (or, failing that, the one on the right) and the
-    commonest form of each word. It sees no further, and that is its limit.
+    A pair of words that training did not contain gets the text that was most often
+    before the second word. Each word is written in its most frequent form. Because the
+    baseline sees no more than two neighbouring words, better context can beat it.
     """
 
     def __init__(self, pairs: Iterable[Pair]):
@@ -36,17 +37,18 @@ class Insertion:
             self._learn(source.split(), target)
 
     def _learn(self, words: list[str], target: str) -> None:
-        place, lower = 0, target.lower()
+        """Count what the target has between the source's words, and their forms."""
+        position, lower = 0, target.lower()
         before = EDGE
         for word in words:
-            match = re.search(rf"\b{re.escape(word)}\b", lower[place:])
+            match = re.search(rf"\b{re.escape(word)}\b", lower[position:])
             if match is None:
-                return  # another form of the word: nothing to learn from here
-            start, end = place + match.start(), place + match.end()
-            self._count_gap(before, word, target[place:start])
+                return  # the target inflects the word, so the alignment is lost
+            start, end = position + match.start(), position + match.end()
+            self._count_gap(before, word, target[position:start])
             self._forms[word][target[start:end]] += 1
-            before, place = word, end
-        self._count_gap(before, EDGE, target[place:])
+            before, position = word, end
+        self._count_gap(before, EDGE, target[position:])
 
     def _count_gap(self, previous: str, following: str, gap: str) -> None:
         self._gaps[previous, following][gap] += 1

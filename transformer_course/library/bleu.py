@@ -1,7 +1,7 @@
-"""BLEU by sacrebleu, and the counts of each sentence that it is made of.
+"""BLEU by sacrebleu, and the n-gram counts of each sentence from which it is computed.
 
-The counts of a corpus are the sum of its sentences' counts. Whoever resamples sentences
-adds up rows of counts and never reads a text again.
+The counts of a corpus are the sum of its sentences' counts, so a bootstrap over
+sentences only adds up rows of counts and scores each text once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import sacrebleu
 import torch
 from torch import Tensor
 
-_METRIC = sacrebleu.BLEU(effective_order=True)  # so that it does not warn; counts stay
+# effective_order prevents sacrebleu's warning about sentences; it changes no counts.
+_METRIC = sacrebleu.BLEU(effective_order=True)
 
 
 def corpus(hypotheses: Sequence[str], references: Sequence[str]) -> float:
@@ -23,8 +24,8 @@ def corpus(hypotheses: Sequence[str], references: Sequence[str]) -> float:
 def counts(hypotheses: Sequence[str], references: Sequence[str]) -> Tensor:
     """A row of counts for each sentence, `(n, 10)`, int64.
 
-    In a row: matched n-grams for n from 1 to 4, all n-grams of the hypothesis for the
-    same n, the lengths of the hypothesis and of the reference.
+    A row contains the matched n-grams for n from 1 to 4, all n-grams of the hypothesis
+    for the same n, and the lengths of the hypothesis and of the reference.
     """
     rows = []
     for hypothesis, reference in zip(hypotheses, references, strict=True):
@@ -34,7 +35,7 @@ def counts(hypotheses: Sequence[str], references: Sequence[str]) -> Tensor:
 
 
 def bleu_of(total: Tensor) -> float:
-    """BLEU of a sum of rows `(10,)`, between 0 and 100; with "exp" smoothing."""
+    """BLEU of summed counts `(10,)`, between 0 and 100; with "exp" smoothing."""
     numbers = [int(number) for number in total]
     score = sacrebleu.BLEU.compute_bleu(
         numbers[:4], numbers[4:8], numbers[8], numbers[9], smooth_method="exp"

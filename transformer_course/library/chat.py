@@ -32,7 +32,7 @@ SYSTEM = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
 Function = Callable[..., Any]
 Runs = Mapping[str, Mapping[str, Function]]
 
-# Which shape a function must return, by its slot and from its arguments.
+# By slot: computes, from a function's arguments, the shape that it must return.
 _SHAPES: dict[str, Callable[..., tuple[int, ...]]] = {
     "embed": lambda ids, table: (*ids.shape, table.size(1)),
     "mask": lambda length: (length, length),
@@ -50,8 +50,9 @@ def ask(question: str, runs: Runs) -> None:
 
     Args:
         question: one turn of a user.
-        runs: functions by their slots, for each label. What a run does not name is the
-            course's. A function that fails costs its row only.
+        runs: for each label, functions by slot. Slots that a run does not name keep
+            the course's functions. If a function fails, its run's row shows the error
+            instead of an answer.
     """
     require_solved(*(function for run in runs.values() for function in run.values()))
     width = max(map(len, runs))
@@ -72,10 +73,10 @@ def ask(question: str, runs: Runs) -> None:
 def answer(
     model: PublishedModel, question: str, runs: Runs
 ) -> Iterator[tuple[str, str]]:
-    """Yield each run's label and answer, on one thread."""
+    """Yield the label and the answer of each run, computed on one thread."""
     weights = {name: model.weights[name] for name in model.weights}
     threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # several on a busy machine take ten times as long
+    torch.set_num_threads(1)  # on a busy machine, several threads are ten times slower
     try:
         for label, run in runs.items():
             yield label, _answer_once(model, weights, question, run)
@@ -84,11 +85,12 @@ def answer(
 
 
 def filled(*labels: str) -> dict[str, Function]:
-    """The functions of your earlier notebooks that fit into slots, by slot.
+    """The functions of the student's earlier notebooks that fit into slots, by slot.
 
     Args:
-        labels: of units, like "01_positional_encoding". A notebook that is not here, or
-            a function that is not solved, leaves its slot to the course's own.
+        labels: labels of units, like "01_positional_encoding". If a notebook is missing
+            or a function is unsolved, its slot is left out, so that the course's
+            function is used.
     """
     slots: dict[str, Function] = {}
     for label in labels:
@@ -105,14 +107,16 @@ def filled(*labels: str) -> dict[str, Function]:
 
 
 def keep(x: Tensor) -> Tensor:
-    """Return x: what is left of a part when it is taken out."""
+    """Return x; fills a slot to remove that part of the model."""
     return x
 
 
 def encode(
     model: PublishedModel, text: str, segment: Function | None = None
 ) -> list[int]:
-    """The ids of a text, in the pieces that ``segment(word, merges)`` gives.
+    """The ids of a text, whose words ``segment(word, merges)`` cuts into pieces.
+
+    Without ``segment``, the model's own tokenizer encodes the text.
 
     Raises:
         SlotError: a piece is not in the vocabulary.
@@ -134,7 +138,7 @@ def encode(
 
 
 def prompt(question: str) -> str:
-    """A question in the form that the model was trained on."""
+    """The prompt for a question, in the chat format that the model was trained on."""
     return (
         f"<|im_start|>system\n{SYSTEM}<|im_end|>\n"
         f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n"
@@ -153,6 +157,7 @@ def _answer_once(
     question: str,
     run: Mapping[str, Function],
 ) -> str:
+    """The model's answer with one run's functions, or in brackets why there is none."""
     slots = Slots(**{name: _guard(name, run[name]) for name in run})
     try:
         source = torch.tensor([encode(model, prompt(question), slots.segment)])
@@ -163,7 +168,7 @@ def _answer_once(
 
 
 def _guard(name: str, function: Function) -> Function:
-    """Report what a function in a slot raises, or a wrong shape, as a SlotError."""
+    """Wrap a slot's function so that its errors and wrong shapes become SlotErrors."""
 
     @functools.wraps(function)
     def guarded(*arguments: Any) -> Any:
@@ -184,7 +189,7 @@ def _guard(name: str, function: Function) -> Function:
 
 
 def _compare_shapes(name: str, result: Any, expected: tuple[int, ...]) -> None:
-    """Refuse a result of a shape that does not fit its slot. Raises SlotError."""
+    """Raise a SlotError if a result does not have the shape that its slot needs."""
     output = result
     if name == "scaled_dot_product_attention":
         if not isinstance(result, tuple) or len(result) != 2:
@@ -196,6 +201,6 @@ def _compare_shapes(name: str, result: Any, expected: tuple[int, ...]) -> None:
 
 
 def _print_row(label: str, text: str, width: int) -> None:
-    """Print a label and what the model said, in several lines if it is long."""
+    """Print a label and the model's answer, in several lines if it is long."""
     line = f"{label:<{width}} | {text.strip()}".replace("\n", "⏎")
     print(textwrap.fill(line, 88, subsequent_indent=f"{'':<{width}} | "))

@@ -1,4 +1,4 @@
-"""SmolLM2-135M-Instruct in the classes of unit 7, for the units that build on it."""
+"""SmolLM2-135M-Instruct built from the classes of unit 7, for use in later units."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NUM_HEADS, NUM_KV_HEADS = 9, 3
 
 
 def new_network(modern: ModuleType) -> nn.Module:
-    """An untrained `LanguageModel` of unit 7, in the sizes of the published one."""
+    """An untrained `LanguageModel` of unit 7 with the sizes of the published model."""
     network: nn.Module = modern.LanguageModel(
         49_152, 576, NUM_HEADS, NUM_KV_HEADS, 30, 2304, base=100_000.0, eps=1e-5
     )
@@ -26,11 +26,11 @@ def fill(
     weights: Mapping[str, Tensor],
     change: Callable[[Tensor], Tensor] = lambda weight: weight,
 ) -> nn.Module:
-    """Fill in the published parameters, and return the network in evaluation mode.
+    """Copy the published parameters into a network; returns it in evaluation mode.
 
     Args:
         modern: unit 7, whose `published_tensor` finds each parameter in the file.
-        change: is applied to each matrix of the blocks.
+        change: applied to each weight matrix of the blocks before it is copied.
     """
     for name, parameter in network.named_parameters():
         weight = modern.published_tensor(name, weights, NUM_HEADS, NUM_KV_HEADS)

@@ -1,7 +1,7 @@
 """SmolLM2-135M-Instruct in forty lines of functions, from ids to logits and back.
 
-Nothing else happens in a chat model. `Slots` holds the functions that it runs on, and
-each of them can be replaced by your own.
+These functions are all that a chat model consists of. `Slots` holds them, and a student
+can replace each of them by their own.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_LEN = 25  # tokens of an answer
 
 
 class SlotError(Exception):
-    """A function in a slot cannot be used; the text says in one line why not."""
+    """A function in a slot cannot be used; the message says in one line why not."""
 
 
 def embed(ids: Tensor, table: Tensor) -> Tensor:
@@ -34,7 +34,7 @@ def embed(ids: Tensor, table: Tensor) -> Tensor:
 
 
 def mask(length: int) -> Tensor:
-    """Let each position attend to itself and to those before it."""
+    """A causal mask: each position may attend to itself and to those before it."""
     return torch.arange(length)[:, None] >= torch.arange(length)  # (L, L)
 
 
@@ -60,12 +60,12 @@ def rotate(x: Tensor) -> Tensor:
 def scaled_dot_product_attention(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor
 ) -> tuple[Tensor, None]:
-    """Attend; the weights stay inside PyTorch."""
+    """Attend with PyTorch's function, which does not return the attention weights."""
     return F.scaled_dot_product_attention(q, k, v, mask), None  # (B, h, L, d_k)
 
 
 def feed_forward(x: Tensor, gate: Tensor, up: Tensor, down: Tensor) -> Tensor:
-    """Think about each position alone, in a wider layer with a gate."""
+    """Process each position on its own in a wider, gated layer (SwiGLU)."""
     wide = F.silu(F.linear(x, gate)) * F.linear(x, up)  # (B, L, d_ff)
     return F.linear(wide, down)  # (B, L, d_model)
 
@@ -77,12 +77,12 @@ def add_and_norm(
     dropout: nn.Module,
     norm_first: bool,
 ) -> Tensor:
-    """Add what a sublayer makes of the normalised x to x."""
+    """Add the output of a sublayer, applied to the normalised x, to x (pre-norm)."""
     return x + sublayer(norm(x))  # (B, L, d_model)
 
 
 def greedy_sequence(model: nn.Module, source: Tensor, max_len: int) -> list[int]:
-    """Write the most probable token again and again, until EOS."""
+    """Append the most probable token until EOS, or until there are max_len of them."""
     tokens = torch.tensor([[BOS]])
     while tokens.size(1) <= max_len and int(tokens[0, -1]) != EOS:
         best = model(source, tokens)[:, -1:].argmax(-1)  # (1, 1)
@@ -92,9 +92,10 @@ def greedy_sequence(model: nn.Module, source: Tensor, max_len: int) -> list[int]
 
 @dataclass(frozen=True)
 class Slots:
-    """The functions that the model runs on.
+    """The functions that the model consists of.
 
-    ``segment(word, merges)`` splits a word into pieces; None: the tokenizer does it.
+    ``segment(word, merges)`` splits a word into pieces; if it is None, the model's
+    tokenizer does.
     """
 
     embed: Callable[..., Tensor] = embed
@@ -123,18 +124,24 @@ class RMSNorm(nn.Module):
 
 
 class ChatModel(nn.Module):
-    """The model, called like those of unit 5: `model(source, tokens)` gives logits."""
+    """The model, called as in unit 5: `model(source, tokens)` returns logits."""
 
     def __init__(self, weights: Mapping[str, Tensor], slots: Slots):
         super().__init__()
         self.weights, self.slots = weights, slots
 
     def forward(self, source: Tensor, tokens: Tensor) -> Tensor:
-        """From `(1, Ls)` and `(1, T)`, which begins with BOS, to `(1, T, V)`."""
+        """Map source ids `(1, Ls)` and tokens `(1, T)` to logits `(1, T, V)`.
+
+        The tokens begin with BOS.
+
+        Raises:
+            SlotError: there are more than MAX_LEN tokens, or a logit is NaN.
+        """
         if tokens.size(1) > MAX_LEN:
             raise SlotError(f"greedy_sequence does not stop after {MAX_LEN} tokens")
         slots, table = self.slots, self.weights["token_embd.weight"]
-        # The prompt has a BOS of its own, before "assistant": the one of tokens goes.
+        # The prompt already has a BOS, before "assistant", so that of `tokens` is cut.
         ids = torch.cat((source, tokens[:, 1:]), 1)  # (1, L)
         x = slots.embed(ids, table)  # (1, L, d_model)
         visible, dropout = slots.mask(ids.size(1)), nn.Identity()
@@ -150,7 +157,7 @@ class ChatModel(nn.Module):
         return logits
 
     def attend(self, i: int, visible: Tensor, x: Tensor) -> Tensor:
-        """The attention of block i, from `(B, L, d_model)` to the same shape."""
+        """The attention layer of block i; keeps the shape `(B, L, d_model)`."""
         slots = self.slots
         to_q, to_k, to_v, to_output = (
             self.weights[f"blk.{i}.attn_{name}.weight"]
@@ -166,7 +173,7 @@ class ChatModel(nn.Module):
         return F.linear(slots.merge_heads(output), to_output)
 
     def feed(self, i: int, x: Tensor) -> Tensor:
-        """The feed-forward network of block i, on `(B, L, d_model)`."""
+        """The feed-forward network of block i; keeps the shape `(B, L, d_model)`."""
         gate, up, down = (
             self.weights[f"blk.{i}.ffn_{name}.weight"]
             for name in ("gate", "up", "down")
@@ -174,5 +181,5 @@ class ChatModel(nn.Module):
         return self.slots.feed_forward(x, gate, up, down)
 
     def norm(self, name: str) -> RMSNorm:
-        """One of the model's norms."""
+        """The norm layer whose weight is stored under this name."""
         return RMSNorm(self.weights[f"{name}_norm.weight"])

@@ -1,4 +1,4 @@
-"""A trained model as one safetensors file: half-precision weights, sizes, tokenizer."""
+"""Trained models as safetensors files: half-precision weights, sizes and tokenizer."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from transformer_course.library.text import Tokenizer, tokenizer_from_json
 
 HANDED_IN = "my_recovery.safetensors"
 SHIPPED = "recovery.safetensors"
-LIMIT = 16 * 2**20  # bytes; a hand-in of four million weights
-LARGEST = LIMIT + 2**20  # bytes of a file, with what it says of itself
+LIMIT = 16 * 2**20  # bytes of the weights in a checkpoint that is handed in
+LARGEST = LIMIT + 2**20  # bytes of the file, including its description
 _LONGEST = 1 << 21  # characters of a description
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 class CheckpointError(Exception):
-    """A checkpoint that cannot be used; the text says why."""
+    """A checkpoint that cannot be used; the message says why."""
 
 
 def save(
     path: str | Path, model: Restorer, tokenizer: Tokenizer, **notes: object
 ) -> Path:
-    """Write a checkpoint. ``notes`` (curve, seed, BLEU, ...) are kept as JSON.
+    """Write a checkpoint. ``notes`` (curve, seed, BLEU, ...) are stored as JSON.
 
     Raises:
-        CheckpointError: it would be larger than a hand-in may be.
+        CheckpointError: the weights take more than LIMIT bytes.
     """
     tensors = {
         name: value.detach().half().cpu().contiguous()
@@ -59,10 +59,10 @@ def load(
     Args:
         path: a file that `save` wrote.
         parts: the module with unit 4's `Transformer`.
-        segment: cuts pieces into symbols; see SubwordTokenizer.
+        segment: cuts a piece into symbols; see SubwordTokenizer.
 
     Raises:
-        CheckpointError: missing, too large, or not a checkpoint.
+        CheckpointError: the file is missing, too large, or not a checkpoint.
     """
     path = Path(path)
     if not path.is_file():
@@ -87,7 +87,7 @@ def load(
 def _refuse_others(
     path: Path, parameters: dict[str, Parameter], weights: dict[str, Tensor]
 ) -> None:
-    """Refuse the weights of another architecture, and say which one does not fit."""
+    """Raise a CheckpointError naming the first weight that does not fit the model."""
     for name in sorted(parameters.keys() | weights.keys()):
         expected, actual = (
             tuple(tensors[name].shape) if name in tensors else "missing"
@@ -105,8 +105,9 @@ def describe(path: str | Path) -> dict[str, Any]:
     """The description in a checkpoint: "sizes", "tokenizer" and "notes".
 
     Raises:
-        CheckpointError: it has none, or is larger than a hand-in may be.
-        SafetensorError: it is no safetensors file.
+        CheckpointError: the file has no description, or is larger than a checkpoint
+            that is handed in may be.
+        SafetensorError: it is not a safetensors file.
     """
     path = Path(path)
     if path.stat().st_size > LARGEST:
@@ -127,15 +128,15 @@ def describe(path: str | Path) -> dict[str, Any]:
 
 
 def notes(path: str | Path) -> dict[str, Any]:
-    """What was noted when a checkpoint was written: its curve, seed and scores."""
+    """The notes that `save` stored in a checkpoint: its curve, seed and scores."""
     saved_notes: dict[str, Any] = describe(path)["notes"]
     return saved_notes
 
 
 def handed_in(folder: str | Path = ".") -> Path:
-    """The checkpoint to hand in, my_recovery.safetensors in the notebook's folder.
+    """The path of the checkpoint to hand in, my_recovery.safetensors in ``folder``.
 
-    If it is missing, the instructor's own checkpoint, if there is one.
+    If it is missing and the instructor has a checkpoint, the path of that one.
     """
     path = Path(folder) / HANDED_IN
     spare = _PACKAGE / "text_recovery" / SHIPPED
@@ -143,12 +144,12 @@ def handed_in(folder: str | Path = ".") -> Path:
 
 
 def shipped() -> Path:
-    """The trained checkpoint that comes with the course.
+    """The path of the trained checkpoint that comes with the course.
 
     Raises:
-        CheckpointError: it is not where the course puts it.
+        CheckpointError: it is in none of the "assets" folders.
     """
-    nearby = [Path(place) / "assets" for place in (".", "..", "../..")]
+    nearby = [Path(parent) / "assets" for parent in (".", "..", "../..")]
     for folder in (*nearby, _PACKAGE / "assets", _PACKAGE.parent / "assets"):
         if (folder / SHIPPED).is_file():
             return folder / SHIPPED

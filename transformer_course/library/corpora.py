@@ -1,4 +1,4 @@
-"""Texts of any origin, as pairs of a damaged and an original sentence."""
+"""Corpora from any source, as pairs of a damaged and an original sentence."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from transformer_course.library.forms import sentence
 from transformer_course.library.grammar import Writer
 from transformer_course.library.words import lists
 
-Pair = tuple[str, str]  # (source, target): what is left, and what it was
+Pair = tuple[str, str]  # (source, target): the damaged sentence and the original
 SIZES = {"train": 30_000, "dev": 1_000, "test": 1_000}
 SPLITS = tuple(SIZES)
 
 
 class CorpusError(Exception):
-    """A corpus that cannot be read; the text says what to do."""
+    """A corpus that cannot be read; the message says what to do."""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Pairs by split. ``name`` says where they come from."""
+    """The pairs of each split; ``name`` says where they come from."""
 
     name: str
     train: list[Pair]
@@ -34,10 +34,10 @@ class Corpus:
 
 
 def generate(seed: int | str, count: int, split: str = "train") -> list[str]:
-    """Different sentences of one split of the embedded corpus.
+    """Generate distinct sentences of one split of the embedded corpus.
 
-    Drawings of different splits never share a triple (who, does, what), whatever
-    their seeds; so a test set of another seed is as new as any.
+    Different splits never share a triple (subject, verb, object), whatever their seeds.
+    Therefore a test set drawn with a different seed still has no overlap with training.
     """
     writer = Writer(seed, split)
     sentences: dict[str, None] = {}
@@ -66,18 +66,18 @@ def closed_class() -> frozenset[str]:
 def load(
     where: str | Path, damage: Callable[[str], str], field: str = "text"
 ) -> Corpus:
-    """A corpus of pairs, from wherever it is.
+    """Load a corpus of pairs.
 
     Args:
-        where: "embedded"; a text file (one sentence a line, or running text) or a
+        where: "embedded"; a text file (one sentence per line, or running text) or a
             folder of them; a folder with train.json, dev.json and test.json, each a
             list of {"src": ..., "tgt": ...}; or "hf:NAME", a data set on the Hugging
             Face Hub (needs the package `datasets` and the network).
-        damage: makes the source of a sentence; not used for JSON pairs.
-        field: the column that holds the text of a Hugging Face data set.
+        damage: turns a sentence into its source; not used for JSON pairs.
+        field: the column with the text in a Hugging Face data set.
 
     Raises:
-        CorpusError: nothing can be read there; the text says why.
+        CorpusError: nothing can be read from there; the message says why.
     """
     if str(where) == "embedded":
         parts = embedded()
@@ -91,6 +91,7 @@ def load(
 
 
 def _pairs(sentences: Iterable[str], damage: Callable[[str], str]) -> list[Pair]:
+    """Pair sentences with their sources, without those whose source is empty."""
     pairs = ((damage(text), text) for text in sentences)
     return [(source, target) for source, target in pairs if source]
 
@@ -98,12 +99,12 @@ def _pairs(sentences: Iterable[str], damage: Callable[[str], str]) -> list[Pair]
 def _by_hash(
     name: str, sentences: Iterable[str], damage: Callable[[str], str]
 ) -> Corpus:
-    """Split by a hash of the source, so that equal sources stay together."""
+    """Split sentences by a hash of the source, so that equal sources share a split."""
     parts: dict[str, list[Pair]] = {split: [] for split in SPLITS}
     for source, target in _pairs(dict.fromkeys(sentences), damage):
         digest = hashlib.sha256(source.encode()).digest()
-        place = int.from_bytes(digest, "big") % 20
-        parts[("test", "dev")[place] if place < 2 else "train"].append((source, target))
+        index = int.from_bytes(digest, "big") % 20
+        parts[("test", "dev")[index] if index < 2 else "train"].append((source, target))
     empty = [split for split in SPLITS if not parts[split]]
     if empty:
         raise CorpusError(
@@ -114,6 +115,7 @@ def _by_hash(
 
 
 def _json(path: Path) -> list[Pair]:
+    """Read the pairs of a JSON file. Raises CorpusError."""
     if not path.is_file():
         raise CorpusError(f"there is a train.json, but no {path.name} beside it")
     try:
@@ -141,9 +143,10 @@ def _sentences(path: Path) -> Iterator[str]:
 
 
 def split_sentences(text: str) -> Iterator[str]:
-    """Sentences of running text; of a list with one sentence a line, the lines.
+    """Split a text into sentences of 2 to 40 words.
 
-    Abbreviations ("Mr. Smith") are cut as well: good enough to learn from.
+    The text may be running text or have one sentence per line. A full stop after an
+    abbreviation ("Mr. Smith") also ends a sentence, which is accurate enough here.
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     finished = sum(line[-1] in ".!?\"'" for line in lines)
@@ -155,6 +158,7 @@ def split_sentences(text: str) -> Iterator[str]:
 
 
 def _hub(name: str, field: str) -> Iterator[str]:
+    """The sentences of a Hugging Face data set. Raises CorpusError."""
     try:
         from datasets import load_dataset
     except ImportError as error:
@@ -163,7 +167,7 @@ def _hub(name: str, field: str) -> Iterator[str]:
         ) from error
     try:
         rows = load_dataset(name, split="train")
-    except Exception as error:  # offline, unknown, gated: each with its own type
+    except Exception as error:  # offline, unknown, gated: each raises a different type
         raise CorpusError(
             f'cannot get "{name}" from the Hugging Face Hub '
             f'({type(error).__name__}). Without network, use "embedded" or a file.'

@@ -1,4 +1,4 @@
-"""From sentences to batches and back."""
+"""Conversion of sentences to batches of ids, and of decoded ids to sentences."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def recover(
     decode: Decode,
     batch_size: int = 32,
 ) -> list[str]:
-    """The texts that a model makes of the sources, in their order.
+    """Recover the target text of each source with a model.
 
     Args:
-        decode: from the model and source ids (B, Ls) to ids of the targets (B, L).
-        batch_size: a batch is decoded up to its longest text, so on a CPU small ones,
-            of sources of about one length, are faster.
+        decode: maps the model and source ids (B, Ls) to ids of the targets (B, L).
+        batch_size: decoding a batch lasts until its longest text is finished, so on a
+            CPU small batches of sources of similar length are faster.
     """
     rows = [[*tokenizer.encode(source), EOS] for source in sources]
     order = sorted(range(len(rows)), key=lambda i: len(rows[i]))  # little padding
@@ -42,7 +42,7 @@ def recover(
 
 
 def padded(rows: Sequence[Sequence[int]]) -> Tensor:
-    """Rows of different lengths as one tensor (B, L), int64."""
+    """Rows of different lengths as one tensor (B, L), int64, filled up with PAD."""
     longest = max(map(len, rows))
     return torch.tensor([[*row, *[PAD] * (longest - len(row))] for row in rows])
 
@@ -50,7 +50,12 @@ def padded(rows: Sequence[Sequence[int]]) -> Tensor:
 def make_batch(
     sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
 ) -> tuple[Tensor, Tensor]:
-    """Sources (B, n + 1) with EOS; targets (B, m + 2) with BOS and EOS; int64, PAD."""
+    """Make padded int64 tensors of the ids in a batch.
+
+    Returns:
+        sources `(B, n + 1)` with EOS, and targets `(B, m + 2)` with BOS and EOS, where
+        n and m are the lengths of the longest ones.
+    """
     return (
         padded([[*ids, EOS] for ids in sources]),
         padded([[BOS, *ids, EOS] for ids in targets]),
@@ -60,9 +65,10 @@ def make_batch(
 def bucketed(
     examples: Sequence[T], batch_size: int, seed: int, length: Callable[[T], int]
 ) -> Iterator[list[T]]:
-    """All examples once, in random batches of similar length: less padding, more speed.
+    """Yield all examples once, in random batches of similar length to save padding.
 
-    50 batches at a time are sorted by length and cut; their order is random again.
+    The examples for 50 batches at a time are sorted by length and cut into batches,
+    which are then shuffled.
     """
     shuffler, order = random.Random(seed), list(examples)
     shuffler.shuffle(order)

@@ -1,8 +1,8 @@
 """The grammar of the embedded corpus: who acts, on what, and in which tense.
 
-What a clause says is drawn first, as a triple (who, does, what) of words that go
-together; how it is said comes second. A hash of the triple decides whether it belongs
-to train, dev or test, so that no drawing of one, whatever its seed, ever meets another.
+The content of a clause is drawn first, as a triple (subject, verb, object) of words
+that go together; its wording is drawn afterwards. A hash of the triple decides whether
+it belongs to train, dev or test, so no triple is in two splits, whatever the seed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def split_of(*triple: str) -> str:
 
 @dataclass(frozen=True)
 class Person:
-    """A subject: as written ("my aunt"), and its words that survive the pipeline.
+    """A subject: its text ("my aunt"), and as ``lemma`` the words a damaged text keeps.
 
     ``pronoun`` is "" for a single person of whom only the trade is known.
     """
@@ -58,28 +58,28 @@ class Person:
 
     @property
     def possessive(self) -> str:
-        """The possessive; "the" where the pronoun is unknown."""
+        """The possessive determiner, or "the" if the pronoun is unknown."""
         return {"she": "her", "he": "his", "they": "their", "I": "my", "you": "your",
                 "we": "our", "it": "its"}.get(self.pronoun, "the")  # fmt: skip
 
     def be(self, past: bool = False) -> str:
-        """am, are, is, was or were."""
+        """The form of "to be" for this subject: am, are, is, was or were."""
         if self.pronoun == "I":
             return "was" if past else "am"
         plural, single = ("were", "was") if past else ("are", "is")
         return plural if self.plural else single
 
     def have(self) -> str:
-        """have or has"""
+        """The form of "to have" for this subject: have or has."""
         return "have" if self.plural else "has"
 
     def do(self) -> str:
-        """do or does"""
+        """The form of "to do" for this subject: do or does."""
         return "do" if self.plural else "does"
 
 
 class UnsaidError(Exception):
-    """There is nothing of this kind to say in this split."""
+    """The split has (almost) no triples of the kind that is to be drawn."""
 
 
 ME, YOU = Person("I", "", "I"), Person("you", "", "you")
@@ -96,33 +96,33 @@ class Deed:
 
     @property
     def object(self) -> Noun:
-        """The object of a deed that has one."""
+        """The object; fails if the deed has none."""
         assert self.noun is not None, f"{self.verb.base} has no object"
         return self.noun
 
 
 class Writer:
-    """Draws words and clauses of one split from one stream of random numbers."""
+    """Draws random words and clauses of one split, reproducibly from one seed."""
 
     def __init__(self, seed: int | str, split: str):
         self._random, self.split = random.Random(str(seed)), split
 
-    # Only Random.random() is promised to stay the same over Python versions.
+    # Only Random.random() is guaranteed to return the same in all Python versions.
     def chance(self, share: float) -> bool:
-        """True with the given chance."""
+        """True with the given probability."""
         return self._random.random() < share
 
     def pick(self, options: Sequence[T]) -> T:
-        """One of the options."""
+        """One of the options at random."""
         return options[int(self._random.random() * len(options))]
 
     def draw_in_split(
         self, draw: Callable[[], T], triple: Callable[[T], tuple[str, str, str]]
     ) -> T:
-        """Draw until the triple of what was drawn belongs to the split.
+        """Draw until the triple of the result belongs to the writer's split.
 
         Raises:
-            UnsaidError: it hardly ever does.
+            UnsaidError: 300 draws yielded no such result.
         """
         for _ in range(300):
             candidate = draw()
@@ -133,7 +133,7 @@ class Writer:
     # --- who --------------------------------------------------------------------------
 
     def topic(self) -> Topic:
-        """A part of life."""
+        """A random topic."""
         return self.pick(topics())
 
     def acquaintance(self) -> Person:
@@ -159,7 +159,7 @@ class Writer:
         return Person(f"{first} and {second}", f"{first} {second}", "they")
 
     def worker(self, topic: Topic) -> Person:
-        """Someone known by trade: "the", but "a" if described, and so new."""
+        """People known by trade: "the baker", "a happy baker" or "two bakers"."""
         trade = self.pick(topic.people)
         kind = self._random.random()
         if kind < 0.25:
@@ -183,9 +183,11 @@ class Writer:
         plain: bool = False,
         intended: bool = False,
     ) -> Deed:
-        """Someone does something to something.
+        """A random deed with an object.
 
-        The verb of a ``plain`` deed has no particle; an ``intended`` deed is no mishap.
+        Args:
+            plain: the verb has no particle.
+            intended: the deed is not a mishap.
         """
 
         def draw() -> Deed:
@@ -198,7 +200,7 @@ class Writer:
         return self.draw_in_split(draw, _triple)
 
     def act(self, topic: Topic | None = None, subject: Person | None = None) -> Deed:
-        """Someone does something, without an object."""
+        """A random deed without an object."""
 
         def draw() -> Deed:
             about = topic or self.topic()
@@ -208,7 +210,7 @@ class Writer:
         return self.draw_in_split(draw, _triple)
 
     def remark(self, topic: Topic | None = None) -> tuple[Noun, str, Topic]:
-        """A noun and what may be said of it."""
+        """A random noun, a remark that fits it, and their topic."""
 
         def draw() -> tuple[Noun, str, Topic]:
             about = topic or self.topic()
@@ -220,11 +222,11 @@ class Writer:
     # --- noun phrases -----------------------------------------------------------------
 
     def object(self, deed: Deed, definite: bool = False) -> str:
-        """The object of a deed, with its article by rule.
+        """The object of a deed as a noun phrase, with the article that it needs.
 
-        What people own has a possessive. A new thing has "a", and a mass "some", or no
-        article before an adjective; of several things only the number or the kind is
-        said. In a scene that is under way (``definite``) everyone knows them: "the".
+        Things that people own get a possessive. Otherwise a singular noun gets "a", and
+        a mass noun "some", or no article if it has an adjective; a plural noun has a
+        number or an adjective. If ``definite``, the article is "the".
         """
         noun, many = deed.object, deed.subject.pronoun == "they"
         kind = f"{self.pick(noun.adjectives)} " if self.chance(0.45) else ""
@@ -245,7 +247,7 @@ class Writer:
         return f"{article(kind + noun.word)} {kind}{noun.word}"
 
     def none(self, deed: Deed) -> str:
-        """The object of a deed that was not done: "any apples"."""
+        """The object in a negated sentence: "any apples"."""
         if deed.object.mark in ("", "*"):
             noun = deed.object
             return f"any {noun.word if noun.mass else noun.plural}"
@@ -259,32 +261,36 @@ class Writer:
 
     @staticmethod
     def definite_singular(noun: Noun) -> Person:
-        """A definite singular noun phrase, "the ring"; "history" needs no article."""
+        """A definite singular noun phrase: "the ring", but "history"."""
         return Person(f"{the(noun)}{noun.word}", noun.word, "it")
 
 
 @functools.cache
 def _select_verbs(
-    topic: str, plain: bool, intended: bool, somebodys: bool
+    topic: str, plain: bool, intended: bool, has_subject: bool
 ) -> list[Verb]:
-    """Select a topic's verbs for a deed; what is ``somebodys`` needs no trade."""
+    """Select a topic's verbs for a deed.
+
+    A subject that is already chosen (``has_subject``) may not have the right trade, so
+    verbs for professionals are left out.
+    """
     (about,) = (candidate for candidate in topics() if candidate.name == topic)
     return [
         verb
         for verb in about.verbs
         if not (plain and verb.particle)
         and not (intended and verb.kind == "mis")
-        and not (somebodys and verb.kind == "pro")
+        and not (has_subject and verb.kind == "pro")
     ]
 
 
 def the(noun: Noun) -> str:
-    """The definite article and a space; nothing before abstract uncountable nouns."""
+    """The definite article and a space; "" for abstract uncountable nouns."""
     return "" if MIND in noun.mark else "the "
 
 
 def _triple(deed: Deed) -> tuple[str, str, str]:
-    """What a clause says, in words that survive the pipeline."""
+    """A deed's subject, verb and object, in the words that a damaged text keeps."""
     return deed.subject.lemma, deed.verb.base, deed.noun.word if deed.noun else ""
 
 

@@ -1,8 +1,8 @@
-"""How sure a BLEU is: the bootstrap over sentences, alone and of two systems in pairs.
+"""Confidence intervals of BLEU: the bootstrap for one system, and paired for two.
 
 Philipp Koehn, "Statistical Significance Tests for Machine Translation Evaluation",
-EMNLP 2004. What is resampled are the counts of sentences, so no text is scored twice.
-An interval covers the choice of sentences, and not that of the seed.
+EMNLP 2004. The counts of sentences are resampled, so that no text is scored twice.
+The intervals cover the variance of the choice of sentences, not that of the seed.
 """
 
 from __future__ import annotations
@@ -31,18 +31,23 @@ class Interval(NamedTuple):
 
 
 def bleu(counts: Tensor, seed: int = 0) -> Interval:
-    """The BLEU of sentences with these `bleu.counts`, ``(n, 10)``."""
+    """BLEU and its interval for sentences with these `bleu.counts`, ``(n, 10)``."""
     scores = [bleu_of(total) for total in _resampled(len(counts), seed) @ counts]
     return _interval(bleu_of(counts.sum(0)), scores)
 
 
 def difference(counts: Tensor, against: Tensor, seed: int = 0) -> Interval:
-    """How much better the first texts are than others of the same sentences.
+    """The difference in BLEU of two systems on the same sentences, with its interval.
 
-    Both are resampled together, since a hard sentence is hard for both.
+    Both are resampled together, since a sentence that is hard for one system is usually
+    hard for the other.
+
+    Args:
+        counts: `bleu.counts` of the first system's texts, ``(n, 10)``.
+        against: those of the second, whose BLEU is subtracted.
 
     Raises:
-        ValueError: they are not of the same number of sentences.
+        ValueError: they do not have the same number of sentences.
     """
     if len(counts) != len(against):
         raise ValueError(f"{len(counts)} sentences, and {len(against)} to compare with")
@@ -53,11 +58,12 @@ def difference(counts: Tensor, against: Tensor, seed: int = 0) -> Interval:
 
 
 def _resampled(n: int, seed: int) -> Tensor:
-    """How often each of n sentences is drawn, ``(RESAMPLES, n)``, int64."""
-    generator, chances = np.random.default_rng(seed), np.full(n, 1 / n)
-    return torch.from_numpy(generator.multinomial(n, chances, RESAMPLES))
+    """How often each of n sentences is in each resample, ``(RESAMPLES, n)``, int64."""
+    generator, probabilities = np.random.default_rng(seed), np.full(n, 1 / n)
+    return torch.from_numpy(generator.multinomial(n, probabilities, RESAMPLES))
 
 
 def _interval(value: float, samples: Sequence[float]) -> Interval:
+    """A value with the 95% interval of bootstrap samples."""
     low, high = np.percentile(samples, [2.5, 97.5])
     return Interval(value, float(low), float(high))

@@ -1,7 +1,7 @@
-"""Small models of published architectures, with logits that another library computed.
+"""Small models of published architectures, with logits computed by transformers.
 
-``python assets/likeness.py`` drew their weights, and the package transformers computed
-the logits; the file keeps both, so that a comparison does not need the package.
+``python assets/likeness.py`` draws random weights and lets the package transformers
+compute the logits. The file stores both, so a comparison does not need the package.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ SHIPPED = Path(__file__).with_suffix(".safetensors")
 SIZES = {"vocab_size": 50, "d_model": 32, "num_heads": 4, "num_kv_heads": 2,
          "num_layers": 2, "d_ff": 48}  # fmt: skip
 D_K, WINDOW, EXPERTS, TOP_K = 8, 4, 4, 2
-# By kind: its classes' name in transformers, its angles' base (of global layers), what
-# its configuration adds to the sizes.
+# By kind: the prefix of its classes in transformers, the base of its rotation angles
+# (in global layers), and the settings of its configuration beyond the sizes.
 KINDS: Mapping[str, tuple[str, float, dict[str, Any]]] = {
     "llama": ("Llama", 1e4, {}),
     "qwen3": ("Qwen3", 1e6, {}),
@@ -36,19 +36,19 @@ KINDS: Mapping[str, tuple[str, float, dict[str, Any]]] = {
         "layer_types": ["sliding_attention", "full_attention"],
     }),
 }  # fmt: skip
-LOCAL_BASE = 1e4  # of the angles in a layer of Gemma 3 that has a window
+LOCAL_BASE = 1e4  # base of the angles in those layers of Gemma 3 that have a window
 
 
 @dataclass(frozen=True)
 class Likeness:
-    """A model as numbers.
+    """The weights of a model, and its output for one batch of ids.
 
     Args:
         weights: by their names in a published Llama; a router and its experts by those
             in a published Qwen3 (``mlp.gate``, ``mlp.experts.0.up_proj``); the norms
-            behind Gemma 3's branches by ours (``after_attention``).
-        ids: what it was shown, `(B, L)`.
-        logits: what it made of them, `(B, L, V)`.
+            after Gemma 3's branches by the course's names (``after_attention``).
+        ids: the input, `(B, L)`.
+        logits: the output, `(B, L, V)`.
     """
 
     weights: Mapping[str, Tensor]
@@ -56,7 +56,7 @@ class Likeness:
     logits: Tensor
 
     def gap(self, logits: Tensor) -> float:
-        """The largest absolute difference to the model's own logits."""
+        """The largest absolute difference from the stored logits."""
         return (logits - self.logits).abs().max().item()
 
 
@@ -69,7 +69,7 @@ def stored(kind: str) -> Likeness:
     with safe_open(SHIPPED, framework="pt") as file:
         tensors = {
             name.removeprefix(f"{kind}/"): file.get_tensor(name)
-            for name in file.keys()  # noqa: SIM118  (it is no dict)
+            for name in file.keys()  # noqa: SIM118  (the file is not a dict)
             if name.startswith(f"{kind}/")
         }
     ids, logits = tensors.pop("ids"), tensors.pop("logits")
@@ -77,7 +77,7 @@ def stored(kind: str) -> Likeness:
 
 
 def live(kind: str) -> Tensor | None:
-    """Logits that an installed transformers computes now; None: there is none."""
+    """Logits that the installed transformers computes now; None if it is missing."""
     try:
         import transformers
     except ImportError:
@@ -91,7 +91,7 @@ def live(kind: str) -> Tensor | None:
         "num_key_value_heads": SIZES["num_kv_heads"],
     }  # fmt: skip
     rope: dict[str, Any] = {"rope_type": "default", "rope_theta": base}
-    if kind == "gemma3":  # whose other classes also see pictures
+    if kind == "gemma3":  # "Text", because its other classes also process images
         local = rope | {"rope_theta": LOCAL_BASE}
         rope = {"sliding_attention": local, "full_attention": rope}
     text = "Text" if kind == "gemma3" else ""
@@ -109,25 +109,29 @@ def live(kind: str) -> Tensor | None:
 
 
 def _in_memory(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Weights as transformers keeps them: the logits' twice, experts in one tensor."""
+    """Rename weights to the state dict of transformers.
+
+    There the embedding also appears as the output layer, and all experts of a layer are
+    stacked in one tensor.
+    """
     state = {"lm_head.weight": weights["model.embed_tokens.weight"]}
     experts: dict[str, dict[str, list[Tensor]]] = {}
     for name, weight in weights.items():
         block, _, part = name.partition(".experts.")
-        if part:  # "0.gate_proj.weight"; they come in order
+        if part:  # such as "0.gate_proj.weight"; experts are stored in order
             matrices = experts.setdefault(block, {"gate": [], "up": [], "down": []})
             matrices[part.split(".")[1].removesuffix("_proj")].append(weight)
         else:
             state[name] = weight
     for block, matrices in experts.items():
-        gate, up, down = (torch.stack(every) for every in matrices.values())
+        gate, up, down = (torch.stack(matrix) for matrix in matrices.values())
         state[f"{block}.experts.gate_up_proj"] = torch.cat((gate, up), dim=1)
         state[f"{block}.experts.down_proj"] = down
     return state
 
 
 def _as_gemma(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Weights by Gemma 3's names, whose norms multiply with 1 + weight."""
+    """Rename weights for Gemma 3, whose norms multiply by 1 + weight instead."""
     renamed = {
         "post_attention_layernorm": "pre_feedforward_layernorm",
         "after_attention": "post_attention_layernorm",
@@ -142,32 +146,35 @@ def _as_gemma(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def mistaken(weights: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-    """By mistake in attention: changed weights that make correct code commit it."""
+    """By mistake, weights with which correct code computes what the mistake would.
+
+    All of the mistakes are in attention.
+    """
     heads, groups = SIZES["num_heads"], SIZES["num_kv_heads"]
-    in_turn = torch.arange(heads).view(-1, groups).T.flatten()  # 0, 2, 1, 3
-    back = in_turn.argsort()
+    dealt_out = torch.arange(heads).view(-1, groups).T.flatten()  # 0, 2, 1, 3
+    inverse = dealt_out.argsort()
 
-    def neighbours(w: Tensor) -> Tensor:
-        by_pair = w.view(-1, D_K // 2, 2, *w.shape[1:])
-        return by_pair.transpose(1, 2).reshape(w.shape)
+    def pair_neighbours(w: Tensor) -> Tensor:
+        pairs = w.view(-1, D_K // 2, 2, *w.shape[1:])
+        return pairs.transpose(1, 2).reshape(w.shape)
 
-    def heads_moved(w: Tensor) -> Tensor:
-        return w.reshape(heads, D_K, -1)[back].reshape(w.shape)
+    def permute_heads(w: Tensor) -> Tensor:
+        return w.reshape(heads, D_K, -1)[inverse].reshape(w.shape)
 
-    def louder(w: Tensor) -> Tensor:
+    def scale_up(w: Tensor) -> Tensor:
         return w * math.sqrt(D_K)
 
-    changes = {  # by the end of a name; norms of queries and keys are Qwen3's
+    changes = {  # by the end of a parameter's name; only Qwen3 has q_norm and k_norm
         "rotated in neighbouring pairs": dict.fromkeys(
             ("q_proj.weight", "k_proj.weight", "q_norm.weight", "k_norm.weight"),
-            neighbours,
+            pair_neighbours,
         ),
         "scores not divided by the root of d_k": dict.fromkeys(
-            ("q_proj.weight", "q_norm.weight"), louder
+            ("q_proj.weight", "q_norm.weight"), scale_up
         ),
         "key heads dealt out in turn": {
-            "q_proj.weight": heads_moved,
-            "o_proj.weight": lambda w: heads_moved(w.T).T,
+            "q_proj.weight": permute_heads,
+            "o_proj.weight": lambda w: permute_heads(w.T).T,
         },
     }
     return {
@@ -180,7 +187,7 @@ def mistaken(weights: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
 
 
 def llama_name(name: str) -> str:
-    """The name that a published Llama gives to one of our parameters."""
+    """The name in a published Llama of one of the course's parameters."""
     renamed = {
         "embedding": "model.embed_tokens", "norm": "model.norm",
         "blocks": "model.layers", "attention": "self_attn", "feed_forward": "mlp",
@@ -192,7 +199,7 @@ def llama_name(name: str) -> str:
 
 
 def logits_of(model: nn.Module, weights: Mapping[str, Tensor], ids: Tensor) -> Tensor:
-    """The logits of one of our models with the weights of a published one."""
+    """The logits of one of the course's models, filled with published weights."""
     names = model.state_dict()
     model.load_state_dict({name: weights[llama_name(name)] for name in names})
     with torch.no_grad():
@@ -201,23 +208,23 @@ def logits_of(model: nn.Module, weights: Mapping[str, Tensor], ids: Tensor) -> T
 
 
 def compare(kind: str, model: nn.Module, mistakes: Mapping[str, nn.Module]) -> None:
-    """Print how far logits are from those of transformers, also after mistakes.
+    """Print how far a model's logits are from those of transformers, and with mistakes.
 
     Args:
-        model: ours, whose parameters get the stored weights.
-        mistakes: models that differ from it in one point, by what that is.
+        model: the course's model, whose parameters get the stored weights.
+        mistakes: models that each make one mistake, by a description of the mistake.
     """
     theirs = stored(kind)
 
-    def tell(who: str, logits: Tensor) -> None:
-        print(f"    {who:<40} {theirs.gap(logits):9.5f}")
+    def print_gap(label: str, logits: Tensor) -> None:
+        print(f"    {label:<40} {theirs.gap(logits):9.5f}")
 
     print(f"transformers' {KINDS[kind][0]}, logits up to "
           f"{theirs.logits.abs().max():.1f}; largest difference:")  # fmt: skip
-    tell("your model", logits_of(model, theirs.weights, theirs.ids))
+    print_gap("your model", logits_of(model, theirs.weights, theirs.ids))
     if (computed := live(kind)) is not None:
-        tell("transformers, computed just now", computed)
+        print_gap("transformers, computed just now", computed)
     for mistake, weights in mistaken(theirs.weights).items():
-        tell(mistake, logits_of(model, weights, theirs.ids))
+        print_gap(mistake, logits_of(model, weights, theirs.ids))
     for mistake, other in mistakes.items():
-        tell(mistake, logits_of(other, theirs.weights, theirs.ids))
+        print_gap(mistake, logits_of(other, theirs.weights, theirs.ids))

@@ -1,4 +1,4 @@
-"""The Transformer of unit 4 as a model that recovers texts, with switches to study."""
+"""The Transformer of unit 4 as a model that recovers texts, with ablation options."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class Sizes:
-    """What a model is made of.
+    """The hyperparameters of a model.
 
     Args:
         positions: "sinusoidal" (unit 1's table) or "learned".
-        residual: False takes the residual connections away, for an experiment.
+        residual: False removes the residual connections, for an ablation.
     """
 
     vocab_size: int
@@ -31,9 +31,9 @@ class Sizes:
 
 
 class LearnedPositions(nn.Module):
-    """One learnt vector a position, added to x `(B, L, d_model)`.
+    """One learnt vector per position, added to x `(B, L, d_model)`.
 
-    They start as large as the sines are: the root of their mean square is that of 1/2.
+    Their components start with the root mean square of sinusoids, the root of 1/2.
     """
 
     def __init__(self, max_len: int, d_model: int):
@@ -46,9 +46,9 @@ class LearnedPositions(nn.Module):
 
 
 class Restorer(nn.Module):
-    """Unit 4's Transformer with one embedding for source, target and output.
+    """Unit 4's Transformer, pre-norm, with one embedding for source, target and output.
 
-    Ids come in, logits go out. It makes its masks from padding (id 0). Pre-norm.
+    It maps ids to logits, and makes its masks from the padding (id 0).
     """
 
     def __init__(self, sizes: Sizes, parts: ModuleType):
@@ -65,35 +65,36 @@ class Restorer(nn.Module):
         table = self.transformer.source.embedding.weight  # (V, d_model)
         self.transformer.target.embedding.weight = table
         self.transformer.output.weight = table
-        # The output shares the embedding: vectors of length 1 give logits near 1.
+        # Since the output layer shares the embedding, vectors of length 1 keep the
+        # initial logits near 1.
         nn.init.normal_(self.transformer.output.weight, std=sizes.d_model**-0.5)
         if not sizes.residual:
             _without_residuals(self.transformer)
 
     def encode(self, source: Tensor) -> Tensor:
-        """Memory (B, Ls, d_model) of source ids (B, Ls)."""
+        """Encode source ids (B, Ls) into memory (B, Ls, d_model)."""
         memory: Tensor = self.transformer.encode(source)
         return memory
 
     def decode(self, target: Tensor, memory: Tensor, source: Tensor) -> Tensor:
-        """Logits (B, Lt, V) of what follows each place of target ids (B, Lt)."""
+        """Logits (B, Lt, V) of the token after each position of target ids (B, Lt)."""
         logits: Tensor = self.transformer.decode(target, memory, source)
         return logits
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
-        """Logits (B, Lt, V): teacher forcing."""
+        """Logits (B, Lt, V) for source ids (B, Ls) and target ids (B, Lt)."""
         return self.decode(target, self.encode(source), source)
 
 
 def _without_residuals(transformer: Any) -> None:
-    """Let every layer return f(x) - x: what is left is the branches alone."""
+    """Subtract its input from every layer's output, to keep only the branches."""
     for stack in (transformer.encoder, transformer.decoder):
         for layer in stack.layers:
             layer.register_forward_hook(lambda _, inputs, output: output - inputs[0])
 
 
 def parameters(model: nn.Module) -> int:
-    """How many numbers the model learns; shared ones count once."""
+    """The number of the model's parameters; shared ones count once."""
     return sum(p.numel() for p in model.parameters())
 
 
@@ -106,7 +107,7 @@ def device() -> torch.device:
 
 @torch.no_grad()
 def cross_attention(model: Restorer, source: Tensor, target: Tensor) -> Tensor:
-    """Where the decoder looks: weights (layers, h, Lt, Ls) for one sentence.
+    """The cross-attention weights (layers, h, Lt, Ls) for one sentence.
 
     Args:
         source: ids (1, Ls).

@@ -1,4 +1,4 @@
-"""What probes of several units look at."""
+"""Helpers for the probes of several units."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from autograder.checks.probes import Inputs
 
 
 def whole(inputs: Inputs, *names: str) -> tuple[int, ...]:
-    """Some of the inputs as Python integers."""
+    """The inputs with these names as Python integers."""
     return tuple(int(str(inputs[n].item())) for n in names)

@@ -1,4 +1,4 @@
-"""What a preprocessing pipeline leaves of a sentence, for corpora that come ready."""
+"""A preprocessing pipeline that damages the sentences of the project's corpora."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ LEVELS = (1, 2, 3)
 
 
 def damage(sentence: str, level: int) -> str:
-    """What is left at level 1 (words only, in lower case), 2 or 3.
+    """Damage a sentence: the words that remain at this level, separated by spaces.
 
-    Level 2 also drops the function words, level 3 also replaces words by their lemmas.
+    Level 1 removes punctuation and upper case, level 2 also removes function words, and
+    level 3 also replaces the remaining words by their lemmas.
 
     Raises:
         ValueError: there is no such level.

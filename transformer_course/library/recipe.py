@@ -1,4 +1,4 @@
-"""How units 7, 9 and 10 train small models: start, optimizer, learning rate."""
+"""The training recipe of units 7, 9 and 10: initialisation, optimizer, rates."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from collections.abc import Iterable
 import torch
 from torch import nn
 
-WARM_UP = 0.05  # of the steps
+WARM_UP = 0.05  # fraction of the steps
 
 
 def start_small(model: nn.Module, seed: int, std: float) -> nn.Module:
-    """The model with random matrices of a standard deviation; its norms stay.
+    """Initialise a model's matrices with random numbers of standard deviation ``std``.
 
-    Models whose matrices have equal shapes in equal order start alike.
+    Vectors, such as the weights of norms, are not changed. Models whose matrices have
+    the same shapes in the same order get the same values from the same seed.
+
+    Returns:
+        the model.
     """
     random = torch.Generator().manual_seed(seed)
     for parameter in model.parameters():
@@ -24,7 +28,7 @@ def start_small(model: nn.Module, seed: int, std: float) -> nn.Module:
 
 
 def rate_factor(step: int, steps: int) -> float:
-    """The share of the peak learning rate: linear warm-up, then a cosine to zero."""
+    """The factor of the peak learning rate: linear warm-up, then a cosine to zero."""
     warm = max(1, round(WARM_UP * steps))
     if step < warm:
         return (step + 1) / warm
@@ -32,7 +36,7 @@ def rate_factor(step: int, steps: int) -> float:
 
 
 def adamw(parameters: Iterable[nn.Parameter], rate: float) -> torch.optim.Optimizer:
-    """AdamW as in all of these training runs."""
+    """The AdamW optimizer with the settings that all of these training runs use."""
     return torch.optim.AdamW(
         parameters, rate, (0.9, 0.95), weight_decay=0.1, fused=True
     )

@@ -1,8 +1,8 @@
-"""The log of a project, ``runs.jsonl``: what was tried, why, and what came of it.
+"""The log of a project's runs, ``runs.jsonl``: hypotheses, settings and results.
 
-One JSON object a line. It is read as a stranger's file: sizes are bounded before
-anything is parsed, each field is looked at, and what cannot be read is named and left
-out. It stays in the file: writing changes one line, or adds one.
+The file has one JSON object per line. It is treated as untrusted: sizes are bounded
+before anything is parsed, every field is validated, and lines that cannot be read are
+reported and skipped. They stay in the file, because writing changes or adds one line.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import Any
 
 FILE = "runs.jsonl"
 MOST_BYTES, MOST_LINES, LONGEST = 8 << 20, 20_000, 1 << 16
-_NAMED = 5  # lines that are named, of those that cannot be read
+_NAMED = 5  # unreadable lines that get a remark of their own
+# The most characters of a text and of a name, items of a mapping, points of a curve.
 _TEXT, _NAME, _FIELDS, _POINTS = 2000, 60, 40, 100
 
 
@@ -27,17 +28,17 @@ class LoggedRun:
 
     Args:
         kind: "training", or "decoding" of a model that was trained before.
-        against: the run that it is compared with, "" for none.
-        changed: by setting, what it was there and what it is here, as text.
-        tokens: target tokens that it has seen.
-        seconds: of CPU time.
-        curve: (target tokens, BLEU on dev) along the way.
+        against: the run that it is compared with; "" for none.
+        changed: for each changed setting, its text in ``against`` and in this run.
+        tokens: the number of target tokens trained on.
+        seconds: CPU time.
+        curve: (target tokens, BLEU on dev) during training.
         bleu: BLEU on dev and the ends of its 95% interval.
-        difference: that to ``against``, and the ends of its 95% interval.
-        inserter: BLEU of inserting the commonest, on the same sentences.
-        too_short: that BLEU is not clearly above the inserter's.
-        stopped: what ended it before its time, "" for nothing.
-        next_step: what follows from it.
+        difference: BLEU minus that of ``against``, and the ends of its 95% interval.
+        inserter: BLEU of the baseline `baselines.Insertion` on the same sentences.
+        too_short: whether BLEU is not clearly above the inserter's.
+        stopped: what ended the run early; "" for nothing.
+        next_step: the student's conclusion from the run.
     """
 
     name: str
@@ -62,28 +63,28 @@ class LoggedRun:
 
     @property
     def task(self) -> str:
-        """What it is trained for: only runs of one task can be compared."""
+        """The corpus and the level; only runs with the same task can be compared."""
         return f"{self.corpus}, level {self.level}"
 
 
 @dataclass(frozen=True)
 class RunLog:
-    """The runs of a log in their order, and remarks on what could not be read."""
+    """The runs of a log in their order, and remarks on the lines that were skipped."""
 
     runs: tuple[LoggedRun, ...] = ()
     remarks: tuple[str, ...] = ()
 
     def get(self, name: str) -> LoggedRun | None:
-        """The run with a name; None if there is none."""
+        """The run with this name; None if there is none."""
         return next((run for run in self.runs if run.name == name), None)
 
     @property
     def tokens(self) -> int:
-        """Target tokens that all runs have seen."""
+        """The number of target tokens that all runs together were trained on."""
         return sum(run.tokens for run in self.runs)
 
     def between_seeds(self, name: str) -> float | None:
-        """The largest change of a run's BLEU by another seed; None if unknown."""
+        """The largest change in a run's BLEU with a different seed; None if unknown."""
         differences = (
             abs(run.difference[0]) for run in self.runs
             if run.difference and run.against == name and run.changed.keys() == {"seed"}
@@ -92,10 +93,10 @@ class RunLog:
 
 
 def read(path: str | Path) -> RunLog:
-    """The log in a file; an empty one if there is no file.
+    """Read the log in a file; an empty log if there is no file.
 
     Raises:
-        OSError: the file is closed to us.
+        OSError: the file cannot be opened.
     """
     path = Path(path)
     if not path.is_file():
@@ -105,7 +106,7 @@ def read(path: str | Path) -> RunLog:
 
 
 def parse(data: bytes) -> RunLog:
-    """The log in some bytes, whatever they are."""
+    """Parse the bytes of a log; problems become remarks, and never raise an error."""
     remarks, runs = [], dict[str, LoggedRun]()
     if len(data) > MOST_BYTES:
         data = data[:MOST_BYTES].rpartition(b"\n")[0]
@@ -131,7 +132,7 @@ def parse(data: bytes) -> RunLog:
 
 
 def add(path: str | Path, run: LoggedRun) -> None:
-    """Add a run to a log, behind whatever is in it."""
+    """Append a run to a log; the lines before it are not changed."""
     path = Path(path)
     before = path.read_bytes() if path.is_file() else b""
     if before and not before.endswith(b"\n"):
@@ -140,10 +141,10 @@ def add(path: str | Path, run: LoggedRun) -> None:
 
 
 def say_next(path: str | Path, name: str, text: str) -> None:
-    """Write down what follows from a run; all else in the file stays as it is.
+    """Store the student's conclusion from a run; other lines are not changed.
 
     Raises:
-        KeyError: the log has no such run.
+        KeyError: the log has no run with this name.
     """
     path = Path(path)
     lines = path.read_bytes().split(b"\n") if path.is_file() else []
@@ -157,18 +158,19 @@ def say_next(path: str | Path, name: str, text: str) -> None:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write the log as a whole or not at all, so that no interruption can damage it."""
+    """Write the log atomically, so that no interruption can damage it."""
     part = path.with_name(f"{path.name}.part")
     part.write_bytes(data)
     part.replace(path)
 
 
 def _line(entry: Mapping[str, Any]) -> bytes:
+    """A JSON object as a line of the log."""
     return json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _loaded(line: bytes) -> object:
-    """A line's JSON; None if it is none, or so long or deep that nobody reads it."""
+    """A line's JSON value; None if it is invalid, or too long or too deeply nested."""
     try:
         return json.loads(line) if len(line) <= LONGEST else None
     except (ValueError, RecursionError):
@@ -176,6 +178,7 @@ def _loaded(line: bytes) -> object:
 
 
 def _entry(run: LoggedRun) -> dict[str, Any]:
+    """The JSON object of a run, in which two fields have shorter names."""
     entry = dict(vars(run))
     return {"run": entry.pop("name"), **entry, "next": entry.pop("next_step")}
 
@@ -184,7 +187,7 @@ def _parse_run(line: bytes) -> LoggedRun:
     """Parse a line as a run.
 
     Raises:
-        ValueError: it is none; the text says what is wrong.
+        ValueError: the line is not a run; the message says what is wrong.
     """
     entry = _loaded(line)
     if not isinstance(entry, dict):
@@ -192,10 +195,10 @@ def _parse_run(line: bytes) -> LoggedRun:
     if not isinstance(entry.get("run"), str) or not plain(entry["run"], _NAME):
         raise ValueError("no name under `run`")
     fields: dict[str, Any] = {}
-    for key, (name, reads) in _READERS.items():
+    for key, (name, reader) in _READERS.items():
         if entry.get(key) is not None:
             try:
-                fields[name] = reads(entry[key])
+                fields[name] = reader(entry[key])
             except (ValueError, TypeError, AttributeError, LookupError, OverflowError):
                 excerpt = plain(repr(entry[key]), 40)
                 raise ValueError(f"`{key}` cannot be {excerpt}") from None
@@ -203,7 +206,7 @@ def _parse_run(line: bytes) -> LoggedRun:
 
 
 def plain(text: object, most: int = _TEXT) -> str:
-    """A text as one line of at most so many characters, all of them printable."""
+    """Make one line of a text: printable characters only, and at most ``most``."""
     if not isinstance(text, str | int | float | bool):
         raise TypeError("expected a text")
     line = " ".join(str(text)[: 4 * most].split())
@@ -211,7 +214,7 @@ def plain(text: object, most: int = _TEXT) -> str:
 
 
 def _number(value: object, least: float = -math.inf, most: float = math.inf) -> float:
-    """A finite number within its bounds."""
+    """Check that a value is a finite number between ``least`` and ``most``."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError("expected a number")
     if not (math.isfinite(value) and least <= value <= most):
@@ -224,21 +227,24 @@ _bleu = partial(_number, least=0.0, most=100.0001)
 
 
 def _count(value: object) -> int:
+    """Check that a value is a whole number, and return it."""
     number = _number(value, 0.0, 1e12)
     if number != int(number):
         raise ValueError("expected a count")
     return int(number)
 
 
-def _yes(value: object) -> bool:
+def _flag(value: object) -> bool:
     if not isinstance(value, bool):
         raise TypeError("expected true or false")
     return value
 
 
-def _three(reads: Callable[[object], float]) -> Callable[[Any], tuple[float, ...]]:
+def _interval(reader: Callable[[object], float]) -> Callable[[Any], tuple[float, ...]]:
+    """A reader of a value and the ends of its interval."""
+
     def triple(values: Any) -> tuple[float, ...]:
-        value, low, high = map(reads, values)
+        value, low, high = map(reader, values)
         if not low - 1e-6 <= value <= high + 1e-6:
             raise ValueError("expected a value within its interval")
         return value, low, high
@@ -247,10 +253,12 @@ def _three(reads: Callable[[object], float]) -> Callable[[Any], tuple[float, ...
 
 
 def _curve(values: Any) -> tuple[tuple[float, float], ...]:
+    """Check the points of a curve, of which only the first `_POINTS` count."""
     return tuple((_count(x), _bleu(y)) for x, y in values[:_POINTS])
 
 
 def _changes(value: Any) -> dict[str, tuple[str, str]]:
+    """Check changed settings: by name, the texts before and after."""
     return {
         plain(name, _NAME): (plain(before, _NAME), plain(after, _NAME))
         for name, (before, after) in list(value.items())[:_FIELDS]
@@ -258,6 +266,7 @@ def _changes(value: Any) -> dict[str, tuple[str, str]]:
 
 
 def _settings(value: Any) -> dict[str, str]:
+    """Check settings: texts by name."""
     items = list(value.items())[:_FIELDS]
     return {plain(name, _NAME): plain(text, _NAME) for name, text in items}
 
@@ -266,6 +275,7 @@ def _name(value: object) -> str:
     return plain(value, _NAME)
 
 
+# By the key in a JSON object: the name in `LoggedRun`, and what validates the value.
 _READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "run": ("name", _name), "kind": ("kind", _name),
     "hypothesis": ("hypothesis", plain),
@@ -274,7 +284,8 @@ _READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "corpus": ("corpus", _name), "level": ("level", _count),
     "tokens": ("tokens", _count), "seconds": ("seconds", _seconds),
     "parameters": ("parameters", _count), "curve": ("curve", _curve),
-    "bleu": ("bleu", _three(_bleu)), "difference": ("difference", _three(_number)),
-    "inserter": ("inserter", _bleu), "too_short": ("too_short", _yes),
+    "bleu": ("bleu", _interval(_bleu)),
+    "difference": ("difference", _interval(_number)),
+    "inserter": ("inserter", _bleu), "too_short": ("too_short", _flag),
     "stopped": ("stopped", _name), "next": ("next_step", plain),
 }  # fmt: skip

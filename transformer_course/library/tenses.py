@@ -56,5 +56,6 @@ def gerund(deed: Deed) -> str:
     return _phrase(deed, deed.verb.ing)
 
 
-def _phrase(deed: Deed, words: str) -> str:
-    return f"{words} {deed.verb.particle}".strip()
+def _phrase(deed: Deed, verb: str) -> str:
+    """A form of the verb, followed by its particle if it has one."""
+    return f"{verb} {deed.verb.particle}".strip()

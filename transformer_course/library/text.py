@@ -1,4 +1,4 @@
-"""Texts as pieces and pieces as numbers: what tokenizers of this course share."""
+"""Tokenizers: texts are cut into pieces, and the pieces are mapped to ids."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 PAD, BOS, EOS, UNK = range(4)
-FIRST = 4  # the id of the first token that is none of these
-SPACE = "▁"  # stands for the space before a piece
+FIRST = 4  # the id of the first ordinary token
+SPACE = "▁"  # represents the space before a piece
 SPECIALS = ("<pad>", "<bos>", "<eos>", f"{SPACE}<unk>")
 
 
 def pieces(text: str) -> list[str]:
-    """Words and single signs, each with "▁" in front where a space was.
+    """Cut a text into words and punctuation marks, with "▁" for a space before one.
 
     >>> pieces('"Go," she said.')
     ['▁"', 'Go', ',', '"', '▁she', '▁said', '.']
@@ -26,12 +26,12 @@ def pieces(text: str) -> list[str]:
 
 
 def glue(parts: Iterable[str]) -> str:
-    """The text that the pieces, or parts of pieces, were made from."""
+    """Join pieces, or parts of pieces, to the text they were cut from."""
     return "".join(parts).replace(SPACE, " ").strip()
 
 
 class WordTokenizer:
-    """Whole words and punctuation marks as tokens; rare ones are unknown.
+    """A tokenizer of whole words and punctuation marks; rare ones become ``UNK``.
 
     Args:
         words: the tokens in the order of their ids, without the special ones.
@@ -43,7 +43,7 @@ class WordTokenizer:
 
     @classmethod
     def learn(cls, texts: Iterable[str], min_freq: int = 2) -> WordTokenizer:
-        """The tokenizer of all pieces that occur at least this often, by frequency."""
+        """A tokenizer of pieces that occur at least min_freq times, by frequency."""
         counts = Counter(piece for text in texts for piece in pieces(text))
         frequent = (piece for piece, count in counts.items() if count >= min_freq)
         return cls(sorted(frequent, key=lambda piece: (-counts[piece], piece)))
@@ -60,17 +60,17 @@ class WordTokenizer:
         return _decoded(ids, self.vocab)
 
     def to_json(self) -> str:
-        """Everything there is to know about it, as text."""
+        """The complete tokenizer as JSON; see `tokenizer_from_json`."""
         return json.dumps({"words": self.vocab[len(SPECIALS) :]})
 
 
 class SubwordTokenizer:
-    """Texts to ids by byte-pair encoding, and back without loss.
+    """A tokenizer by byte-pair encoding.
 
     Args:
-        alphabet: the characters that can be written; others become ``UNK``.
+        alphabet: the characters that can be encoded; others become ``UNK``.
         merges: pairs of symbols in the order in which they were learnt.
-        segment: cuts a piece into symbols, given the piece and the merges.
+        segment: called with a piece and the merges; returns the piece's symbols.
     """
 
     def __init__(
@@ -95,6 +95,7 @@ class SubwordTokenizer:
         return [i for piece in pieces(text) for i in self._piece(piece)]
 
     def _piece(self, piece: str) -> list[int]:
+        """The ids of a piece, which is segmented only once."""
         if piece not in self._known:
             symbols = self._segment(piece, self.merges)
             self._known[piece] = [self._ids.get(symbol, UNK) for symbol in symbols]
@@ -105,7 +106,7 @@ class SubwordTokenizer:
         return _decoded(ids, self.vocab)
 
     def to_json(self) -> str:
-        """Everything but ``segment``, as text."""
+        """The tokenizer without ``segment`` as JSON; see `tokenizer_from_json`."""
         return json.dumps({"alphabet": self.alphabet, "merges": self.merges})
 
 
@@ -115,13 +116,13 @@ Tokenizer = WordTokenizer | SubwordTokenizer
 def tokenizer_from_json(
     text: str, segment: Callable[[str, Sequence[tuple[str, str]]], list[str]]
 ) -> Tokenizer:
-    """The tokenizer whose ``to_json`` gave this text.
+    """Restore a tokenizer from the text that its ``to_json`` returned.
 
     Args:
         segment: as for SubwordTokenizer.
 
     Raises:
-        ValueError, TypeError, KeyError: no tokenizer has given it.
+        ValueError, TypeError, KeyError: the text does not describe a tokenizer.
     """
     about = json.loads(text)
     if "words" in about:
@@ -130,6 +131,7 @@ def tokenizer_from_json(
 
 
 def _decoded(ids: Iterable[int], vocab: Sequence[str]) -> str:
+    """The text of ids up to the first EOS, without PAD and BOS."""
     tokens = []
     for i in ids:
         if i == EOS:
@@ -140,9 +142,10 @@ def _decoded(ids: Iterable[int], vocab: Sequence[str]) -> str:
 
 
 def tokenize_13a(text: str) -> list[str]:
-    """The words and signs that BLEU counts: the rules of mteval-v13a, as in sacrebleu.
+    """Tokenize a text for BLEU by the rules of mteval-v13a, as sacrebleu does.
 
-    Signs are cut off from words; full stops and commas stay inside numbers (3.14).
+    Punctuation is separated from words, but not a full stop or comma inside a number
+    (3.14).
     """
     text = text.replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
     if "&" in text:

@@ -1,4 +1,4 @@
-"""The words of the embedded corpus: nouns, verbs and topics, read from lexicon.txt."""
+"""The vocabulary of the embedded corpus: nouns, verbs and topics of lexicon.txt."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MASS, MIND, ONE, OWN, BODY = "*=!~^"  # the marks of lexicon.txt
 MARKS = MASS + MIND + ONE + OWN + BODY
 _WITHOUT_MARKS = str.maketrans("", "", MARKS)
 
-# Adjectives that compare; the others would not, or not well ("more wooden").
+# Comparatives, for the adjectives that have one; others have not ("more wooden").
 MORE = {word: f"more {word}" for word in LISTS["long"]}
 MORE |= dict(pair.split("/") for pair in LISTS["short"])
 
@@ -43,20 +43,22 @@ class Noun:
 
     @property
     def mass(self) -> bool:
-        """Whether it has no plural and no "a"."""
+        """Whether the noun has neither a plural nor "a"."""
         return bool({MASS, MIND} & set(self.mark))
 
     @property
     def single(self) -> bool:
-        """Whether there is never more than one."""
+        """Whether the noun is used in the singular only."""
         return self.mass or ONE in self.mark
 
 
 @dataclass(frozen=True)
 class Verb:
-    """A verb's forms. ``particle`` follows it ("look" + "for"); ``manner`` may end it.
+    """A verb's forms and the nouns that can be its objects.
 
-    ``kind`` is "do", "pro" (for professionals) or "mis" (nobody means to).
+    ``particle`` follows the verb ("look" + "for"); ``manner`` may follow the object.
+    ``kind`` is "do", "pro" (done by professionals) or "mis" (a mishap). A ``placeless``
+    verb gets no place.
     """
 
     base: str
@@ -70,12 +72,12 @@ class Verb:
 
     @property
     def third(self) -> str:
-        """The form that goes with she, he and it."""
+        """The third person singular: "bakes"."""
         return plural_of(self.base)
 
     @property
     def ing(self) -> str:
-        """The present participle: "cancelling" as "cancelled"."""
+        """The present participle; letters double as in the past ("cancelling")."""
         doubled = self.base + self.base[-1]
         if self.past == f"{doubled}ed":
             return f"{doubled}ing"
@@ -84,7 +86,11 @@ class Verb:
 
 @dataclass
 class Topic:
-    """A part of life: who acts where, on what, and why."""
+    """An area of life, such as a kitchen, with its people, places, things and actions.
+
+    ``because`` are reasons, ``acts`` verbs without an object, ``gifts`` nouns that can
+    be given or sold, and ``scenes`` things and places for "there is" sentences.
+    """
 
     name: str
     people: tuple[str, ...] = ()
@@ -117,6 +123,7 @@ def topics() -> tuple[Topic, ...]:
 
 
 def _read_line(topic: Topic, kind: str, name: str, text: str) -> None:
+    """Add the contents of a line in lexicon.txt, "kind name: text", to a topic."""
     match kind:
         case "people":
             topic.people = tuple(text.split(", "))
@@ -140,6 +147,7 @@ def _read_line(topic: Topic, kind: str, name: str, text: str) -> None:
 
 
 def _nouns(text: str) -> tuple[Noun, ...]:
+    """Parse "nouns | adjectives | remarks", which all of the nouns share."""
     words, adjectives_text, remarks_text = (part.strip() for part in text.split("|"))
     adjectives = tuple(adjectives_text.split(", "))
     remarks = tuple(remarks_text.split("; "))
@@ -147,12 +155,14 @@ def _nouns(text: str) -> tuple[Noun, ...]:
 
 
 def _noun(text: str, adjectives: tuple[str, ...], remarks: tuple[str, ...]) -> Noun:
+    """Parse a noun with its marks, and with its plural if that is irregular."""
     mark = "".join(c for c in text if c in MARKS)
     word, _, plural = text.translate(_WITHOUT_MARKS).partition("/")
     return Noun(word, plural or plural_of(word), mark, adjectives, remarks)
 
 
 def _verb(topic: Topic, forms: str, text: str, kind: str) -> Verb:
+    """Parse a verb's forms, and "objects | manner"; "!" marks a placeless verb."""
     objects, _, manner = (part.strip() for part in text.partition("|"))
     return replace(
         _forms(forms), objects=_find_nouns(topic, objects.split()),
@@ -161,6 +171,7 @@ def _verb(topic: Topic, forms: str, text: str, kind: str) -> Verb:
 
 
 def _forms(text: str) -> Verb:
+    """Parse "base/past/participle particle", of which only the base is required."""
     forms, _, particle = text.partition(" ")
     base, past, participle = (*forms.split("/"), "", "")[:3]
     past = past or past_of(base)
@@ -168,7 +179,7 @@ def _forms(text: str) -> Verb:
 
 
 def _find_nouns(topic: Topic, names: list[str]) -> tuple[Noun, ...]:
-    """Look up the nouns of classes, or single nouns, by name."""
+    """Look up nouns by the names of groups of nouns, or by the nouns themselves."""
     single = {noun.word: (noun,) for noun in topic.all_nouns}
     return tuple(
         noun for name in names for noun in topic.nouns.get(name) or single[name]
@@ -205,7 +216,7 @@ def ing_of(verb: str) -> str:
 
 
 def article(phrase: str) -> str:
-    """ "a" or "an", by the sound that the phrase begins with."""
+    """The indefinite article of a phrase, "a" or "an", by its first sound."""
     if re.match(r"(uni|use|eu|one\b)", phrase):
         return "a"
     return "an" if re.match(r"([aeiou]|hour|honest)", phrase) else "a"

@@ -1,4 +1,4 @@
-"""What a model's rows say, apart from the form in which they come."""
+"""Decoded rows of ids in a normal form, so that equal texts have equal rows."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from transformer_course.library.text import BOS, EOS, PAD
 
 
 def trim_at_eos(ids: torch.Tensor) -> torch.Tensor:
-    """Cut each row at its EOS, and fill it up with PAD: (B, L).
+    """Replace each row's first EOS and all after it by PAD, and trim the result (B, L).
 
-    A first column of BOS is also dropped, as it says nothing about the text.
+    A first column of BOS is also dropped, since it is no part of the text. Tensors that
+    are no rows of ids are returned unchanged.
     """
     if ids.dim() != 2 or ids.is_floating_point() or not ids.numel():
         return ids
@@ -21,7 +22,7 @@ def trim_at_eos(ids: torch.Tensor) -> torch.Tensor:
 
 
 def trimmed(ids: torch.Tensor) -> torch.Tensor:
-    """Drop columns of PAD at the end, since they say nothing."""
+    """Drop columns of PAD at the end, all but the first column."""
     if ids.dim() != 2 or ids.is_floating_point():
         return ids
     while ids.size(1) > 1 and bool((ids[:, -1] == PAD).all()):

@@ -1,4 +1,4 @@
-"""The share of rows that a model gets right, which whoever decoded them has counted."""
+"""The share of rows that a model gets right, as counted by the probe or the judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How probable a language model finds text that it has not seen."""
+"""The measure of a language model: the probability it assigns to unseen text."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ import torch
 from autograder.checks.exercise import Answers
 from autograder.checks.measures import Measure, NotTheirsError
 
-_LARGEST = 700.0  # nats; the perplexity of more is beyond the largest float
+_LARGEST = 700.0  # nats; above it, the perplexity exceeds the largest float
 
 
 def _value(expected: Answers, actual: Answers) -> float:
-    """The probability of the right byte in percent, as a geometric mean.
+    """The probability of the correct byte in percent, as a geometric mean.
 
-    ``nats`` is the mean loss of a byte; its perplexity is 100 over this value. A model
-    that sees the byte it should predict earns nothing.
+    ``nats`` is the mean loss per byte; the perplexity is 100 divided by this value.
+
+    Raises:
+        NotTheirsError: the model sees bytes that it should predict.
     """
     if actual["likelihood"] == "the future moves the present":
         raise NotTheirsError("0: a later byte changes earlier logits")
@@ -28,7 +30,7 @@ def _value(expected: Answers, actual: Answers) -> float:
 
 
 def _details(expected: Answers, actual: Answers) -> dict[str, float]:
-    """Perplexity and bits per byte; nothing beyond the range of floats."""
+    """Perplexity and bits per byte; empty if they exceed the range of floats."""
     loss = float(actual["nats"])  # type: ignore[arg-type]
     if not loss < _LARGEST:  # also for NaN
         return {}

@@ -1,7 +1,7 @@
-"""How good recovered texts are, as whoever has compared them with the originals says.
+"""The measure of recovered texts, as computed by the probe or the judge.
 
-What BLEU is worth depends on the corpus and the level that a student has chosen, so
-the share of the points comes with the numbers.
+The points for a BLEU score depend on the corpus and the level that a student has
+chosen, so the share of the points is part of the measured numbers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ OURS = (
     "these are the {} of the checkpoint that ships with the course; the grade is for a "
     "model that you trained yourself"
 )
-_TELLING, _SHARE = 30, 0.72  # errors of the checkpoint, and how many of them are shared
+# The fewest errors of the checkpoint that are enough to compare, and the share of them
+# from which a student's model counts as a copy.
+_TELLING, _SHARE = 30, 0.72
 
 
 def errors(texts: Sequence[str], wanted: Sequence[str]) -> dict[str, str]:
@@ -27,20 +29,21 @@ def errors(texts: Sequence[str], wanted: Sequence[str]) -> dict[str, str]:
 
 
 def are_shared(student_errors: Mapping[str, str], copied: Mapping[str, str]) -> bool:
-    """Whether a student shares most errors of the model that everybody has.
+    """Whether a student's model shares most errors of the shipped checkpoint.
 
-    Of two models trained apart it is less than half; of one model that is decoded in
-    two ways, four fifths (docs/recovery_grade.md). A few could be chance.
+    Two models that were trained separately share less than half of their errors; one
+    model that is decoded in two ways shares four fifths (docs/recovery_grade.md). The
+    result is False for few errors, which could be shared by chance.
     """
-    alike = sum(student_errors.get(place) == text for place, text in copied.items())
-    return len(copied) >= _TELLING and alike >= _SHARE * len(copied)
+    shared = sum(student_errors.get(index) == text for index, text in copied.items())
+    return len(copied) >= _TELLING and shared >= _SHARE * len(copied)
 
 
 def _numbers(answers: Answers) -> dict[str, Any]:
-    """Read the measured numbers by name, and under ``says`` a sentence about them.
+    """Read the measured numbers by name, and a sentence about them, named ``says``.
 
     Raises:
-        KeyError, ValueError, TypeError: the answers hold no such numbers.
+        KeyError, ValueError, TypeError: the answers contain no such numbers.
     """
     numbers: dict[str, Any] = json.loads(str(answers["recovery"]))
     return numbers
@@ -50,7 +53,7 @@ def _value(expected: Answers, actual: Answers) -> float:
     """The share of the points in percent; above 100 is a bonus.
 
     In a notebook, the errors of the student's model on the first texts (``errors``) are
-    compared here with those of the checkpoint that ships (``copied``); in grading, the
+    compared here with those of the shipped checkpoint (``copied``); in grading, the
     judge has already compared them.
 
     Raises:

@@ -1,4 +1,4 @@
-"""How a class came to its solutions, if the course records attempts."""
+"""Statistics on the attempts of a class, if the course records attempts."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
-"""Records of attempts that students handed in, or keep in files of their own.
+"""Read records of attempts that students handed in, or that are in their own files.
 
-They come from students: an entry that cannot be read is left out, and counted.
+Since they come from students, unreadable entries are left out and counted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from autograder.checks.words import ATTEMPTS, ATTEMPTS_DATA
 from autograder.grading.intake.common import DEFAULTS, RefusedError, UnreadableError
 from autograder.grading.intake.files import open_file, read_file
 
-_MOST = 10_000  # attempts of a student
+_MOST = 10_000  # the largest number of attempts of one student
 
 
 def handed_in(folder: Path) -> AttemptLog:
@@ -33,6 +33,7 @@ def handed_in(folder: Path) -> AttemptLog:
 
 
 def _notebook(path: Path) -> Any:
+    """The JSON of a notebook; None if it cannot be read."""
     try:
         return json.loads(read_file(path, DEFAULTS.notebook).data)
     except (RefusedError, UnreadableError, ValueError, RecursionError):
@@ -40,7 +41,7 @@ def _notebook(path: Path) -> Any:
 
 
 def _find_attempts(notebook: Any) -> Iterator[list[object]]:
-    """The lists that the notebook's outputs call attempts."""
+    """Yield the lists of attempts in a notebook's outputs."""
     for cell in _entries(notebook, "cells"):
         for output in _entries(cell, "outputs"):
             data = output.get("data") if isinstance(output, dict) else None
@@ -49,8 +50,9 @@ def _find_attempts(notebook: Any) -> Iterator[list[object]]:
                 yield entries if isinstance(entries, list) else [entries]
 
 
-def _entries(holder: Any, name: str) -> list[Any]:
-    entries = holder.get(name) if isinstance(holder, dict) else None
+def _entries(container: Any, name: str) -> list[Any]:
+    """The list under a key, or [] if this is not a dict with such a list."""
+    entries = container.get(name) if isinstance(container, dict) else None
     return entries if isinstance(entries, list) else []
 
 
@@ -58,8 +60,8 @@ def live(pattern: str) -> dict[str, AttemptLog]:
     """The attempts in students' own files on this machine, by account.
 
     Args:
-        pattern: of the folders, like "/home/*/02_attention". A file counts for the
-            account that owns it.
+        pattern: matches the folders, like "/home/*/02_attention". A file counts for
+            the account that owns it.
     """
     logs: dict[str, list[AttemptLog]] = defaultdict(list)
     for folder in sorted(glob.glob(pattern)):
@@ -73,7 +75,7 @@ def live(pattern: str) -> dict[str, AttemptLog]:
 
 
 def _merge(logs: Iterable[AttemptLog]) -> AttemptLog:
-    """Several records of a student as one: each attempt once, in order."""
+    """Merge several records of a student: each attempt once, in chronological order."""
     unique, unreadable = set[RecordedAttempt](), 0
     for log in logs:
         unique.update(log.attempts)

@@ -1,4 +1,4 @@
-"""How a class came to its solutions: attempts until solved, and who is stuck where."""
+"""Statistics on a class's attempts: how many until solved, and who is stuck."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from autograder.grading.checks import reference_metadata
 from autograder.grading.titles import number, title
 
 ByStudent = Mapping[str, Sequence[RecordedAttempt]]
-STUCK = 5  # attempts without success, from which a student is listed
+STUCK = 5  # attempts without success after which a student is listed
 
 
 @dataclass(frozen=True)
 class StuckStudent:
-    """Somebody with many attempts and no success; ``mistake`` is the last one named."""
+    """A student with many attempts and no success, and the last mistake recognised."""
 
     student: str
     attempts: int
@@ -33,9 +33,9 @@ class ExerciseTries:
     """The attempts of a class at one exercise.
 
     Attributes:
-        attempts: median number of attempts until it was solved, of those who solved it.
-        minutes: median time from the first attempt to the solution; None if nobody
-        solved it.
+        attempts: the median number of attempts of the students who solved it.
+        minutes: their median time from the first attempt to the solution; None, like
+            ``attempts``, if no student solved it.
     """
 
     number: str
@@ -59,7 +59,7 @@ def read(unit: str, root: Path, live: str = "") -> dict[str, AttemptLog]:
 
 
 def describe_unreadable(logs: Mapping[str, AttemptLog]) -> str:
-    """A line that says whose entries are left out, and how many; "" for none."""
+    """A line with the number of entries left out, by student; "" for none."""
     counts = {student: log.unreadable for student, log in logs.items()}
     damaged = [f"{printable(name)} ({n})" for name, n in counts.items() if n]
     if not damaged:
@@ -68,7 +68,7 @@ def describe_unreadable(logs: Mapping[str, AttemptLog]) -> str:
 
 
 def table(unit: str, by_student: ByStudent) -> list[ExerciseTries]:
-    """The exercises of a unit that somebody tried, in their order."""
+    """The exercises of a unit that at least one student tried, in their order."""
     rows = []
     for exercise in reference_metadata.titles(find_unit(unit).name):
         cell, spent, stuck = grade_ids.of_check(exercise), [], list[StuckStudent]()

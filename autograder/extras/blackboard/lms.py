@@ -1,4 +1,4 @@
-"""How Blackboard names the files in its archives."""
+"""The file names in Blackboard's archives."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autograder.classroom.lms.layouts import Layout, ToUtc
 
 
 def _time(text: str, utc: ToUtc) -> datetime.datetime | None:
-    """What "2026-11-20-14-03-59" is in UTC; None if it is no time."""
+    """Convert a time like "2026-11-20-14-03-59" to UTC; None if it is invalid."""
     try:
         return utc(datetime.datetime.strptime(text, "%Y-%m-%d-%H-%M-%S"))
     except ValueError:
@@ -19,9 +19,10 @@ def _time(text: str, utc: ToUtc) -> datetime.datetime | None:
 
 
 def _prefix(heads: Collection[str], usernames: Collection[str]) -> str:
-    """What stands before the user names: the assignment's name and a "_".
+    """The part of the file names before the user names: the assignment's name and "_".
 
-    Both may hold "_", so several places are possible; the roster decides.
+    Since both names may contain "_", there may be several candidates, of which the one
+    is chosen that yields most user names in the roster.
     """
     first = min(heads)
     lengths = [n + 1 for n, letter in enumerate(first) if letter == "_"]

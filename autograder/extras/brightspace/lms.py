@@ -1,4 +1,4 @@
-"""How Brightspace names the files in its archives."""
+"""The file names in Brightspace's archives."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from autograder.classroom.lms.layouts import Layout, ToUtc
 
 
 def _time(text: str, utc: ToUtc) -> datetime.datetime | None:
-    """What "Nov 20, 2026 203 PM" is in UTC; None if it is no time."""
+    """Convert a time like "Nov 20, 2026 203 PM" to UTC; None if it is invalid."""
     padded = re.sub(r" (\d{3}) ", r" 0\1 ", text)
     for pattern in ("%b %d, %Y %I%M %p", "%B %d, %Y %I%M %p"):
         try:

@@ -1,3 +1,3 @@
-"""Gradescope: the zip of its autograder, and results that were graded elsewhere."""
+"""Gradescope: the zip for its autograder, and results of grading done elsewhere."""
 
 BUILDS_ON = ("hosted",)

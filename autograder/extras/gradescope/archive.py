@@ -1,9 +1,10 @@
-"""The zip that Gradescope's autograder takes: the course's part for one unit.
+"""Build the zip for Gradescope's autograder, with all that grading one unit needs.
 
-It is laid out as Gradescope wants it: ``setup.sh`` runs once, as root and with network,
-when the image is built; ``run_autograder`` for each hand-in. Hidden references and the
-course's secret are in it, and are made readable by root alone before anything runs; a
-submission's code runs as another user. The zip is for Gradescope, never for students.
+It has the layout that Gradescope requires: ``setup.sh`` runs once, as root and with
+network access, when the image is built, and ``run_autograder`` for each hand-in. The
+zip contains hidden references and the course's secret, which are made readable by root
+only before anything runs; a submission's code runs as a different user. The zip is for
+Gradescope and must never be given to students.
 """
 
 from __future__ import annotations
@@ -58,10 +59,10 @@ def build(unit: Unit, path: Path, tell: str) -> Path:
     """Write the zip for a unit.
 
     Args:
-        tell: what students learn at once (extras/hosted/results.py).
+        tell: what students see immediately (extras/hosted/results.py).
 
     Raises:
-        CourseError: it cannot be written, or a notebook is damaged.
+        CourseError: the zip cannot be written, or a notebook is damaged.
     """
     scripts = {"setup.sh": _SETUP, "run_autograder": _RUN}
     for notebook in (unit.source, unit.release):
@@ -80,7 +81,7 @@ def build(unit: Unit, path: Path, tell: str) -> Path:
 
 
 def _files(unit: Unit) -> Iterator[Path]:
-    """The package without other units' hidden references, and the unit's notebooks."""
+    """The packages without other units' hidden references, and the unit's notebooks."""
     secret = unit.package / "references" / "hidden"
     for path in (*ENGINE.rglob("*"), *unit.package.rglob("*")):
         hidden = path.is_relative_to(secret)

@@ -11,7 +11,7 @@ from autograder.extras.hosted import results
 
 
 def write(book: Classbook, folder: Path) -> tuple[str, ...]:
-    """Write ``<student>/results.json`` for everybody; returns remarks."""
+    """Write ``<student>/results.json`` for each student; returns remarks."""
     for submission in book.submissions:
         text = results.gradescope(book, submission, "panels")
         files.write(folder / submission.student.id / "results.json", text)

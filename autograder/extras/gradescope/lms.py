@@ -1,4 +1,4 @@
-"""How Gradescope names the files in its archives, and says whose they are."""
+"""The file names in Gradescope's archives, and the metadata on who submitted them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _LARGEST_METADATA = 64 << 20
 
 
 class _Loader(yaml.SafeLoader):
-    """A YAML loader that creates no objects: what is tagged as one becomes None."""
+    """A YAML loader that creates no objects: values tagged as objects become None."""
 
 
 _Loader.add_multi_constructor("", lambda loader, suffix, node: None)
 
 
 def _submitters(archive: Source, handed_in: Collection[str]) -> dict[str, Submitted]:
-    """Who handed in each submission, and when, by its number."""
+    """By a submission's number, who handed it in, and when."""
     files = [m for m in archive.members if m.name.rpartition("/")[2] == _METADATA]
     files = [m for m in files if m.name.count("/") <= 1 and m.name not in handed_in]
     if len(files) != 1:
@@ -50,6 +50,7 @@ def _submitters(archive: Source, handed_in: Collection[str]) -> dict[str, Submit
 
 
 def _people(value: object) -> Iterator[Submitter]:
+    """The submitters in an entry of the metadata."""
     for entry in value if isinstance(value, list) else []:
         if isinstance(entry, dict):
             fields = (
@@ -59,6 +60,7 @@ def _people(value: object) -> Iterator[Submitter]:
 
 
 def _stamp(value: object) -> datetime.datetime | None:
+    """A time in the metadata, in UTC without zone; None if there is none."""
     if isinstance(value, datetime.datetime):
         if value.tzinfo:
             value = value.astimezone(datetime.UTC).replace(tzinfo=None)

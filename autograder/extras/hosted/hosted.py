@@ -1,8 +1,8 @@
-"""One submission, graded at once, for a service that starts us for each hand-in.
+"""Grade one submission for a hosted service, which starts a process for each hand-in.
 
-A scratch course folder is made with the unit, its settings and the one submission, and
-the ordinary ``nbgrader autograde`` runs there: the same intake, sandbox, judge and
-records as at home. The service gets a file in its own format.
+``nbgrader autograde`` runs as usual, with the same intake, sandbox, judge and records,
+but in a temporary course folder that contains only the unit, its settings and the one
+submission. The service gets a file in its own format.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ c.Autograde.jobs = 1
 def grade(
     unit: str, submission: Path, course: Path, unconfined: bool = False
 ) -> Classbook:
-    """Grade what lies in a folder; the result is that of a class of one.
+    """Grade the submission in a folder; returns the classbook of a single student.
 
     Args:
         course: the folder with ``source/``, ``release/`` and ``nbgrader_config.py``.
-        unconfined: grade also where no level of isolation works, in a container that
-            the service throws away. Verdicts are decided outside all the same.
+        unconfined: grade even if no level of isolation is available, in a container
+            that the service deletes. The judge is still a separate process.
 
     Raises:
-        CourseError: grading failed for a reason that is not the student's.
+        CourseError: grading failed for a reason that is not the student's fault.
     """
     if not (course / "nbgrader_config.py").is_file():
         raise CourseError(
@@ -65,14 +65,14 @@ def grade(
             raise CourseError(f"{error}\n{log}") from None
 
 
-def _hand_in(submission: Path, place: Path) -> None:
-    """Copy the regular files of a submission, as the intake would take them."""
-    place.mkdir(parents=True)
+def _hand_in(submission: Path, folder: Path) -> None:
+    """Copy the files of a submission that the intake accepts."""
+    folder.mkdir(parents=True)
     try:
         files = intake.take(submission).files
     except intake.RefusedError as reason:
         raise CourseError(f"{submission}: {reason}") from None
     for path, file in files.items():
         if path not in intake.OF_NBGRADER:
-            (place / path).parent.mkdir(parents=True, exist_ok=True)
-            (place / path).write_bytes(file.data)
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(file.data)

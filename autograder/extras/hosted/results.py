@@ -1,8 +1,8 @@
-"""A graded submission as the services that grade on hand-in want it.
+"""A graded submission in the formats of services that grade on hand-in.
 
-What a student learns of hidden cases is one setting, ``TELL``: the points of each
-exercise; or also its aspects and which cases passed; or the check's panel, which names
-the mistake. What is not told at once is told by Gradescope after the deadline.
+The setting ``TELL`` determines what a student sees: only the points of each exercise
+("points"), also its aspects and which cases passed ("cases"), or the check's panel,
+which names the mistake ("panels"). Gradescope reveals the rest after the deadline.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def gradescope(book: Classbook, submission: Submission, tell: str) -> str:
         "stdout_visibility": "hidden", "tests": tests,
     }  # fmt: skip
     if submission.score is not None:
-        results["score"] = submission.score  # else Gradescope adds up what is known
+        results["score"] = submission.score  # else Gradescope adds up the tests' scores
     return _text(results)
 
 
 def prairielearn(book: Classbook, submission: Submission, tell: str) -> str:
-    """PrairieLearn's ``results.json``; the score is a share, 0 to 1."""
+    """PrairieLearn's ``results.json``; its score is a fraction from 0 to 1."""
     tests = [
         {
             "name": title(book.unit, exercise.name),
@@ -67,7 +67,7 @@ def text(book: Classbook, submission: Submission, tell: str) -> str:
 
 
 def _plain(line: str) -> str:
-    """Escape a line with a student's words for Markdown: no tag, link or new cell."""
+    """Escape a line with a student's text for Markdown: no tag, link or new cell."""
     return re.sub(r"[&<>|\[\\]", lambda found: f"&#{ord(found[0])};", line)
 
 
@@ -75,7 +75,7 @@ FORMATS = {"gradescope": gradescope, "prairielearn": prairielearn, "text": text}
 
 
 def reveal(exercise: Item, submission: Submission, tell: str) -> list[str]:
-    """List what a student may know of an exercise beyond its points."""
+    """The lines that a student may see about an exercise, besides its points."""
     record = submission.records.get(exercise.name)
     if record is None or tell == "points":
         return []
@@ -85,6 +85,7 @@ def reveal(exercise: Item, submission: Submission, tell: str) -> list[str]:
 def _tests(
     book: Classbook, exercise: Item, submission: Submission, tell: str
 ) -> Iterator[Json]:
+    """Gradescope's entries for an exercise: the visible one, and one shown later."""
     name, points = title(book.unit, exercise.name), submission.points[exercise.name]
     if points is None:
         most = sheet.number(exercise.max_points)
@@ -104,7 +105,7 @@ def _tests(
 
 
 def _panel(record: Verdict) -> Iterator[str]:
-    """The check's panel as text, which tells no inputs and numbers of hidden cases."""
+    """The check's panel as text, which reveals no inputs or values of hidden cases."""
     lost = record.points < record.max_points
     if lost and record.note not in record.panel:
         yield record.note
@@ -117,6 +118,7 @@ def _panel(record: Verdict) -> Iterator[str]:
 
 
 def _cases(record: Verdict) -> Iterator[str]:
+    """A line for each case, and one for the points that were lost, if any."""
     if record.lost:
         yield record.lost
     for case in record.cases:
@@ -125,6 +127,7 @@ def _cases(record: Verdict) -> Iterator[str]:
 
 
 def _remarks(submission: Submission) -> Iterator[str]:
+    """General remarks on a submission: refusal, repairs, lateness, ungraded answers."""
     if submission.refused:
         yield f"Not graded: {submission.refused}"
     for _, sentence in submission.repairs:

@@ -1,7 +1,8 @@
-"""An assignment behind LTI 1.3: Assignment and Grade Services of any LMS.
+"""An assignment in any LMS with LTI 1.3, through its Assignment and Grade Services.
 
-The specifications: LTI Advantage's "Assignment and Grade Services" 2.0, "Names and Role
-Provisioning Services" 2.0, and the 1EdTech Security Framework 1.0, section 4.1.
+The specifications are LTI Advantage's "Assignment and Grade Services" 2.0 and "Names
+and Role Provisioning Services" 2.0, and the 1EdTech Security Framework 1.0, section
+4.1.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ from autograder.extras.lti.settings import LmsSettings
 _SCOPE = "https://purl.imsglobal.org/spec/lti-ags/scope"
 _SCOPES = [f"{_SCOPE}/{name}" for name in ("lineitem", "result.readonly", "score")]
 _CANVAS = "https://canvas.instructure.com/lti/submission"
-_EARLY = 60.0  # seconds before its end at which a token is renewed
+_EARLY = 60.0  # seconds before its expiry at which a token is renewed
 
 
 class AdvantageAssignment:
-    """The line item of one unit, in the course that launched us.
+    """The line item of one unit, in the LMS course that launched the hub.
 
-    A line item that is not there yet is created with the first score.
+    If the line item does not exist yet, it is created with the first score.
 
     Raises:
-        CourseError: the platform cannot be reached, or does not know us.
+        CourseError: the platform cannot be reached, or rejects the course's key.
     """
 
     lms = "the LMS"
@@ -62,12 +63,13 @@ class AdvantageAssignment:
             self._item = self._grades.find_lineitem_satisfying(self._is_meant)
 
     def _is_meant(self, item: Any) -> bool:
+        """Whether a line item belongs to this unit."""
         return self._unit in (item.get("tag"), item.get("resourceId")) or (
             item.get("label") == self._label
         )
 
     def read_people(self) -> list[LmsMember]:
-        """The learners among the members; a launch tells what the hub calls them."""
+        """The learners among the members, with their names on the hub from launches."""
         with self._asking():
             members = list(self._names.get_members())
             return [
@@ -82,7 +84,7 @@ class AdvantageAssignment:
             ]  # fmt: skip
 
     def read_standings(self) -> dict[str, LmsStanding] | None:
-        """The results, in the gradebook's points."""
+        """The students' results, converted to the gradebook's points."""
         if not self._grades.can_read_grades():
             return None
         if self._item is None:
@@ -94,6 +96,7 @@ class AdvantageAssignment:
             }
 
     def _points(self, result: Any) -> float | None:
+        """A result in the gradebook's points; None without a score."""
         score = result.get("resultScore")
         most = result.get("resultMaximum") or 1.0
         return None if score is None else score / most * self._max_points
@@ -106,7 +109,7 @@ class AdvantageAssignment:
             with self._asking():
                 self._item = self._grades.create_lineitem(self._new_item())
         now = datetime.datetime.now(datetime.UTC)
-        # Canvas alone would take each score for a hand-in of its own.
+        # Otherwise Canvas, and no other LMS, would count each score as a new hand-in.
         extra: dict[str, Any] = {_CANVAS: {"new_submission": False}}
         if mark.handed_in:
             handed_in = mark.handed_in.replace(tzinfo=datetime.UTC)
@@ -133,10 +136,10 @@ class AdvantageAssignment:
 
     @contextlib.contextmanager
     def _asking(self, of_student: bool = False) -> Iterator[None]:
-        """Turn what the platform answers into our errors.
+        """Turn errors of the platform into a CourseError or a GradeRefusedError.
 
         Args:
-            of_student: what is refused may concern one student only.
+            of_student: a refusal may concern one student only (GradeRefusedError).
         """
         from pylti1p3.exception import LtiException, LtiServiceException
 
@@ -159,6 +162,7 @@ class AdvantageAssignment:
 
 
 def _registration(settings: LmsSettings, root: Path, token_url: str) -> Any:
+    """The tool's registration with the platform, for its access tokens."""
     try:
         from pylti1p3.registration import Registration
     except ImportError:
@@ -173,7 +177,7 @@ def _registration(settings: LmsSettings, root: Path, token_url: str) -> Any:
 
 
 def _connector(registration: Any) -> Any:
-    """A connector that keeps tokens in memory, for as long as they are valid."""
+    """A connector that caches access tokens in memory until they expire."""
     from pylti1p3.service_connector import ServiceConnector
 
     class MemoryConnector(ServiceConnector):

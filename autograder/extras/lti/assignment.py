@@ -1,4 +1,4 @@
-"""What sending needs of an assignment in an LMS, whichever LMS it is."""
+"""The interface to an assignment in an LMS that `sending` and `returning` need."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from autograder.classroom.classbook import Student, plain
 
 @dataclass(frozen=True)
 class LmsMember:
-    """Somebody in the LMS's course; all but ``key``, the LMS's own, may be "".
+    """A member of the LMS's course.
 
-    ``number`` and ``login`` are what the institution calls them.
+    ``key`` is the LMS's own id; all other fields may be "". ``number`` and ``login``
+    are the institution's ids of the person.
     """
 
     key: str
@@ -29,11 +30,11 @@ class LmsMember:
 
 @dataclass(frozen=True)
 class LmsStanding:
-    """What the LMS has of a student.
+    """The LMS's current score of a student.
 
     Attributes:
         score: in the gradebook's points; None if there is none.
-        untouched: why the LMS's entry stays as it is, "" if it does not.
+        untouched: why the LMS's entry must not be changed; "" if it may be.
     """
 
     score: float | None = None
@@ -42,11 +43,11 @@ class LmsStanding:
 
 @dataclass(frozen=True)
 class SentMark:
-    """What is sent of a student.
+    """A student's grade to send.
 
     Attributes:
-        score: points, of ``max_points``.
-        handed_in: in UTC without zone; None if unknown.
+        score: points, out of ``max_points``.
+        handed_in: the time of the hand-in in UTC, without zone; None if unknown.
     """
 
     score: float
@@ -59,9 +60,9 @@ class OnlineAssignment(Protocol):
     """One unit's assignment in an LMS.
 
     Attributes:
-        lms: its name, for messages.
-        address: tells it from all other assignments, without any secret.
-        has_lms_ids: people's keys are what the roster calls ``lms_user_id``.
+        lms: the name of the LMS, for messages.
+        address: identifies the assignment uniquely, and contains no secret.
+        has_lms_ids: whether the members' keys are the roster's ``lms_user_id``.
     """
 
     lms: str
@@ -72,34 +73,39 @@ class OnlineAssignment(Protocol):
         """All students of the course."""
 
     def read_standings(self) -> Mapping[str, LmsStanding] | None:
-        """What the LMS has, by the key of a person; None if it does not say."""
+        """The LMS's current scores by a member's key; None if they cannot be read."""
 
     def send(self, key: str, mark: SentMark) -> None:
-        """Send a person's grade.
+        """Send a member's grade.
 
         Raises:
-            GradeRefusedError: the LMS does not take this one.
-            CourseError: it takes none; the text says what to do.
+            GradeRefusedError: the LMS does not accept this grade.
+            CourseError: the LMS accepts no grades; the message says what to do.
         """
 
 
 class FileAssignment(OnlineAssignment, Protocol):
-    """An assignment that takes files as feedback."""
+    """An assignment that accepts files as feedback."""
 
     def attach(self, key: str, page: Path, score: float | None, comment: str) -> None:
-        """Attach a feedback page for a person; raises as `send`.
+        """Attach a feedback page for a member; raises as `send`.
 
         Args:
-            score: what the LMS has, and keeps.
-            comment: what stands beside the score; it is the same as before.
+            score, comment: the LMS's current ones, which some LMSs need to be sent
+                again with a file.
         """
 
 
 def rank(person: LmsMember, student: Student, has_lms_ids: bool) -> int:
-    """Rate how surely a person of the LMS is a student: 4 by its key, 0: not.
+    """Rate how certain it is that a member of the LMS's course is a student.
 
     Args:
-        has_lms_ids: a student whose LMS id is known has no other key.
+        has_lms_ids: whether members' keys are the roster's LMS ids. If so, a student
+            whose LMS id is known can only be the member with this key.
+
+    Returns:
+        4 if the key matches, 3 if the email does, 2 if an id does, 1 if the name does,
+        and 0 if they do not match.
     """
     if student.lms_id and (has_lms_ids or student.lms_id == person.key):
         return 4 * (student.lms_id == person.key)

@@ -14,7 +14,7 @@ from autograder.extras.lti.assignment import LmsMember, LmsStanding, SentMark
 from autograder.extras.lti.fetching import FetchedHandIn, RemoteFile
 from autograder.extras.lti.settings import LmsSettings
 
-_PAGE = 100  # entries of a list that Canvas sends at once
+_PAGE = 100  # entries of a list per request
 _GRADED = ("points", "percent", "letter_grade", "gpa_scale")
 
 
@@ -22,7 +22,7 @@ class CanvasAssignment:
     """One assignment of a course in Canvas.
 
     Raises:
-        CourseError: it cannot be reached, or takes no points from us.
+        CourseError: it cannot be reached, or cannot receive the gradebook's points.
     """
 
     lms = "Canvas"
@@ -36,7 +36,7 @@ class CanvasAssignment:
             raise web.missing("canvasapi") from None
         url = settings.address("url")
         requester = Requester(url, settings.secret("token"))
-        # Its own would wait for ever where a server is silent, and never come back.
+        # The library's own session has no timeout and does not retry.
         requester._session = self._session = web.PatientSession()
         number = settings.text("course")
         self._course = Course(requester, {"id": number})
@@ -47,7 +47,7 @@ class CanvasAssignment:
         self._refuse(max_points)
 
     def _refuse(self, max_points: float) -> None:
-        """Check that Canvas takes the gradebook's points as they are."""
+        """Raise CourseError unless Canvas can receive the gradebook's points."""
         there = self._assignment
         possible = getattr(there, "points_possible", None) or 0.0
         if getattr(there, "anonymize_students", False):
@@ -66,7 +66,7 @@ class CanvasAssignment:
         raise CourseError(f"Canvas {problem}, and run the same command again")
 
     def read_people(self) -> list[LmsMember]:
-        """The students of the course, with what an institution calls them."""
+        """The students of the course, with their institution's ids."""
         with self._asking():
             users = self._course.get_users(
                 enrollment_type=["student"], include=["email"], per_page=_PAGE
@@ -74,7 +74,7 @@ class CanvasAssignment:
             return [_member(vars(user)) for user in users]
 
     def read_standings(self) -> dict[str, LmsStanding]:
-        """The scores before Canvas's own deductions for lateness."""
+        """The students' scores before Canvas's own deductions for lateness."""
         with self._asking():
             return {
                 str(entry.user_id): _standing(entry)
@@ -90,14 +90,14 @@ class CanvasAssignment:
             )
 
     def attach(self, key: str, page: Path, score: float | None, comment: str) -> None:
-        """Attach a page to a comment of its own on a student's submission."""
+        """Attach a page to a new comment on a student's submission."""
         with self._asking(of_student=True):
             is_uploaded, reply = self._submission(key).upload_comment(page)
         if not is_uploaded:
             raise web.GradeRefusedError(f"Canvas: {web.shorten(reply)}")
 
     def read_hand_ins(self) -> Iterator[FetchedHandIn]:
-        """The latest attempt of everybody who has handed in files."""
+        """The latest attempt of each student who has handed in."""
         with self._asking():
             entries = list(
                 self._assignment.get_submissions(include=["user"], per_page=_PAGE)
@@ -113,7 +113,7 @@ class CanvasAssignment:
                 yield FetchedHandIn(person, time.astimezone(datetime.UTC), files)
 
     def open_file(self, file: RemoteFile) -> Any:
-        """Begin to download a file; its address has a key of its own, and no token."""
+        """Start to download a file; its URL contains a key, so no token is sent."""
         return self._session.get(file.url, stream=True)
 
     def _submission(self, key: str) -> Any:
@@ -130,10 +130,10 @@ class CanvasAssignment:
 
     @contextlib.contextmanager
     def _asking(self, of_student: bool = False) -> Iterator[None]:
-        """Turn what Canvas answers into our errors.
+        """Turn errors of Canvas into a CourseError or a GradeRefusedError.
 
         Args:
-            of_student: what is refused may concern one student only.
+            of_student: a refusal may concern one student only (GradeRefusedError).
         """
         from canvasapi import exceptions
 
@@ -158,7 +158,7 @@ class CanvasAssignment:
 
 
 def _member(user: Mapping[str, Any]) -> LmsMember:
-    """A user as Canvas describes one; what the token may not see is missing."""
+    """Convert a user of Canvas's API; fields hidden from the token's owner are ""."""
     last, _, first = (user.get("sortable_name") or "").partition(", ")
     return LmsMember(
         str(user["id"]), user.get("name") or "", user.get("email") or "",
@@ -167,6 +167,7 @@ def _member(user: Mapping[str, Any]) -> LmsMember:
 
 
 def _standing(entry: Any) -> LmsStanding:
+    """A student's score in Canvas, before deductions for lateness."""
     if getattr(entry, "excused", False):
         return LmsStanding(untouched="excused in Canvas")
     score = getattr(entry, "entered_score", None)
@@ -176,14 +177,14 @@ def _standing(entry: Any) -> LmsStanding:
 
 
 def _is_fault(error: Exception) -> bool:
-    """Whether Canvas itself has a fault: a class of no status that it documents."""
+    """Whether Canvas itself failed: canvasapi has no special class for the status."""
     from canvasapi import exceptions
 
     return type(error) is exceptions.CanvasException
 
 
 def _message(error: Any) -> str:
-    """What Canvas says, out of the several forms that its errors have."""
+    """The message in an error of Canvas, which may have one of several forms."""
     message = error.message
     if isinstance(message, tuple):  # ("Something went wrong. ", the whole answer)
         message = message[-1].get("message") or message[-1].get("status") or message

@@ -1,4 +1,4 @@
-"""The students of an LMS's course as a roster, which ``autograder collect`` reads."""
+"""Write the students of an LMS's course as a roster for ``autograder collect``."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from autograder.extras.lti.assignment import LmsMember
 
 
 def as_roster(members: Iterable[LmsMember]) -> str:
-    """The members as a CSV with the columns of a roster, ordered by id.
+    """The members as CSV with the columns of a roster, sorted by id.
 
-    An id is the login, the institution's number, or else the LMS's key.
+    The id is the login, or else the institution's number, or else the LMS's key.
     """
     rows = [
         (
@@ -27,13 +27,14 @@ def as_roster(members: Iterable[LmsMember]) -> str:
 
 
 def _ids(member: LmsMember) -> Iterator[str]:
+    """The possible ids of a member, the preferred one first."""
     for candidate in (member.login, member.number, member.key):
         with contextlib.suppress(NotPlacedError):
             yield valid(candidate)
 
 
 def _names(member: LmsMember) -> tuple[str, str]:
-    """First and last name, where the LMS tells them apart; else the last word's."""
+    """First and last name as in the LMS; else the last word is the last name."""
     if member.first_name or member.last_name:
         return member.first_name, member.last_name
     first, _, last = member.name.rpartition(" ")

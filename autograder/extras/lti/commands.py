@@ -1,4 +1,4 @@
-"""``--to`` of grades and feedback, ``--from`` of collect; an LMS's roster, a key."""
+"""LMS commands, and LMSs for ``--to`` (grades, feedback) and ``--from`` (collect)."""
 
 from __future__ import annotations
 

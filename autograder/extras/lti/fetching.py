@@ -1,4 +1,4 @@
-"""Download what was handed in, as an archive that ``autograder collect`` reads."""
+"""Download hand-ins from an LMS, with the layout of an archive for `collect`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autograder.extras.lti.assignment import LmsMember
 from autograder.grading import intake
 
 METADATA = "fetched.json"
-FOLDER = "hand_in_of_"  # and the LMS's number of the student
+FOLDER = "hand_in_of_"  # prefix of the LMS's number of the student
 _LONGEST_NAME = 120
 _PIECE = 1 << 16  # bytes
 
@@ -33,7 +33,7 @@ class RemoteFile:
 
 @dataclass(frozen=True)
 class FetchedHandIn:
-    """The latest attempt of somebody; ``time`` has a zone."""
+    """The latest attempt of a student; ``time`` has a time zone."""
 
     person: LmsMember
     time: datetime.datetime
@@ -46,14 +46,14 @@ class RemoteFiles(Protocol):
     lms: str
 
     def read_hand_ins(self) -> Iterator[FetchedHandIn]:
-        """The latest attempt of everybody who has handed in files."""
+        """The latest attempt of each student who has handed in."""
 
     def open_file(self, file: RemoteFile) -> Any:
-        """Begin to download a file: a response whose body is not read yet."""
+        """Start to download a file; returns a response whose body is not read yet."""
 
 
 def fetch(source: RemoteFiles, folder: Path) -> list[str]:
-    """Write all hand-ins into a folder, with whose they are and when they came.
+    """Download all hand-ins into a folder, with a file of their students and times.
 
     Returns:
         Remarks on files that were left out.
@@ -63,27 +63,27 @@ def fetch(source: RemoteFiles, folder: Path) -> list[str]:
     """
     people, remarks = {}, []
     for hand_in in source.read_hand_ins():
-        person, who = hand_in.person, printable(hand_in.person.name)
+        person, name = hand_in.person, printable(hand_in.person.name)
         if not hand_in.files:
-            remarks.append(f"{who or hand_in.person.key}: handed in without a file")
+            remarks.append(f"{name or hand_in.person.key}: handed in without a file")
             continue
         people[person.key] = {
             "name": person.name,
             "email": person.email,
             "time": hand_in.time.astimezone(datetime.UTC).isoformat(),
         }
-        place = folder / f"{FOLDER}{int(person.key)}"
-        place.mkdir()
+        target = folder / f"{FOLDER}{int(person.key)}"
+        target.mkdir()
         for file in hand_in.files:
-            path = _unused_path(place, file.name)
+            path = _unused_path(target, file.name)
             if fault := _download(source, file, path):
-                remarks.append(f"{who or person.key}: {path.name} left out: {fault}")
+                remarks.append(f"{name or person.key}: {path.name} left out: {fault}")
     files.write(folder / METADATA, json.dumps(people, indent=1))
     return remarks
 
 
 def _unused_path(folder: Path, name: str) -> Path:
-    """A path in a folder for a file that a student named; equal names get a number."""
+    """A safe path for a file that a student named; repeated names get a number."""
     plain = printable(name).replace("/", "_").replace("\\", "_")[-_LONGEST_NAME:]
     plain = plain.lstrip(".") or "file"
     path, number = folder / plain, 1
@@ -94,7 +94,7 @@ def _unused_path(folder: Path, name: str) -> Path:
 
 
 def _download(source: RemoteFiles, file: RemoteFile, path: Path) -> str:
-    """Download a file; returns why it was left out, "" if it was not."""
+    """Download a file; returns the reason if it was left out, else ""."""
     most = intake.DEFAULTS.saved
     too_large = f"larger than {most >> 20} MB"
     if file.size > most:

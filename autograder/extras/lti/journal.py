@@ -1,4 +1,4 @@
-"""Which grades and files an LMS has accepted, so that nothing is sent twice."""
+"""A record of the grades and files that an LMS has accepted, to send each only once."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from autograder.course import files
 
 @dataclass(frozen=True)
 class Journal:
-    """What an assignment in an LMS has accepted of a unit, in a file of the course.
+    """What the LMS has accepted for one assignment, in a file of the course.
 
-    Each student is written as soon as the LMS has accepted; a run that was cut off
-    continues from there.
+    Each student's entry is written as soon as the LMS has accepted it, so an
+    interrupted run can continue from there.
     """
 
     root: Path
@@ -27,7 +27,7 @@ class Journal:
         return self.root / ".autograder" / "sent" / f"{self.unit}.json"
 
     def read(self) -> dict[str, dict[str, Any]]:
-        """What was accepted, by student.
+        """The accepted entries by student.
 
         Raises:
             CourseError: the file is damaged.
@@ -38,17 +38,17 @@ class Journal:
         return accepted
 
     def read_scores(self) -> dict[str, dict[str, Any]]:
-        """What was accepted of the students who have a score there."""
+        """The accepted entries of students whose score was accepted."""
         return {s: entry for s, entry in self.read().items() if "score" in entry}
 
     def accept(self, student: str, **entry: Any) -> None:
-        """Note what the LMS has accepted for a student, beside what it had before."""
+        """Add what the LMS has accepted for a student to the student's entry."""
         with files.changing_json_state(self.path) as state:
             students = state.setdefault(self.address, {})
             students[student] = students.get(student, {}) | entry
 
 
 def digest(data: str | bytes) -> str:
-    """A short name of a comment or a page."""
+    """A short hash of a comment or a page."""
     data = data.encode() if isinstance(data, str) else data
     return hashlib.sha256(data).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""The key pair by which an LMS knows that a score comes from this course."""
+"""The key pair with which an LMS verifies that a score comes from this course."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BITS = 2048
 
 
 def create(root: Path) -> tuple[str, str]:
-    """Create the course's key if there is none; returns what the LMS is given.
+    """Create the course's key pair if there is none.
 
     Returns:
         The public key as JSON for Canvas ("Public JWK"), and as PEM for Moodle.
@@ -35,7 +35,7 @@ def read(root: Path) -> tuple[str, str]:
     """Read the course's private and public key, both as PEM.
 
     Raises:
-        CourseError: there is none, others may read it, or it is damaged.
+        CourseError: there is no key, others may read it, or it is damaged.
     """
     path = root / FILE
     try:

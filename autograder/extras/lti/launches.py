@@ -1,7 +1,8 @@
-"""What launches of a JupyterHub tell: whose gradebook it is, and who is who.
+"""Information from LTI launches of a JupyterHub: the LMS's services, and its users.
 
-The hub has an environment of its own. So this file imports nothing of ours while it is
-imported; the hub's configuration takes `note_launch` from a copy (docs/lms.md).
+Since the hub has its own Python environment, this file does not import the rest of the
+engine at module level: the hub's configuration imports `note_launch` from a copy of it
+(docs/lms.md).
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ _CONTEXT = f"{_CLAIM}/lti/claim/context"
 
 @dataclass(frozen=True)
 class LaunchedCourse:
-    """Where the grade and name services of a course in the LMS are.
+    """The addresses of an LMS course's grade and name services, and its users.
 
-    ``users`` has the hub's name of a student by the LMS's.
+    ``users`` maps the LMS's ids of students to their names on the hub.
     """
 
     lineitems: str
@@ -37,20 +38,21 @@ class LaunchedCourse:
 
 
 def note_launch(folder: str | Path, authentication: dict[str, Any]) -> None:
-    """Note the services and the user of a launch that the hub has verified.
+    """Store the services and the user of a launch that the hub has verified.
 
     Args:
         folder: nbgrader's course folder.
-        authentication: what ``post_auth_hook`` of ltiauthenticator's
-            ``LTI13Authenticator`` is given.
+        authentication: the argument of ``post_auth_hook`` of ltiauthenticator's
+            ``LTI13Authenticator``.
     """
     try:
         _note(Path(folder) / FILE, authentication)
-    except (OSError, ValueError) as error:  # nobody is locked out for that
+    except (OSError, ValueError) as error:  # the student can log in nevertheless
         logging.getLogger("jupyterhub").error("a launch was not noted: %s", error)
 
 
 def _note(path: Path, authentication: dict[str, Any]) -> None:
+    """Add the services and the user of a launch to a file, if it has these services."""
     claims = authentication.get("auth_state") or {}
     grades, names = claims.get(_GRADES) or {}, claims.get(_NAMES) or {}
     if not grades.get("lineitems") or not names.get("context_memberships_url"):
@@ -72,10 +74,10 @@ def _note(path: Path, authentication: dict[str, Any]) -> None:
 
 
 def find(root: Path, settings: LmsSettings) -> LaunchedCourse:
-    """Find the course that the settings mean: their addresses, or those of launches.
+    """Find the LMS course, by the addresses in the settings or else from launches.
 
     Raises:
-        CourseError: nobody has launched yet, or several courses have.
+        CourseError: there was no launch yet, or launches are from several courses.
     """
     from autograder.course.errors import CourseError
     from autograder.course.files import read_json_state

@@ -1,4 +1,4 @@
-"""How an archive names files that were fetched over the network, and says whose."""
+"""The file names and metadata in an archive of hand-ins that `fetching` downloaded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LARGEST = 16 << 20  # bytes of the metadata
 
 
 def _submitters(archive: Source, handed_in: Collection[str]) -> dict[str, Submitted]:
-    """Who handed in what, and when, by the LMS's number, as the LMS says it."""
+    """By the LMS's number of a student, the student and the time of the hand-in."""
     files = [member for member in archive.members if member.name == METADATA]
     if len(files) != 1:
         raise NotPlacedError(f"it has no {METADATA}, which says whose the files are")

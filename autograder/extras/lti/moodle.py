@@ -14,7 +14,7 @@ from autograder.extras.lti.assignment import LmsMember, LmsStanding, SentMark
 from autograder.extras.lti.fetching import FetchedHandIn, RemoteFile
 from autograder.extras.lti.settings import LmsSettings
 
-# What is wrong with the token or the service, and not with one student.
+# Errors that concern the token or the service, not a single student.
 _CLOSED = {
     "invalidtoken": "does not accept the token: it has expired or was deleted; make a "
     "new one (docs/lms.md)",
@@ -25,13 +25,13 @@ _CLOSED = {
     "sitemaintenance": "is in maintenance",
 }  # fmt: skip
 _COMMENTS, _FILES = "assignfeedbackcomments_editor", "files_filemanager"
-_HTTP = "HTTP"  # the code of what is no answer of Moodle's at all
+_HTTP = "HTTP"  # our code for an HTTP error, which is not an answer of Moodle's API
 _STAFF = ("editingteacher", "teacher", "manager", "coursecreator")
 _PLAIN = 2  # Moodle's text format without any markup
 
 
 class _FaultError(Exception):
-    """Moodle's answer is an exception of its own, with a code."""
+    """Moodle's API answered with an error, which has a code."""
 
     def __init__(self, code: str, text: str) -> None:
         super().__init__(text)
@@ -42,7 +42,7 @@ class MoodleAssignment:
     """One assignment of a course in Moodle.
 
     Raises:
-        CourseError: it cannot be reached, or takes no points from us.
+        CourseError: it cannot be reached, or cannot receive the gradebook's points.
     """
 
     lms = "Moodle"
@@ -75,7 +75,7 @@ class MoodleAssignment:
         )
 
     def _refuse(self, max_points: float) -> None:
-        """Check that Moodle takes the gradebook's points as they are."""
+        """Raise CourseError unless Moodle can receive the gradebook's points."""
         there = self._there
         if there.get("blindmarking") and not there.get("revealidentities"):
             problem = "hides who is who: reveal the identities"
@@ -91,13 +91,13 @@ class MoodleAssignment:
         raise CourseError(f"Moodle {problem}, and run the same command again")
 
     def read_people(self) -> list[LmsMember]:
-        """The students, as far as Moodle shows them to the token's owner."""
+        """The students that Moodle shows to the token's owner."""
         with self._asking():
             users = self._call("core_enrol_get_enrolled_users", courseid=self._course)
             return [_member(user) for user in users if not _is_staff(user)]
 
     def read_standings(self) -> dict[str, LmsStanding]:
-        """The grades of the latest attempts; Moodle writes -1 where there is none."""
+        """The grades of the latest attempts; a grade of -1 in Moodle means none."""
         with self._asking():
             reply = self._call("mod_assign_get_grades", assignmentids=[self._id])
             grades = [g for a in reply["assignments"] for g in a["grades"]]
@@ -116,7 +116,8 @@ class MoodleAssignment:
     def attach(self, key: str, page: Path, score: float | None, comment: str) -> None:
         """Make a page the feedback file of a student.
 
-        Moodle saves file, comment and grade together, and would empty what is missing.
+        Moodle saves file, comment and grade together, so that a missing one would be
+        deleted.
         """
         if score is None:
             raise web.GradeRefusedError("send the grade first: autograder grades")
@@ -131,6 +132,7 @@ class MoodleAssignment:
         self._save(key, f"{score:.10g}", {_COMMENTS: text, _FILES: draft})
 
     def _save(self, key: str, grade: str, plugins: Mapping[str, Any]) -> None:
+        """Save the grade and the feedback of a student."""
         state = "readyforrelease" if self._there.get("markingworkflow") else ""
         with self._asking(of_student=True):
             self._call(
@@ -140,7 +142,7 @@ class MoodleAssignment:
             )  # fmt: skip
 
     def read_hand_ins(self) -> Iterator[FetchedHandIn]:
-        """What is handed in for good; drafts are none."""
+        """The final submissions, without drafts."""
         with self._asking():
             reply = self._call("mod_assign_get_submissions", assignmentids=[self._id])
             entries = [s for a in reply["assignments"] for s in a["submissions"]]
@@ -155,7 +157,7 @@ class MoodleAssignment:
                 yield FetchedHandIn(people.get(key, LmsMember(key)), time, files)
 
     def open_file(self, file: RemoteFile) -> Any:
-        """Begin to download a file; its address, which is logged, has no token."""
+        """Start to download a file; the token is not in its URL, which is logged."""
         if web.host(file.url) != web.host(self._url):
             raise CourseError(f"Moodle names a file elsewhere: {web.host(file.url)}")
         return self._session.post(
@@ -166,13 +168,14 @@ class MoodleAssignment:
         """Call a function of the web service.
 
         Raises:
-            _FaultError: it raised one.
+            _FaultError: Moodle answered with an error.
         """
         fields = {"wsfunction": function, "moodlewsrestformat": "json"}
         fields |= dict(_flat(arguments))
         return self._post("webservice/rest/server.php", fields)
 
     def _post(self, path: str, fields: Mapping[str, Any], files: Any = None) -> Any:
+        """Send a request with the token. Raises _FaultError."""
         response = self._session.post(
             f"{self._url}/{path}", data={**fields, "wstoken": self._token}
             if files is None else {**fields, "token": self._token},
@@ -188,10 +191,10 @@ class MoodleAssignment:
 
     @contextlib.contextmanager
     def _asking(self, of_student: bool = False) -> Iterator[None]:
-        """Turn what Moodle answers into our errors.
+        """Turn errors of Moodle into a CourseError or a GradeRefusedError.
 
         Args:
-            of_student: what is refused may concern one student only.
+            of_student: a refusal may concern one student only (GradeRefusedError).
         """
         with web.network("Moodle"):
             try:
@@ -211,12 +214,12 @@ def _member(user: Mapping[str, Any]) -> LmsMember:
 
 
 def _is_staff(user: Mapping[str, Any]) -> bool:
-    """Whether somebody has one of the roles that Moodle has for teachers."""
+    """Whether a user has one of Moodle's roles for teachers."""
     return any(role.get("shortname") in _STAFF for role in user.get("roles", []))
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Arguments as fields of a form: ``{"ids": [7]}`` is ``ids[0]=7``."""
+    """Flatten arguments to form fields: ``{"ids": [7]}`` becomes ``ids[0]=7``."""
     if isinstance(value, list):
         value = dict(enumerate(value))
     if not isinstance(value, Mapping):
@@ -227,7 +230,7 @@ def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _files(entry: Mapping[str, Any]) -> Iterator[RemoteFile]:
-    """The files of a submission, out of Moodle's plugins for submitting."""
+    """The files of a submission, which are in the entries of Moodle's plugins."""
     for plugin in entry.get("plugins", []):
         areas = plugin.get("fileareas", []) if plugin.get("type") == "file" else []
         for file in (f for area in areas for f in area.get("files", [])):

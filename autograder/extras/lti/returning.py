@@ -1,4 +1,4 @@
-"""Attach feedback pages in an LMS, each page once."""
+"""Attach feedback pages to submissions in an LMS, each page only once."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def send(unit: str, root: Path, assignment: FileAssignment, is_trial: bool) -> D
     """Attach the pages that the LMS has not accepted yet.
 
     Args:
-        is_trial: only say what would be attached.
+        is_trial: only report what would be attached.
 
     Raises:
-        CourseError: there are no pages, or the LMS cannot be asked.
+        CourseError: there are no pages, or the LMS cannot be read.
     """
     pages, remarks = feedback_archive.pages(unit, root)
     if not pages:

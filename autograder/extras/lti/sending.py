@@ -1,4 +1,4 @@
-"""Send a unit's scores to an LMS: compare first, then send what differs, then look."""
+"""Send a unit's scores to an LMS: compare, send those that differ, and verify them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from autograder.extras.lti.journal import Journal, digest
 from autograder.extras.lti.web import GradeRefusedError
 from autograder.grading import intake
 
-_EQUAL = 0.005  # points: what LMSs lose when they round and convert
+_EQUAL = 0.005  # points that LMSs may lose by rounding and converting
 _LONGEST_COMMENT = 2000
-# What needs a look: the exit status is 1 if a row has one of these.
+# Statuses that need attention: the exit status is 1 if a row has one of these.
 _OPEN = (
     "lower",
     "changed there",
@@ -40,7 +40,7 @@ _OPEN = (
 
 @dataclass(frozen=True)
 class GradeRow:
-    """A line of the table: a student, what the LMS has, and what becomes of it.
+    """A line of the table: a student's score in the LMS, and what is done about it.
 
     Attributes:
         status: "send" or "sent", "same", "waiting", "excused", or one of `_OPEN`.
@@ -62,14 +62,14 @@ def send(
     is_trial: bool,
     may_lower: bool,
 ) -> Delivery:
-    """Send the scores that differ, and say in a table what has changed.
+    """Send the scores that differ, and report the changes in a table.
 
     Args:
-        is_trial: only say what would be sent.
+        is_trial: only report what would be sent.
         may_lower: whether a score in the LMS may become lower.
 
     Raises:
-        CourseError: the LMS cannot be asked what it has; nothing was sent.
+        CourseError: the LMS's scores cannot be read; nothing was sent.
     """
     journal = Journal(root, book.unit, assignment.address)
     people = match(book.submissions, assignment)
@@ -86,7 +86,7 @@ def send(
 def match(
     submissions: Sequence[Submission], assignment: OnlineAssignment
 ) -> dict[str, LmsMember]:
-    """Find each student's person in the LMS's course; both are each other's surest."""
+    """Find each student's member of the LMS's course, if both match each other best."""
     everybody = assignment.read_people()
     ranks = [
         [rank(person, s.student, assignment.has_lms_ids) for s in submissions]
@@ -104,6 +104,7 @@ def _plan(
     accepted: Mapping[str, Mapping[str, Any]],
     may_lower: bool,
 ) -> list[GradeRow]:
+    """Decide for each student, before anything is sent, what is to be done."""
     rows = []
     for submission in book.submissions:
         student = submission.student
@@ -144,7 +145,7 @@ def _mark(
 
 
 def comment(book: Classbook, submission: Submission) -> str:
-    """What a student reads beside the score: points, lateness, a person's comments."""
+    """The comment beside a score: points, lateness, and the graders' comments."""
     most, score = sheet.number(book.max_points), sheet.number(submission.so_far)
     lines = [f"{book.unit}: {score} of {most} points."]
     if submission.penalty:
@@ -159,7 +160,7 @@ def comment(book: Classbook, submission: Submission) -> str:
 def _compared(
     row: GradeRow, mark: SentMark, sent: Mapping[str, Any], may_lower: bool
 ) -> GradeRow:
-    """A row with what is to be done, by what the LMS has and what was sent before."""
+    """Decide what to do with a score, by the LMS's score and what was sent before."""
     is_sent = sent and _is_equal(sent["score"], mark.score)
     is_sent = is_sent and sent["comment"] == digest(mark.comment)
     if row.before is None:
@@ -183,11 +184,16 @@ def _is_equal(first: float, second: float) -> bool:
 def _send_rows(
     rows: Iterable[GradeRow], assignment: OnlineAssignment, journal: Journal
 ) -> tuple[list[GradeRow], str]:
-    """Send what is to be sent; returns also why nothing more was sent, or ""."""
+    """Send the scores with the status "send".
+
+    Returns:
+        the rows with their new statuses, and why sending was stopped, or "".
+    """
     done, stop, accepted = [], "", journal.read_scores()
     for row in rows:
         if row.mark and row.status == "same" and row.student not in accepted:
-            _accept(journal, row.student, row.mark)  # it arrived, its answer did not
+            # It was sent earlier, but the LMS's answer did not arrive.
+            _accept(journal, row.student, row.mark)
         if row.mark and row.status == "send":
             try:
                 if not stop:
@@ -209,7 +215,7 @@ def _accept(journal: Journal, student: str, mark: SentMark) -> None:
 def _look_again(
     rows: Sequence[GradeRow], assignment: OnlineAssignment
 ) -> list[GradeRow]:
-    """Read the scores once more: some LMSs accept a score and do not apply it."""
+    """Read the scores again, because some LMSs accept a score without applying it."""
     try:
         standings = assignment.read_standings()
     except CourseError:
@@ -220,6 +226,7 @@ def _look_again(
 
 
 def _applied(row: GradeRow, standing: LmsStanding) -> GradeRow:
+    """Mark a row whose score was sent, but is not in the LMS."""
     if row.status != "sent" or row.mark is None:
         return row
     if standing.score is not None and _is_equal(standing.score, row.mark.score):
@@ -230,7 +237,7 @@ def _applied(row: GradeRow, standing: LmsStanding) -> GradeRow:
 
 
 def _delivery(rows: Sequence[GradeRow], notes: tuple[str, ...]) -> Delivery:
-    """Lay out the rows that are not the same as before, and a line of sums."""
+    """Format a table of the rows that are not "same", and a line of totals."""
     differing = [row for row in rows if row.status != "same"]
     cells = [
         (

@@ -1,7 +1,7 @@
-"""What a course knows of its LMSs: addresses, numbers and secrets.
+"""A course's settings for its LMSs: addresses, numbers and secrets.
 
-They are in ``.autograder/lms.toml`` of the course, which only its owner may read. A
-secret may come from the environment instead. None of them is ever printed.
+They are in the course's ``.autograder/lms.toml``, which only its owner may read. A
+secret may come from the environment instead. Secrets are never printed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class LmsSettings:
     values: dict[str, Any]
 
     def text(self, key: str, default: str | None = None) -> str:
-        """A value as text.
+        """A setting as text.
 
         Raises:
             CourseError: it is missing, and there is no default.
@@ -41,10 +41,10 @@ class LmsSettings:
         return str(value).strip()
 
     def address(self, key: str, default: str | None = None) -> str:
-        """An address that starts with https:// and does not end with "/".
+        """A setting that is a URL, without a "/" at its end.
 
         Raises:
-            CourseError: it is missing, or what is sent there could be read on the way.
+            CourseError: it is missing, or neither encrypted (https) nor local.
         """
         text = self.text(key, default).rstrip("/")
         parts = urlsplit(text)
@@ -67,7 +67,7 @@ class LmsSettings:
         return inner.text(unit, default)
 
     def secret(self, key: str) -> str:
-        """A secret: that of the environment, or else the file's.
+        """A secret from the environment, or else from the file.
 
         Raises:
             CourseError: there is none.
@@ -95,7 +95,7 @@ def read(root: Path, name: str) -> LmsSettings:
             f"there is no {path} yet; {_PAGE} says how to write it"
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        # Its text may quote the line, and the line hold a secret.
+        # The error's text may quote the line, which may contain a secret.
         where = getattr(error, "lineno", "")
         line = f", line {where}" if where else ""
         raise CourseError(f"{path}{line} is no TOML; see {_PAGE}") from None
@@ -110,7 +110,7 @@ def read_private(path: Path) -> str:
 
     Raises:
         FileNotFoundError: there is none.
-        CourseError: others may read or change it, or it cannot be read.
+        CourseError: others may access the file, or it cannot be read.
     """
     try:
         with open(path, encoding="utf-8") as file:

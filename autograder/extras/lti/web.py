@@ -1,4 +1,4 @@
-"""Requests to an LMS: patient when it is busy, and clear when it refuses."""
+"""Requests to an LMS that retry while it is busy, and turn failures into messages."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from autograder.course.errors import CourseError
 from autograder.course.printable import printable
 
 _TIMEOUT = (10.0, 60.0)  # seconds to connect, and to wait for each piece of an answer
-_PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds, where the LMS names none
+_PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds, unless the LMS requests others
 _LONGEST_PAUSE = 300.0
 _BUSY = (429, 503)
-_SHOWN = 200  # letters of what an LMS says
+_SHOWN = 200  # characters of an LMS's message that are shown
 _CONTINUE = "run the same command to continue"
 
 
 class GradeRefusedError(Exception):
-    """The LMS takes one student's grade or file not; the text says why."""
+    """The LMS refuses one student's grade or file; the message says why."""
 
 
 class PatientSession(requests.Session):
-    """A session that gives up on a silent server, and waits for a busy one."""
+    """A session with a timeout, which repeats a request while the server is busy."""
 
     def request(self, method: Any, url: Any, *arguments: Any, **keywords: Any) -> Any:
         keywords.setdefault("timeout", _TIMEOUT)
@@ -42,13 +42,17 @@ class PatientSession(requests.Session):
 
 
 def _is_busy(response: requests.Response) -> bool:
-    """Whether an LMS asks us to come back; Canvas did it with 403 for many years."""
+    """Whether an LMS asks to try again later, for which older Canvas sends a 403."""
     is_limit = response.status_code == 403 and "rate limit" in response.text.lower()
     return response.status_code in _BUSY or is_limit
 
 
 def _requested_pause(response: requests.Response, otherwise: float) -> float:
-    """The seconds to wait by ``Retry-After``, which has a number or a date."""
+    """The seconds to wait according to ``Retry-After``, which is a number or a date.
+
+    Raises:
+        CourseError: the LMS asks for a pause that is too long.
+    """
     text = response.headers.get("Retry-After", "")
     pause = otherwise
     try:
@@ -65,21 +69,21 @@ def _requested_pause(response: requests.Response, otherwise: float) -> float:
 
 
 def host(url: str) -> str:
-    """The host of an address, which may have secrets behind it."""
+    """The host of a URL, without the rest, which may contain secrets."""
     return url.split("//")[-1].split("/")[0].rpartition("@")[2]
 
 
 def shorten(text: object) -> str:
-    """What an LMS says, as the end of one line."""
+    """An LMS's message, shortened to fit on one line."""
     return printable(" ".join(str(text).split()))[:_SHOWN]
 
 
 @contextlib.contextmanager
 def network(name: str) -> Iterator[None]:
-    """Turn what goes wrong on the way to an LMS into one line.
+    """Turn network errors and unexpected answers of an LMS into a CourseError.
 
     Raises:
-        CourseError: the LMS cannot be reached, or its answer makes no sense.
+        CourseError: the LMS cannot be reached, or its answer cannot be understood.
     """
     try:
         yield
@@ -101,5 +105,5 @@ def network(name: str) -> Iterator[None]:
 
 
 def missing(package: str) -> CourseError:
-    """The error that a package of the extra is not installed."""
+    """The error for a package of the extra "lti" that is not installed."""
     return CourseError(f"{package} is not installed; run: pip install '.[lti]'")

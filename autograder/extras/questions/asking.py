@@ -1,4 +1,4 @@
-"""Questions about one answer, made of what execution has shown."""
+"""Make questions about one answer from observations of its execution."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from autograder.extras.questions.observations import (
 )
 from autograder.extras.questions.question import ChoiceQuestion
 
-_OF_ARITHMETIC = 4.0  # what a question asks for less where there is no tensor
+_OF_ARITHMETIC = 4.0  # how much less a question is worth if the call has no tensors
 
 
 def questions(
     listing: CodeListing, places: Sequence[NotedPlace], edits: Sequence[TriedEdit],
     observations: Sequence[Observation], draw: random.Random,
 ) -> list[ChoiceQuestion]:  # fmt: skip
-    """All questions that can be asked of an answer, the best first.
+    """All questions that can be asked about an answer, the best first.
 
-    Their kinds are "change" (what happens if a line is changed), "which change" (has an
-    effect), "input" (which shows a difference), "shape" and "statement" (of a value in
-    the middle of a call), and "line" (where a shape comes about).
+    Their kinds are "change" (what happens if a line is changed), "which change" (has a
+    given effect), "input" (which one shows a difference), "shape" and "statement" (of a
+    value inside a call), and "line" (in which a shape first appears).
 
     Args:
-        places: the numbered places whose values were noted.
+        places: the numbered values that were recorded.
         edits: the changes that were tried, in the order of their outcomes.
-        observations: what was observed, the case that is shown first.
+        observations: one for each case; the first case is the one on the sheet.
 
     Raises:
-        NothingObservedError: a person cannot be told what the call is given.
+        NothingObservedError: the arguments of the call cannot be described in a line.
     """
     if names := find_untellable(observations[0]):
         raise NothingObservedError(f"`{names[0]}` cannot be told in a line")
@@ -56,7 +56,7 @@ def questions(
         (edit, outcomes)
         for edit, outcomes in zip(edits, in_cases, strict=False)
         if edit.line in reached
-        # No idea is in another way of writing the same.
+        # A change that is merely a different way to write the same teaches nothing.
         and (edit.has_idea or not all(outcome.is_same for outcome in outcomes))
         and _are_alike(edit.exchanged, dict(observations[0].call))
     ]
@@ -77,13 +77,13 @@ def questions(
 
 
 def _are_alike(names: Sequence[str], arguments: Mapping[str, Seen]) -> bool:
-    """Whether two names could be taken for each other: values of the same kind."""
+    """Whether the values of two names are of the same kind, so they may be confused."""
     kinds = {(arguments[n].kind, arguments[n].dtype) for n in names if n in arguments}
     return len(kinds) < 2
 
 
 def result_names(listing: CodeListing, result: Seen) -> list[str]:
-    """Name the parts of a result as the code does, or by their places."""
+    """Names of the parts of a result: the returned variables, or else numerals."""
     function = listing.function_in(ast.parse(listing.source))
     returns = [n.value for n in ast.walk(function) if isinstance(n, ast.Return)]
     parts = returns[-1] if len(returns) == 1 else None

@@ -1,9 +1,9 @@
-"""A quiz about a student's own code: its letters are read, and nothing of it counts.
+"""Grade quizzes about students' own code by reading their letters; no code is run.
 
-All quizzes of a unit are one assignment, whose source has a cell for the letters. The
+All quizzes of a unit form one assignment, whose source has a cell for the letters. The
 questions are in each student's own notebook, and ``.autograder/quizzes.json``, beside
-the gradebook, has the correct letters of every quiz that was ever made: one that is
-made anew takes nothing from a student who answers the one before.
+the gradebook, contains the correct letters of every quiz that was ever made, so that a
+student may still answer an older quiz after a new one was made.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from autograder.grading.metadata import as_output
 EXERCISE = "quiz/questions"
 CHECK, ANSWER = grade_ids.of_check(EXERCISE), grade_ids.of_answer(EXERCISE)
 
-Keys = Mapping[str, str]  # a student's: the correct letters by the name of a quiz
+Keys = Mapping[str, str]  # for one student: the correct letters by a quiz's name
 
-_LONGEST = 10_000  # characters of an answer; a quiz has some dozens
+_LONGEST = 10_000  # characters of an answer cell; a normal one has some dozens
 _UNREAD = (
     "No quiz was found in the cell with `quiz` and `answers`; it has to look as it did "
     "when you got it, with a letter for each question."
@@ -35,10 +35,10 @@ _STRANGE = 'No quiz "{name}" was made for you: answer the one that you were give
 
 
 def read_keys(root: Path, assignment: str) -> Mapping[str, Keys]:
-    """The keys of a course's assignment by student.
+    """The keys of an assignment by student.
 
     Raises:
-        CourseError: the file that keeps them has none, or cannot be read.
+        CourseError: the file of keys cannot be read, or has none for the assignment.
     """
     student_keys: Mapping[str, Keys]
     student_keys = files.read_json_state(_path(root)).get(assignment, {})
@@ -51,10 +51,10 @@ def read_keys(root: Path, assignment: str) -> Mapping[str, Keys]:
 
 
 def keep(root: Path, assignment: str, new_keys: Mapping[str, Keys]) -> None:
-    """Keep keys by student, beside those of the quizzes that were made before.
+    """Store keys by student, in addition to those of earlier quizzes.
 
     Raises:
-        CourseError: the file that keeps them cannot be read or written.
+        CourseError: the file of keys cannot be read or written.
     """
     with files.changing_json_state(_path(root), private=True) as state:
         by_student = state.setdefault(assignment, {})
@@ -67,7 +67,7 @@ def _path(root: Path) -> Path:
 
 
 def judge(notebook: NotebookNode, key: Keys, points: float) -> Verdict:
-    """What the letters in a student's notebook earn of some points."""
+    """Grade the letters in a student's notebook, for at most ``points``."""
     answer = next(c.source for c in notebook.cells if _grade_id(c) == ANSWER)
     return verdict_on(answer, key, points)
 
@@ -77,10 +77,11 @@ def _grade_id(cell: NotebookNode) -> str:
 
 
 def verdict_on(answer: str, student_keys: Keys, points: float) -> Verdict:
-    """What an answer cell earns of some points, by the key of the quiz that it names.
+    """Grade an answer cell by the key of the quiz that it names.
 
     Args:
-        student_keys: the keys of all quizzes that were made for its student.
+        student_keys: the keys of all quizzes that were made for the student.
+        points: the points for a quiz without mistakes.
     """
     name, letters = read(answer)
     if name not in student_keys:
@@ -93,6 +94,7 @@ def verdict_on(answer: str, student_keys: Keys, points: float) -> Verdict:
 
 
 def _case(number: int, letter: str, right: str) -> CaseVerdict:
+    """The verdict on the letter for one question."""
     label = letter if letter in [*LETTERS] else "no letter from A to D"
     title = f"Question {number}: {label}"
     if letter == right:
@@ -121,7 +123,7 @@ def read(answer: str) -> tuple[str, dict[int, str]]:
 
 
 def _entries(statement: ast.stmt) -> Iterator[tuple[ast.expr | None, ast.expr]]:
-    """What a statement puts into ``answers``."""
+    """The keys and values that a statement assigns to ``answers``."""
     match statement:
         case ast.Assign([ast.Name("answers")], ast.Dict(keys, values)):
             yield from zip(keys, values, strict=True)
@@ -130,7 +132,7 @@ def _entries(statement: ast.stmt) -> Iterator[tuple[ast.expr | None, ast.expr]]:
 
 
 def show(verdict: Verdict) -> NotebookNode:
-    """The verdict as a page shows it, in the form of a check's."""
+    """A notebook output that shows the verdict, in the form of a check's panel."""
     from autograder.checks.boxes import BLUE, ORANGE, boxed, mark
     from autograder.checks.rows import inline
 

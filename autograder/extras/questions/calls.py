@@ -1,4 +1,4 @@
-"""The call that a sheet looks at, in words."""
+"""Describe the call that the questions of a sheet are about."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MASKS = {
 
 
 def call_of(listing: CodeListing, observation: Observation) -> str:
-    """Describe the call that is looked at: arguments with their shapes or values."""
+    """Describe the observed call, with the shapes or values of its arguments."""
     arguments = _arguments(observation)
     names = ", ".join(name for name, _ in arguments)
     called = f"`{listing.target}({names})`"
@@ -29,7 +29,7 @@ def call_of(listing: CodeListing, observation: Observation) -> str:
 
 
 def find_untellable(observation: Observation) -> list[str]:
-    """The arguments that cannot be told in a line: nothing is asked about the call."""
+    """The names of arguments that cannot be described in a line, as a sheet needs."""
     return [name for name, value in _arguments(observation) if not value.is_told]
 
 
@@ -40,6 +40,7 @@ def _arguments(observation: Observation) -> list[tuple[str, Seen]]:
 
 
 def _value(value: Seen) -> str:
+    """Describe a value: a tensor by its shape, if need be with its entries."""
     if not value.is_tensor:
         number = value.number if value.kind == "float" else None
         return f"= `{value.text if number is None else f'{number:.6g}'}`"

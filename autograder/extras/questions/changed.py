@@ -1,4 +1,4 @@
-"""Questions about changes to the code: what one does, which one does it."""
+"""Questions about changes to the code: their effects, and which has a given effect."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ Tried = Sequence[
     tuple[TriedEdit, Sequence[EditOutcome]]
 ]  # an edit, and its outcome by case
 
-# What each kind of statement asks for, where it is the answer.
+# How much a question is worth, by the kind of statement that is its answer.
 _TELLING = {
     "columns": 4.0, "rows": 4.0, "sees": 4.0, "nan": 3.0, "shape": 3.0,
     "triangle": 3.0, "turned": 3.0, "empty": 3.0, "longer": 3.0, "shorter": 3.0,
     "factor": 2.5, "nothing": 2.5, "true": 2.0, "larger": 2.0, "smaller": 2.0,
     "error": 2.0, "values": 0.0,
 }  # fmt: skip
-_WAYS = 3  # of asking for one effect, of which a sheet has one
+_WAYS = 3  # candidate questions for one effect, of which a sheet has at most one
 _USUAL = ("error", "nothing", "values")
-_RARE = ("nan", "turned")  # hardly ever correct, as everybody soon sees
+_RARE = ("nan", "turned")  # wrong options of last resort: students see they rarely hold
+# Ideas that a sheet asks about only once, by kinds of statements.
 _ONCE = {"sees": "sees", "rows": "rows", "columns": "rows", "triangle": "triangle"}
 
 
@@ -45,13 +46,13 @@ def what_if(
     names: Sequence[str],
     draw: random.Random,
 ) -> Iterator[ChoiceQuestion]:
-    """You change a line: what happens to this call?"""
+    """Questions of the kind "You change a line: what happens to this call?"."""
     for edit, outcomes in tried:
         first = outcomes[0]
         if first.is_unclear:
             continue
         if first.is_same and not all(outcome.is_same for outcome in outcomes):
-            continue  # of this input only: see `which_input`
+            continue  # the same for this input only: see `which_input`
         called = plain_names(observations[0].result) if edit.is_return else names
         claims = after_edit(observations[0], first, called)
         right = next((claim for claim in claims if claim.true), None)
@@ -60,7 +61,7 @@ def what_if(
             and right.kind in ("larger", "smaller")
             and not _is_all_told(observations[0])
         ):
-            continue  # nobody can work it out
+            continue  # it cannot be worked out without the numbers
         wrong = _false(claims, right, draw) if right else []
         if right and len(wrong) == OPTIONS - 1:
             yield shuffled(
@@ -73,12 +74,12 @@ def what_if(
 
 
 def _idea_of(kind: str) -> list[str]:
-    """The idea of a statement, in a list, if a sheet asks about it only once."""
+    """The idea of a kind of statement if a sheet asks about it only once, else []."""
     return [_ONCE[kind]] if kind in _ONCE else []
 
 
 def plain_names(result: Seen) -> list[str]:
-    """Name the parts of a result by their places."""
+    """Names of the parts of a result by number: "the first result"."""
     count = len(result.results)
     if count == 1:
         return ["the result"]
@@ -87,12 +88,12 @@ def plain_names(result: Seen) -> list[str]:
 
 
 def _is_all_told(observation: Observation) -> bool:
-    """Whether a sheet shows all the numbers that a call is given."""
+    """Whether a sheet shows the values of all arguments."""
     return all(value.text or value.kind == "NoneType" for _, value in observation.call)
 
 
 def is_scalar(observation: Observation) -> bool:
-    """Whether a call is mere arithmetic: numbers in, numbers out."""
+    """Whether all arguments and results of a call are single numbers."""
     values = [*(value for _, value in observation.call), *observation.result.results]
     kinds = ("int", "float", "bool", "NoneType")
     return all(value.kind in kinds or value.number is not None for value in values)
@@ -101,7 +102,7 @@ def is_scalar(observation: Observation) -> bool:
 def _false(
     claims: Sequence[Statement], right: Statement, draw: random.Random
 ) -> list[str]:
-    """False statements of several kinds, of which none implies another."""
+    """Wrong options: statements of different kinds, none of which implies another."""
     by_kind: dict[str, list[str]] = {}
     for claim in claims:
         if not claim.true and (claim.kind != right.kind or claim.kind == "shape"):
@@ -110,7 +111,7 @@ def _false(
     usual = [kind for kind in _USUAL if kind in by_kind]
     draw.shuffle(special)
     draw.shuffle(usual)
-    special.sort(key=lambda kind: kind != right.kind)  # a rival shape first
+    special.sort(key=lambda kind: kind != right.kind)  # an alternative shape first
     rare = [kind for kind in _RARE if kind in by_kind]
     kinds, texts = [right.kind], list[str]()
     rivals = ["shape"] * (right.kind == "shape" and len(by_kind.get("shape", ())) > 1)
@@ -129,7 +130,10 @@ Tell = Callable[[Sequence[EditOutcome]], bool | None]
 
 @dataclass(frozen=True)
 class _Effect:
-    """An effect that exactly one change has; ``tell``: whether it has it, or None."""
+    """An effect that exactly one of the options must have.
+
+    ``tell`` decides from a change's outcomes whether it has the effect; None: unclear.
+    """
 
     name: str
     text: str
@@ -140,7 +144,7 @@ class _Effect:
 def which_change(
     tried: Tried, observation: Observation, names: Sequence[str], draw: random.Random
 ) -> Iterator[ChoiceQuestion]:
-    """Exactly one of these changes has an effect: which one?"""
+    """Questions of the kind "Exactly one change has this effect. Which one?"."""
     plain = [
         (edit, outcomes)
         for edit, outcomes in tried
@@ -163,6 +167,7 @@ def which_change(
 
 
 def _effects(observation: Observation, names: Sequence[str]) -> Iterator[_Effect]:
+    """Yield the effects that changes to this call can have."""
     one_of = "Exactly one of these changes"
     yield _Effect(
         "error", f"{one_of} makes this call raise an error. Which one?", 7.5,
@@ -200,7 +205,7 @@ def _effects(observation: Observation, names: Sequence[str]) -> Iterator[_Effect
 def _new_parts(
     outcomes: Sequence[EditOutcome], parts: Sequence[Seen]
 ) -> Sequence[Seen]:
-    """The parts of a changed call's result; none if their number has changed."""
+    """The parts of the result after a change; () if their number is different."""
     result = outcomes[0].result
     new = result.results if result and not outcomes[0].raised else ()
     return new if len(new) == len(parts) else ()
@@ -246,7 +251,7 @@ def _unsums(index: int, parts: Sequence[Seen]) -> Tell:
 def _spread(
     edits: Sequence[TriedEdit], right: TriedEdit, draw: random.Random
 ) -> list[TriedEdit]:
-    """Edits of as many lines as there are, and of no line twice if that can be."""
+    """Choose wrong options among edits, from different lines if possible."""
     pool = sorted(edits, key=lambda e: -e.worth - 2 * draw.random())
     chosen: list[TriedEdit] = []
     for most in (1, 2, 4):
@@ -265,7 +270,7 @@ def _spread(
 def which_input(
     tried: Tried, observations: Sequence[Observation], draw: random.Random
 ) -> Iterator[ChoiceQuestion]:
-    """You change a line: which of these inputs shows a difference?"""
+    """Questions of the kind "You change a line. Which input shows a difference?"."""
     titles = [case.title for case in observations]
     if len(titles) < OPTIONS - 1:
         return

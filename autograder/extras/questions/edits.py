@@ -1,4 +1,4 @@
-"""Small changes to a student's code that are worth a question."""
+"""Propose small changes to a student's code that are worth a question."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from autograder.extras.questions.sensible import (
 )
 from autograder.extras.questions.splicing import line_of, spliced
 
-# How much a change asks for, by operator: what a call does, rather than a constant.
+# How much a question about a change is worth, by operator: more if it needs an
+# understanding of what a call does, less for a constant.
 _WORTH = {
     "another dimension": 6.0, "remove a call": 5.0, "exchange operands": 4.0,
     "another function": 3.5, "swap arguments": 4.5, "drop an argument": 3.0,
@@ -35,17 +36,19 @@ _WORTH = {
 _ALL = OPERATORS | SLIPS
 _SIMPLE = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return | ast.Expr
 MOST = 64  # edits that are tried on one answer
-_EACH_LINE = 12
+_EACH_LINE = 12  # edits of one line
 
 
 @dataclass(frozen=True)
 class TriedEdit:
-    """One change: what it says, the answer's code with it, and how much it asks for.
+    """A change to an answer: its description, the changed code, and its worth.
 
-    ``line`` is the displayed line in which the changed statement begins, and
-    ``is_return`` says whether that is what returns the result. Changes of one ``idea``
-    are alike; ``has_idea`` says whether it is worth a question if nothing comes of it.
-    ``exchanged`` are two names one of which now stands in the place of the other.
+    Attributes:
+        line: the displayed line in which the changed statement begins.
+        is_return: whether the changed statement is a return.
+        idea: similar changes have the same idea.
+        has_idea: whether a question is worthwhile even if the result stays the same.
+        exchanged: two names, if one of them replaces the other.
     """
 
     line: int
@@ -60,7 +63,7 @@ class TriedEdit:
 
 @dataclass(frozen=True)
 class _Change:
-    """A statement that could stand in another's place, and the part that differs."""
+    """A statement to replace another one with, and the parts in which they differ."""
 
     operator: str
     replacement: ast.AST
@@ -70,7 +73,7 @@ class _Change:
 
 @dataclass(frozen=True)
 class _Draft:
-    """An edit of which only what it asks for is known: writing it out takes a while."""
+    """An edit whose worth is known, but whose code, which takes time, is not made."""
 
     worth: float
     place: tuple[ast.AST, str, int | None]
@@ -79,7 +82,7 @@ class _Draft:
 
 
 def edits(listing: CodeListing) -> list[TriedEdit]:
-    """The changes to try, those that ask for most first, from many lines."""
+    """The changes to try, the most worthwhile first, and from many different lines."""
     tree = ast.parse(listing.source)
     function = listing.function_in(tree)
     drafts: dict[int, list[_Draft]] = {}
@@ -99,7 +102,7 @@ def edits(listing: CodeListing) -> list[TriedEdit]:
             replacement = ast.fix_missing_locations(change.replacement)
             text = ast.unparse(replacement)
             if change.operator == "delete" and alone:
-                continue  # nobody keeps a branch without a statement
+                continue  # it would leave an empty branch, which is no plausible slip
             if text not in texts and is_sensible(statement, replacement, text):
                 texts.add(text)
                 worth = _worth(change.operator, statement)
@@ -109,7 +112,7 @@ def edits(listing: CodeListing) -> list[TriedEdit]:
 
 
 def _is_simple_branch(node: ast.AST) -> TypeGuard[ast.If]:
-    """Whether a node is an ``if`` that may be forgotten as a whole, as a mask is."""
+    """Whether a node is an ``if`` that a person may forget, like that for a mask."""
     if not isinstance(node, ast.If) or node.orelse or len(node.body) > 2:
         return False
     return all(isinstance(inner, ast.Assign | ast.AugAssign) for inner in node.body)
@@ -129,6 +132,7 @@ def _select_drafts(drafts: dict[int, list[_Draft]]) -> list[_Draft]:
 
 
 def _write_edit(listing: CodeListing, tree: ast.Module, draft: _Draft) -> TriedEdit:
+    """Complete a draft: apply it to the tree, write the code, and undo it."""
     change, old = draft.change, draft.old
     replace_node(*draft.place, change.replacement)
     code = ast.unparse(ast.fix_missing_locations(tree))
@@ -144,7 +148,7 @@ def _write_edit(listing: CodeListing, tree: ast.Module, draft: _Draft) -> TriedE
 def _propose_changes(
     statement: ast.stmt, function: ast.FunctionDef
 ) -> Iterator[_Change]:
-    """Propose statements that could be there instead, each as a tree of its own."""
+    """Propose replacements of a statement, each as a separate tree."""
     returns = isinstance(statement, ast.Return)
     if not returns and not _first_assigned(statement, function):
         yield _Change("delete", ast.Pass(), statement, ast.Pass())
@@ -157,7 +161,7 @@ def _propose_changes(
     for holder, field, index in list(places(tree)):
         node = get(holder, field, index)
         if getattr(holder, "attr", "") in ("device", "dtype"):
-            continue  # whose is of the machine, or of memory
+            continue  # it concerns the machine or memory, not the method
         for operator, new in _candidates(node, names):
             replace_node(holder, field, index, new)
             replacement = copy.deepcopy(tree)
@@ -170,7 +174,7 @@ def _arguments(function: ast.FunctionDef) -> list[str]:
 
 
 def _first_assigned(statement: ast.stmt, function: ast.FunctionDef) -> bool:
-    """Whether a name has no value before the statement; without it, nothing runs."""
+    """Whether the statement gives a name its first value, so it cannot be deleted."""
     assigned = {*_arguments(function), *(a.arg for a in function.args.kwonlyargs)}
     stored = [
         node
@@ -183,6 +187,7 @@ def _first_assigned(statement: ast.stmt, function: ast.FunctionDef) -> bool:
 
 
 def _candidates(node: ast.AST, names: list[str]) -> Iterator[tuple[str, ast.AST]]:
+    """Yield operators and the nodes that they replace a node by."""
     yield from (("another dimension", replacement) for replacement in _dimensions(node))
     yield from (("remove a call", replacement) for replacement in _without_call(node))
     for operator in sorted(_WORTH.keys() & _ALL.keys() - _OWN):
@@ -199,12 +204,12 @@ def _candidates(node: ast.AST, names: list[str]) -> Iterator[tuple[str, ast.AST]
                 yield "another name", ast.Name(name, ast.Load())
 
 
-# Operators that are applied to a whole statement, or in a form of our own.
+# Operators that are applied to a whole statement, or reimplemented here.
 _OWN = {"another name", "forget to add", "remove a call"}
 
 
 def _without_call(node: ast.AST) -> Iterator[ast.AST]:
-    """Replace ``x.f(...)``, ``torch.f(x)`` and ``self.f(x)`` by the x alone."""
+    """Replace ``x.f(...)``, ``torch.f(x)`` and ``self.f(x)`` by x."""
     if not isinstance(node, ast.Call) or is_plumbing(node):
         return
     of_library = isinstance(node.func, ast.Name) or (
@@ -217,11 +222,11 @@ def _without_call(node: ast.AST) -> Iterator[ast.AST]:
     elif node.args and not isinstance(node.args[0], ast.Constant | ast.Starred):
         options = ast.Constant | ast.Attribute | ast.UnaryOp
         if all(isinstance(argument, options) for argument in node.args[1:]):
-            yield node.args[0]  # else the others would be as good
+            yield node.args[0]  # unless other arguments could replace the call as well
 
 
 def _dimensions(node: ast.AST) -> Iterator[ast.AST]:
-    """A call with another one of the last two dimensions, or of the first ones."""
+    """Replace a dimension in a call by a neighbouring one."""
     if not isinstance(node, ast.Call) or getattr(node.func, "attr", "") not in _TAKING:
         return
     for group in (node.args, node.keywords):
@@ -254,13 +259,16 @@ _TAKING = {
 
 
 def _is_dimension_like(node: ast.AST) -> bool:
-    """Small numbers are dimensions and sizes; off by one is a slip of the pen."""
+    """Whether a constant is 0, 1 or 2, which are often dimensions or sizes.
+
+    They are not replaced, because a number that is off by one is an uninteresting slip.
+    """
     number = getattr(node, "value", None)
     return isinstance(number, bool | str) is False and number in (0, 1, 2)
 
 
 def _describe(listing: CodeListing, old: ast.stmt, change: _Change) -> str:
-    """Describe a change to somebody who has the code before them."""
+    """Describe a change as an instruction to a reader of the numbered code."""
     first = listing.numbers[old.lineno]
     last = listing.last_shown(old)
     between = "and" if last == first + 1 else "to"
@@ -274,7 +282,7 @@ def _describe(listing: CodeListing, old: ast.stmt, change: _Change) -> str:
 
 
 def _worth(operator: str, statement: ast.stmt) -> float:
-    """How much understanding a change asks for: more where tensors are computed."""
+    """How much a question about a change is worth: more where tensors are computed."""
     text = ast.unparse(statement)
     deep = sum(word in text for word in _TELLING)
     return _WORTH[operator] + min(deep, 3)

@@ -1,4 +1,4 @@
-"""Questions about the middle of a call: shapes, what is true, and where."""
+"""Questions about values inside a call: their shapes, properties and lines."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from autograder.extras.questions.observations import Observation, Seen
 from autograder.extras.questions.question import OPTIONS, ChoiceQuestion, shuffled
 from autograder.extras.questions.statements import of_value, other_shapes, shape_of
 
-_COPIED = 0.5  # what a shape asks for that an argument has, or the line itself says
-_LARGEST = 100  # a dimension that one can have in mind
+_COPIED = 0.5  # the worth of a shape that an argument has, or that the line states
+_LARGEST = 100  # the largest dimension of tensors to ask about
 _SPECIAL = {"rows": 7.5, "columns": 8.0, "infinity": 8.0, "triangle": 7.0}
 Noted = Sequence[tuple[NotedPlace, Seen]]
 
@@ -20,7 +20,7 @@ Noted = Sequence[tuple[NotedPlace, Seen]]
 def _tensors(
     noted: Noted, observation: Observation
 ) -> Iterator[tuple[NotedPlace, Seen, bool]]:
-    """The tensors, and whether no argument has the shape that they have."""
+    """Yield the tensors, and for each whether no argument has the same shape."""
     argument_shapes = [value.shape for _, value in observation.call]
     for place, value in noted:
         if value.is_tensor and value.shape and max(value.shape) <= _LARGEST:
@@ -30,30 +30,30 @@ def _tensors(
 def shapes(
     noted: Noted, observation: Observation, draw: random.Random
 ) -> Iterator[ChoiceQuestion]:
-    """What is the shape of a value?"""
+    """Questions of the kind "What is the shape of this value?"."""
     sizes = [size for _, value in observation.call for size in value.shape if size > 1]
     for place, value, is_new in _tensors(noted, observation):
         alternatives = other_shapes(value.shape, sizes)[:6]
         if len(value.shape) < 2 or len(alternatives) < OPTIONS - 1:
             continue
-        asks = 5.0 + len(value.shape) + 0.5 * bool(place.name)
+        worth = 5.0 + len(value.shape) + 0.5 * bool(place.name)
         wrong = [alternatives[0], *draw.sample(alternatives[1:], OPTIONS - 2)]
         yield shuffled(
             "shape", f"What is the shape of {place.description}?",
             shape_of(value.shape), [shape_of(shape) for shape in wrong],
             about=[place.description, *[f"shape {value.shape}"][:is_new]],
             line=place.line, draw=draw,
-            worth=asks if is_new and not place.is_filled else _COPIED,
+            worth=worth if is_new and not place.is_filled else _COPIED,
         )  # fmt: skip
 
 
 def statements(
     noted: Noted, observation: Observation, draw: random.Random
 ) -> Iterator[ChoiceQuestion]:
-    """Which statement about a value in the middle is true?
+    """Questions of the kind "Which statement is true of this value?".
 
-    A result has what its function's name says, and a tensor that was just filled has
-    nothing that is worth a question.
+    Results are left out, since a function's name often gives their properties away, and
+    so are tensors filled with a constant, whose properties are trivial.
     """
     for place, value, _ in _tensors(noted, observation):
         claims = of_value(value)
@@ -77,7 +77,7 @@ def statements(
 def lines(
     listing: CodeListing, noted: Noted, observation: Observation, draw: random.Random
 ) -> Iterator[ChoiceQuestion]:
-    """In which line does a shape first come about?"""
+    """Questions of the kind "In which line does this shape first appear?"."""
     first: dict[tuple[int, ...], int] = {}
     tensors = [
         (p, v, new) for p, v, new in _tensors(noted, observation) if len(v.shape) > 1

@@ -1,4 +1,4 @@
-"""The part of an answer that a sheet shows, with its lines numbered from 1."""
+"""Select the part of an answer that a sheet shows, with lines numbered from 1."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ import tokenize
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-_LONGEST = 6_000  # characters of an answer that are read
-_MOST_LINES = 36  # on a sheet
-_WHOLE_CLASS = 26  # lines of a class that is shown with all its methods
-_WIDEST = 130
+_LONGEST = 6_000  # characters of an answer; longer ones are not used
+_MOST_LINES = 36  # lines of code on a sheet
+_WHOLE_CLASS = 26  # lines of a class up to which all its methods are shown
+_WIDEST = 130  # characters in a line
 
 
 class NotListedError(Exception):
-    """Nothing of an answer can be shown and asked about; the text says why."""
+    """An answer cannot be shown and asked about; the message says why."""
 
 
 @dataclass(frozen=True)
 class CodeListing:
-    """The code that is shown, and how its lines are numbered.
+    """The code that is shown, and the numbers of its lines.
 
     Attributes:
         source: the whole answer, as it was handed in.
-        target: the function or class that the exercise asks for.
-        method: of a class, the method that is asked about; else "".
-        text: what is shown: no docstrings, comments or empty lines.
-        numbers: by line of the source, the number of the line that is shown.
+        target: the name of the function or class that the exercise asks for.
+        method: the method of a class that is asked about; "" for a function.
+        text: the code that is shown, without docstrings, comments and empty lines.
+        numbers: maps lines of the source to the numbers shown.
     """
 
     source: str
@@ -38,20 +38,20 @@ class CodeListing:
     numbers: dict[int, int] = field(repr=False)
 
     def function_in(self, tree: ast.Module) -> ast.FunctionDef:
-        """The function that is asked about, in a tree of the source."""
+        """Find the function that is asked about in a syntax tree of the source."""
         return _function(tree, self.target)[1]
 
     def last_shown(self, statement: ast.stmt) -> int:
-        """The number of the last line of a statement."""
+        """The shown number of a statement's last line."""
         lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
         return max(self.numbers[line] for line in lines if line in self.numbers)
 
 
 def listing(source: str, target: str) -> CodeListing:
-    """Choose the part of an answer that is shown.
+    """Select the part of an answer to show.
 
     Raises:
-        NotListedError: it is no plain function or class, or too long for a sheet.
+        NotListedError: it is not a plain function or class, or too long for a sheet.
     """
     if len(source) > _LONGEST:
         raise NotListedError("it is too long for a sheet")
@@ -77,7 +77,7 @@ def listing(source: str, target: str) -> CodeListing:
 
 
 def _function(tree: ast.Module, target: str) -> tuple[ast.stmt, ast.FunctionDef]:
-    """The definition of the target, and the function in it that does the work."""
+    """The target's definition, and the function to ask about: itself or a method."""
     definitions = [
         node for node in tree.body
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == target
@@ -96,10 +96,11 @@ def _function(tree: ast.Module, target: str) -> tuple[ast.stmt, ast.FunctionDef]
 
 
 def _refuse(function: ast.FunctionDef) -> None:
-    """Refuse a function of which a call is not all that happens.
+    """Refuse a function whose execution is not limited to a visible call.
 
     Raises:
-        NotListedError: it runs at other times, or out of sight.
+        NotListedError: it is a generator, runs code from a text, or starts threads or
+            processes.
     """
     nodes = list(ast.walk(function))
     if any(isinstance(n, ast.Yield | ast.YieldFrom | ast.Await) for n in nodes):
@@ -116,7 +117,7 @@ _STARTING = {"Thread", "ThreadPoolExecutor", "ProcessPoolExecutor", "Process", "
 
 
 def _code(source: str) -> dict[int, str]:
-    """The non-empty lines by line number, without comments."""
+    """The code's lines by number, without comments and empty lines."""
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
     comments = {t.start[0]: t.start[1] for t in tokens if t.type == tokenize.COMMENT}
     numbered = enumerate(source.splitlines(), 1)

@@ -1,4 +1,4 @@
-"""Code that also notes what its expressions come to."""
+"""Instrument a student's code so that it records the values of its expressions."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from autograder.checks.tracing import NOTE
 from autograder.extras.questions.listing import CodeListing
 from autograder.extras.questions.sensible import is_filled
 
-_WIDEST = 60  # characters of an expression that a question repeats
+_WIDEST = 60  # the most characters of an expression that a question may quote
 
 
 @dataclass(frozen=True)
 class NotedPlace:
-    """A value in the code: the displayed line that makes it, and what it is called.
+    """A recorded value in the code: the displayed line that computes it, and its name.
 
-    ``name`` is the variable it is assigned to, "" for a part of a longer expression,
-    which is then told by its ``text``. Without either it is the line itself.
-    ``is_filled``: it is a tensor of one number.
+    ``name`` is the variable that it is assigned to. A part of a longer expression has a
+    ``text`` instead. If both are "", only the fact that the line is reached is
+    recorded, or, if ``is_result``, the returned value. ``is_filled`` says whether the
+    value is a tensor filled with one number.
     """
 
     line: int
@@ -29,7 +30,7 @@ class NotedPlace:
 
     @property
     def description(self) -> str:
-        """The value in words."""
+        """A phrase for the value in a question."""
         if self.name:
             return f"`{self.name}` right after line {self.line}"
         if self.is_result:
@@ -38,7 +39,11 @@ class NotedPlace:
 
 
 def insert_notes(listing: CodeListing) -> tuple[str, list[NotedPlace]]:
-    """Put a note around each value of the answer; returns also the numbered places."""
+    """Wrap each value of an answer in a call that records it.
+
+    Returns:
+        the code, and the recorded values, whose indices the calls pass.
+    """
     tree = ast.parse(listing.source)
     places: list[NotedPlace] = []
     noting = _Noting(listing, places)
@@ -56,7 +61,7 @@ def insert_notes(listing: CodeListing) -> tuple[str, list[NotedPlace]]:
 
 
 class _Noting(ast.NodeTransformer):
-    """Puts expressions into calls that note their values, inner ones first."""
+    """Wraps expressions in calls that record their values, inner ones first."""
 
     def __init__(self, listing: CodeListing, places: list[NotedPlace]) -> None:
         self._listing, self._places, self._line = listing, places, 0
@@ -65,14 +70,14 @@ class _Noting(ast.NodeTransformer):
         if isinstance(
             node, ast.FunctionDef | ast.ClassDef | ast.Lambda | ast.JoinedStr
         ):
-            return node  # run at other times, or not as code
+            return node  # executed at other times, or not separately
         if isinstance(node, ast.stmt):
             self._line = self._listing.numbers.get(node.lineno, 0)
         text = ast.unparse(node) if isinstance(node, _PARTS) else ""
         name = _assigned(node)
         line = self._line
         filled = is_filled(getattr(node, "value", None) if name else node)
-        if isinstance(node, _PARTS):  # of a long statement, its own line
+        if isinstance(node, _PARTS):  # its own line, in a statement of several lines
             line = self._listing.numbers.get(node.lineno, line)
         visited: ast.AST = super().visit(node)
         if name and isinstance(visited, ast.Assign | ast.AnnAssign) and visited.value:
@@ -87,14 +92,14 @@ class _Noting(ast.NodeTransformer):
         return visited
 
     def reached(self, statement: ast.stmt) -> list[ast.stmt]:
-        """A statement, before which it is noted that it is reached."""
+        """A statement, after a call that records that it is reached."""
         line = self._listing.numbers.get(getattr(statement, "lineno", 0), 0)
         if not line:
             return [statement]
         return [ast.Expr(self._note(ast.Constant(None), NotedPlace(line))), statement]
 
     def _renamed(self, value: ast.expr, place: NotedPlace) -> ast.expr:
-        """Note a value at this place, in place of any note that it already has."""
+        """Record a value as this place, replacing the place it may already have."""
         if isinstance(value, ast.Call) and getattr(value.func, "id", "") == NOTE:
             number = ast.literal_eval(value.args[0])
             self._places[number] = place
@@ -102,6 +107,7 @@ class _Noting(ast.NodeTransformer):
         return self._note(value, place)
 
     def _note(self, value: ast.AST, place: NotedPlace) -> ast.Call:
+        """Wrap a value in a call that records it under the next number."""
         self._places.append(place)
         number = ast.Constant(len(self._places) - 1)
         assert isinstance(value, ast.expr), "only values are noted"
@@ -114,18 +120,20 @@ _PARTS = (
 
 
 def _is_read(node: ast.AST) -> bool:
-    """Whether a node is a value to note: not a target, nor what is called."""
+    """Whether a node is a value to record, and not a target or a called function."""
     if isinstance(node, ast.Attribute):
         return isinstance(node.ctx, ast.Load) and node.attr in ("T", "mT")
     return not isinstance(node, ast.Subscript) or isinstance(node.ctx, ast.Load)
 
 
 def _is_result(node: ast.AST) -> bool:
+    """Whether a return statement computes its value, rather than naming it."""
     value = getattr(node, "value", None)
     return not isinstance(value, ast.Tuple | ast.Name | ast.Constant)
 
 
 def _assigned(node: ast.AST) -> str:
+    """The variable that a statement assigns to; "" for any other node."""
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         target: ast.expr = node.targets[0]
     elif isinstance(node, ast.AnnAssign):

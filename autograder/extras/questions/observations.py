@@ -1,4 +1,4 @@
-"""What a sandbox reports of an answer, read as data that anybody may have forged."""
+"""Parse what a sandbox reports about an answer; a student may have forged it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 from autograder.checks.facts import is_told
 from autograder.checks.tracing import MARK
 
-_LONGEST = 4_000_000  # characters of a report
-_WORD = 120  # characters of a name or a text in it
+_LONGEST = 4_000_000  # the most characters of a report
+_WORD = 120  # the most characters of a name or a text in it
 _TRIVIAL = ("NameError", "UnboundLocalError", "AttributeError", "TypeError",
             "ImportError", "NotImplementedError", "SyntaxError", "AssertionError",
             "RecursionError", "MemoryError", "SystemExit")  # fmt: skip
 
 
-# Errors that ask for what a library allows, rather than for what the code means.
+# Messages of errors that depend on a library's limits rather than on the method.
 _LIMITS = ("out of range", "zip()", "at least 2 dimensions", "at least two dimensions",
            "expected at least", "out of bounds", "start_dim", "to Scalar",
            "only one element", "single element", "could not infer output dtype",
@@ -25,14 +25,15 @@ _LIMITS = ("out of range", "zip()", "at least 2 dimensions", "at least two dimen
 
 
 class NothingObservedError(Exception):
-    """The sandbox has nothing to tell of an answer; the text says why."""
+    """The sandbox has not observed an answer; the message says why."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A value: its kind, and of a tensor its shape, dtype and what holds of it.
+    """An observed value: its kind, and for a tensor its shape, dtype and properties.
 
-    A text, list or dictionary has a ``length``.
+    ``facts`` are the properties. A text, list or dictionary has a ``length``, and a
+    tuple has ``parts``.
     """
 
     kind: str
@@ -49,7 +50,7 @@ class Seen:
 
     @property
     def is_told(self) -> bool:
-        """Whether a person can be told what it is."""
+        """Whether the value can be described to a person."""
         return is_told(self.kind, self.dtype, self.text, self.facts)
 
     @property
@@ -74,12 +75,16 @@ class Seen:
 
 @dataclass(frozen=True)
 class EditOutcome:
-    """The outcome of an edit on one case, compared with that of the answer itself.
+    """The outcome of an edit on one case, compared with that of the unchanged answer.
 
-    ``near`` says that nothing can be said for certain. ``moved`` is, by argument,
-    whether its last row reaches row 0 of the first result. By part of the result,
-    ``turned`` says whether its last two dimensions are swapped, and ``factors`` by
-    which one all its numbers are multiplied.
+    Attributes:
+        raised: the error; "" for none.
+        moved: by argument, whether its last row influences row 0 of the first result.
+        is_same: whether the result is unchanged.
+        near: whether the comparison is inconclusive.
+        turned: by part of the result, whether its last two dimensions are swapped.
+        factors: by part of the result, the factor that all its entries are multiplied
+            by, if there is one.
     """
 
     raised: str = ""
@@ -92,23 +97,23 @@ class EditOutcome:
 
     @property
     def is_trivial(self) -> bool:
-        """Whether the edit stops with an error that can be seen without thinking."""
+        """Whether the edit raises an error that is obvious or a library's limit."""
         limits = any(word in self.raised for word in _LIMITS)
         return limits or self.raised.partition(":")[0] in _TRIVIAL
 
     @property
     def is_unclear(self) -> bool:
-        """Whether it is unfit for a question: chance, a library's limit, or NaN."""
+        """Whether it is unfit for a question: inconclusive, trivial, or NaN."""
         results = self.result.results if self.result else ()
         return self.near or self.is_trivial or any("nan" in r.facts for r in results)
 
 
 @dataclass(frozen=True)
 class Observation:
-    """An answer on one case: the call, its values, its result, and what edits do.
+    """The execution of an answer on one case: its call and result, and edits' outcomes.
 
-    ``notes`` are the values of places that were the same each time, ``ran`` are all
-    places that were reached.
+    ``notes`` are the recorded values that were the same each time their place was
+    reached, with the place's number; ``ran`` are the numbers of all places reached.
     """
 
     title: str
@@ -122,10 +127,10 @@ class Observation:
 
 
 def read(printed: str) -> list[Observation]:
-    """Read the observations that a cell has printed, the most telling case first.
+    """Parse the observations that a cell has printed, the most informative case first.
 
     Raises:
-        NothingObservedError: there is none, or it makes no sense.
+        NothingObservedError: there are none, or they are invalid.
     """
     lines = [line for line in printed.splitlines() if line[: len(MARK)] == MARK]
     if not lines or len(lines[-1]) > _LONGEST:

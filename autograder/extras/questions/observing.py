@@ -1,4 +1,4 @@
-"""Run a notebook in a sandbox, and have its answers observed there."""
+"""Run a student's notebook in a sandbox, and observe its answers there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autograder.course.errors import CourseError
 from autograder.grading.cells.sandboxed_execute import SandboxedExecute
 from autograder.sandbox.confine import ConfinementError
 
-_CELL_SECONDS = 20  # CPU time of a cell: of the student's, and of an observation
+_CELL_SECONDS = 20  # CPU time of a cell, whether a student's or an observation
 _ALL_SECONDS = 120.0
 _OUTPUT_KB = 3072
 _SPEC = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -22,7 +22,7 @@ _SPEC = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 @dataclass(frozen=True)
 class ObservationRequest:
-    """A request to observe an answer, as `autograder.checks.tracing` takes it."""
+    """A request to observe an answer, for `autograder.checks.tracing`."""
 
     exercise: str
     target: str
@@ -44,14 +44,14 @@ class ObservationRequest:
 def observe_answers(
     unit: str, cells: Sequence[str], requests: Sequence[ObservationRequest]
 ) -> list[str]:
-    """Run the student's cells, then observe each answer; what the observations print.
+    """Run the student's cells, then observe each answer; return the printed reports.
 
     Args:
         unit: the assignment, like "02_attention".
         cells: the code of the notebook, without its checks.
 
     Raises:
-        CourseError: this machine gives no sandbox.
+        CourseError: this machine cannot create a sandbox.
     """
     sources = [*cells, *(request.cell for request in requests)]
     book = new_notebook(cells=[new_code_cell(source) for source in sources])

@@ -1,4 +1,4 @@
-"""A question with its options; and which of many a sheet asks."""
+"""Questions with options, and the choice of those that a sheet asks."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class ChoiceQuestion:
     """A question with its options, of which exactly one is correct.
 
     Attributes:
-        kind: what is asked: see `questions`.
-        about: what it is about; two questions about one thing are not asked.
-        worth: how much it asks for.
+        kind: the kind of question; see `asking.questions`.
+        about: its subjects; a sheet has no two questions with a common subject.
+        worth: how worthwhile it is, by the understanding that it needs.
         line: the displayed line that it is about; 0 for several.
-        explanation: what execution has shown beside the answer itself, for the key.
-        mentioned: changes among the options: one that another question of the sheet is
-            about would give it away, so such a pair is asked only if need be.
+        explanation: what the execution has also shown, for the answer key.
+        mentioned: changes among the options. A different question about one of them
+            could give the answer away, so both are asked only if others are lacking.
     """
 
     kind: str
@@ -48,12 +48,12 @@ def shuffled(
     worth: float, draw: random.Random, line: int = 0, explanation: str = "",
     mentioned: Sequence[str] = (),
 ) -> ChoiceQuestion:  # fmt: skip
-    """A question with its options in a drawn order."""
+    """Make a question with its options in random order."""
     options = [right, *wrong]
     draw.shuffle(options)
-    place = options.index(right)
+    correct = options.index(right)
     return ChoiceQuestion(
-        kind, text, (*options,), place, (*about,), worth, line, explanation,
+        kind, text, (*options,), correct, (*about,), worth, line, explanation,
         (*mentioned,),
     )  # fmt: skip
 
@@ -61,19 +61,21 @@ def shuffled(
 def chosen(
     questions: Sequence[ChoiceQuestion], most: int, subjects: Collection[str] = ()
 ) -> list[ChoiceQuestion]:
-    """The first questions that go together: of several kinds, none about one thing.
+    """Choose questions for a sheet, of different kinds and without common subjects.
 
     Args:
-        questions: all that there are, the best first.
-        most: how many are wanted.
-        subjects: what else is asked about on the same sheet.
+        questions: the candidates, the best first.
+        most: the largest number of questions to choose.
+        subjects: the subjects of the sheet's other questions.
     """
     picked: list[ChoiceQuestion] = []
     if most < 1:
         return picked
     rounds = ((1, False, True), (2, False, True), (2, True, True), (2, True, False),
             (3, True, False))  # fmt: skip
-    for many, same_line, are_apart in rounds:  # `many` of each kind
+    # From strict to lenient: questions per kind, whether two of a kind may be about the
+    # same line, and whether no option may be the subject of a different question.
+    for many, same_line, are_apart in rounds:
         for question in questions:
             kinds = [pick.kind for pick in picked]
             about = {*subjects, *(subject for pick in picked for subject in pick.about)}

@@ -1,4 +1,4 @@
-"""A notebook for each student with the questions of their sheet, to be handed in."""
+"""Quizzes: a notebook for each student with their sheet's questions, to hand in."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from autograder.extras.questions.question import LETTERS
 from autograder.extras.questions.sheets import QuestionSheet
 from autograder.grading.extra_cells import SCORED_BY
 
-POINTS = 6.0  # of a quiz; the instructor may change them in its source
+POINTS = 6.0  # for a quiz; the instructor may change them in its source
 _INTRO = """\
 # Questions about your code
 
@@ -42,12 +42,13 @@ def assignment_of(unit: str) -> str:
 
 
 def write(unit: str, root: Path, sheets: Sequence[QuestionSheet]) -> Iterator[Path]:
-    """Write the quizzes of some students, keep their key, and have an assignment.
+    """Write students' quizzes, their keys, and the source of the quiz assignment.
 
-    The key comes first: whatever is stopped here, what is handed out can be graded.
+    The keys are stored first, so that every quiz that is handed out can be graded, even
+    if this is interrupted.
 
     Returns:
-        The paths: the zips for the LMS, and the assignment's source.
+        The paths of the zips for the LMS, and of the assignment's source.
 
     Raises:
         CourseError: something cannot be written.
@@ -75,7 +76,7 @@ def write(unit: str, root: Path, sheets: Sequence[QuestionSheet]) -> Iterator[Pa
 
 
 def _name(unit: str, sheet: QuestionSheet) -> str:
-    """A quiz's name, which stays the same as long as the quiz asks the same."""
+    """A quiz's name: a hash that is the same as long as its questions are."""
     questions = [(question.text, question.options) for _, question in sheet.key]
     text = json.dumps([unit, sheet.student.id, questions])
     return hashlib.sha256(text.encode()).hexdigest()[:8]
@@ -106,6 +107,7 @@ def _notebook(name: str = "", sheet: QuestionSheet | None = None) -> NotebookNod
 
 
 def _mark(cell: NotebookNode, grade_id: str, **settings: object) -> None:
+    """Set a cell's metadata for nbgrader."""
     locked = bool(settings.get("locked", True))
     cell.id = grade_id
     cell.metadata = NotebookNode(deletable=False, editable=not locked)
@@ -117,6 +119,7 @@ def _mark(cell: NotebookNode, grade_id: str, **settings: object) -> None:
 
 
 def _texts(sheet: QuestionSheet) -> Iterator[str]:
+    """The Markdown cells of a quiz: the code of each answer, then its questions."""
     numbers = itertools.count(1)
     for part in sheet.parts:
         code = textwrap.indent(part.code, "    ")

@@ -1,21 +1,21 @@
-"""Which changes a person could make, and which of them have an idea."""
+"""Decide which changes are plausible slips, and which are worth a question."""
 
 from __future__ import annotations
 
 import ast
 
 _SWAPS = {"transpose", "swapaxes", "swapdims", "movedim"}
-# Calls without which a result is the same for reasons of Python or of memory alone.
+# Calls that concern only Python's types or memory, and do not change a result.
 _PLUMBING = {
     "bool", "float", "int", "list", "tuple", "contiguous", "clone", "detach", "to",
     "type", "type_as", "long", "item", "copy", "deepcopy", "iter", "str", "dict",
     "tolist",
 }  # fmt: skip
 _ONE_WAY = ast.Sub | ast.Div | ast.FloorDiv | ast.Mod | ast.Pow
-# Calls that make a number of a tensor, or a tensor of a number: another thing.
+# Calls that turn a tensor into a number, or a number into a tensor.
 _SIZES = {"size", "len", "dim", "numel", "arange", "eye"}
 _FILLING = {"zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "empty"}
-# Operators after which it is worth knowing that nothing changes.
+# Operators for which it is instructive that the result stays the same.
 _TELLING_NOTHING = {
     "delete", "remove a call", "another name", "leave out a step",
     "leave out a condition", "another dimension", "one operand",
@@ -24,7 +24,7 @@ _NOT_ASKED = {"strict", "dtype", "device", "requires_grad", "persistent", "inpla
 
 
 def is_sensible(old: ast.stmt, new: ast.AST, text: str) -> bool:
-    """Whether the new line is something that a person could have written."""
+    """Whether a person could plausibly have written the new line."""
     if isinstance(new, ast.Expr) and not isinstance(new.value, ast.Call):
         return False
     if isinstance(new, ast.Return) and text in ("return", "return None"):
@@ -45,9 +45,9 @@ def is_sensible(old: ast.stmt, new: ast.AST, text: str) -> bool:
 
 
 def has_idea(operator: str, old: ast.AST) -> bool:
-    """Whether there is something to know if the change leaves the result as it is.
+    """Whether it is instructive that a change leaves the result unchanged.
 
-    There is not where the change is only another way of writing the same.
+    It is not if the change is merely a different way to write the same.
     """
     if operator not in _TELLING_NOTHING:
         return False
@@ -57,25 +57,25 @@ def has_idea(operator: str, old: ast.AST) -> bool:
 
 
 def is_plumbing(call: ast.Call) -> bool:
-    """Whether a call is of Python, of memory or of a size: nobody forgets it.
+    """Whether a call only concerns types, memory or sizes, so that none forgets it.
 
-    Nor is dropout asked about: a sheet does not tell a module's mode.
+    Dropout is also excluded, because a sheet does not show a module's mode.
     """
     name = name_of(call)
     return name in _PLUMBING | _SIZES | _FILLING or "drop" in name.lower()
 
 
 def is_filled(node: ast.AST | None) -> bool:
-    """Whether all entries of a tensor are one number, as the code says."""
+    """Whether a node is a call that fills a tensor with one number."""
     return isinstance(node, ast.Call) and name_of(node) in _FILLING
 
 
 def is_slip(operator: str, old: ast.AST, new: ast.AST) -> bool:
     """Whether a person in a hurry could write the new operation for the old one.
 
-    A scale or a subtraction is forgotten, but what it applies to is not; of a matrix
-    product, neither side is; of arguments, only the last; and nobody takes a quotient
-    for its inverse.
+    People forget to scale or subtract, but not the operand itself; they forget neither
+    side of a matrix product, and only the last argument of a call; and they do not
+    invert quotients.
     """
     if operator == "drop an argument":
         first, second = (node.args[:1] for node in (old, new))  # type: ignore[attr-defined]
@@ -107,7 +107,7 @@ def _are_of_a_kind(old: ast.AST, new: ast.AST) -> bool:
 
 
 def exchanged(old: ast.AST, new: ast.AST) -> tuple[str, ...]:
-    """The two names of which one now stands in the place of the other; () if none."""
+    """Two names, if the change replaces one by the other or swaps them; else ()."""
     pair = [old, new]
     if isinstance(old, ast.Call) and isinstance(new, ast.Call):
         pairs = zip(old.args, new.args, strict=False)
@@ -121,7 +121,7 @@ def exchanged(old: ast.AST, new: ast.AST) -> tuple[str, ...]:
 
 
 def name_of(node: ast.AST) -> str:
-    """The name of what a call calls, of an operator or of a variable; else the kind."""
+    """The name of a called function, an operator or a variable; else the node type."""
     if isinstance(node, ast.Call):
         return getattr(node.func, "attr", "") or getattr(node.func, "id", "")
     if isinstance(node, ast.Name):
@@ -130,7 +130,7 @@ def name_of(node: ast.AST) -> str:
 
 
 def number(node: ast.AST) -> int | None:
-    """The whole number that is written."""
+    """The value of an integer literal; None for any other node."""
     try:
         value = ast.literal_eval(node) if isinstance(node, ast.expr) else None
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
@@ -139,7 +139,7 @@ def number(node: ast.AST) -> int | None:
 
 
 def _is_silly(node: ast.AST) -> bool:
-    """Whether nobody would write this: ``x / x``, ``x == x``, ``transpose(1, 1)``."""
+    """Whether an expression is implausible, like ``x / x`` or ``transpose(1, 1)``."""
     if isinstance(node, ast.BinOp):
         sides = ast.unparse(node.left), ast.unparse(node.right)
         odd = isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant)
@@ -155,7 +155,7 @@ def _is_silly(node: ast.AST) -> bool:
 
 
 def _is_idle(node: ast.BinOp) -> bool:
-    """Whether an operation is of constants, or changes nothing, like ``x / 1``."""
+    """Whether an operation has only constants, or changes nothing, like ``x / 1``."""
     left_number, right_number = number(node.left), number(node.right)
     if isinstance(node.left, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
         left_number = number(node.left.right)
@@ -166,10 +166,11 @@ def _is_idle(node: ast.BinOp) -> bool:
 
 
 def _is_silly_call(call: ast.Call) -> bool:
+    """Whether a call is implausible, such as a swap of a dimension with itself."""
     numbers = [number(arg) for arg in call.args[-2:]]
     dims = numbers if None not in numbers and len(numbers) == 2 else [0, 1]
     name = name_of(call)
-    if name in _SWAPS:  # of two dimensions, both of which it names
+    if name in _SWAPS:  # needs two different dimensions
         return dims[0] == dims[1] or len(call.args) + len(call.keywords) < 2
     if name == "permute":
         return len({ast.dump(arg) for arg in call.args}) < len(call.args)
@@ -181,6 +182,6 @@ def _calls(tree: ast.AST) -> list[str]:
 
 
 def _options(tree: ast.AST) -> set[str]:
-    """The keywords that are of Python or of memory, rather than of the method."""
+    """The keyword arguments that concern Python or memory rather than the method."""
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.keyword)]
     return {node.arg for node in nodes if node.arg in _NOT_ASKED}

@@ -1,4 +1,4 @@
-"""Sheets with questions about each student's own accepted code, and their key."""
+"""Make sheets with questions about each student's own accepted code, and their key."""
 
 from __future__ import annotations
 
@@ -36,20 +36,21 @@ from autograder.extras.questions.observing import ObservationRequest, observe_an
 from autograder.extras.questions.question import ChoiceQuestion, chosen
 from autograder.grading.secret import course_secret
 
-_TRIED = 6  # answers of a student that are observed
-_PARTS, _EACH = 3, 3  # answers on a sheet, and questions about each
-_SHORT, _OF_SHORT = 2, 2  # lines of a short answer, and the fewest questions of one
-_IN_ALL = 6  # questions on a sheet
-_SHAPES = 2  # of them, after a plain shape
-_GOOD = 3.0  # what a question asks for, unless a sheet has too few
+_TRIED = 6  # the most answers of a student that are observed
+_PARTS, _EACH = 3, 3  # the most answers on a sheet, and questions about each
+# Lines of a short answer; the most questions about it, and the fewest about any answer.
+_SHORT, _OF_SHORT = 2, 2
+_IN_ALL = 6  # the most questions on a sheet
+_SHAPES = 2  # the most questions on a sheet that ask for a shape
+_GOOD = 3.0  # the smallest worth of a question, unless a sheet has too few
 _PAGE = 54.0  # lines of questions that fit on a page below its head
 _WIDE = 110  # characters in a printed line
-_FEWEST = 3  # questions that make a sheet
+_FEWEST = 3  # the fewest questions of a sheet
 
 
 @dataclass(frozen=True)
 class SheetPart:
-    """An answer on a sheet: its listing, the call that is looked at, the questions."""
+    """An answer on a sheet: its numbered code, the observed call, and the questions."""
 
     title: str
     code: str
@@ -59,14 +60,14 @@ class SheetPart:
 
 @dataclass(frozen=True)
 class QuestionSheet:
-    """The questions of one student, about one or two answers."""
+    """The questions for one student, about up to three answers."""
 
     student: Student
     parts: tuple[SheetPart, ...]
 
     @property
     def key(self) -> list[tuple[str, ChoiceQuestion]]:
-        """All questions, in their order, with the title of their answer."""
+        """All questions in order, each with the title of the answer it is about."""
         return [
             (part.title, question) for part in self.parts for question in part.questions
         ]
@@ -74,7 +75,7 @@ class QuestionSheet:
 
 @dataclass(frozen=True)
 class _Answer:
-    """An answer that may be asked about, and how it is observed."""
+    """An answer to ask about, with the request to observe it."""
 
     title: str
     listing: CodeListing
@@ -86,17 +87,17 @@ class _Answer:
 def make_sheets(
     unit: str, root: Path, students: Sequence[str]
 ) -> tuple[list[QuestionSheet], list[str]]:
-    """The sheets of an assignment.
+    """Make the sheets of an assignment.
 
     Args:
-        students: the ids of those who get a sheet; none: all who handed in.
+        students: the ids of students who get a sheet; if empty, all who handed in.
 
     Returns:
-        The sheets, and a line for each student or answer that nothing is asked about.
+        The sheets, and a line for each student or answer without questions.
 
     Raises:
         CourseError: nothing is graded yet, there is no such student, the course's
-            secret is damaged, or this machine gives no sandbox.
+            secret is damaged, or this machine cannot create a sandbox.
     """
     book = gradebook.read(unit, root)
     chosen = [book.of(name) for name in students] or book.submissions
@@ -117,7 +118,11 @@ def make_sheets(
 
 
 def write(unit: str, root: Path, sheets: Sequence[QuestionSheet]) -> Iterator[Path]:
-    """Write the pages of some sheets and of their key; the paths, that of all first."""
+    """Write pages of sheets and of their key.
+
+    Yields:
+        the paths: the page with all sheets, each student's page, and the key.
+    """
     if not sheets:
         return
     folder = root / "reports"
@@ -138,7 +143,7 @@ def write(unit: str, root: Path, sheets: Sequence[QuestionSheet]) -> Iterator[Pa
 
 
 def _random_of(secret: bytes, unit: str, student: str) -> random.Random:
-    """What draws a student's sheet: always the same, and secret to all students."""
+    """The random numbers for a student's sheet: reproducible, but unpredictable."""
     text = f"questions/{unit}/{student}".encode()
     return random.Random(hmac.digest(secret, text, "sha256"))
 
@@ -147,7 +152,7 @@ def _sheet(
     unit: str, submission: Submission, path: Path | None, draw: random.Random,
     most: Mapping[str, float], exercises: Mapping[str, Specification],
 ) -> tuple[QuestionSheet | None, list[str]]:  # fmt: skip
-    """A student's sheet, if one can be made, and what is to be said."""
+    """Make a student's sheet, or None if that is impossible, and remarks."""
     student = submission.student
     accepted = [
         grade_ids.exercise_of(name)
@@ -180,7 +185,7 @@ def _not_asked(title: str, reason: Exception) -> str:
 
 
 def _fit_page(parts: Sequence[SheetPart]) -> tuple[SheetPart, ...]:
-    """The best parts that fit on one page, with questions that go together."""
+    """Choose the best parts that fit on one page, with questions that go together."""
     for of_short, least in ((_OF_SHORT, _GOOD), (_EACH, _GOOD), (_EACH, -math.inf)):
         fitted = list[SheetPart]()
         for part in sorted(parts, key=lambda part: -_worth(part)):
@@ -206,12 +211,13 @@ def _lines(part: SheetPart) -> int:
 
 
 def _height(part: SheetPart) -> float:
-    """How many lines of questions a part takes, as the template lays it out."""
-    call = 3 + len(part.call) // _WIDE + 0.85 * _lines(part)  # code is small
+    """The height of a part in lines of questions, in the template's layout."""
+    call = 3 + len(part.call) // _WIDE + 0.85 * _lines(part)  # code is in small print
     return call + sum(map(_rows, part.questions))
 
 
 def _rows(question: ChoiceQuestion) -> float:
+    """The height of a question in lines, in the template's layout."""
     longest = max(map(len, question.options))
     options = 1 if longest < 24 else 2 if longest < 56 else 4
     wraps = sum(len(text) // _WIDE for text in (question.text, *question.options))
@@ -238,7 +244,7 @@ def _answers(
     accepted: Sequence[str], cells: Sequence[tuple[str, str]],
     exercises: Mapping[str, Specification], draw: random.Random,
 ) -> tuple[list[_Answer], list[str]]:  # fmt: skip
-    """Some accepted answers that may be asked about, and why others may not."""
+    """Choose accepted answers to ask about; also returns why others are left out."""
     sources = {exercise: source for exercise, source in cells if exercise}
     names = [name for name in accepted if name in exercises and name in sources]
     draw.shuffle(names)
@@ -263,6 +269,7 @@ def _answers(
 def _part(
     answer: _Answer, observations: list[Observation], draw: random.Random
 ) -> SheetPart:
+    """Make a sheet's part with all possible questions about an answer."""
     candidates = questions(
         answer.listing, answer.places, answer.edits, observations, draw
     )

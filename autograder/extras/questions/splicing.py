@@ -1,4 +1,4 @@
-"""A change in the words of the student's own line, wherever that can be done."""
+"""Write a changed line with as much of the student's own spelling as possible."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ def spliced(
 
     Args:
         source: the code that the statement is in.
-        old: the node that is replaced, with its place in the source.
-        new: what is there instead.
-        replacement: the statement as it is to be read; where the student's text
-            cannot be kept, this is what is written out.
+        old: the node that is replaced, with its position in the source.
+        new: the node that replaces it.
+        replacement: the changed statement, whose meaning the text must have; it is
+            unparsed if the student's spelling cannot be preserved.
     """
     plain = _numbers_kept(source, in_a_line(replacement))
     end = getattr(old, "end_lineno", None)
@@ -28,7 +28,7 @@ def spliced(
     after = _between(lines, _end(old), _end(statement))
     part, meaning = _numbers_kept(source, _part(source, old, new)), _read(plain)
     candidates = [(before, middle, after) for middle in _spellings(part)]
-    if before[-1:] == "(" and after[:1] == ")":  # that no longer hold anything
+    if before[-1:] == "(" and after[:1] == ")":  # possibly superfluous now
         candidates.insert(0, (before[:-1], part, after[1:]))
     for text in (_join_lines("".join(parts)) for parts in candidates):
         if meaning and _read(text) == meaning:
@@ -37,14 +37,14 @@ def spliced(
 
 
 def _spellings(part: str) -> tuple[str, str, str]:
-    """Ways to spell a part of a line."""
+    """Ways to write a part of a line: with double quotes, unchanged, in parentheses."""
     return part.replace("'", '"'), part, f"({part})"
 
 
 def line_of(
     source: str, statement: ast.stmt, old: ast.AST, new: ast.AST, replacement: ast.AST
 ) -> str:
-    """The one line of a longer statement that changes, "" where it is not one."""
+    """The changed line of a longer statement; "" if the change is not in one line."""
     first, last = getattr(old, "lineno", 0), getattr(old, "end_lineno", 0)
     if first != last or old is statement or not isinstance(new, ast.expr | ast.Slice):
         return ""
@@ -64,13 +64,13 @@ def line_of(
 
 
 def _join_lines(text: str) -> str:
-    """A text in one line, without the spaces that broken lines leave in brackets."""
+    """Join a text to one line, without the spaces of line breaks inside brackets."""
     text = " ".join(text.split())
     return re.sub(r",? (?=[)\]}])", "", re.sub(r"(?<=[(\[{]) ", "", text))
 
 
 def _numbers_kept(source: str, text: str) -> str:
-    """A text with its numbers as they are written in the source: 1e-6, not 1e-06."""
+    """Write the numbers in a text as the source does: 1e-6, not 1e-06."""
     for usual, spelling in _own_numbers(source):
         text = re.sub(rf"(?<![\w.]){re.escape(usual)}(?![\w.])", spelling, text)
     return text
@@ -78,7 +78,7 @@ def _numbers_kept(source: str, text: str) -> str:
 
 @functools.lru_cache(maxsize=8)
 def _own_numbers(source: str) -> tuple[tuple[str, str], ...]:
-    """The numbers that Python writes in another way than the source."""
+    """Pairs of Python's and the source's spellings of numbers, where they differ."""
     nodes = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Constant)]
     numbers = [node for node in nodes if type(node.value) in (int, float)]
     pairs = [(repr(n.value), ast.get_source_segment(source, n)) for n in numbers]
@@ -88,19 +88,20 @@ def _own_numbers(source: str) -> tuple[tuple[str, str], ...]:
 
 
 def in_a_line(node: ast.AST) -> str:
-    """A statement in one line, without parentheses around several results."""
+    """Unparse a statement to one line, without parentheses around several results."""
     if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
         return f"return {', '.join(map(ast.unparse, node.value.elts))}"
     return " ".join(ast.unparse(ast.fix_missing_locations(node)).split())
 
 
 def _part(source: str, old: ast.AST, new: ast.AST) -> str:
-    """The new node: as it was written, where it is a part of the old one."""
+    """The text of the new node, as in the source if it is a part of the old node."""
     is_part = any(node is new for node in ast.walk(old))
     return (ast.get_source_segment(source, new) if is_part else "") or ast.unparse(new)
 
 
 def _read(text: str) -> str:
+    """A dump of the text's syntax tree, to compare meanings; "" if it is invalid."""
     try:
         return ast.dump(ast.parse(text))
     except (SyntaxError, ValueError):
@@ -116,7 +117,7 @@ def _end(node: ast.AST) -> tuple[int, int]:
 
 
 def _between(lines: list[bytes], start: tuple[int, int], end: tuple[int, int]) -> str:
-    """The text between two places, given by line (from 1) and column in bytes."""
+    """The text between two positions, given by line (from 1) and column in bytes."""
     (first, first_column), (last, last_column) = start, end
     if first == last:
         return lines[first - 1][first_column:last_column].decode()

@@ -1,4 +1,4 @@
-"""What may be said of a result or of a value, and whether execution shows it."""
+"""Statements about a result or a value, true or false according to its execution."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ ROWS, COLUMNS, ABOVE = "rows sum to one", "columns sum to one", "nothing above"
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence that is true or false, as execution has shown; of which kind."""
+    """A sentence of some kind, and whether execution has shown that it is true."""
 
     kind: str
     text: str
     true: bool
 
 
-# Kinds of which one implies another, so that only one of them is offered.
+# Groups of kinds that may imply each other, so that only one is among the options.
 _IMPLIED = (
     {"rows", "columns", "nan", "factor"}, {"shape", "turned"}, {"true", "triangle"},
     {"empty", "shorter", "longer"},
@@ -38,9 +38,10 @@ def shape_of(shape: Sequence[int]) -> str:
 
 
 def other_shapes(shape: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, ...]]:
-    """Shapes that a misunderstanding leads to, and that are not the shape.
+    """Wrong alternatives to a shape that a misunderstanding could lead to.
 
-    Two dimensions swapped, one summed away, one kept as 1, the size of another tensor.
+    They swap two dimensions, omit one, set one to 1 or to the size of a different
+    tensor, or merge two.
     """
     dims, shapes = tuple(shape), list[tuple[int, ...]]()
     if len(dims) > 1:
@@ -59,10 +60,10 @@ def other_shapes(shape: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, 
 def after_edit(
     before: Observation, after: EditOutcome, names: Sequence[str]
 ) -> list[Statement]:
-    """List statements on a changed call, the most telling first; true ones are marked.
+    """List true and false statements on a changed call, the most informative first.
 
     Args:
-        names: what the parts of the result are called.
+        names: the names of the parts of the result.
     """
     parts = before.result.results
     claims = [
@@ -85,6 +86,7 @@ _ORDER = (
 
 
 def _other_values(before: Observation, names: Sequence[str]) -> str:
+    """The sentence that says that only values have changed."""
     rows = _first_with_rows(before)
     if rows is not None:
         if len(before.result.results[rows].shape) > 2:
@@ -99,12 +101,16 @@ def _other_values(before: Observation, names: Sequence[str]) -> str:
 
 
 def _first_with_rows(before: Observation) -> int | None:
+    """The index of the first part of the result whose rows sum to 1; None for none."""
     parts = before.result.results
     return next((i for i, part in enumerate(parts) if ROWS in part.facts), None)
 
 
 def _keeps_shapes(before: Observation, after: EditOutcome) -> bool:
-    """Whether each part stays what it is, but for its values; rows that sum to 1 do."""
+    """Whether only values have changed: no part's kind, shape or length.
+
+    Rows that summed to 1 must still do so.
+    """
     if after.raised or after.result is None:
         return False
     olds, news = before.result.results, after.result.results
@@ -143,6 +149,7 @@ def _of_part(
 def _of_shapes(
     before: Observation, name: str, old: Seen, new: Seen | None
 ) -> Iterator[Statement]:
+    """List statements on the shape of a tensor."""
     opening = f"{_capital(name)} now has the shape"
     shape = new.shape if new and new.is_tensor else None
     if shape is not None and shape != old.shape:
@@ -180,13 +187,14 @@ def _of_entries(name: str, old: Seen, new: Seen | None) -> Iterator[Statement]:
 
 
 def no_longer_sums(name: str, value: Seen) -> str:
-    """Say that the last dimension of a part of the result no longer sums to 1."""
+    """A sentence: the last dimension of a part of the result no longer sums to 1."""
     if len(value.shape) > 2:
         return f"{_capital(name)} no longer sums to 1 along its last dimension."
     return f"The rows of {name} no longer sum to 1."
 
 
 def _of_numbers(name: str, old: float, new: Seen | None) -> Iterator[Statement]:
+    """List statements on a result that is a single number."""
     number = new.number if new else None
     larger = number is not None and number > old
     smaller = number is not None and number < old
@@ -211,6 +219,7 @@ def _of_lengths(name: str, old: Seen, new: Seen | None) -> Iterator[Statement]:
 def _of_positions(
     before: Observation, after: EditOutcome, name: str
 ) -> Iterator[Statement]:
+    """List statements on which of an argument's positions a result depends on."""
     for argument, (first, last) in positions(before).items():
         depends = after.moved.get(argument)
         if not before.moved[argument]:
@@ -224,12 +233,12 @@ def _of_positions(
 
 
 def positions(before: Observation) -> dict[str, tuple[str, str]]:
-    """Words for positions, by argument whose second-to-last axis a result keeps.
+    """Phrases for positions, by argument whose second-to-last axis the result has, too.
 
     The first phrase describes the result's first position, and the second one the last
-    position of the argument. A result keeps the axis of an argument if both have as
-    many axes, and equal sizes before that axis. At least one such argument must have
-    the result's size there; otherwise there are no words.
+    position of the argument. The result has the axis of an argument if both have the
+    same number of axes, and equal sizes before that axis. At least one such argument
+    must have the same size along the axis; otherwise there are no phrases.
     """
     shape = before.result.results[0].shape
     alike = {
@@ -247,6 +256,7 @@ def positions(before: Observation) -> dict[str, tuple[str, str]]:
 
 
 def _times(name: str, factor: float) -> str:
+    """A sentence: all entries are multiplied by a factor."""
     if factor == -1:
         return f"Every entry of {name} changes its sign."
     direction = "larger" if abs(factor) > 1 else "smaller"
@@ -261,7 +271,7 @@ def _capital(name: str) -> str:
 
 
 def of_value(value: Seen) -> list[Statement]:
-    """List statements on a tensor in the middle of a call, the most telling first."""
+    """List statements on a tensor inside a call, the most informative first."""
     facts, two = value.facts, len(value.shape) > 1
     above = "It has only zeros (or `False`) above its diagonal."
     infinite = "minus infinity" in facts

@@ -1,7 +1,7 @@
 """Set up nbgrader for one machine with several accounts: graders and students.
 
-Run by root, as often as one likes: it makes what is missing, and puts right what a
-wrong umask, a copy or another account has spoilt. What it must come to:
+Root may run this repeatedly: it creates what is missing, and repairs what a wrong
+umask, a copy or a different account has changed. The result is:
 
     FOLDER/exchange          3777 root:GROUP   students hand in and fetch here
     FOLDER/exchange/COURSE   2775 root:GROUP   with outbound, inbound and feedback
@@ -30,7 +30,7 @@ from autograder.course.files import write
 _FIRST_LINE = "# Written by `autograder exchange`; run that again to change it.\n"
 
 # Read by every nbgrader on the machine. Graders may work from anywhere and with any
-# umask; a folder with a configuration of its own is another course.
+# umask; a folder with its own configuration is a different course.
 _EVERYBODY = (
     _FIRST_LINE
     + """\
@@ -83,7 +83,7 @@ assert any(CONTENT.glob("references/hidden/*")), f"{CONTENT} is closed"
 
 @dataclass(frozen=True)
 class Classroom:
-    """What is set up: who grades, and where everything lies."""
+    """The settings of a shared machine: its graders, and the location of everything."""
 
     graders: Sequence[str]
     folder: Path
@@ -110,11 +110,12 @@ class Classroom:
 
 
 def set_up(room: Classroom) -> None:
-    """Make or mend all of it, and see that every grader can work.
+    """Create or repair everything, and check that every grader can work.
 
     Raises:
-        CourseError: not root, an unknown account, a strange file in the way, or a
-            grader who cannot reach the environment or the course.
+        CourseError: this is not run by root, an account is unknown, a configuration
+            exists that this has not written, or a grader cannot access the environment
+            or the course.
     """
     _require(room)
     group = _group(room)
@@ -134,6 +135,7 @@ def set_up(room: Classroom) -> None:
 
 
 def _require(room: Classroom) -> None:
+    """Raise CourseError if something is missing, before anything is changed."""
     if not sys.platform.startswith("linux") or os.geteuid():
         raise CourseError(
             "this creates groups and folders for other accounts: run it with sudo"
@@ -172,7 +174,7 @@ def _group(room: Classroom) -> int:
 
 
 def _run(*command: str) -> None:
-    path = f"{os.environ['PATH']}:/usr/sbin:/sbin"  # after `su`, root's lacks these
+    path = f"{os.environ['PATH']}:/usr/sbin:/sbin"  # missing from PATH after `su`
     process = subprocess.run(
         ["env", f"PATH={path}", *command], capture_output=True, text=True, check=False
     )
@@ -189,10 +191,10 @@ def _folder(path: Path, mode: int, group: int | None = None) -> None:
 
 
 def _make_exchange(room: Classroom, group: int) -> None:
-    """The exchange as nbgrader makes it, but the graders' from the beginning.
+    """Make the exchange with nbgrader's layout, but owned by the graders' group.
 
-    Made before the first release, so that no student can make it; sticky, so that none
-    can move it away. A student's submission stays as it is.
+    It is made before the first release, so that no student can create it, and sticky,
+    so that none can move it away. Students' submissions are not changed.
     """
     _folder(room.folder, 0o755)
     _folder(room.exchange, 0o3777, group)
@@ -209,7 +211,7 @@ def _make_exchange(room: Classroom, group: int) -> None:
 
 
 def _make_course(room: Classroom, group: int) -> None:
-    """The graders' folder: today's sources, the gradebook, the secret."""
+    """Make the graders' folder: the current sources, the gradebook and the secret."""
     from nbgrader.api import Gradebook
 
     from autograder.grading.secret import course_secret
@@ -227,16 +229,16 @@ def _make_course(room: Classroom, group: int) -> None:
 
 
 def _share(folder: Path, group: int, mode: int) -> None:
-    """Give all below a folder to the group: it may read and change everything.
+    """Give everything in a folder to the group, which may read and change it.
 
-    ``mode`` is that of folders; files get the same rights, without execution. No link
-    is followed: this runs as root.
+    ``mode`` is that of folders; files get the same permissions, but are not executable.
+    Links are not followed, because this runs as root.
     """
     for _, _, files, parent in os.fwalk(folder, follow_symlinks=False):
         os.fchown(parent, -1, group)
         os.fchmod(parent, mode)
         for name in files:
-            with contextlib.suppress(OSError):  # a link, or gone by now
+            with contextlib.suppress(OSError):  # a link, or deleted meanwhile
                 _give(os.open(name, _PLAIN, dir_fd=parent), group, mode & 0o664)
 
 
@@ -254,7 +256,7 @@ def _give(descriptor: int, group: int, mode: int) -> None:
 
 
 def _try_as(grader: str, room: Classroom, group: int) -> None:
-    """Check that a grader can start nbgrader, and write where graders write."""
+    """Raise CourseError unless a grader can start nbgrader and write in the course."""
     account = pwd.getpwnam(grader)
     groups = os.getgrouplist(grader, account.pw_gid)
     try:
@@ -284,12 +286,12 @@ def _try_as(grader: str, room: Classroom, group: int) -> None:
         )
 
 
-# Of some paths, the first that an account may not enter or run.
+# Prints the first of some paths that the account may not enter or execute.
 _FIRST_CLOSED = 'for path; do [ -x "$path" ] || { printf %s "$path"; exit; }; done'
 
 
 def find_closed(program: Path, account: str) -> Path:
-    """Find the first folder or file that keeps an account from a program."""
+    """Find the first folder or file whose permissions deny an account a program."""
     account_entry = pwd.getpwnam(account)
     real = program.resolve()
     steps = [*reversed(real.parents), real, *reversed(program.parents), program]

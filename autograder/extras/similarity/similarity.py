@@ -1,14 +1,14 @@
-"""Which solutions are suspiciously alike: a list for a person to judge, no verdict.
+"""List suspiciously similar solutions for a person to judge; this is no verdict.
 
 Answers are compared as token sequences, exercise by exercise. Comments, docstrings,
-blanks and line breaks do not count, and neither do the names that a student chose. What
-the release already holds is left out, and what many of the class wrote counts little:
-a run of tokens that ``d`` of ``n`` students share weighs ``log2(n / d)``. Short
-exercises have few natural solutions, so it is the rare runs that tell.
+spaces and line breaks do not count, nor do the names that a student chose. Code of the
+release is ignored, and code that many students wrote counts little: a run of tokens
+that ``d`` of ``n`` students share weighs ``log2(n / d)``. Rare runs have to count most,
+because short exercises have few natural solutions.
 
-Pygments does the reading, since it takes any text, also what Python cannot parse. The
-comparing is ours: the well-known tools compare files pair by pair, and know nothing of
-exercises or of what is common in a class.
+Pygments splits code into tokens, since it accepts any text, including code that Python
+cannot parse. The comparison is our own, because well-known tools compare files pair by
+pair, and take no account of exercises or of what is common in a class.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from autograder.course import notebooks
 from autograder.course.errors import CourseError
 from autograder.extras.similarity import TEMPLATES
 
-RUN = 6  # tokens that are compared as one
-LEAST_SHARE = 0.6  # of the rarer half of a pair, for the pair to be listed
-LEAST_RARE = 12.0  # and this much of it must be rare; see ``Pair.rare``
+RUN = 6  # tokens that are compared as one unit
+LEAST_SHARE = 0.6  # the smallest ``Pair.share`` of a pair that is listed
+LEAST_RARE = 12.0  # the smallest ``Pair.rare`` of a pair that is listed
 MOST_PAIRS = 100
 PAIRS_ON_PAGE = 20
-_MOST_NAMES = 3  # of exercises in a line
+_MOST_NAMES = 3  # exercises that are named in a line
 _LONGEST = 20_000  # characters of an answer that are read
-_SHOWN = 5_000  # and that stand on the page
+_SHOWN = 5_000  # characters of an answer that are shown on the page
 
 Runs = frozenset[tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class Alike:
-    """One exercise of a pair: the share of common runs, 0 to 1, weighted by rarity."""
+    """A pair's answers to one exercise: the weighted share of their common runs."""
 
     exercise: str
     share: float
@@ -53,13 +53,14 @@ class Alike:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two students whose answers are alike.
+    """Two students whose answers are similar.
 
     Attributes:
-        share: of the one with less, how much the other has, too; 0 to 1.
-        rare: how much there is to it, in bits: about log2(n / 2) for each token of a
-            class of n that only these two wrote.
-        exercises: those that are alike, most alike first.
+        share: the weight of their common runs, as a fraction of the total weight of the
+            student who has less.
+        rare: the weight of their common runs in bits: about log2(n / 2) for each token
+            that only these two of n students wrote.
+        exercises: the similar exercises, the most similar first.
         same_names: whether even the names they chose agree.
     """
 
@@ -73,9 +74,9 @@ class Pair:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The most striking pairs of ``listed``, and the share that is usual in the class.
+    """The most similar ones of ``listed`` pairs, and the usual share in the class.
 
-    ``usual`` is the median over all pairs: what coincidence alone brings about.
+    ``usual`` is the median share of all pairs, which is due to coincidence.
     """
 
     pairs: tuple[Pair, ...]
@@ -87,7 +88,7 @@ class Comparison:
 
 
 def released(unit: str, root: Path) -> list[str]:
-    """The code that all students were given."""
+    """The code that all students were given. Raises CourseError without a release."""
     paths = sorted((root / "release" / unit).glob("*.ipynb"))
     if not paths:
         raise CourseError(f"there is no release of {unit} in {root / 'release'}")
@@ -99,7 +100,7 @@ def released(unit: str, root: Path) -> list[str]:
 
 
 def tokens(code: str, names: bool = False) -> list[str]:
-    """Reduce code to its tokens without layout, by default without chosen names."""
+    """The tokens of code; by default, names that a student chose become "name"."""
     return [
         "name" if chosen and not names else text
         for text, chosen in _lexed(code[:_LONGEST])
@@ -108,7 +109,7 @@ def tokens(code: str, names: bool = False) -> list[str]:
 
 @functools.cache
 def _lexed(code: str) -> tuple[tuple[str, bool], ...]:
-    """The tokens of code that count, and whether each is a name that was chosen."""
+    """The tokens of code that count, and whether each is a name the student chose."""
     lexemes: list[tuple[str, bool]] = []
     # Drop blank lines and trailing spaces: on them, Pygments takes quadratic time.
     dense = "\n".join(line.rstrip() for line in code.splitlines() if line.strip())
@@ -147,7 +148,7 @@ def compare(
 
     Args:
         answers: each student's code by exercise.
-        release_code: code that everybody had, and that tells nothing.
+        release_code: code that all students were given, which is ignored.
     """
     students = sorted(answers)
     if len(students) < 2:
@@ -179,7 +180,7 @@ def compare(
 
 
 def _same_names(first: Codes, second: Codes, alike: Sequence[Alike]) -> bool:
-    """Whether the alike exercises agree even in the names that were chosen."""
+    """Whether the similar exercises agree even in the names that were chosen."""
     return bool(alike) and all(
         tokens(first[a.exercise], True) == tokens(second[a.exercise], True)
         for a in alike
@@ -187,10 +188,10 @@ def _same_names(first: Codes, second: Codes, alike: Sequence[Alike]) -> bool:
 
 
 class _Item:
-    """One exercise of all students: the token runs of their answers, with weights.
+    """All students' answers to one exercise, as token runs with weights.
 
-    A run weighs more the fewer students wrote it. ``written`` holds the runs of each
-    student, and ``whole`` their total weight.
+    The fewer students wrote a run, the larger is its weight. ``written`` contains the
+    runs of each student, and ``whole`` their total weight.
     """
 
     def __init__(self, written: Sequence[Runs]):
@@ -203,7 +204,7 @@ class _Item:
         return sum(math.log2(n / self._counts[run]) / RUN for run in code_runs)
 
     def shared(self) -> np.ndarray:
-        """(students, students), float32: the weight of what two have in common."""
+        """(students, students), float32: the weight of common runs of each two."""
         several = [run for run, count in self._counts.items() if count > 1]
         column = {run: n for n, run in enumerate(several)}
         rows = np.zeros((len(self.written), len(several)), dtype=np.float32)
@@ -214,7 +215,7 @@ class _Item:
 
 
 def _alike(exercises: Mapping[str, _Item], row: int, column: int) -> tuple[Alike, ...]:
-    """The exercises that two students solved alike, most alike first."""
+    """The exercises that two students solved similarly, the most similar first."""
     matches = []
     for name, exercise in exercises.items():
         first_runs, second_runs = exercise.written[row], exercise.written[column]
@@ -232,7 +233,7 @@ def as_html(
     answers: Mapping[str, Codes],
     release_code: Sequence[str] = (),
 ) -> str:
-    """A page with the first pairs side by side, to be read by a person.
+    """A page with the first pairs side by side, for a person to read.
 
     Lines of the release are left out, and lines that both students have are marked.
     """

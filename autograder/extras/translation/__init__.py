@@ -1,1 +1,1 @@
-"""Files for translators; the build and the checks read what is filled in."""
+"""Files for translators; the build and the checks read the filled-in translations."""

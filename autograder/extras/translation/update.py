@@ -1,4 +1,4 @@
-"""Bring the files for translators up to the current sentences."""
+"""Update the files for translators to the current sentences."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ msgstr ""
 
 @dataclass(frozen=True)
 class Updated:
-    """A file for translators, and how far it is."""
+    """A file for translators: how many sentences it has, and how many lack one."""
 
     path: Path
     sentences: int
@@ -36,13 +36,13 @@ class Updated:
 
 
 def update(language: str, unit: Unit | None = None) -> Updated:
-    """Bring the file of a unit, or of the engine, up to its current sentences.
+    """Update the file of a unit, or of the engine, to its current sentences.
 
-    Existing translations are kept. A new sentence takes the translation that it has in
-    a different file, if any, and a sentence that no longer exists leaves the file.
+    Existing translations are kept. A new sentence gets the translation that it has in a
+    different file, if any, and a sentence that no longer exists is removed.
 
     Raises:
-        CourseError: as `translations.read`; the file stays as it is.
+        CourseError: as `translations.read`; the file is not changed.
     """
     path, messages = path_of(language, unit), extraction.of_engine()
     if unit:
@@ -68,7 +68,7 @@ def update(language: str, unit: Unit | None = None) -> Updated:
 
 
 def _entry(message: Message, translation: Sequence[str]) -> str:
-    """A sentence and its translation, as a .po file has them."""
+    """A sentence and its translation in the format of a .po file."""
     lines = [f"#: {message.location}"]
     lines += [f'msgctxt "{RAISED}"'] if message.raised else []
     lines += [f"msgid {normalize(message.text, width=88)}"]

@@ -1,4 +1,4 @@
-"""Wrong answers that no mistake names, in groups that a teacher can name."""
+"""Wrong answers that match no known mistake, in groups that a teacher can name."""
 
 from pathlib import Path
 

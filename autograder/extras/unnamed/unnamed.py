@@ -1,8 +1,8 @@
-"""Wrong answers that no mistake names, in groups that a teacher can name.
+"""Wrong answers that match no known mistake, in groups that a teacher can name.
 
-Answers of a group fail the same visible cases in the same way. Each group is shown
-with its shortest program. A sentence about it goes to its students with their next
-feedback, and the program can become a mistake of the exercise.
+The answers of a group fail the same visible cases in the same way. Each group is shown
+with its shortest program. A teacher's sentence about a group is sent to its students
+with their next feedback, and the program can become a mistake of the exercise.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class AnswerGroup:
     """Answers to one exercise that fail in the same way.
 
     Attributes:
-        key: see `sentences.group_of`.
-        exercise: the grade id.
-        panel: what a student of the group reads of it.
+        key: the group's key; see `sentences.group_of`.
+        exercise: the grade id of the exercise's check.
+        panel: the check's panel for a student of the group.
         program: the shortest answer, without comments and docstrings; "" if no answer
-            can be read.
-        sentence: what has been said about it, "" for nothing yet.
+            can be parsed.
+        sentence: the teacher's sentence; "" if there is none yet.
     """
 
     key: str
@@ -73,7 +73,7 @@ def groups(unit: str, root: Path) -> list[AnswerGroup]:
 
 
 def _members(book: Classbook) -> dict[str, list[tuple[Submission, str]]]:
-    """Find the submissions of each group, each with the exercise."""
+    """By a group's key, its submissions, each with the exercise."""
     members: dict[str, list[tuple[Submission, str]]] = defaultdict(list)
     for submission in book.accepted:
         for exercise, verdict in submission.records.items():
@@ -83,7 +83,7 @@ def _members(book: Classbook) -> dict[str, list[tuple[Submission, str]]]:
 
 
 def _bare(code: str) -> str:
-    """A program as Python writes it: without comments, docstrings and blank lines."""
+    """A normalised program, without comments, docstrings and blank lines."""
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -110,10 +110,10 @@ def write_list(unit: str, root: Path) -> list[Path]:
 
 
 def take_sentences(unit: str, root: Path, path: Path) -> int:
-    """Store the sentences of a table; returns for how many students.
+    """Store the sentences of a table; returns the number of students they concern.
 
     Raises:
-        CourseError: the table cannot be read, or names a group that there is not.
+        CourseError: the table cannot be read, or names a group that does not exist.
     """
     members = _members(gradebook.read(unit, root))
     new_sentences = sentences.from_table(path)
@@ -129,8 +129,8 @@ def take_sentences(unit: str, root: Path, path: Path) -> int:
 def adopt(unit: Unit, root: Path, key: str, name: str, asks: str) -> Path:
     """Make a group's program a mistake of its exercise; returns the changed file.
 
-    The program was written by a student: it is written down as data, and executed in a
-    sandbox only.
+    Since a student wrote the program, it is stored as data, and executed in a sandbox
+    only.
 
     Raises:
         CourseError: there is no such group, it has no sentence or program yet, or the
@@ -155,6 +155,7 @@ def adopt(unit: Unit, root: Path, key: str, name: str, asks: str) -> Path:
 
 
 def _mistake(group: AnswerGroup, name: str, asks: str) -> str:
+    """The source text of a mistake, as an entry of a list MISTAKES."""
     lines = [repr(line) for line in group.program.splitlines(keepends=True)]
     program = textwrap.indent("\n".join(lines), " " * 14)
     return (
@@ -164,7 +165,7 @@ def _mistake(group: AnswerGroup, name: str, asks: str) -> str:
 
 
 def _with_mistake(path: Path, mistake: str) -> str:
-    """The text of an exercise's file with one more mistake at the end of its list."""
+    """The text of an exercise's file with a mistake appended to its list MISTAKES."""
     text = path.read_text(encoding="utf-8")
     for node in ast.parse(text).body:
         match node:
@@ -181,7 +182,7 @@ def _with_mistake(path: Path, mistake: str) -> str:
 
 
 def _import_word(text: str) -> str:
-    """The text with ``student_program`` among what it imports from the notation."""
+    """Add ``student_program`` to a file's imports from the notation module."""
     match = re.search(r"from autograder\.authoring\.notation import ([\w, ]+)\n", text)
     if match is None:
         raise CourseError("the exercise's file imports nothing from the notation")

@@ -1,9 +1,10 @@
-"""Graded on hand-in: what arrives is graded, and its feedback given back, by itself.
+"""Grade on hand-in: grade submissions as they arrive, and return the feedback.
 
-A round collects, grades what is new in one ``nbgrader autograde``, and makes (and
-releases) the pages of those students. What was done is noted after each page, so that a
-killed watch goes on from there; what was graded already is not graded again. A student
-who hands in more often than ``per_hour`` waits; the last hand-in is never forgotten.
+A round collects, grades all new submissions with one ``nbgrader autograde``, and makes
+(and releases) the feedback pages of their students. A record is written after each
+page, so that a watch that was killed continues from there and grades nothing twice. A
+student who hands in more often than ``per_hour`` has to wait, but the latest hand-in is
+always graded in the end.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ HOUR = 3600.0
 
 
 class NotGradedError(CourseError):
-    """A student's submission could not be graded: that is tried again."""
+    """A student's submission could not be graded; the next round tries again."""
 
 
 @dataclass
@@ -41,8 +42,8 @@ class Watch:
     """One assignment that is watched.
 
     Args:
-        per_hour: gradings of one student in any hour, at most.
-        clock: seconds since some time that stays over restarts.
+        per_hour: how often one student is graded in any hour, at most.
+        clock: seconds since a fixed time, which is the same after a restart.
     """
 
     unit: str
@@ -52,16 +53,16 @@ class Watch:
     clock: Callable[[], float] = time.time
 
     def round(self) -> Iterator[str]:
-        """Grade what is new; each student as soon as the feedback is out.
+        """Grade new submissions; yield each student whose feedback is finished.
 
         Raises:
-            CourseError: collecting, grading or somebody's feedback failed, after all
-                the others have theirs; the next round tries again.
+            CourseError: collecting, grading or a student's feedback failed. It is
+                raised after all others have theirs; the next round tries again.
         """
         failed = []
         try:
             self.steps.collect()
-        except CourseError as error:  # what is there can be graded
+        except CourseError as error:  # earlier submissions can still be graded
             failed.append(str(error))
         records, handed_in = self._read_records(), folders(self.unit, self.root)
         marks = {student: _mark(folder) for student, folder in handed_in.items()}
@@ -77,7 +78,7 @@ class Watch:
                 self.steps.give_back(student)
             except CourseError as error:
                 failed.append(str(error))
-                # It has cost as much as a grading.
+                # The attempt took as long as grading, so it counts towards the limit.
                 if isinstance(error, NotGradedError):
                     self._note(student, records.get(student, {}).get("mark", ""))
                 continue
@@ -87,7 +88,7 @@ class Watch:
             raise CourseError("; ".join(failed))
 
     def _recent(self, noted: dict[str, Any]) -> list[float]:
-        """When a student was graded in the last hour; future times do not count."""
+        """The times of a student's gradings in the last hour; ignores future times."""
         moment = self.clock()
         return [t for t in noted.get("times", ()) if moment - HOUR < t <= moment]
 
@@ -102,6 +103,7 @@ class Watch:
             return {}
 
     def _note(self, student: str, mark: str) -> None:
+        """Record that a student was graded now, with the digest of the submission."""
         records = self._read_records()
         times = [*self._recent(records.get(student, {})), self.clock()]
         records[student] = {"mark": mark, "times": times}
@@ -109,10 +111,10 @@ class Watch:
 
 
 def _mark(folder: Path) -> str:
-    """A digest of the files' names, sizes and times of change; no file is read."""
+    """A digest of the files' names, sizes and modification times; reads no contents."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
-        with contextlib.suppress(OSError):  # it went while we looked
+        with contextlib.suppress(OSError):  # deleted in the meantime
             status = path.lstat()
             name = str(path.relative_to(folder))
             signature = (name, status.st_size, status.st_mtime_ns)
@@ -122,7 +124,11 @@ def _mark(folder: Path) -> str:
 
 @dataclass
 class Commands:
-    """nbgrader's own commands; ``exchange``: collect from it and release to it."""
+    """Calls nbgrader's commands.
+
+    With ``exchange``, submissions are collected from nbgrader's exchange, and feedback
+    is released to it. ``tell`` is what feedback shows before the deadline.
+    """
 
     unit: str
     root: Path
@@ -132,7 +138,7 @@ class Commands:
 
     @property
     def place(self) -> Path:
-        """Where hand-ins are looked for: the exchange's inbox, or ``submitted/``."""
+        """The folder that is watched: the exchange's inbox, or ``submitted/``."""
         if not self.exchange:
             return self.root / "submitted"
         app = configured(self.root)
@@ -140,12 +146,12 @@ class Commands:
         return Path(exchange.root, app.coursedir.course_id, "inbound")
 
     def collect(self) -> None:
-        """Bring what was handed in to ``submitted/``."""
+        """Copy new hand-ins from the exchange to ``submitted/``."""
         if self.exchange:
             self._ask("collect", self.unit, update=True)
 
     def grade(self, waiting: Sequence[str]) -> None:
-        """Grade all that is new, but of those who wait."""
+        """Grade all new submissions except those of ``waiting`` students."""
         before = self._graded()
         is_success = self._autograde(
             *(f"--Autograde.waiting={student}" for student in waiting)
@@ -153,8 +159,8 @@ class Commands:
         after = self._graded()
         if not is_success and after == before:
             raise CourseError(f"nothing of {self.unit} was graded; see above")
-        # It fails also if a single submission needs a person. A result that is not
-        # newer is up to date, or its submission could not be graded.
+        # nbgrader also fails if only one submission could not be graded. An unchanged
+        # result is either up to date, or its submission could not be graded.
         unchanged = {
             student for student in after if after[student] == before.get(student)
         }
@@ -166,15 +172,15 @@ class Commands:
         return child.nbgrader(self.root, *words).returncode == 0
 
     def _graded(self) -> dict[str, int]:
-        """When each student's result was written."""
+        """The time in nanoseconds at which each student's result was written."""
         graded = graded_notebooks(self.unit, self.root)
         return {student: path.stat().st_mtime_ns for student, path in graded.items()}
 
     def give_back(self, student: str) -> None:
-        """Make a student's page, and release it.
+        """Make a student's feedback page, and release it to the exchange if used.
 
         Raises:
-            NotGradedError: there is nothing to make it of.
+            NotGradedError: the student's submission is not graded.
         """
         unsure = student in self._unsure
         failed = unsure and not self._autograde(f"--student={student}")
@@ -187,6 +193,7 @@ class Commands:
             self._ask("release_feedback", self.unit, student)
 
     def _ask(self, method: str, *arguments: str, **options: bool) -> None:
+        """Call a method of nbgrader's API. Raises CourseError if it fails."""
         app = configured(self.root)
         app.config.Tell.tell = self.tell
         outcome = getattr(NbGraderAPI(config=app.config), method)(*arguments, **options)
@@ -198,10 +205,10 @@ class Commands:
 
 @contextlib.contextmanager
 def alone(root: Path, unit: str) -> Iterator[None]:
-    """Keep a second watch of the same assignment from starting.
+    """Prevent a second watch of the same assignment.
 
     Raises:
-        CourseError: there is one.
+        CourseError: the assignment is already being watched.
     """
     path = root / ".autograder" / "watched" / f"{unit}.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -214,9 +221,10 @@ def alone(root: Path, unit: str) -> Iterator[None]:
 
 
 def run(watch: Watch, every: float, single_round: bool = False) -> int:
-    """Watch until interrupted; returns 1 if a single round failed.
+    """Watch until interrupted; with ``single_round``, return 1 if the round failed.
 
-    A single round without anything to grade says so to a person, or with --verbose.
+    If there is nothing to grade, a single round reports that only on a terminal or with
+    --verbose.
     """
     with alone(watch.root, watch.unit):
         while True:

@@ -1,4 +1,4 @@
-"""A page of all equations of the units, to look something up or to see them drawn."""
+"""A page with all equations of the units, for reference and to check how they look."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ def page(texts: Sequence[tuple[Unit, str, Sequence[NotebookNode]]]) -> str:
 
 
 def _section(unit: Unit, title: str, cells: Sequence[NotebookNode]) -> str:
+    """A unit's equations under a heading; "" if it has none."""
     equations = list(dict.fromkeys(_equations(cells)))
     display = [f"$$\n{tex}\n$$" for is_display, tex in equations if is_display]
     inline = [f"${tex}$" for is_display, tex in equations if not is_display]
@@ -34,7 +35,7 @@ def _section(unit: Unit, title: str, cells: Sequence[NotebookNode]) -> str:
 
 
 def _equations(cells: Sequence[NotebookNode]) -> Iterator[tuple[bool, str]]:
-    """Whether each equation has lines of its own, and its TeX."""
+    """Yield for each equation whether it is a display equation, and its TeX."""
     for cell in cells:
         if cell.cell_type == "markdown":
             for match in _EQUATION.finditer(_CODE.sub("", cell.source)):

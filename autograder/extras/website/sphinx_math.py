@@ -1,4 +1,4 @@
-"""A Sphinx extension: equations as MathML, which browsers draw without any script."""
+"""A Sphinx extension for equations as MathML, which browsers render without scripts."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ def _display(translator: Any, node: nodes.math_block) -> None:
 
 
 def setup(app: Any) -> dict[str, Any]:
-    """Offer ``html_math_renderer = "mathml"``."""
+    """Register the renderer for ``html_math_renderer = "mathml"``."""
     app.add_html_math_renderer("mathml", (_inline, None), (_display, None))
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,11 +1,11 @@
-"""The course as a website: the released notebooks as one who solved them sees them.
+"""Build the course's website: the released notebooks with the outputs of solved ones.
 
-Each notebook is executed with the solutions in place of the stubs; the page has the
+Each notebook is executed with the solutions in place of the stubs; its page shows the
 stubs again, with all outputs. The course's docs follow the units.
 
-Sphinx with MyST-NB and the book theme, which is what Jupyter Book 1 consists of. A page
-fetches nothing from elsewhere: equations are MathML, pictures and fonts lie beside it,
-and the search runs in the browser, so that the folder works from a disk, too.
+The site is built by Sphinx with MyST-NB and the book theme, the components of Jupyter
+Book 1. Pages load nothing from other servers: equations are MathML, pictures and fonts
+are included, and the search runs in the browser, so the folder also works locally.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ suppress_warnings = ["myst.header", "myst.xref_missing", "misc.highlighting_fail
     "mystnb.unknown_mime_type"]
 """
 _TEMPLATES = Path(__file__).parent / "templates"
-_GUIDES = ("student", "instructor", "ta", "admin")  # come first among the docs
+_GUIDES = ("student", "instructor", "ta", "admin")  # listed first among the docs
 _PICTURE = re.compile(r"<picture>.*?</picture>", re.DOTALL)
-_LAST = "## Where you stand"  # nobody who reads has points
+_LAST = "## Where you stand"  # left out, since readers of the website have no points
 _DOORS = {
     "Learn": "Read here; solve the exercises in Colab or on your own computer.",
     "Teach": "Hand out the notebooks, and see at a glance where a class is in trouble.",
@@ -102,11 +102,11 @@ equations
 
 
 def build(units: Sequence[Unit], folder: Path) -> Path:
-    """Make the website of ``units``; replaces ``folder`` whole; its first page.
+    """Build the website of ``units``, replacing ``folder``; return its first page.
 
     Raises:
-        CourseError: a notebook does not run to its end, or Sphinx is not there or
-            finds something wrong.
+        CourseError: a notebook does not run to its end, or Sphinx is missing or
+            reports a problem.
     """
     _refuse_without_sphinx()
     with tempfile.TemporaryDirectory() as name:
@@ -129,7 +129,7 @@ def build(units: Sequence[Unit], folder: Path) -> Path:
 
 
 def _refuse_without_sphinx() -> None:
-    """Say what is missing before notebooks are run for half a minute."""
+    """Raise CourseError for missing packages before the notebooks are executed."""
     needed = ("sphinx", "myst_nb", "sphinx_book_theme")
     missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:
@@ -139,10 +139,11 @@ def _refuse_without_sphinx() -> None:
 
 
 def _write_docs(texts: Path) -> list[str]:
-    """Write the course's docs and their pictures below ``texts``; their names."""
+    """Write the course's docs and their pictures into ``texts``; return their names."""
     (texts / "extra").mkdir()
     for path in (ROOT / "assets").glob("*.png"):
-        for folder in (texts, texts / "extra"):  # of Markdown, and of HTML within it
+        # Markdown refers to the first copy, and HTML within Markdown to the second.
+        for folder in (texts, texts / "extra"):
             write(folder / "assets" / path.name, path.read_bytes())
     names = sorted(path.stem for path in (ROOT / "docs").glob("*.md"))
     for name in names:
@@ -171,14 +172,14 @@ def _index(units: Sequence[Unit], docs: Sequence[str]) -> str:
 
 
 def _picture() -> str:
-    """The first picture of the README, for the light and the dark theme; "" if none."""
+    """The README's first picture for the light and the dark theme; "" for none."""
     readme = ROOT / "README.md"
     text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
     if not (match := _PICTURE.search(text)):
         return ""
-    said = dict(re.findall(r'\b(alt|src|srcset)="([^"]*)"', match[0]))
+    values = dict(re.findall(r'\b(alt|src|srcset)="([^"]*)"', match[0]))
     return "\n".join(
-        f'<img class="only-{theme}" alt="{said["alt"]}" src="{said[source]}">'
+        f'<img class="only-{theme}" alt="{values["alt"]}" src="{values[source]}">'
         for theme, source in (("light", "src"), ("dark", "srcset"))
     )
 
@@ -191,7 +192,7 @@ def _texts(unit: Unit) -> tuple[Unit, str, list[NotebookNode]]:
 
 
 def _describe(unit: Unit) -> str:
-    """A unit's title, the first whole sentences of its introduction, and links."""
+    """A unit's title, the first sentences of its introduction, and links."""
     cells = read(unit)
     title, *paragraphs = cells[0].text.split("\n\n")
     # A sentence begins with a capital letter; "et al." is followed by a year.
@@ -213,7 +214,7 @@ def _links(unit: Unit) -> str:
 
 
 def _page(unit: Unit) -> str:
-    """The release with the outputs that it has once all exercises are solved."""
+    """The released notebook, with the outputs of a notebook that is solved."""
     book = notebooks.read(unit.release)
     book.cells = [c for c in book.cells if not _is_markdown_answer(c)]
     stubs = _fill_in(book, unit)
@@ -230,7 +231,7 @@ def _page(unit: Unit) -> str:
 
 
 def _readable(cells: Sequence[NotebookNode]) -> Iterator[NotebookNode]:
-    """The cells for somebody who reads and does not work on the notebook."""
+    """The cells for a reader who does not work on the notebook."""
     for cell in cells:
         if cell.source.startswith(_LAST):
             return
@@ -246,7 +247,7 @@ def _is_markdown_answer(cell: NotebookNode) -> bool:
 
 
 def _fill_in(book: NotebookNode, unit: Unit) -> dict[str, str]:
-    """Put the solutions in place of the stubs; the stubs by cell id."""
+    """Replace the stubs by the solutions; returns the stubs by cell id."""
     solutions = {
         grade_ids.of_answer(cell.name): without_markers(cell.text)
         for cell in read(unit)
@@ -264,7 +265,7 @@ def _execute(book: NotebookNode, unit: Unit) -> None:
     """Run a solved notebook to its end, with all of its demonstrations.
 
     Raises:
-        CourseError: a cell raises; with its file and line.
+        CourseError: a cell raised an error; the message has its file and line.
     """
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError
@@ -287,7 +288,7 @@ def _execute(book: NotebookNode, unit: Unit) -> None:
 
 
 def _locate_error(book: NotebookNode, unit: Unit) -> str:
-    """The file, and the line where it is known, of what a cell of a copy has raised."""
+    """The location of a cell's error in the unit's text: file, and line if known."""
     for cell in (cell for cell in book.cells if cell.cell_type == "code"):
         for error in (o for o in cell.outputs if o.output_type == "error"):
             trace = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(error.traceback))

@@ -1,4 +1,4 @@
-"""Written answers as a work list, with a bank of comments."""
+"""Lists of written answers to grade, with a bank of comments."""
 
 from pathlib import Path
 

@@ -1,8 +1,9 @@
-"""Comments on written answers, kept for each line of the rubric, to be used again.
+"""Reusable comments on written answers, stored for each line of the rubric.
 
-In a table's column "comment", "a+ text" says it and keeps it for the first line of the
-rubric ("b+" for the second), where it gets the next key: "a1", "a2". From then on the
-keys alone, "a1 b2", say what was kept. ``comments/UNIT-QUESTION.csv`` is the bank.
+In a table's column "comment", "a+ text" uses the text as a comment and also stores it
+for the first line of the rubric ("b+" for the second) under the next key: "a1", "a2".
+From then on, keys alone, such as "a1 b2", stand for the stored comments. The bank is
+the file ``comments/UNIT-QUESTION.csv``.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _KEEP = re.compile(r"([a-z])\+\s+(\S.*)", re.DOTALL)
 
 @dataclass(frozen=True)
 class KeptComment:
-    """A comment, by its key; ``line`` of the rubric that it is about."""
+    """A stored comment: its key, the line of the rubric it is about, and its text."""
 
     key: str
     line: str
@@ -30,15 +31,15 @@ class KeptComment:
 
 
 def place(root: Path, unit: str, question: str) -> Path:
-    """The path of a question's bank."""
+    """The path of a question's comment bank."""
     return root / "comments" / f"{unit}-{question}.csv"
 
 
 def read(path: Path) -> list[KeptComment]:
-    """The comments of a bank; none where there is none yet.
+    """Read the comments of a bank; none if the bank does not exist yet.
 
     Raises:
-        CourseError: it cannot be read, or two comments have one key.
+        CourseError: the bank cannot be read, or two comments have the same key.
     """
     if not path.is_file():
         return []
@@ -53,7 +54,7 @@ def read(path: Path) -> list[KeptComment]:
 
 
 def write(path: Path, bank: Sequence[KeptComment]) -> None:
-    """Write a bank."""
+    """Write the comments of a bank."""
     titles = [field.name for field in fields(KeptComment)]
     files.write(path, sheet.as_harmless_text([titles, *map(astuple, bank)]))
 
@@ -61,14 +62,17 @@ def write(path: Path, bank: Sequence[KeptComment]) -> None:
 def expand_comment(
     text: str, bank: Sequence[KeptComment], lines: Sequence[str]
 ) -> tuple[str, list[KeptComment]]:
-    """Expand keys into the comment that they stand for; add a new one to the bank.
+    """Expand keys to their comments, or add a new comment to the bank.
 
     Args:
-        text: as it was typed; what is neither keys nor to be kept stays as it is.
-        lines: of the rubric.
+        text: what a grader typed; anything but keys or "a+ text" is not changed.
+        lines: the lines of the rubric.
+
+    Returns:
+        the comment, and the bank, extended if the comment is new.
 
     Raises:
-        CourseError: there is no such key, or no such line.
+        CourseError: there is no such key, or no such line of the rubric.
     """
     words = text.split()
     if words and all(_KEY.fullmatch(word) for word in words):

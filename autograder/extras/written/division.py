@@ -1,4 +1,4 @@
-"""Who reads which written answers: a part of them, and without names."""
+"""Divide written answers between graders, and hide the names of students."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LENGTH = 5  # syllables of a pseudonym: two of 300 students share one in 24,000
 class Part:
     """A part of the answers, ``number`` of ``count``.
 
-    An answer belongs to the same part whatever others write, and equal answers to one.
+    The part of an answer depends on its text only, so equal answers stay together.
     """
 
     number: int
@@ -28,7 +28,7 @@ class Part:
 
     @property
     def suffix(self) -> str:
-        """What it adds to the name of a file, like "-1of2"."""
+        """The suffix for the names of the part's files, like "-1of2"."""
         return f"-{self.number}of{self.count}"
 
     def contains(self, text: str) -> bool:
@@ -37,10 +37,10 @@ class Part:
 
 
 def parse_part(text: str) -> Part:
-    """Read a part like "1/2".
+    """Parse a part like "1/2".
 
     Raises:
-        UsageError: it is none.
+        UsageError: the text is not a part.
     """
     match = re.fullmatch(r"(\d{1,3})/(\d{1,3})", text)
     part = Part(int(match[1]), int(match[2])) if match else Part(0, 0)
@@ -52,12 +52,12 @@ def parse_part(text: str) -> Part:
 
 
 def without_part(stem: str) -> str:
-    """The name of a file without what a part adds to it."""
+    """The name of a file without the suffix of a part."""
     return re.sub(r"-\d+of\d+$", "", stem)
 
 
 def pseudonyms(root: Path, unit: str, students: Iterable[str]) -> dict[str, str]:
-    """Name students for one assignment, so that only the course's secret tells who.
+    """Pseudonyms of students for one assignment, derived from the course's secret.
 
     Raises:
         CourseError: the secret cannot be read.

@@ -1,7 +1,7 @@
-"""Marks of written answers: a filled-in table goes into the gradebook.
+"""Record the marks of written answers from a filled-in table in the gradebook.
 
-The table's column `MARKED` says who had marked an answer when it was written. Whoever
-marked it since is not overwritten unasked.
+The table's column `MARKED` says who had marked an answer when the table was written. A
+mark that a different person has set since then is not overwritten by default.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from autograder.grading.gradebook.book import Gradebook
 
 @dataclass(frozen=True)
 class AnswerMark:
-    """What a row of a table gives: points, a comment, or neither.
+    """The mark in a row of a table: points, a comment, both or neither.
 
     Attributes:
-        shown: the row's student, as the table calls them.
+        shown: the student's name or pseudonym in the table.
         marked: who had marked the answer when the table was written, and when.
     """
 
@@ -48,18 +48,19 @@ class AnswerMark:
 
 
 def take_list(unit: str, root: Path, path: Path, overwrite: bool = False) -> int:
-    """Record a filled-in table in the gradebook; returns for how many students.
+    """Record a filled-in table in the gradebook; returns how many students have points.
 
-    "points" counts where it is filled in, else the ticked items; a row in which nothing
-    is filled in counts like the row that its "same as" names, or changes nothing.
-    All of a table counts, or, after an error, none of it.
+    If "points" is filled in, it counts, otherwise the ticked items. An empty row gets
+    the mark of the row that its "same as" names, or changes nothing. After an error,
+    nothing of the table is recorded.
 
     Args:
-        overwrite: also what somebody else has marked since the table was written.
+        overwrite: also overwrite marks that others have set since the table was
+            written.
 
     Raises:
-        CourseError: the table is of no question, or has points that cannot be, or would
-            overwrite somebody else's marks.
+        CourseError: the table belongs to no question, contains invalid points, or would
+            overwrite marks of others.
     """
     table = sheet.read(path)
     stem = without_part(path.stem.removeprefix(f"{unit}-"))
@@ -107,6 +108,7 @@ def take_list(unit: str, root: Path, path: Path, overwrite: bool = False) -> int
 def _points(
     question: EssayPrompt, table: sheet.Sheet, row: Sequence[str], path: Path
 ) -> float | None:
+    """The points in a row, or None if none are filled in. Raises CourseError."""
     text = table.cell(row, "points")
     ticked = [
         points
@@ -139,7 +141,7 @@ class _Record:
     overwrite: bool
 
     def write(self, book: Gradebook) -> int:
-        """Write all marks, or none; returns how many have points."""
+        """Write all marks, or none; returns the number of marks with points."""
         last = last_marks(book, self.unit, self.question)
         conflicts = [
             line
@@ -156,7 +158,7 @@ class _Record:
         return sum(mark.points is not None for mark in self.marks.values())
 
     def _set(self, book: Gradebook, student: str, mark: AnswerMark, last: str) -> str:
-        """Set a mark; returns a line on a different one by somebody else since."""
+        """Set a mark; returns a line if it overwrites a newer mark of others, or ""."""
         key = self.question.name, self.unit, self.unit, student
         try:
             grade = book.find_grade(*key)

@@ -1,7 +1,7 @@
-"""Written answers as a work list: a page to read them all, and tables to fill in.
+"""Lists of written answers to grade: a page to read them, and tables to fill in.
 
-A question's rubric, "Points: one thing (2), another (1).", becomes
-columns to tick; `marks` records what is filled in.
+A question's rubric, such as "Points: one thing (2), another (1).", becomes columns to
+tick; `marks` records a filled-in table.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from autograder.grading.metadata import GradingMetadata
 from autograder.grading.titles import title
 
 _RUBRIC = re.compile(r"Points:(?P<items>.*?)(?:\n\s*\n|\Z)", re.DOTALL)
-# Bytes of an answer in a table, as Excel counts: two for a character, four for a rare
-# one. It takes 65,534 in a cell, marks against formulas included (one for each two
-# characters at most); what is beyond begins another row.
+# Bytes of an answer in a table, in UTF-16, which Excel uses. A cell holds 65,534 bytes,
+# including the marks against formulas (at most one for every two characters); longer
+# text would continue in a new row.
 _LONGEST = 40_000
 SAME = "same as"  # the column that names who wrote the same
 MARKED = "marked by"  # the column that names who marked it last, and when
-_POINTS = re.compile(r"\((\d+(?:\.\d+)?)\)[,;.]?")  # behind each item
+_POINTS = re.compile(r"\((\d+(?:\.\d+)?)\)[,;.]?")  # after each item
 
 
 @dataclass(frozen=True)
 class EssayPrompt:
-    """A written answer that is asked for; ``items`` of its rubric with their points."""
+    """A question that asks for a written answer, with its rubric's items and points."""
 
     name: str
     title: str
@@ -53,9 +53,9 @@ class EssayPrompt:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a student wrote; ``points`` None as long as nobody has graded it.
+    """A student's written answer; ``points`` is None until it is graded.
 
-    ``marked`` says who marked it and when, "" if that is unknown.
+    ``marked`` says who marked it last and when; "" if unknown.
     """
 
     student: str
@@ -67,21 +67,21 @@ class Answer:
 
     @property
     def plain(self) -> str:
-        """The words alone: answers that are equal in these are graded together."""
+        """The text without case and layout, by which equal answers are grouped."""
         return " ".join(self.text.split()).casefold()
 
     @property
     def blank(self) -> bool:
-        """Whether there is nothing to read."""
+        """Whether the answer is empty, apart from a placeholder."""
         lines = {line.strip(" *_:").casefold() for line in self.text.splitlines()}
         return lines <= {"", "your answer", "your answer here"}
 
 
 def questions(unit: str, root: Path) -> list[EssayPrompt]:
-    """The questions of an assignment, in their order.
+    """The written questions of an assignment, in their order.
 
     Raises:
-        CourseError: it has none.
+        CourseError: the assignment has none.
     """
     prompts, text = [], ""
     path = root / "source" / unit / f"{unit}.ipynb"
@@ -98,6 +98,7 @@ def questions(unit: str, root: Path) -> list[EssayPrompt]:
 
 
 def _items(text: str) -> Iterator[tuple[str, float]]:
+    """The items of the rubric in a text, with their points."""
     rubric = _RUBRIC.search(text)
     items = _POINTS.split(rubric["items"].strip().strip("*") if rubric else "")
     for criterion, points in zip(items[::2], items[1::2], strict=False):
@@ -107,10 +108,10 @@ def _items(text: str) -> Iterator[tuple[str, float]]:
 def answers(
     unit: str, root: Path, question: EssayPrompt, blind: bool = False
 ) -> list[Answer]:
-    """All graded students' answers to a question, equal ones together.
+    """All graded students' answers to a question, with equal ones next to each other.
 
-    Those that wait come first. Refused work is left out: nobody has read it. To a
-    ``blind`` reader, students have pseudonyms and no names.
+    Ungraded answers come first. Submissions that were refused are left out. If
+    ``blind``, students have pseudonyms instead of names.
     """
     student_answers = []
     names = {student.id: student.name for student in gradebook.students(root)}
@@ -140,7 +141,7 @@ def answers(
 
 
 def last_marks(book: api.Gradebook, unit: str, question: EssayPrompt) -> dict[str, str]:
-    """Who marked each student's answer last, and when; "" where no person did."""
+    """Who marked each student's answer last, and when; "" if it was not a person."""
     return {
         entry.student: "" if entry.why else f"{entry.who} {entry.time}"
         for entry in hand_log.read(book, unit)  # the last one counts
@@ -149,7 +150,7 @@ def last_marks(book: api.Gradebook, unit: str, question: EssayPrompt) -> dict[st
 
 
 def grouped(student_answers: Sequence[Answer]) -> list[list[Answer]]:
-    """Group the answers that say the same; blank ones are left out."""
+    """Group equal answers; blank ones are left out."""
     groups: dict[str, list[Answer]] = {}
     for answer in student_answers:
         if not answer.blank:
@@ -170,8 +171,8 @@ def write_list(
     """Write the page, and a table to fill in for each question; returns the paths.
 
     Args:
-        blind: without names.
-        part: of the answers; None: all.
+        blind: replace names by pseudonyms.
+        part: the part of the answers to write; None for all.
     """
     suffix = part.suffix if part else ""
     paths = [folder / f"{unit}-written{suffix}.html"]
@@ -208,7 +209,7 @@ def write_list(
 
 
 def _shorten(text: str) -> str:
-    """Shorten an answer to what a spreadsheet holds; the page has all of it."""
+    """Shorten an answer to fit into a spreadsheet's cell; the page has all of it."""
     data = text.encode("utf-16-le", "replace")
     if len(data) <= _LONGEST:
         return text

@@ -1,4 +1,4 @@
-"""Which guesses of a cheap model are kept, and what takes the place of the others."""
+"""The rule by which guesses of a cheap model are accepted or replaced."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _distribution(draw: Draw, batch: tuple[int, ...], V: int) -> torch.Tensor:
 
 
 def _one_token(draw: Draw, batch: tuple[int, ...], V: int) -> torch.Tensor:
-    """The distribution of a guesser that is always certain: 1 for one token, 0 for all others."""
+    """Distributions with probability 1 for one token."""
     return torch.eye(V)[draw.ids(0, V, *batch)]
 
 

@@ -29,7 +29,10 @@ _SPANS = ((0, 3, 6), (0, 9, 11), (1, 2, 9), (2, 5, 7), (2, 10, 12))  # row, begi
 def _test(
     *check: str, spans: tuple[tuple[int, int, int], ...] = _SPANS, rows: int = 3, before: str = "", name: str = ""
 ) -> Variant:
-    """A test on these answers; its last lines see loss, gradient, right and leaf."""
+    """A student's test of a step on these answers.
+
+    The lines of ``check`` can use the step's loss and gradient, and the correct ones, right and leaf.grad.
+    """
     lines = [
         f"logits, ids = torch.randn({rows}, 12, 7), torch.randint(7, ({rows}, 12))",
         f"answers = torch.zeros({rows}, 12, dtype=torch.bool)",

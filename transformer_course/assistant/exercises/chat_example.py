@@ -1,4 +1,4 @@
-"""A conversation as ids, and the labels that are learnt."""
+"""A conversation as ids, and the labels to train on."""
 
 from __future__ import annotations
 
@@ -14,13 +14,18 @@ _LETTERS = "abcdefg ijkl?!.,"
 
 
 def _text(draw: Draw, longest: int = 9) -> str:
-    """Some letters, words and line breaks."""
+    """A short text of random letters and other characters."""
     letters = "".join(_LETTERS[i] for i in draw.ids(0, len(_LETTERS), int(draw.ids(3, longest))).tolist())
     return f"h{letters}z"
 
 
 def _talk(*roles: str, longest: int = 9, lines: bool = False, newline: str = "") -> Callable[[Draw], Inputs]:
-    """A conversation in which these roles speak in turn; a newline may be encoded as something longer."""
+    """A conversation in which these roles speak in turn.
+
+    Args:
+        lines: whether each text has two lines.
+        newline: what a newline is replaced by before it is encoded; "" for a newline.
+    """
 
     def make_inputs(draw: Draw) -> Inputs:
         texts = [_text(draw, longest) for _ in roles]
@@ -33,7 +38,7 @@ def _talk(*roles: str, longest: int = 9, lines: bool = False, newline: str = "")
 
 
 def _draw_marked(draw: Draw) -> Inputs:
-    """A user who writes about the assistant, and repeats what it says."""
+    """A user whose texts contain the assistant's role marker and repeat its answer."""
     text = _text(draw)
     return {"turns": json.dumps([("user", f"assistant\n{text}"), ("assistant", text), ("user", text)])}
 

@@ -14,12 +14,12 @@ from autograder.authoring.specification import Specification
 
 
 def _log_p(draw: Draw, N: int, T: int) -> torch.Tensor:
-    """Log-probabilities, all of them below 0."""
+    """Random log-probabilities, which are negative."""
     return -draw.tensor(N, T).exp()
 
 
 def _real(*lengths: int) -> Callable[..., torch.Tensor]:
-    """The mask of choices with these numbers of tokens, in any order, padded on the right."""
+    """The mask of choices with these numbers of tokens, in random order, padded on the right."""
 
     def draw_mask(draw: Draw) -> torch.Tensor:
         order = draw.tensor(len(lengths)).argsort()
@@ -29,7 +29,7 @@ def _real(*lengths: int) -> Callable[..., torch.Tensor]:
 
 
 def _padded_with(value: float) -> Callable[..., torch.Tensor]:
-    """Log-probabilities of choices of 4, 2 and 1 tokens, with a value after the end of each."""
+    """Log-probabilities of choices with 4, 2 and 1 tokens, padded with a value."""
 
     def draw_padded(draw: Draw) -> torch.Tensor:
         log_p = _log_p(draw, 3, 4)

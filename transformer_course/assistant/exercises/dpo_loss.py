@@ -1,4 +1,4 @@
-"""The loss of preferred answers."""
+"""The DPO loss of preferred and rejected answers."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _RESULT = "return -F.logsigmoid(beta * (better - worse)).mean()"
 
 
 def _count(draw: Draw) -> torch.Tensor:
-    """Four log-probabilities."""
+    """The log-probabilities -1, -2, -3 and -4."""
     return -torch.arange(1.0, 5.0)
 
 
 def _count_twice(draw: Draw) -> torch.Tensor:
-    """Four smaller ones."""
+    """The log-probabilities -2, -4, -6 and -8."""
     return -torch.arange(1.0, 5.0) * 2
 
 
 def _far(sign: float) -> dict[str, Any]:
-    """Four pairs whose margins are between 1,000 and 3,000, of this sign."""
+    """Four pairs with very large margins, of this sign."""
     return {
         "chosen": lambda draw: sign * (1000 + 500 * (draw.tensor(4, scale=2.0) / 2 + 1)),
         "rejected": lambda draw: sign * -100 * (draw.tensor(4, scale=2.0) / 2 + 2),

@@ -1,4 +1,4 @@
-"""How much better each answer is than the others to its prompt."""
+"""The advantage of each answer over the other answers to its prompt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograder.authoring.specification import Specification
 
 
 def _draw_correct(draw: Draw) -> torch.Tensor:
-    """Zeros and ones for 3 prompts; in the first group they are all equal."""
+    """Rewards of 0 or 1 for 3 prompts; those of the first prompt are all equal."""
     rewards = draw.flags(3, 5).float()
     rewards[0] = rewards[0, 0]
     return rewards

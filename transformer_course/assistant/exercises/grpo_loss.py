@@ -17,7 +17,7 @@ _EOS = 2
 
 
 def _answers(*lengths: int, below: int) -> Callable[[Draw], torch.Tensor]:
-    """Answers of these lengths, padded with zeros, which end in EOS."""
+    """Answers of these lengths, which end with EOS and are padded with zeros."""
 
     def draw_answers(draw: Draw) -> torch.Tensor:
         answers = [draw.ids(1, below, length) for length in lengths]

@@ -1,4 +1,4 @@
-"""How many guesses of a cheap model survive, and which distribution comes next."""
+"""The number of accepted guesses of a cheap model, and the next token's distribution."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autograder.authoring.specification import Specification
 
 
 def _probabilities(rows: int = 0) -> Callable[..., torch.Tensor]:
-    """Distributions for k positions, and as many more as `rows`."""
+    """Random distributions for k + `rows` positions."""
     return lambda draw, k, V: draw.tensor(k + rows, V).softmax(-1)
 
 
@@ -29,14 +29,14 @@ def _uniforms(low: float, high: float) -> Callable[..., torch.Tensor]:
 
 
 def _one_rejected(draw: Draw, k: int) -> torch.Tensor:
-    """Only the second random number is so large that its guess may be rejected."""
+    """Random numbers of which only the second is so large that its guess may be rejected."""
     numbers = _uniforms(0.0, 0.001)(draw, k)
     numbers[1] = 0.999
     return numbers
 
 
 def _rare(draw: Draw, k: int, V: int) -> torch.Tensor:
-    """The large model finds the guess at position 1, token 0, improbable."""
+    """Distributions of a large model, in which token 0 is improbable at position 1."""
     logits = draw.tensor(k + 1, V)
     logits[1, 0] = -6
     return logits.softmax(-1)
@@ -46,7 +46,7 @@ _LIKELY = torch.tensor([2, 0, 5, 3])
 
 
 def _peaked(height: float, rows: int = 0) -> Callable[..., torch.Tensor]:
-    """Distributions that peak at the likely guesses, and then `rows` without a peak."""
+    """Distributions with peaks at the likely guesses, followed by `rows` without a peak."""
 
     def draw_distributions(draw: Draw) -> torch.Tensor:
         logits = draw.tensor(4 + rows, 6, scale=0.5)

@@ -14,7 +14,7 @@ from autograder.authoring.specification import Inputs, Specification
 def _layer(
     d_in: int, d_out: int, rank: int, alpha: float, *batch: int, bias: bool = True
 ) -> Callable[[Draw], Inputs]:
-    """A layer, its change and what goes in."""
+    """A linear layer, its low-rank update and its input."""
 
     def make_inputs(draw: Draw) -> Inputs:
         inputs = {

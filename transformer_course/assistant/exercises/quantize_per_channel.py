@@ -11,7 +11,7 @@ from autograder.authoring.specification import Specification
 
 
 def _outlier(draw: Draw) -> torch.Tensor:
-    """A matrix in which each row has its own magnitude, one of them fifty times that of the others."""
+    """A matrix in which one row is fifty times as large as the others."""
     weight = draw.tensor(5, 7)
     weight[int(draw.ids(0, 5, 1))] *= 50
     return weight
@@ -24,7 +24,7 @@ def _row_of_zeros(draw: Draw) -> torch.Tensor:
 
 
 def _negative_peaks(draw: Draw) -> torch.Tensor:
-    """In every row, the entry of the largest absolute value is negative."""
+    """A matrix in which the entry with the largest absolute value of each row is negative."""
     weight = draw.tensor(6, 5)
     weight[:, 2] = -4 - draw.tensor(6).abs()
     return weight

@@ -1,4 +1,4 @@
-"""The passages of a text that are nearest to a question."""
+"""The passages that are most similar to a question."""
 
 from __future__ import annotations
 

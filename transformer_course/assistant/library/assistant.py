@@ -1,4 +1,4 @@
-"""SmolLM2-135M-Instruct in your classes of unit 7: ask it, and score texts with it."""
+"""SmolLM2-135M-Instruct in the classes of unit 7, for asking it and scoring texts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Change = Callable[[Tensor], Tensor]
 
 
 def load_assistant(modern: ModuleType) -> Assistant | None:
-    """The published model in unit 7's classes, or None after a line that says why."""
+    """Load the published model in unit 7's classes, or print why not; returns None."""
     published = available("smollm2")
     return Assistant(modern, published) if published else None
 
@@ -28,8 +28,8 @@ class Assistant:
     """The published model, with its tokenizer.
 
     Args:
-        modern: unit 7, whose `LanguageModel` and cache it runs on.
-        published: its weights and its tokenizer.
+        modern: unit 7, whose `LanguageModel` and cache it uses.
+        published: the model's weights and tokenizer.
     """
 
     def __init__(self, modern: ModuleType, published: PublishedModel):
@@ -38,7 +38,7 @@ class Assistant:
         fill(self.network, modern, published.weights)
 
     def fill(self, change: Change) -> None:
-        """Fill in the published parameters, the matrices of the blocks changed."""
+        """Copy the published parameters, with ``change`` applied to block matrices."""
         fill(self.network, self.modern, self.published.weights, change)
 
     @torch.no_grad()
@@ -64,14 +64,14 @@ class Assistant:
 
     @torch.no_grad()
     def perplexity(self, text: str) -> float:
-        """Perplexity per token of a text, in a single window."""
+        """The perplexity per token of a text, computed in a single window."""
         ids = torch.tensor(self.published.encode(text))
         return F.cross_entropy(self.network(ids[None, :-1])[0], ids[1:]).exp().item()
 
     def _cached_logits(
         self, ids: Tensor, caches: list[Any] | None
     ) -> tuple[Tensor, list[Any]]:
-        """Logits of the last of some new ids, and the caches of all blocks."""
+        """The logits of the last new id, and the extended caches of all blocks."""
         x, after = self.network.embedding(ids), []
         blocks = self.network.blocks
         for block, cache in zip(blocks, caches or [None] * len(blocks), strict=True):

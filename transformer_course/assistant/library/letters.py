@@ -1,4 +1,4 @@
-"""A tokenizer of single letters, for conversations short enough to print."""
+"""A tokenizer of single characters, for conversations short enough to print."""
 
 from __future__ import annotations
 

@@ -13,11 +13,11 @@ _NAMES = {1: "‹", 2: "›", 13: "¬"}  # 13: a newline
 
 
 def learnt(ids: Sequence[int], marks: Sequence[bool]) -> None:
-    """Draw a conversation letter by letter, with the tokens that are learnt filled.
+    """Draw a conversation letter by letter, with a filled cell for each learnt token.
 
     Args:
-        ids: as `encode_letters` has them.
-        marks: whether each of them is learnt.
+        ids: the conversation as encoded by `encode_letters`.
+        marks: for each id, whether the loss includes it.
     """
     from matplotlib.patches import Rectangle
 
@@ -99,7 +99,7 @@ def prices(bits: Sequence[int], perplexities: Mapping[str, Sequence[float]]) -> 
 
 
 def _smooth(values: Sequence[float], window: int) -> list[float]:
-    """The mean of each value and those before it, as many as the window holds."""
+    """The moving average: the mean of each value and up to window - 1 before it."""
     parts = [values[max(0, n - window) : n] for n in range(1, len(values) + 1)]
     return [sum(part) / len(part) for part in parts]
 

@@ -1,4 +1,4 @@
-"""MiniLM in your encoder of unit 4: a vector for each sentence, by its meaning."""
+"""MiniLM in the encoder of unit 4: a vector that represents a sentence's meaning."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from transformer_course.library.published import PublishedModel, available
 
-# BERT's names of the parts of a layer, and those of unit 4.
+# Maps BERT's names of the parts of a layer to those of unit 4.
 _PARTS = {
     "attention.self.query": "attention.w_q",
     "attention.self.key": "attention.w_k",
@@ -25,17 +25,17 @@ _PARTS = {
 
 
 def load_reader(encoder_decoder: ModuleType) -> SentenceReader | None:
-    """MiniLM in unit 4's classes, or None after a line that says why."""
+    """Load MiniLM in unit 4's classes, or print why not and return None."""
     published = available("minilm")
     return SentenceReader(encoder_decoder, published) if published else None
 
 
 class SentenceReader:
-    """The published model of unit 4's finale, with its tokenizer.
+    """The published model at the end of unit 4, with its tokenizer.
 
     Args:
-        encoder_decoder: unit 4, whose `Stack` and `EncoderLayer` it runs on.
-        published: its weights and its tokenizer.
+        encoder_decoder: unit 4, whose `Stack` and `EncoderLayer` it uses.
+        published: the model's weights and tokenizer.
     """
 
     def __init__(self, encoder_decoder: ModuleType, published: PublishedModel):
@@ -52,7 +52,7 @@ class SentenceReader:
 
     @torch.no_grad()
     def vector(self, text: str) -> Tensor:
-        """The mean over the last layer's positions, `(d_model,)`."""
+        """The mean of the last layer's output over all positions, `(d_model,)`."""
         ids = torch.tensor(self.encode(text))
         word, position, kind = (
             self.weights[f"embeddings.{name}_embeddings.weight"]
@@ -68,10 +68,10 @@ class SentenceReader:
 
 
 def _rename(published: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The weights of the layers under unit 4's names."""
+    """Rename the weights of the layers to unit 4's names."""
     state = {}
     for name, tensor in published.items():
-        if "encoder.layer." in name:  # "3.attention.self.query.weight"
+        if "encoder.layer." in name:  # before "3.attention.self.query.weight"
             number, rest = name.partition("encoder.layer.")[2].split(".", 1)
             part, kind = rest.rsplit(".", 1)
             state[f"layers.{number}.{_PARTS[part]}.{kind}"] = tensor

@@ -1,4 +1,4 @@
-"""What demonstrations with the published models printed for us, for other readers."""
+"""Recorded output of demonstrations, for readers without the published models."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ RECORDED = Path(__file__).with_suffix(".json")
 
 
 def show(name: str) -> None:
-    """Print the recorded output of a demonstration whose models are missing here."""
+    """Print the recorded output of a demonstration whose model is not installed."""
     print("What it printed for us:")
     print("\n".join(json.loads(RECORDED.read_text("utf-8"))[name]))

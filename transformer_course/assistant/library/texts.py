@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Written for this course, so that no model has learnt it by heart.
+# Written for this course, so that no model was trained on it.
 ESSAY = (
     "Bees do not fly straight home. When a worker finds a field of clover, she fills "
     "her stomach, circles twice above the place, and returns to the hive, where she "
@@ -53,12 +53,12 @@ What melts in the sun?|ice cream|stone|the wall of a castle|iron
 What is the capital of Italy?|Rome|Paris|a city in the south of Spain|Berlin
 How do birds fly?|with their wings|by car|with their feathers cut|magic""".splitlines()
 ]
-SHOWN = (CHOICES[2][0], CHOICES[12][0])  # whose choices are printed
+SHOWN = (CHOICES[2][0], CHOICES[12][0])  # questions whose choices are printed
 
 FRANCE = "What is the capital of France?"
 BITS = (8, 6, 5, 4)
 
-# What people ask an assistant, and this one does not get right, or only by luck.
+# Typical questions that this assistant answers incorrectly, or correctly only by luck.
 HARD = (
     "What is 17 + 25?",
     "How many letters r are in the word strawberry?",

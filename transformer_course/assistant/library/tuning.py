@@ -1,6 +1,6 @@
-"""Tune the published chat model on a few pairs of questions and answers.
+"""Fine-tune the published chat model on a few pairs of questions and answers.
 
-Without its weights a demonstration shows `RECORDED`, which is what it printed here.
+If the model is not installed, the demonstration shows its recorded output, `RECORDED`.
 """
 
 from __future__ import annotations
@@ -75,10 +75,13 @@ def tune(
     steps: int,
     seed: int = 0,
 ) -> list[float]:
-    """Train what is trainable on one example per step; return the losses.
+    """Train the parameters that require gradients, on one random example per step.
 
     Args:
-        loss_of: from the logits and the labels of an example to its loss.
+        loss_of: maps the logits and the labels of an example to its loss.
+
+    Returns:
+        the loss of each step.
     """
     trained = [p for p in chat.parameters() if p.requires_grad]
     adamw = torch.optim.AdamW(trained, 3e-3, weight_decay=0.0)

@@ -1,4 +1,4 @@
-"""The clinic: what a student's test says of training steps."""
+"""The probe of the bug clinic, where a student's test judges training steps."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class _Steps(Patients):
     MOST_LOGITS, MOST_IDS = 4 * 32 * 16, 4 * 32
 
     def reveal_inputs(self) -> Answers:
-        """How many steps there are."""
+        """The number of steps to judge."""
         return {"count": torch.tensor(len(self.names))}
 
     def try_subject(self, number: int, question: Answers) -> Seen:
-        """The loss and the gradient of a batch."""
+        """Compute the loss and the gradient of a batch with one of the steps."""
         style, bug = self.style_and_bug(self.names[number])
         logits = require_tensor(
             question, "logits", 3, [torch.float32], self.MOST_LOGITS
@@ -42,7 +42,7 @@ class _Steps(Patients):
     results="a correct step; the other one; a third one",
 )
 def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
-    """What the student's test says of each training step."""
+    """Report whether the student's test accepts or rejects each training step."""
 
     def judged(number: int) -> str:
         def step(

@@ -21,7 +21,7 @@ from autograder.checks.probes import Inputs, Seen, describe, probe
     learning="trainable; start of *",
 )
 def lora_linear(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report a layer before and after `a` and `b` get values, and what it merges to."""
+    """Report a layer before and after `a` and `b` are set, and its merged layer."""
     base = _linear(inputs)
     torch.manual_seed(0)
     layer = module_class(base, int(inputs["rank"]), float(inputs["alpha"]))
@@ -31,9 +31,9 @@ def lora_linear(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
         "base": "the same layer" if layer.base is base else "a different layer",
         "start of a": _describe_start(layer.a),
         "start of b": _describe_start(layer.b),
-        "result before training": layer(-x),  # no two calls get the same
+        "result before training": layer(-x),  # x differs from that of later calls
     }
-    layer.train("bias" not in inputs)  # either mode will do
+    layer.train("bias" not in inputs)  # the mode must not matter
     with torch.no_grad():
         layer.a.copy_(inputs["a"])
         layer.b.copy_(inputs["b"])
@@ -58,7 +58,7 @@ def lora_linear(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
 
 
 def _linear(inputs: Inputs) -> nn.Linear:
-    """The layer that is tuned, with the weights of the case."""
+    """The layer to tune, with the weights of the case."""
     weight, bias = inputs["weight"], inputs.get("bias")
     layer = nn.Linear(weight.size(1), weight.size(0), bias=bias is not None)
     layer.weight = nn.Parameter(weight.clone())
@@ -68,7 +68,7 @@ def _linear(inputs: Inputs) -> nn.Linear:
 
 
 def _list_trainable(layer: nn.Module) -> str:
-    """Names and shapes of what an optimiser would train."""
+    """The names and shapes of the parameters that an optimiser would train."""
     return ", ".join(
         f"{name} {tuple(parameter.shape)}"
         for name, parameter in sorted(layer.named_parameters())
@@ -77,14 +77,14 @@ def _list_trainable(layer: nn.Module) -> str:
 
 
 def _describe_start(matrix: Tensor) -> str:
-    """How the entries of a new matrix begin."""
+    """Describe the initial entries of a matrix."""
     if not matrix.any():
         return "zeros"
     return "random entries" if len(matrix.unique()) > 2 else "equal entries"
 
 
 def _describe_merged(merged: nn.Linear, base: nn.Linear) -> str:
-    """Whether the merged layer is new and plain, and whether it has a bias."""
+    """Say whether the merged layer is a new `nn.Linear`, and whether it has a bias."""
     plain = "a plain layer" if type(merged) is nn.Linear else "another class"
     new = "the same layer" if merged is base else plain
     return f"{new}, {'without' if merged.bias is None else 'with'} bias"

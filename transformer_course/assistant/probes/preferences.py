@@ -1,4 +1,4 @@
-"""The probe of the loss of preferred answers."""
+"""The probe of the DPO loss, which compares preferred with rejected answers."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from autograder.checks.probes.default import observe_call
     gradients="gradient of chosen; gradient of rejected",
 )
 def dpo_loss(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report what the usual probe does, but no gradient of the reference."""
+    """Report a call like the default probe, but without gradients of the reference."""
     observations = observe_call(function, inputs)
     for name in ("reference_chosen", "reference_rejected"):
-        observations.pop(f"gradient of {name}", None)  # many treat it as a constant
+        observations.pop(f"gradient of {name}", None)  # may be a constant
     return observations

@@ -1,4 +1,4 @@
-"""The probe of the loss of rewarded answers."""
+"""The probe of the GRPO loss of rewarded answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autograder.checks.probes.default import observe_call
     gradients="gradient of logits",
 )
 def grpo_loss(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report what the usual probe does, but no gradient of advantages."""
+    """Report a call like the default probe, but without the advantages' gradient."""
     observations = observe_call(function, inputs)
-    observations.pop("gradient of advantages", None)  # many treat them as constants
+    observations.pop("gradient of advantages", None)  # may be constants
     return observations

@@ -1,4 +1,4 @@
-"""Training steps on conversations, correct ones and others with a bug."""
+"""Training steps on conversations for the bug clinic: correct ones and buggy ones."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ def take_step(
     """The loss of a batch and its gradient with respect to the logits.
 
     Args:
-        style: "labels" or "selected", two correct ways to compute it.
-        bug: its name, or "".
-        logits: `(B, L, V)`. ids, answers: `(B, L)`; answers says what is learnt.
+        style: "labels" or "selected", two correct ways to compute the loss.
+        bug: the name of the bug, or "".
+        logits: `(B, L, V)`.
+        ids, answers: `(B, L)`; ``answers`` marks the tokens that the loss includes.
     """
     if not bug and style == "labels":
         leaf = logits.detach().clone().requires_grad_()
@@ -35,6 +36,7 @@ def take_step(
 
 
 def _with_gradient(loss: Tensor, leaf: Tensor) -> tuple[Tensor, Tensor]:
+    """The detached loss, and its gradient with respect to a leaf."""
     (gradient,) = torch.autograd.grad(loss, leaf)
     return loss.detach(), gradient
 
@@ -42,7 +44,7 @@ def _with_gradient(loss: Tensor, leaf: Tensor) -> tuple[Tensor, Tensor]:
 def _weighted(
     bug: str, logits: Tensor, ids: Tensor, answers: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """The loss and its gradient, with the positions weighted as in the bug."""
+    """The loss and its gradient, with positions weighted as the bug does."""
     leaf = logits.detach().clone().requires_grad_()
     ahead = {"no shift": 0, "two ahead": 2}.get(bug, 1)
     length = ids.size(1) - ahead
@@ -66,7 +68,7 @@ def _weighted(
 def _select(bug: str, answers: Tensor) -> Tensor:
     """Which tokens count in the loss, (B, L): the answers, unless the bug differs."""
     before, after = F.pad(answers, (1, 0))[:, :-1], F.pad(answers, (0, 1))[:, 1:]
-    starts = (answers & ~before).cumsum(dim=1)  # (B, L): which answer of its row
+    starts = (answers & ~before).cumsum(dim=1)  # (B, L): number of the answer in a row
     match bug:
         case "questions":
             return torch.ones_like(answers)

@@ -1,4 +1,4 @@
-"""One attention of one query, number by number."""
+"""Attention for one query with plain Python numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _parlour(d_k: int, keys: int, d_v: int, sold_out: int) -> Maker:
-    """A query, keys and values; up to so many keys are masked, and several are not."""
+    """A query, keys, values and a mask with at most ``sold_out`` masked keys."""
 
     def make_inputs(draw: Draw) -> Inputs:
         allowed = torch.ones(keys, dtype=torch.bool)

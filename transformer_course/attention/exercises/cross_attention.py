@@ -12,7 +12,7 @@ from autograder.authoring.specification import Specification
 
 
 def _memory_with_zeros(draw: Draw) -> torch.Tensor:
-    """A memory in which some positions hold zeros, which are values like others."""
+    """A memory in which some positions are zero vectors, which are not padding."""
     return draw.tensor(3, 11, 2) * draw.flags(3, 11, 1, chance=0.7)
 
 

@@ -1,4 +1,4 @@
-"""Padding masks, causal masks, and both at once."""
+"""Padding masks, causal masks, and their combination."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
 
-# A drawing of each kind is for one of the three functions: the names of its inputs tell which.
+# The inputs of each kind are for one of the three functions, which the probe selects by their names.
 
 
 def _lengths(*always: int, long: int = 0) -> Maker:
-    """Some lengths, and three others, so that learning a few masks by heart does not help; ``long`` of 513 or more."""
+    """The lengths in ``always``, three random ones, so that no masks can be hard-coded, and ``long`` from 513 on."""
 
     def make_inputs(draw: Draw) -> Inputs:
         return {"lengths": torch.cat([torch.tensor(always), draw.ids(24, 105, 3), draw.ids(513, 553, long)])}
@@ -37,7 +37,7 @@ def _no_pad_given(draw: Draw) -> Inputs:
 
 
 def _negative_pad(draw: Draw) -> Inputs:
-    """Ids with -1 as padding, as it often is in labels; one sentence is empty."""
+    """Ids with padding -1, as is common for labels; one sentence is empty."""
     inputs = _ids(4, 5, pad_id=-1, steps=(1, 2, 40))(draw)
     inputs["ids"][int(draw.ids(0, 4))] = -1
     return inputs

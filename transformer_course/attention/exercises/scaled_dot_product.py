@@ -16,7 +16,7 @@ from autograder.authoring.specification import Specification
 
 
 def _huge(*signs: int) -> Callable[[Draw], torch.Tensor]:
-    """A sentence of whole numbers, whose products are in the millions and (with d_k = 4) exact, and a usual one."""
+    """A sentence of integers, whose dot products are in the millions and (with d_k = 4) exact, and a usual one."""
     return lambda draw: torch.stack([draw.ids(0, 2001, 5, 4) * torch.tensor(signs)[:, None] * 1.0, draw.tensor(5, 4)])
 
 

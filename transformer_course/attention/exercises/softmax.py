@@ -15,18 +15,18 @@ from autograder.authoring.specification import Specification
 
 
 def _apart(*shape: int, offsets: tuple[float, ...]) -> Callable[[Draw], torch.Tensor]:
-    """Numbers in which those of each index of the first dimension are near its offset."""
+    """Random numbers, near a different offset for each index of the first dimension."""
     return lambda draw: draw.tensor(*shape, scale=3.0) + torch.tensor(offsets).reshape(-1, *[1] * (len(shape) - 1))
 
 
 def _towers(draw: Draw) -> torch.Tensor:
-    """Rows far apart, also in one matrix; in each of them, some numbers tower above the others."""
+    """Rows with very different means, in each of which some numbers are much larger than the others."""
     x = _apart(3, 2, 6, offsets=(1000.0, 0.0, -1000.0))(draw) + 300.0 * open_mask(draw, 3, 2, 6)
     return x - torch.tensor([0.0, 500.0]).reshape(1, 2, 1)
 
 
 def _holes(draw: Draw) -> torch.Tensor:
-    """Rows with entries of -inf; in the last matrix, the others are below what may fill a hole."""
+    """Rows with entries of -inf; in the last matrix, the others are below constants such as -1000."""
     x = _apart(3, 4, 6, offsets=(0.0, 0.0, -2000.0))(draw)
     return x.masked_fill(~open_mask(draw, 3, 4, 6), -torch.inf)
 

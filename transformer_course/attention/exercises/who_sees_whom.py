@@ -1,4 +1,4 @@
-"""Who sees whom."""
+"""Find which positions of the input each output position depends on."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 def _layer(
     kind: str, length: int, d: int, size: float = 1.0, rest: float = 0.0, apart: bool = False, x: str = "random"
 ) -> Maker:
-    """A layer of a kind that the probe knows, in which some positions have an influence on others.
+    """A layer of a kind that the probe defines, in which some positions influence others.
 
     Args:
-        size: how far an influence moves the features of an output, some up and some down.
-        rest: how far everything else moves them.
-        apart: whether each feature has influences of its own.
-        x: its vectors are "random", "equal", or "flat" (of only zeros or only ones).
+        size: how much an influence changes the features of an output, with random signs.
+        rest: how much all other positions change them.
+        apart: whether the influences are different for each feature.
+        x: the vectors are "random", "equal", or "flat" (each all zeros or all ones).
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -37,14 +37,14 @@ def _layer(
 
 
 def _masked_layer(length: int, d: int) -> Maker:
-    """Attention with a mask; a position that it hides from itself is still seen, as a query."""
+    """Attention with a random mask; a position still influences its own output, through its query."""
     return lambda draw: {
         "x": draw.tensor(length, d), "layer": "masked attention", "table": open_mask(draw, length, length)
     }
 
 
 def _one_feature_of_many(draw: Draw) -> Inputs:
-    """One feature of 256 moves, so little that the mean over all is below 1e-6."""
+    """A layer in which only one of 256 features changes, so little that the mean change is below 1e-6."""
     table = torch.zeros(256, 4, 4)
     table[int(draw.ids(0, 256))] = draw.flags(4, 4, chance=0.5) * 0.00015
     return {"x": draw.tensor(4, 256), "layer": _MIXTURE, "table": table}

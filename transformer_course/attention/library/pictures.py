@@ -72,7 +72,7 @@ def by_hand(
     output: Tensor,
     sold_out: int,
 ) -> None:
-    """Draw the results of an attention: a row per guest, one dish masked."""
+    """Draw attention weights and outputs: a row per guest, and one dish masked."""
     figure, (left, right) = style.subplots(
         1, 2, height=2.3, width=6.0, gridspec_kw={"width_ratios": [2, 1]}
     )
@@ -88,7 +88,7 @@ def by_hand(
 
 
 def rising_scores(factors: Sequence[float], weights: Sequence[Tensor]) -> None:
-    """Draw, in steps, the weights of the same scores times increasing factors."""
+    """Draw, in steps, the attention weights as the scores are multiplied by factors."""
     frames, captions, alts = [], {}, []
     for factor, row in zip(factors, weights, strict=True):
         values = row.tolist()
@@ -138,14 +138,14 @@ def masks(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
 def follow_rows(
     q: Tensor, k: Tensor, v: Tensor, weights: Tensor, output: Tensor, number: str = ""
 ) -> None:
-    """Draw an attention of a few queries; a row of the output shows what it is made of.
+    """Draw an attention of a few queries, with what each row of the output consists of.
 
     Args:
-        q, k, v, weights, output: matrices, as the student's own attention has them.
+        q, k, v, weights, output: the matrices that the student's attention computed.
     """
     frames, captions, alts = [], {}, []
     keys = [f"key {j}" for j in range(len(k))]
-    shares = weights.nan_to_num()  # a row with no key left is dark
+    shares = weights.nan_to_num()  # rows without allowed keys have no colour
     for i in range(len(q)):
         this = torch.arange(len(q)).eq(i)[:, None].float()
         parts = {
@@ -162,8 +162,8 @@ def follow_rows(
         frames.append(figure)
         row_shares = enumerate(shares[i].tolist())
         mixture = [f"{share:.2f} · v{j}" for j, share in row_shares if share >= 0.005]
-        said = " + ".join(mixture) or "nothing"
-        captions[f"row {i}"] = f"Row {i} of the weights mixes {said}."
+        sources = " + ".join(mixture) or "nothing"
+        captions[f"row {i}"] = f"Row {i} of the weights mixes {sources}."
         alts.append(told.weights(shares[i : i + 1], [f"Weights of query {i}"], keys))
     areas = maps.row_areas(frames[0], frames[0].axes[-1], len(q))
     caption = (
@@ -175,7 +175,7 @@ def follow_rows(
 
 
 def who_is_it(sentences: Sequence[Sequence[str]], weights: Sequence[Tensor]) -> None:
-    """Draw what "it" attends to in sentences that differ by their last word."""
+    """Draw what "it" attends to in sentences that differ in their last word."""
     lasts = [words[-1] for words in sentences]
     rows = list(zip(lasts, sentences, weights, strict=True))
     caption = "In step 2, “it” attends to the noun that fits the last word."
@@ -185,7 +185,7 @@ def who_is_it(sentences: Sequence[Sequence[str]], weights: Sequence[Tensor]) -> 
 def it_in_a_real_model(
     sentence_maps: Mapping[str, SentenceMaps], layer: int, head: int
 ) -> None:
-    """Draw what "it" attends to in a published model, by a sentence's last word."""
+    """Draw what "it" attends to in a published model, for several last words."""
     rows = [
         (last, m.tokens, m.weights[layer, head]) for last, m in sentence_maps.items()
     ]
@@ -196,7 +196,7 @@ def it_in_a_real_model(
 def _show_pronoun(
     rows: Sequence[tuple[str, Sequence[str], Tensor]], number: str, caption: str
 ) -> None:
-    """Draw arcs from "it", in a row for each last word, sentence and `(L, L)` map."""
+    """Draw arcs from "it" for each row (last word, sentence, `(L, L)` weights)."""
     figure, column = style.subplots(len(rows), 1, height=1.8 * len(rows))
     alts = []
     for axes, (last, words, matrix), colour in zip(
@@ -216,7 +216,7 @@ def _show_pronoun(
 
 
 def recall(named: Mapping[str, Tensor], questions: Tensor, book: Tensor) -> None:
-    """Draw each name's attention to phone-book entries, `(PAIRS, PAIRS)` by title."""
+    """Draw maps `(PAIRS, PAIRS)` of the attention from names to phone-book entries."""
     names = [NAMES[index] for index in questions.argmax(-1).tolist()]
     entries = [
         f"{NAMES[row[: len(NAMES)].argmax()]} {int(row[len(NAMES) :].argmax())}"
@@ -241,7 +241,7 @@ def recall(named: Mapping[str, Tensor], questions: Tensor, book: Tensor) -> None
 
 
 def clinic(named: Mapping[str, Tensor]) -> None:
-    """Draw which outputs change with which inputs, one map per layer."""
+    """Draw which outputs depend on which inputs, one map per layer."""
     figure, row = style.subplots(1, len(named), height=2.2)
     alts = []
     for axes, (title, matrix) in zip(row, named.items(), strict=True):

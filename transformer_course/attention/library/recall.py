@@ -1,7 +1,7 @@
-"""Look digits up in a phone book, which attention can learn and an average cannot.
+"""Look up digits in a phone book, which attention can learn and an average cannot.
 
-A phone book has `PAIRS` entries, a name and a digit each, and is drawn afresh every
-time; one is asked for the digit of each of its names.
+Each phone book is new and random, and has `PAIRS` entries of a name and a digit. The
+task is to return the digit of each of its names.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ NAMES = (
     "Ida", "Joy", "Kim", "Lea", "Max", "Nell", "Oli", "Pia",
 )  # fmt: skip
 DIGITS, PAIRS = 10, 6
-# What a layer of cross-attention needs that reads and answers in one-hot vectors.
+# Arguments for a cross-attention layer whose inputs and outputs are one-hot vectors.
 SIZES = {"d_model": len(NAMES), "d_memory": len(NAMES) + DIGITS, "d_v": DIGITS}
 
 
 def draw(size: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
-    """Phone books, and questions in a different order.
+    """Draw random phone books, and questions that have their names in random order.
 
     Returns:
-        The names that are asked for, `(size, PAIRS, names)`, and the books,
-        `(size, PAIRS, names + digits)`, both one-hot; the digits that are correct,
+        The names to look up, `(size, PAIRS, names)`, and the books,
+        `(size, PAIRS, names + digits)`, both one-hot; the correct digits,
         `(size, PAIRS)`, int64.
     """
     names = torch.rand(size, len(NAMES), generator=generator).argsort(-1)[:, :PAIRS]
@@ -36,7 +36,7 @@ def draw(size: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]
 
 
 def train(layer: nn.Module, steps: int, seed: int = 0) -> None:
-    """Train a layer from `(x, memory)` to `(logits, weights)`, 64 books a step."""
+    """Train a layer that maps `(x, memory)` to `(logits, weights)`, 64 books a step."""
     generator = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(layer.parameters(), lr=0.03)
     for _ in range(steps):
@@ -50,7 +50,7 @@ def train(layer: nn.Module, steps: int, seed: int = 0) -> None:
 
 
 def without_queries(layer: nn.Module) -> nn.Module:
-    """The layer with `w_q` fixed at zero: its weights are uniform for any question."""
+    """Fix the layer's `w_q` at zero, which makes its attention weights uniform."""
     for parameter in layer.get_submodule("w_q").parameters():
         nn.init.zeros_(parameter.requires_grad_(False))
     return layer
@@ -58,6 +58,6 @@ def without_queries(layer: nn.Module) -> nn.Module:
 
 @torch.no_grad()
 def accuracy(layer: nn.Module) -> float:
-    """The fraction of correct digits in 500 books that nobody has trained on."""
+    """The fraction of correct digits in 500 held-out books."""
     questions, books, digits = draw(500, torch.Generator().manual_seed(12345))
     return float((layer(questions, books)[0].argmax(-1) == digits).float().mean())

@@ -1,4 +1,4 @@
-"""How long a function takes, on one thread."""
+"""Measure the time that a function takes on one thread."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from torch import Tensor
 
 
 def fastest(function: Callable[..., object], *arguments: Tensor) -> float:
-    """The milliseconds of the fastest of ten calls, after one that does not count.
+    """The milliseconds of the fastest of ten calls, after a first one to warm up.
 
-    CPU time of one thread: whatever else the machine does, and the cost of sharing
-    short calls between threads, would hide how the work grows.
+    Only the CPU time of one thread is measured, because other processes and the cost
+    of distributing short calls over threads would hide how the work grows.
     """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -27,7 +27,7 @@ from autograder.checks.probes.default import observe_call
     gradients="gradient of x",
 )
 def softmax(function: Any, inputs: Inputs) -> Seen:
-    """Report the call, and in float64 what is next to nothing in float32."""
+    """Report the call, and in float64 quantities that are too small for float32."""
     x = inputs["x"].clone()
     observations = observe_call(function, inputs)
     exact = tensor(function(x.double()), "weights").double()
@@ -42,7 +42,7 @@ def softmax(function: Any, inputs: Inputs) -> Seen:
     parts={"weights": "weights"},
 )  # fmt: skip
 def by_hand(function: Any, inputs: Inputs) -> Seen:
-    """Report both results of one query, and the lists afterwards."""
+    """Report the output and weights for one query, and the input lists afterwards."""
     arguments = {name: inputs[name].tolist() for name in _GIVEN}
     output, weights = returned(function(*arguments.values()), "output", "weights")
     return {
@@ -78,7 +78,7 @@ def _read_numbers(numbers: object, what: str) -> torch.Tensor:
     },
 )
 def masks(functions: Any, inputs: Inputs) -> Seen:
-    """Report the result of the function that these inputs fit, and the inputs."""
+    """Report the result of the function that these inputs are for, and the inputs."""
     padding_mask, causal_mask, combine_masks = functions
     if "ids" in inputs:
         return _padding_mask(padding_mask, inputs)
@@ -95,7 +95,7 @@ def _padding_mask(function: Any, inputs: Inputs) -> Seen:
 
 
 def _causal_masks(function: Any, inputs: Inputs) -> Seen:
-    """Report the masks of several lengths; of a long one, its size and open pairs."""
+    """Report masks of several lengths; only size and allowed pairs of a long one."""
     observations: Seen = {}
     for n in inputs["lengths"].tolist():
         mask = tensor(function(n), "the mask")
@@ -107,11 +107,11 @@ def _causal_masks(function: Any, inputs: Inputs) -> Seen:
     return observations
 
 
-_LONG = 500  # positions, from which on a mask is no longer reported in full
+_LONG = 500  # positions; masks of this length or longer are not reported in full
 
 
 def _combined_masks(function: Any, inputs: Inputs) -> Seen:
-    """Report the results for pairs of two masks and None, and both masks afterwards."""
+    """Report the results for two masks, each also replaced by None, and the masks."""
     first, second = inputs["first"], inputs["second"]
     pairs = {
         "both": (first, second),
@@ -126,6 +126,7 @@ def _combined_masks(function: Any, inputs: Inputs) -> Seen:
 
 
 def _mask_or_none(result: object) -> torch.Tensor | str:
+    """The mask, or "None"; anything else is a WrongAnswerError."""
     if result is None or isinstance(result, torch.Tensor):
         return "None" if result is None else result
     raise WrongAnswerError(f"expected a mask or None, got {describe(result)}")
@@ -135,8 +136,8 @@ def _mask_or_none(result: object) -> torch.Tensor | str:
 def who_sees_whom(function: Any, inputs: Inputs) -> Seen:
     """Report the matrix that the student's function finds, and x afterwards.
 
-    It is called with a layer of ours, one of those below, and with x. Also report how
-    often the layer ran while x was modified.
+    The function is called with one of the layers below and with x. The probe also
+    reports how often the layer was called while x was modified.
     """
     x, layer, changed = inputs["x"], _layer(inputs), 0
     untouched = x.clone()
@@ -156,15 +157,15 @@ def who_sees_whom(function: Any, inputs: Inputs) -> Seen:
 
 
 def _layer(inputs: Inputs) -> Callable[..., Any]:
-    """The layer from (L, d) to (L, d_out) that the text ``inputs["layer"]`` names."""
+    """The layer with the name ``inputs["layer"]``, which maps (L, d) to (L, d_out)."""
     table = inputs["table"]
     layers = {
-        # Feature c of output i is the sum over j of table[c, i, j] * x[j, c - 1], and a
-        # bit, so that no output is zero.
+        # Feature c of output i is the sum over j of table[c, i, j] * x[j, c - 1], plus
+        # a constant so that no output is zero.
         "a mixture of positions": lambda x: (
             torch.einsum("cij,jc->ic", table, x.roll(1, dims=-1)) + 0.125
         ),
-        # With one feature more, which comes first and never moves, and far from zero.
+        # An additional first feature is constant, and the others are far from zero.
         "a wider mixture": lambda x: F.pad(
             torch.einsum("cij,jc->ic", table, x) + 1000.0, (1, 0)
         ),

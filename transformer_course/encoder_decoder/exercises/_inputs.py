@@ -6,12 +6,12 @@ import torch
 
 from autograder.authoring.draw import Draw
 
-# A dropout rate at which nothing is left, but 1 - rate may still be divided by.
+# A dropout rate that drops practically everything, although 1 - rate is not 0.
 EVERYTHING = 1 - 2**-40
 
 
 def keep_mask(draw: Draw, batch: int, length: int) -> torch.Tensor:
-    """(B, L): each sentence keeps its first positions, a different number in each."""
+    """(B, L): a padding mask; sentences have different lengths."""
     lengths = length - (torch.arange(batch) + int(draw.ids(0, batch))) % batch
     return torch.arange(length) < lengths.clamp(min=1)[:, None]
 
@@ -19,14 +19,14 @@ def keep_mask(draw: Draw, batch: int, length: int) -> torch.Tensor:
 def draw_words(
     draw: Draw, batch: int, length: int, vocab: int, pad_id: int = 0
 ) -> torch.Tensor:
-    """(B, L): ids of any words but padding."""
+    """(B, L): random ids except that of padding."""
     return (pad_id + draw.ids(1, vocab, batch, length)) % vocab
 
 
 def draw_sentences(
     draw: Draw, batch: int, length: int, vocab: int, pad_id: int = 0
 ) -> torch.Tensor:
-    """(B, L): ids with padding of different lengths at the end."""
+    """(B, L): random ids, with padding at the end of sentences of different lengths."""
     words = draw_words(draw, batch, length, vocab, pad_id)
     return torch.where(keep_mask(draw, batch, length), words, pad_id)
 

@@ -30,7 +30,7 @@ BRANCH, RATE = ("self.dropout", "nn.Identity()"), ("dropout", "0.0")
 
 
 def without_dropout(name: str, location: str, line: str, place: tuple[str, str] = BRANCH) -> Mutant:
-    """A mistake without dropout at one place; ``{}`` in ``line`` marks that place."""
+    """The mistake of leaving out dropout at one location, which ``{}`` in ``line`` marks."""
     dropout, nothing = place
     flag = "self.norm_first" if place == BRANCH else "norm_first"
     return wrong(name,

@@ -1,4 +1,4 @@
-"""Mistakes that the two models share."""
+"""Mistakes that the Transformer and the language model have in common."""
 
 from __future__ import annotations
 

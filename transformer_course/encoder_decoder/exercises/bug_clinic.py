@@ -17,7 +17,7 @@ _ANSWERS = {"a right decoder layer": "accepted", "the other one": "rejected", "a
 def _layers(
     name: str, title: str, bugs: tuple[str, str], hint: str, style: str = "post relu", hidden: bool = False
 ) -> CaseKind:
-    """A correct decoder layer and two faulty ones; sizes and weights are random."""
+    """A case with a correct decoder layer and two buggy ones, of random sizes and weights."""
 
     def make_inputs(draw: Draw) -> Inputs:
         heads = 2 + int(draw.ids(0, 2))
@@ -76,20 +76,20 @@ _WHOLE = 'assert_moves(whole, x, other, f"memory position {j}")'
 
 
 def _moves(line: str, condition: str) -> tuple[str, str]:
-    """Ask something else of what moves than that it is what should."""
+    """An edit of a test: check a different condition on the outputs that have changed."""
     arguments = "other, memory" if line == _LATER else "x, other"
     return line, f"moved = ((layer({arguments}) - before).abs() > 1e-5).any(-1); assert {condition}"
 
 
 def _around(code: str, name: str = "") -> Variant:
-    """A right test, `find_bug(layer, d_model, d_ff)`, with this code around it."""
+    """A test whose code calls a correct test, `find_bug(layer, d_model, d_ff)`."""
     body = textwrap.indent(textwrap.dedent(code), "    ")
     return source(f"find_bug = assert_decoder_layer\ndef assert_decoder_layer(layer, d_model, d_ff):{body}", name)
 
 
 MISTAKES = [
-    # Of all mistakes that explain the failures, the first one is reported, so those in a
-    # single rule come before whole habits.
+    # Of all mistakes that explain the failures, the first one is reported, so mistakes in a
+    # single rule come before general ones.
     wrong("part_of_the_shape", "Your test does not check the whole shape of the output (rule 1).",
           "How many components should each output vector have?",
           edit(_SHAPE, "assert before.shape[:2] == x.shape[:2]"), tests="lengths"),
@@ -159,7 +159,7 @@ MISTAKES = [
     wrong("no_memory_rule", "Your test does not check whether the outputs depend on the memory (rule 3).",
           "Which rule is broken by a layer that never looks at the source?",
           edit(_MEMORIES, "for j in ():"), tests="memory"),
-    # Tests that look at one thing only, or at nothing.
+    # Tests that check only one rule, or nothing.
     wrong("even_push", "Your test rejects correct pre-norm layers; it accepts the post-norm ones that we tried.",
           "Do you add the same number to all features? What did LayerNorm make of `vector + 1` in section 2?",
           edit(_START, "push = 1.0"), tests="rounding"),

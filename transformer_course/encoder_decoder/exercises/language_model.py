@@ -1,4 +1,4 @@
-"""One class for two families."""
+"""One class for both encoder-only and decoder-only models."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ EXERCISE = Specification(
         on=("causal", "post"), dropout=(("causal",), {"make.dropout": 0.375}),
         sizes={
             "padding between words": {"ids": _scatter_padding, "pad_id": 3, "causal": True},
-            # The sine of 500 is rounded much, and small weights make little of it.
+            # The sine of 500 has a large rounding error, which small weights keep small.
             "a text of more than 512 ids": {"B": 1, "L": 520, "max_len": 520, "weights": 1 / 16},
         },
     ),

@@ -10,7 +10,7 @@ from autograder.authoring.specification import InputSizes, Specification
 
 
 def _layer(length: int, d_model: int, num_heads: int, d_ff: int) -> InputSizes:
-    """A layer of at least this size, with up to nine more positions and hidden components."""
+    """Sizes of a layer, of which length and d_ff are increased by up to 9 at random."""
 
     def draw_from(least: int) -> Callable[[Draw], int]:
         return lambda draw: int(draw.ids(least, least + 10))

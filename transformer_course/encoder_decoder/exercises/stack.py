@@ -1,4 +1,4 @@
-"""The stack, of encoder layers or of decoder layers."""
+"""The stack of encoder layers or decoder layers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from transformer_course.encoder_decoder.exercises._inputs import keep_mask
 def _stack(
     depth: int, batch: int, length: int, size: int, memory: int = 0, *, norm: bool = False, **masks: str
 ) -> Maker:
-    """Inputs of a stack of layers that the probe makes; of decoder layers if there is a memory of some length."""
+    """Inputs for a stack of the probe's layers, which are decoder layers if there is a memory of some length."""
 
     def make_inputs(draw: Draw) -> Inputs:
         inputs: Inputs = {"x": draw.tensor(batch, length, size, scale=1.0)}
@@ -30,7 +30,7 @@ def _stack(
 
 
 def _draw_mask(draw: Draw, kind: str, batch: int, lq: int, lk: int) -> torch.Tensor:
-    """A mask that is "causal", "padding" or "both", or of a shape like ``"B 1 Lk"``."""
+    """A mask of a kind ("causal", "padding" or "both"), or a random one of a shape like ``"B 1 Lk"``."""
     if kind.endswith("Lk"):
         return open_mask(draw, *sizes_of(kind, B=batch, Lq=lq, Lk=lk))
     if kind == "causal":

@@ -22,7 +22,7 @@ _Maker = Callable[[Draw, int, int, int, int], torch.Tensor]
 
 
 def _draw_ids(draw_padded: _Maker) -> dict[str, Any]:
-    """Source and target ids, with padding as this function puts it."""
+    """Makers of source and target ids, which this function draws and pads."""
     return {
         "src": lambda draw, B, Ls, src_vocab, pad_id=0: draw_padded(draw, B, Ls, src_vocab, pad_id),
         "tgt": lambda draw, B, Lt, tgt_vocab, pad_id=0: draw_padded(draw, B, Lt, tgt_vocab, pad_id),
@@ -216,7 +216,7 @@ EXERCISE = Specification(
         on=("post", "padding"), dropout=(("pre_gelu",), {"make.dropout": 0.375}),
         sizes={
             "padding between words": _draw_ids(scatter_padding) | {"pad_id": 2},
-            # The sine of 500 is rounded much, and small weights make little of it.
+            # The sine of 500 has a large rounding error, which small weights keep small.
             "a source of more than 512 ids": {"B": 1, "Ls": 520, "max_len": 520, "weights": 1 / 16},
         },
     ),

@@ -17,7 +17,7 @@ GUESS = math.log(12)  # the loss of guessing one of twelve letters
 
 
 def _guessing(axes: Any, value: float, at: float) -> None:
-    """Draw a dotted line at the accuracy of guessing."""
+    """Draw a dotted line at the value that guessing would reach."""
     axes.axhline(value, **style.DOTTED)
     axes.text(
         at, value, "guessing", color=style.QUIET, size=8.5, ha="right", va="bottom"
@@ -68,7 +68,7 @@ Named = tuple[str, Sequence[str], Sequence[str], Tensor]  # title, rows, columns
 
 
 def _allowed(parts: Sequence[Named], number: str, caption: str, across: str) -> None:
-    """Draw yes-or-no matrices side by side."""
+    """Draw Boolean matrices side by side."""
     width = min(style.WIDTH, 2.6 * len(parts))
     figure, row = style.subplots(1, len(parts), width=width)
     descriptions = []
@@ -118,7 +118,7 @@ def costs(lengths: Sequence[int], layer_costs: Sequence[Cost]) -> None:
 
 
 def masks(named: Mapping[str, Tensor], names: Sequence[str]) -> None:
-    """Draw the masks of two families, made from one attention mask."""
+    """Draw the masks of two families of models, made from one attention mask."""
     parts = [(title, names, names, mask) for title, mask in named.items()]
     caption = "One attention mask makes both masks; the keys struck out are masked."
     _allowed(parts, "4.11", caption, "key")
@@ -127,7 +127,7 @@ def masks(named: Mapping[str, Tensor], names: Sequence[str]) -> None:
 def families(
     masked: Mapping[str, Sequence[float]], following: Sequence[float], letters: int
 ) -> None:
-    """Draw accuracy by position: masked letters, and the next letter."""
+    """Draw the accuracy by position for masked letters and for the next letter."""
     figure, (left, right) = style.subplots(1, 2, height=2.6, sharey=True)
     looks = ((BLUE, "o-"), (ORANGE, "^--"))
     for (name, values), (colour, line) in zip(masked.items(), looks, strict=True):
@@ -150,7 +150,10 @@ def families(
 
 
 def mirror(weights: Tensor, shares: Sequence[float]) -> None:
-    """Draw where each head attends from a masked letter, `(h, L, L)`."""
+    """Draw what each head attends to from a masked letter, `(h, L, L)`.
+
+    ``shares`` are the heads' attention weights on the mirror image.
+    """
     figure, row = style.subplots(1, len(weights), height=2.3)
     ticks, descriptions = range(0, weights.size(-1), 3), []
     for head, (axes, head_weights) in enumerate(zip(row, weights, strict=True)):
@@ -172,7 +175,7 @@ def mirror(weights: Tensor, shares: Sequence[float]) -> None:
 
 
 def crossing(weights: Tensor, writes: Sequence[str], reads: Sequence[str]) -> None:
-    """Draw cross-attention from the words that are written to those that are read."""
+    """Draw the cross-attention from the target's words to those of the source."""
     figure, axes = style.subplots(height=3.2, width=4.6)
     maps.heat_map(axes, weights, [f"→ {word}" for word in writes], reads)
     caption = "The decoder attends to the words that it is about to translate."

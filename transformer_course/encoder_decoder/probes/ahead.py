@@ -1,9 +1,9 @@
-"""Questions that are asked early: what a test is expected to ask next.
+"""Request outputs ahead of time, before the student's test asks for them.
 
-A test asks every layer for the same outputs, since it gets the same random numbers for
-each. To ask for one takes longer than to compute it; so what has followed a question
-before is asked for together with it: pairs of one form in a row are one question, of
-which x and memory are stacked.
+A test uses the same random numbers for every layer, so it asks each of them for the
+same outputs. Since sending a request takes longer than computing its answer, a request
+also includes those that followed it in earlier layers: successive pairs with the same
+shapes and dtypes are stacked into one group.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ K = TypeVar("K")
 V = TypeVar("V")
 Pair = tuple[torch.Tensor, torch.Tensor]  # x and memory
 Key = tuple[object, ...]
-# What a test asked next, after the two questions before it.
+# For two successive requests of a test, the request that followed them.
 Follows = dict[tuple[Key, Key], tuple[Key, Pair]]
 
-MOST_AHEAD = 32  # that go with one question
-_MOST_KEPT = 1 << 10  # pairs that are remembered
+MOST_AHEAD = 32  # pairs that one request can include ahead of time
+_MOST_KEPT = 1 << 10  # entries in a cache
 _FLOATS = (torch.float32, torch.float64)
-MOST_EARLY_NUMBERS = 1 << 9  # of a sequence that is asked for early
+MOST_EARLY_NUMBERS = 1 << 9  # entries of a sequence that is requested ahead of time
 
 
 def numbered(place: int) -> str:
@@ -35,15 +35,15 @@ def numbered(place: int) -> str:
 
 
 def form_of(pair: Pair) -> Key:
-    """Types and shapes: pairs of one form can be stacked."""
+    """The dtypes and shapes of a pair; pairs with the same form can be stacked."""
     return tuple((value.dtype, value.shape) for value in pair)
 
 
 class Ahead:
     """Requests one layer's outputs, ahead of time where possible, and caches them.
 
-    The more of its questions were expected, the more are asked early: a wrong layer is
-    soon done with.
+    The number of outputs that are requested ahead doubles with each request. It starts
+    small because a test often rejects a buggy layer after a few calls.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Ahead:
         """The output for these sequences."""
         pair = (plain(x), plain(memory))
         if not _is_usual(pair):
-            return self._call(x=x, memory=memory)["output"]  # an error: what they are
+            return self._call(x=x, memory=memory)["output"]  # raises a suitable error
         key = key_of(pair)
         if all(value.numel() <= MOST_EARLY_NUMBERS for value in pair):
             _keep(self._follows, self._before, (key, pair))
@@ -68,7 +68,7 @@ class Ahead:
         return self._known[key].clone()
 
     def _learn(self, key: Key, pair: Pair) -> None:
-        """Ask for an output, and early for those that are expected to follow."""
+        """Request an output, together with those that are expected to follow."""
         names = ("x", "memory")
         question = dict(zip(names, pair, strict=True))
         early = self._expected()
@@ -90,7 +90,7 @@ class Ahead:
         """Return the expected questions that have no answer yet, in their order."""
         expected: dict[Key, Pair] = {}
         before = self._before
-        for _ in range(4 * self._far):  # some of what follows may be known
+        for _ in range(4 * self._far):  # more, since some answers may be cached already
             following = self._follows.get(before)
             if following is None or len(expected) == self._far:
                 break
@@ -109,10 +109,10 @@ def _keep(cache: dict[K, V], key: K, value: V) -> None:
 
 
 def key_of(pair: Pair) -> Key:
-    """What tells two pairs apart: types, shapes and numbers."""
+    """A cache key for a pair: its dtypes, shapes and values."""
     return tuple((value.dtype, value.shape, value.numpy().tobytes()) for value in pair)
 
 
 def _is_usual(pair: tuple[object, object]) -> TypeGuard[Pair]:
-    """Whether these are tensors of numbers that a layer takes."""
+    """Whether these are float tensors, which a layer accepts."""
     return all(isinstance(v, torch.Tensor) and v.dtype in _FLOATS for v in pair)

@@ -1,4 +1,4 @@
-"""The clinic: what a student's test says of decoder layers that it only calls."""
+"""The probe of the bug clinic, where a student's test judges decoder layers."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class _Patients(Patients):
     """The judge's side of the clinic: decoder layers, correct or with a bug."""
 
     RIGHT = "a right decoder layer"
-    MOST = 1 << 12  # numbers of a sequence that a layer takes
-    MOST_EARLY = 1 << 9  # outputs beside those that are asked for now
+    MOST = 1 << 12  # entries of a sequence that a layer accepts
+    MOST_EARLY = 1 << 9  # outputs that are computed ahead of time
 
     def __init__(self, inputs: Inputs, draw: random.Random):
         self._twice = draw.choice(self.list_subjects())
@@ -49,7 +49,7 @@ class _Patients(Patients):
         return _layer(self.own_seed(), sizes, *self.style_and_bug(name))
 
     def most_times(self, name: str) -> int:
-        """Twice for one random layer, once for the others: each costs many calls."""
+        """Twice for one random layer, once for the others, as each takes many calls."""
         return 2 if name == self._twice else 1
 
     def reveal_inputs(self) -> Answers:
@@ -68,10 +68,10 @@ class _Patients(Patients):
         return answers
 
     def try_subject(self, number: int, question: Answers) -> Mapping[str, object]:
-        """Compute a layer's output, and gradients of its weighted sum if it is pulled.
+        """Compute a layer's output, or gradients if the question contains "pull".
 
-        A question may also hold further inputs, which are expected to be asked for
-        next. Their outputs are computed early, in stacks of the same form.
+        A question may also contain further inputs, which the test is expected to ask
+        for next. Their outputs are computed ahead of time, in stacks of the same form.
         """
         pair = self._sequences(question, "", 3, self.MOST)
         if "pull" in question:
@@ -83,7 +83,7 @@ class _Patients(Patients):
         for place, group in enumerate(early):
             try:
                 outputs = more_outputs if group is beside else _computed(layer, group)
-            except Exception:  # it is told to who asks for one of these alone
+            except Exception:  # raised again if one is asked for directly
                 break
             response[f"output{numbered(place)}"] = torch.stack(outputs)
         return response
@@ -111,6 +111,7 @@ class _Patients(Patients):
         return groups
 
     def _sequences(self, question: Answers, ending: str, dim: int, most: int) -> Pair:
+        """Read x and the memory from a question. Raises WrongAnswerError."""
         x, memory = (
             require_tensor(question, f"{name}{ending}", dim, _FLOATS, most)
             for name in ("x", "memory")
@@ -122,14 +123,17 @@ class _Patients(Patients):
     def _gradients(
         self, number: int, pair: Pair, question: Answers
     ) -> dict[str, torch.Tensor]:
-        """Gradients of an output's weighted sum, by x, memory and each weight."""
+        """Gradients of the output's sum weighted by "pull".
+
+        They are with respect to x, the memory and each weight, numbered in this order.
+        """
         layer, x = self._layers[number], pair[0]
         pull = require_tensor(question, "pull", 3, _FLOATS, self.MOST)
         layer = _of_type(layer, x)
         dtype = next(layer.parameters()).dtype
         leaves = [leaf.to(dtype, copy=True).requires_grad_() for leaf in pair]
         weights = list(layer.parameters())
-        with torch.enable_grad():  # the caller's mode is not ours
+        with torch.enable_grad():  # the caller may have disabled gradients
             pulled = (layer(*leaves) * pull).sum()
         wanted = [*leaves, *weights]
         grads = torch.autograd.grad(pulled, wanted, allow_unused=True)
@@ -142,12 +146,12 @@ class _Patients(Patients):
 _FLOATS = (torch.float32, torch.float64)
 
 
-@functools.lru_cache(maxsize=128)  # more than two checks of fresh cases use up
+@functools.lru_cache(maxsize=128)  # more layers than two checks with new cases need
 def _layer(number: int, sizes: tuple[int, ...], style: str, bug: str) -> DecoderLayer:
-    """The layer that a seed and its bug determine; recent ones are cached.
+    """The layer that a seed, its style and its bug determine; recent ones are cached.
 
-    It computes in float64, so that what is computed beside an output does not change
-    its float32 value. A layer with the bug of rounding stays in float32.
+    It computes in float64, so that computing several outputs together does not change
+    their float32 values. A layer of a "rounding" style stays in float32.
     """
     seed(number)
     d_model, num_heads, d_ff = sizes
@@ -180,13 +184,13 @@ def _largest(*stacks: torch.Tensor) -> int:
     return max(math.prod(max(side, 1) for side in stack.shape[1:]) for stack in stacks)
 
 
-_FOLLOWS: Follows = {}  # of all layers, of all cases: equal sizes get equal numbers
+_FOLLOWS: Follows = {}  # shared by all layers and cases: equal sizes get equal inputs
 
 
 class _Patient(nn.Module):
-    """The student's side of a decoder layer; it knows only the shapes of its weights.
+    """The student's side of a decoder layer, which requests outputs from the judge.
 
-    It drops numbers in training.
+    It knows only the shapes of its weights. In training mode it applies dropout.
     """
 
     def __init__(self, number: int, shapes: Sequence[Sequence[int]], ask: Ask):
@@ -194,7 +198,7 @@ class _Patient(nn.Module):
         self.weights = nn.ParameterList(
             nn.Parameter(torch.randn(*shape)) for shape in shapes
         )
-        self._leaves = tuple(self.weights)  # to walk through a module takes a while
+        self._leaves = tuple(self.weights)  # since iterating over a module is slow
         self._number, self._ask = torch.tensor(number), ask
         self._ahead = Ahead(_FOLLOWS, self._call)
 
@@ -213,7 +217,7 @@ class _Patient(nn.Module):
 
 
 class _Call(torch.autograd.Function):
-    """A layer's output and gradients, both from the other side."""
+    """A differentiable call of a layer; the judge computes output and gradients."""
 
     @staticmethod
     def forward(
@@ -237,9 +241,9 @@ class _Call(torch.autograd.Function):
     results="a right decoder layer; the other one; a third one",
 )
 def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
-    """What the student's test says of each decoder layer.
+    """Report the verdict of the student's test on each decoder layer.
 
-    Each gets the same random numbers: no one is luckier than another.
+    The test uses the same random numbers for each, so that none has better chances.
     """
     d_model, d_ff, count = inputs["sizes"].tolist()
 
@@ -252,16 +256,17 @@ def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
     return one_by_one(count, ask, judged)
 
 
-# Of the layer itself, or of a test that cannot work with what it returns.
+# Errors of a buggy layer, or of a test that cannot handle the output of such a layer.
 _CRASHES = (WrongAnswerError, RuntimeError, IndexError, TypeError)
 
 
 def _verdict(
     test: Callable[..., Any], layer: nn.Module, d_model: int, d_ff: int
 ) -> str:
+    """Run the student's test; return "accepted", "rejected", or how else it ended."""
     try:
         result = test(layer, d_model, d_ff)
-    except (NotImplementedError, NameError):  # whatever the layer
+    except (NotImplementedError, NameError):  # faults of the test, whatever the layer
         raise
     except (AssertionError, *_CRASHES):
         return "rejected"

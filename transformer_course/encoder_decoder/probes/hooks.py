@@ -1,4 +1,4 @@
-"""Attention weights that hooks bring from a model, and what the model is afterwards."""
+"""The probe of attention weights that hooks collect, and of the model afterwards."""
 
 from __future__ import annotations
 
@@ -20,16 +20,19 @@ from autograder.checks.probes.weights import load_weights
     calls="entry ?, second call, other inputs; * afterwards",
 )
 def attention_weights(function: Any, inputs: Inputs) -> Seen:
-    """Report the weights of each attention, or the state of the model or the graph."""
+    """Report the weights of each attention layer.
+
+    Depending on the case, also report the model's state, or a kept autograd graph.
+    """
     model = _Looking(inputs)
     load_weights(model, inputs).train()
     named = ("x", "memory", "shift")
     sequences = [inputs[name] for name in named if name in inputs]
     attentions = [model.looks[number] for number in inputs["asked"].tolist()]
     for look in model.looks:
-        look.register_forward_hook(_of_somebody_else)
+        look.register_forward_hook(_hook_of_the_caller)
     if inputs["look"] == "model":
-        model.looks[-1].eval()  # a part that somebody has frozen
+        model.looks[-1].eval()  # as if the caller had frozen a part
         for parameter in model.parameters():  # as after a backward pass
             parameter.grad = torch.ones_like(parameter)
     before, recorded = _State(model), list[bool]()
@@ -79,7 +82,7 @@ class _State:
         self._names = _names(model)
 
     def since(self) -> Seen:
-        """What has been done to the model, in words."""
+        """Describe what has changed in the model since then."""
         model = self._model
         learns = all(parameter.requires_grad for parameter in model.parameters())
         pulls = all(
@@ -93,7 +96,7 @@ class _State:
                 "as before" if model.modes == modes else _in_eval(model.modes)
             ),
             "hooks stay": "yes" if _hooks(model) > self._hooks else "no",
-            "hooks of others stay": "yes" if _theirs(model) else "no",
+            "hooks of others stay": "yes" if _has_caller_hooks(model) else "no",
             "modes as before": "yes" if _modes(model) == self._modes else "no",
             "learns as before": "yes" if learns else "no",
             "gradients as before": "yes" if pulls else "no",
@@ -106,6 +109,7 @@ def _modes(model: nn.Module) -> tuple[bool, ...]:
 
 
 def _in_eval(modes: Iterable[tuple[bool, ...]]) -> str:
+    """Say how many modules were in eval mode in each of the calls."""
     counts = sorted({f"{mode.count(False)} of {len(mode)}" for mode in modes})
     return f"{' and '.join(counts) or 'no'} parts of the model were in eval mode"
 
@@ -115,13 +119,13 @@ def _names(model: nn.Module) -> set[str]:
     return {name for part in model.modules() for name in vars(part)} - {"forward"}
 
 
-def _of_somebody_else(module: nn.Module, arguments: object, result: object) -> None:
+def _hook_of_the_caller(module: nn.Module, arguments: object, result: object) -> None:
     """A hook that the model had before the student added any."""
 
 
-def _theirs(model: _Looking) -> bool:
+def _has_caller_hooks(model: _Looking) -> bool:
     hooks = [look._forward_hooks.values() for look in model.looks]
-    return all(_of_somebody_else in look_hooks for look_hooks in hooks)
+    return all(_hook_of_the_caller in look_hooks for look_hooks in hooks)
 
 
 def _hooks(model: nn.Module) -> int:
@@ -134,7 +138,7 @@ def _hooks(model: nn.Module) -> int:
 
 
 class _Look(nn.Module):
-    """An attention layer without values: it returns its weights."""
+    """An attention layer without value projections; it also returns its weights."""
 
     def __init__(self, heads: int, size: int):
         super().__init__()

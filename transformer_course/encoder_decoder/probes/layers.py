@@ -1,4 +1,4 @@
-"""The feed-forward network, a sublayer with its norm, and layers."""
+"""Probes of the feed-forward network, of add-and-norm, and of whole layers."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _probe_layer = partial(
     results="output; output in training*",
 )
 def feed_forward(module_class: Any, inputs: Inputs) -> Seen:
-    """Report also what dropout does in training mode, if a rate is given.
+    """Report a call and, if the case has a rate, what dropout does in training mode.
 
-    A single vector is passed many times: report the mean of the outputs.
+    A single vector is repeated many times, and the mean of the outputs is reported.
     """
     observations = observe_call(module_class, inputs)
     if _RATE not in inputs:
@@ -45,13 +45,13 @@ def feed_forward(module_class: Any, inputs: Inputs) -> Seen:
         training = call_with_inputs(module, inputs)["output"]
         return observations | {"output in training": training}
     leaf = inputs["x"].clone().requires_grad_()
-    module(leaf).sum().backward()  # as training does
+    module(leaf).sum().backward()  # so that a faulty backward pass fails
     with torch.no_grad():
         outputs = module(inputs["x"].expand(_ROWS, -1))
     return observations | {"output in training, on average": outputs.mean(0)}
 
 
-_ROWS = 1 << 15
+_ROWS = 1 << 15  # repetitions of a single vector
 
 
 @_probe_layer(
@@ -63,7 +63,7 @@ _ROWS = 1 << 15
     results="output; output in training; factors on branch ?; dropped together",
 )
 def layer(module_class: Any, inputs: Inputs) -> Seen:
-    """Report also what dropout does in training mode, if a rate is given."""
+    """Report a call and, if the case has a rate, what dropout does in training mode."""
     observations = observe_call(module_class, inputs)
     if _RATE in inputs:
         module = load_weights(create_module(module_class, inputs), inputs).train()
@@ -75,15 +75,16 @@ def layer(module_class: Any, inputs: Inputs) -> Seen:
     return observations
 
 
-_CHANCE = 0.5  # a rate above leaves nothing
+_CHANCE = 0.5  # cases with a higher rate drop everything, so nothing is random
 
 
 @torch.no_grad()
 def _observe_chance(module: nn.Module, inputs: Inputs) -> Seen:
-    """Report by which factors dropout changes what each branch of a layer adds.
+    """Report the factors by which dropout changes the output of each branch.
 
-    In this pre-norm layer, each branch adds 1 to features of its own, whatever its
-    argument is. Which numbers are dropped is random and not reported.
+    The layer is pre-norm, with weights such that each branch adds 1 to different
+    features, whatever its argument is. Which entries are dropped is random, so that is
+    not reported.
     """
     parameters = dict(module.named_parameters())
     for parameter in parameters.values():
@@ -115,7 +116,7 @@ def _observe_chance(module: nn.Module, inputs: Inputs) -> Seen:
     mode="output in eval mode; calls, also in eval mode",
 )
 def add_and_norm(function: Any, inputs: Inputs) -> Seen:
-    """Report also how often each part was called, and the same without gradients."""
+    """Report a call, how often each part was called, and both again in eval mode."""
     parts = {name: _PARTS[inputs[name]](inputs["x"].size(-1)) for name in _NAMES}
     calls = Counter(dict.fromkeys(parts, 0))
     for name, part in parts.items():
@@ -146,15 +147,16 @@ class _Sublayer(nn.Module):
 
 
 class _Shrink(nn.Module):
-    """Stands in for dropout: without chance, so that its place can be seen."""
+    """A deterministic replacement for dropout, which shows where dropout is applied."""
 
-    p = 0.0  # says that it drops nothing; it is to be called all the same
+    p = 0.0  # claims to drop nothing, but has to be called nevertheless
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return 0.25 * x + 0.5
 
 
 def _create_norm(size: int) -> nn.Module:
+    """A LayerNorm whose weights and biases are not the default ones."""
     norm = nn.LayerNorm(size)
     norm.weight.data = torch.linspace(0.5, 2, size)
     norm.bias.data = torch.arange(-1.0, size - 1)

@@ -1,4 +1,4 @@
-"""The whole model, and a language model: more than is usual."""
+"""Probes of the Transformer and of the language model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _probe_model = partial(
 
 @_probe_model("encoder_decoder/language_model", results="logits")
 def language_model(module_class: Any, inputs: Inputs) -> Seen:
-    """Report also which words' vectors start as zero: padding's."""
+    """Report a call, and the ids whose vectors start as zero, as padding's should."""
     observations = observe_call(module_class, inputs)
     model = create_module(module_class, inputs)
     return observations | {"vectors that start as zero": starting_as_zero(model)}
@@ -39,7 +39,7 @@ def language_model(module_class: Any, inputs: Inputs) -> Seen:
     parts={"memory": "memory"},
 )
 def transformer(module_class: Any, inputs: Inputs) -> Seen:
-    """Report also what the other methods return, and who adds positions."""
+    """Report a call, the results of other methods, and where positions are added."""
     if _POSITIONS in inputs:
         inputs = {**inputs, _POSITIONS: _AddRows(int(inputs[f"{MAKE}d_model"]))}
     observations = language_model(module_class, inputs)
@@ -54,7 +54,7 @@ def transformer(module_class: Any, inputs: Inputs) -> Seen:
 
 
 def _observe_methods(model: Any, src: torch.Tensor, tgt: torch.Tensor) -> Seen:
-    """Report the memory, and the logits of several memories and of one token only."""
+    """Report the memory, and the logits for several memories and for one token."""
     memory = tensor(model.encode(src), "what `encode` returns")
 
     def decode(tgt: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
@@ -72,7 +72,7 @@ def _observe_methods(model: Any, src: torch.Tensor, tgt: torch.Tensor) -> Seen:
 
 
 class _AddRows(nn.Module):
-    """Positions of another kind than sinusoids."""
+    """Positions that are not sinusoids."""
 
     rows: torch.Tensor
 

@@ -1,4 +1,4 @@
-"""Decoder layers, right ones and ones with a bug, for the clinic."""
+"""Decoder layers for the bug clinic, correct ones and ones with a bug."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from transformer_course.encoder_decoder.probes.bugs import BUGS, Step
 class DecoderLayer(nn.Module):
     """A decoder layer, "post relu" or "pre gelu", with at most one of the `BUGS`.
 
-    After "rounding", as in "post relu rounding", each number of a batch rounds
-    differently if any other one changes. A test calls a layer a hundred times, so its
-    parts are not called as modules, which takes as long as what they compute, and
-    several batches of one shape go through it together: x is (..., B, Lt, d_model),
-    memory (..., B, Ls, d_model).
+    With "rounding", as in "post relu rounding", the rounding of each number in a batch
+    depends on all others. Since a test calls a layer a hundred times, its parts are not
+    called as modules, which would take as long as the computation itself, and several
+    batches of one shape are computed together: x is (..., B, Lt, d_model), memory
+    (..., B, Ls, d_model).
     """
 
     def __init__(self, d_model: int, num_heads: int, d_ff: int, style: str, bug: str):
@@ -48,6 +48,7 @@ class DecoderLayer(nn.Module):
         return [self.bug.returns(batch) for batch in through]
 
     def _through(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
+        """The output of the three sublayers, before `bug.returns`."""
         remembers = functools.partial(self._remember, memory)
         branches: list[Step] = [self._look, remembers, self._think]
         x = self.bug.reads(x)
@@ -59,22 +60,25 @@ class DecoderLayer(nn.Module):
         return x
 
     def _look(self, x: torch.Tensor) -> torch.Tensor:
+        """The branch of self-attention."""
         context = self.bug.looks(self.seeing[0], x, self.bug.mask(x))
         return self.bug.shares(context)
 
     def _remember(self, memory: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        """The branch of cross-attention."""
         mask = self.bug.memory_mask(x.size(-2), memory.size(-2))
         source = self.bug.remembers(memory)
         return self.bug.asks(self.seeing[-1].forward(x, source, mask))
 
     def _think(self, x: torch.Tensor) -> torch.Tensor:
+        """The branch of the feed-forward network."""
         into, bend, out = self.thinking
         result: torch.Tensor = out.forward(bend.forward(into.forward(x)))
         return result
 
 
 class _Attention(nn.Module):
-    """Multi-head attention; a mask may also be numbers that are added to the scores."""
+    """Multi-head attention; a mask that is not Boolean is added to the scores."""
 
     def __init__(self, d_model: int, num_heads: int):
         super().__init__()
@@ -106,10 +110,10 @@ class _Attention(nn.Module):
 
 
 class _RoundingAttention(_Attention):
-    """Attention that gives the same numbers except for rounding.
+    """Attention with the same results, except for rounding.
 
-    It subtracts one number from all scores. That cancels in the weights, but the number
-    depends on every position of every sentence.
+    It subtracts one number, which depends on every position of every sentence, from all
+    scores. The number cancels in the weights, but changes how they are rounded.
     """
 
     def _scores(self, q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""The stack, of stand-ins for encoder layers or decoder layers."""
+"""The probe of the stack, which is filled with stand-ins for its layers."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from autograder.checks.probes.weights import load_weights, parameter_shapes
     learning="parameters",
 )
 def stack(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report what the student's stack does with layers of ours.
+    """Report what the student's stack does with the stand-in layers below.
 
-    They are decoder layers if the inputs hold a memory, and as many as the inputs hold
-    weight matrices.
+    They are decoder layers if the inputs contain a memory. There is one for each weight
+    matrix in the inputs.
     """
     d_model, layers = inputs["x"].size(-1), []
     names, masks, make = ["x"], ["mask"], _EncoderStandIn
@@ -59,8 +59,8 @@ def stack(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     afterwards = (name for name in (*names, *masks) if name in inputs)
     observations |= {f"{name} afterwards": inputs[name] for name in afterwards}
     observations |= gradients(call, sequences, names, inputs)
-    unheard = any(layer.unheard for layer in layers)
-    return observations | {"hooks left out": "yes" if unheard else "no"}
+    skipped = any(layer.skipped_hooks for layer in layers)
+    return observations | {"hooks left out": "yes" if skipped else "no"}
 
 
 class _Norm(nn.LayerNorm):
@@ -71,29 +71,29 @@ class _Norm(nn.LayerNorm):
 
 
 class _EncoderStandIn(nn.Module):
-    """A layer in which each position listens to those that its mask allows.
+    """A layer in which each position attends to those that its mask allows.
 
-    It counts how often it has worked, less how often a hook has heard of it.
+    ``skipped_hooks`` counts the calls of `forward` for which no hook ran.
     """
 
     def __init__(self, d_model: int):
         super().__init__()
         self.matrix = nn.Parameter(torch.eye(d_model))
-        self.unheard = 0
-        self.register_forward_hook(_EncoderStandIn._hear)
+        self.skipped_hooks = 0
+        self.register_forward_hook(_EncoderStandIn._count_hook)
 
-    def _hear(self, *_: object) -> None:
-        self.unheard -= 1
+    def _count_hook(self, *_: object) -> None:
+        self.skipped_hooks -= 1
 
     def forward(
         self, x: torch.Tensor, mask: torch.Tensor | None = None
     ) -> torch.Tensor:
-        self.unheard += 1
-        return x + torch.tanh(_listen(x, x, mask) @ self.matrix)
+        self.skipped_hooks += 1
+        return x + torch.tanh(_attend(x, x, mask) @ self.matrix)
 
 
 class _DecoderStandIn(_EncoderStandIn):
-    """Like `_EncoderStandIn`, but each position listens to the memory, too."""
+    """Like `_EncoderStandIn`, but each position also attends to the memory."""
 
     def forward(  # type: ignore[override]
         self,
@@ -102,12 +102,12 @@ class _DecoderStandIn(_EncoderStandIn):
         tgt_mask: torch.Tensor | None = None,
         memory_mask: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        self.unheard += 1
-        x = x + torch.tanh(_listen(x, x, tgt_mask) @ self.matrix)
-        return x - torch.tanh(_listen(x, memory, memory_mask) @ self.matrix.T)
+        self.skipped_hooks += 1
+        x = x + torch.tanh(_attend(x, x, tgt_mask) @ self.matrix)
+        return x - torch.tanh(_attend(x, memory, memory_mask) @ self.matrix.T)
 
 
-def _listen(
+def _attend(
     x: torch.Tensor, source: torch.Tensor, mask: torch.Tensor | None
 ) -> torch.Tensor:
     return F.scaled_dot_product_attention(x, source, source, attn_mask=mask)

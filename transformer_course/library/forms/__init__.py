@@ -1,4 +1,4 @@
-"""The forms of sentences of the embedded corpus: clauses turned into one sentence."""
+"""The sentence forms of the embedded corpus, which put clauses into words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from transformer_course.library.forms import clauses, sentences, speech
 from transformer_course.library.forms.phrases import Form, capital
 from transformer_course.library.grammar import UnsaidError, Writer
 
-# Each form of a sentence, and how often it is dealt.
+# Each form of a sentence and its weight, to which its probability is proportional.
 FORMS: tuple[tuple[Form, int], ...] = (
     (clauses.in_the_past, 6), (clauses.not_done, 4), (clauses.statement, 3),
     (clauses.as_a_habit, 6), (clauses.just_now, 5), (clauses.in_the_future, 5),
@@ -23,13 +23,13 @@ FORMS: tuple[tuple[Form, int], ...] = (
     (sentences.two_things, 3), (sentences.whose, 3), (sentences.relative_clause, 4),
     (sentences.opinion, 3), (sentences.condition, 3), (sentences.described, 2),
 )  # fmt: skip
-_DEALT = tuple(form for form, weight in FORMS for _ in range(weight))
+_WEIGHTED_FORMS = tuple(form for form, weight in FORMS for _ in range(weight))
 
 
 def sentence(w: Writer) -> str:
-    """One sentence of any form."""
+    """A random sentence of a random form."""
     try:
-        text = w.pick(_DEALT)(w)
+        text = w.pick(_WEIGHTED_FORMS)(w)
     except UnsaidError:
         return sentence(w)
     return text if text.startswith('"') else capital(text)

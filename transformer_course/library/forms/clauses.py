@@ -25,7 +25,7 @@ HABIT = ("every day", "every morning", "every evening", "every winter", "once a 
          "twice a year", *(f"on {day}s" for day in DAYS))  # fmt: skip
 NOW = ("at the moment", "right now")
 OFTEN = ("always", "often", "sometimes", "rarely", "never", "usually")
-# Passing states of a thing: sentences with them name a time.
+# Temporary states of a thing, which a sentence may put into the past.
 PASSING = ("still warm", "too hot", "almost cold", "clean", "dirty", "empty", "hungry",
            "wet", "asleep", "too wet", "out of order", "very noisy", "out of tune",
            "sold out", "closed", "open", "half an hour late", "still muddy", "swollen",
@@ -35,6 +35,7 @@ TENS = ("ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty
 
 
 def in_the_past(w: Writer) -> str:
+    """For example: "Anna baked a cake in the kitchen yesterday."."""
     deed = any_deed(w)
     return timed(w, in_words(w, deed, tenses.past(deed)), w.pick(PAST))
 
@@ -50,11 +51,13 @@ def not_done(w: Writer) -> str:
 
 
 def statement(w: Writer) -> str:
+    """For example: "Anna baked a cake with great care."."""
     deed = w.deed()
     return in_words(w, deed, tenses.past(deed), ending=1.0) + "."
 
 
 def as_a_habit(w: Writer) -> str:
+    """For example: "Anna often bakes a cake." or "Anna bakes a cake every day."."""
     deed = any_deed(w)
     if w.chance(0.5):
         return in_words(w, deed, tenses.present(deed, w.pick(OFTEN))) + "."
@@ -62,18 +65,21 @@ def as_a_habit(w: Writer) -> str:
 
 
 def just_now(w: Writer) -> str:
+    """For example: "Anna is baking the cake right now."."""
     deed = any_deed(w, intended=True)
     clause = in_words(w, deed, tenses.progressive(deed), definite=True)
     return timed(w, clause, w.pick(NOW))
 
 
 def in_the_future(w: Writer) -> str:
+    """For example: "Anna will bake the cake tomorrow."."""
     deed = any_deed(w, intended=True)
     clause = in_words(w, deed, tenses.future(deed), definite=True)
     return timed(w, clause, w.pick(FUTURE))
 
 
 def already_done(w: Writer) -> str:
+    """For example: "Anna has already baked the cake."."""
     deed = w.deed()
     adverb = w.pick(("already", "just", "never"))
     verb = tenses.perfect(deed, adverb)
@@ -81,6 +87,7 @@ def already_done(w: Writer) -> str:
 
 
 def able(w: Writer) -> str:
+    """For example: "Anna can bake a cake easily."."""
     deed = w.deed(plain=True, intended=True)
     verb, adverb = ("can", "easily") if w.chance(0.5) else ("must", "immediately")
     act = f"{tenses.infinitive(deed)} {w.object(deed)}"
@@ -88,6 +95,7 @@ def able(w: Writer) -> str:
 
 
 def remarked(w: Writer) -> str:
+    """For example: "The cake is delicious." or "The cake was still warm yesterday."."""
     noun, remark, _ = w.remark()
     subject = w.definite_singular(noun) if remark.startswith("a ") else w.definite(noun)
     if remark in PASSING and w.chance(0.5):
@@ -96,6 +104,8 @@ def remarked(w: Writer) -> str:
 
 
 def there_is(w: Writer) -> str:
+    """For example: "There are two cakes on the table."."""
+
     def draw() -> tuple[Noun, str]:
         nouns, places = w.topic().scenes
         return w.pick(nouns), w.pick(places)
@@ -108,6 +118,8 @@ def there_is(w: Writer) -> str:
 
 
 def compared(w: Writer) -> str:
+    """For example: "The cake is sweeter than the pie."."""
+
     def draw() -> tuple[Noun, Noun, str]:
         topic = w.topic()
         nouns = w.pick(list(topic.nouns.values()))
@@ -123,6 +135,8 @@ def compared(w: Writer) -> str:
 
 
 def priced(w: Writer) -> str:
+    """For example: "The old clock costs twenty dollars."."""
+
     def draw() -> tuple[Noun, str]:
         topic = w.topic()
         nouns = [n for n in topic.gifts if not n.mass]
@@ -136,6 +150,8 @@ def priced(w: Writer) -> str:
 
 
 def journey(w: Writer) -> str:
+    """For example: "Anna travelled from Paris to Rome by train last week."."""
+
     def draw() -> tuple[Person, str, str]:
         return w.acquaintance(), w.pick(CITIES), w.pick(CITIES)
 
@@ -147,6 +163,8 @@ def journey(w: Writer) -> str:
 
 
 def life(w: Writer) -> str:
+    """For example: "Anna was born in Rome in 1963.", or where she moved or lives."""
+
     def draw() -> tuple[Person, str, str]:
         return w.acquaintance(), w.pick(CITIES), str(1951 + 3 * w.pick(range(20)))
 
@@ -161,6 +179,7 @@ def life(w: Writer) -> str:
 
 
 def passive(w: Writer) -> str:
+    """For example: "The cake was baked by Anna yesterday."."""
     deed = w.deed(plain=True, intended=True)
     patient = w.definite(deed.object)
     clause = f"{patient.text} {patient.be(past=True)} {deed.verb.participle}"
@@ -168,6 +187,7 @@ def passive(w: Writer) -> str:
 
 
 def gift(w: Writer) -> str:
+    """For example: "Anna gave Peter a cake yesterday."."""
     verbs = {"give": "gave", "show": "showed", "lend": "lent", "offer": "offered",
              "send": "sent", "bring": "brought"}  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""What sentences of several forms share: a deed in words, its time and place."""
+"""Phrases for several forms of sentences: a deed in words, its time and place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Form = Callable[[Writer], str]
 
 
 def how_or_where(w: Writer, deed: Deed, share: float = 0.6) -> str:
-    """How or where a deed is done, or nothing."""
+    """A phrase for how or where a deed is done; "" with probability 1 - ``share``."""
     if not w.chance(share):
         return ""
     if deed.verb.manner and w.chance(0.5):
@@ -25,21 +25,23 @@ def how_or_where(w: Writer, deed: Deed, share: float = 0.6) -> str:
 
 
 def timed(w: Writer, clause: str, time: str) -> str:
-    """The clause with its time before or behind it."""
+    """A sentence of the clause with a time before or after it."""
     return f"{time}, {clause}." if w.chance(0.35) else f"{clause} {time}."
 
 
 def in_words(
     w: Writer, deed: Deed, verb: str, ending: float = 0.6, definite: bool = False
 ) -> str:
+    """A clause: the deed's subject, this verb phrase, the object, and how or where."""
     object_phrase = f" {w.object(deed, definite)}" if deed.noun else ""
     return f"{deed.subject.text} {verb}{object_phrase}{how_or_where(w, deed, ending)}"
 
 
 def any_deed(w: Writer, intended: bool = False) -> Deed:
+    """A random deed, with an object in three of four cases."""
     return w.deed(intended=intended) if w.chance(0.75) else w.act()
 
 
 def capital(text: str) -> str:
-    """The first letter in upper case."""
+    """The text with its first letter in upper case."""
     return text[:1].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""Questions, requests, and what somebody says."""
+"""Questions, requests, and direct speech."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ SPEECH = ("said", "whispered", "shouted", "explained")
 
 
 def question(w: Writer) -> str:
+    """For example: "Did Anna bake the cake yesterday?", or why, or how often."""
     deed = w.deed(intended=True)
     subject = deed.subject
     act = f"{tenses.infinitive(deed)} {w.object(deed, definite=True)}"
@@ -26,6 +27,7 @@ def question(w: Writer) -> str:
 
 
 def question_about_object(w: Writer) -> str:
+    """For example: "Where did Anna buy the ring?" or "How many rings did Anna buy?"."""
     deed = w.deed(plain=True)
     noun = deed.object
     if w.chance(0.5):
@@ -39,12 +41,15 @@ def question_about_object(w: Writer) -> str:
 
 
 def question_about_subject(w: Writer) -> str:
+    """For example: "Who baked the cake yesterday?"."""
     deed = w.deed(subject=Person("who", "", ""), plain=True, intended=True)
     object_phrase = w.definite(deed.object).text
     return f"who {deed.verb.past} {object_phrase} {w.pick(PAST)}?"
 
 
 def exclaimed(w: Writer) -> str:
+    """For example: "What a sweet cake!"."""
+
     def draw() -> tuple[Noun, str]:
         noun = w.pick(w.topic().gifts)
         return noun, w.pick(noun.adjectives)
@@ -54,6 +59,7 @@ def exclaimed(w: Writer) -> str:
 
 
 def request(w: Writer) -> str:
+    """For example: "Please bake the cake immediately."."""
     deed = w.deed(subject=YOU, plain=True, intended=True)
     act = f"{tenses.infinitive(deed)} {the(deed.object)}{deed.object.word}"
     kind = w.pick(range(3))
@@ -65,6 +71,7 @@ def request(w: Writer) -> str:
 
 
 def quoted(w: Writer) -> str:
+    """For example: "I have already baked the cake," said Anna."""
     deed = w.deed(subject=ME, intended=True)
     adverb = w.pick(("already", "just", "never", ""))
     object_phrase = w.object(deed, definite=adverb != "never")
@@ -75,11 +82,13 @@ def quoted(w: Writer) -> str:
 
 
 def quoted_remark(w: Writer) -> str:
+    """For example: "This cake is delicious," said Anna."""
     noun, remark, topic = w.remark()
     return _speech(w, topic, f"this {noun.word} is {remark}")
 
 
 def _speech(w: Writer, topic: Topic, words: str) -> str:
+    """Direct speech: the quoted words, and a speaker before or after them."""
     speaker, verb = _speaker(w, topic), w.pick(SPEECH)
     if w.chance(0.6):
         return f'"{capital(words)}," {verb} {speaker.text}.'
@@ -87,11 +96,13 @@ def _speech(w: Writer, topic: Topic, words: str) -> str:
 
 
 def _speaker(w: Writer, topic: Topic) -> Person:
+    """A random single person."""
     speaker = w.person(topic)
     return _speaker(w, topic) if speaker.plural else speaker
 
 
 def quoted_question(w: Writer) -> str:
+    """For example: "Have you baked a cake?" asked Anna."""
     deed = w.deed(subject=YOU)
     words = f"have you {deed.verb.participle} {deed.verb.particle}".strip()
     words += f" {w.object(deed)}"

@@ -1,7 +1,7 @@
-"""Published models as tensors by name and a tokenizer: ``fetch("minilm")``.
+"""Published models, as tensors by name and a tokenizer: ``fetch("minilm")``.
 
-Nothing of it is needed elsewhere in the course: where a model is not installed, its
-demonstrations say what to install, and go on.
+Only demonstrations need them: if a model is not installed, a demonstration prints what
+to install, and the notebook continues.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class PublishedModel:
     """A model's weights and tokenizer.
 
     Args:
-        weights: float32 tensors by the names of the file, each made when asked for.
-        encode: from a text to ids, with the special tokens that the model expects.
-        decode: from ids to a text, without special tokens.
-        token: from an id to the token as the vocabulary writes it.
-        tokenizer: the ``tokenizers.Tokenizer`` that does so.
+        weights: float32 tensors by their names in the file, each created on access.
+        encode: maps a text to ids, with the special tokens that the model expects.
+        decode: maps ids to a text, without special tokens.
+        token: maps an id to its token as spelt in the vocabulary.
+        tokenizer: the ``tokenizers.Tokenizer`` that these functions use.
     """
 
     weights: Mapping[str, Tensor]
@@ -45,15 +45,16 @@ class PublishedModel:
 
 
 def fetch(model: str | Listing, location: str | Path | None = None) -> PublishedModel:
-    """A published model: from an installed package, a file, or the Hugging Face Hub.
+    """Load a published model from an installed package, a file, or the Hub.
 
     Args:
-        model: ``"minilm"``, ``"smollm2"``, or a listing of one's own.
-        location: a folder, a zip file or the weights' file, where nothing is installed.
+        model: ``"minilm"``, ``"smollm2"``, or a listing of any other model.
+        location: a folder, a zip file or the file with the weights; used if the model
+            is not installed.
 
     Raises:
-        PublishedModelError: it is nowhere to be found, a file is not the published
-            one, a package that reads it is missing, or memory or disk are too small.
+        PublishedModelError: the model cannot be found, a file is not the published one,
+            a package that reads it is missing, or memory or disk space is too small.
     """
     listing = model if isinstance(model, Listing) else LISTED.get(model)
     if listing is None:
@@ -61,8 +62,8 @@ def fetch(model: str | Listing, location: str | Path | None = None) -> Published
             f"no model is called {model!r}; there are {', '.join(LISTED)}"
         )
     memory.demand(listing)
-    place = finding.find(listing, location)
-    files = [finding.verify(place, file) for file in listing.files]
+    folder = finding.find(listing, location)
+    files = [finding.verify(folder, file) for file in listing.files]
     try:
         weights, tokenizer = reading.read(listing, files[0], [*files, None][1])
     except MemoryError:
@@ -77,7 +78,7 @@ def fetch(model: str | Listing, location: str | Path | None = None) -> Published
 
 
 def available(model: str | Listing) -> PublishedModel | None:
-    """The model, or None after one line that says why not, and what to install."""
+    """Load a model, or print one line that says what to install, and return None."""
     try:
         return fetch(model)
     except PublishedModelError as error:

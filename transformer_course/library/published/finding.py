@@ -1,6 +1,6 @@
-"""Where the files of a published model are: installed, given, or on the Hub.
+"""Find the files of a published model: installed, in a given location, or on the Hub.
 
-Nothing is read but files whose SHA-256 is the listed one.
+Only files whose SHA-256 is the listed one are read.
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ from transformer_course.library.published.catalogue import (
 
 HUB = "https://huggingface.co"
 _CHUNK = 2**20
-_SECONDS = 5.0  # until a host that does not answer counts as out of reach
+_SECONDS = 5.0  # until a host that does not answer counts as unreachable
 
 
 def find(listing: Listing, location: str | Path | None = None) -> Path:
-    """The folder or the zip file that holds all files of a model.
+    """Find the folder or the zip file that contains all files of a model.
 
     Args:
-        location: a folder, a zip file or the weights' file, where nothing is installed.
+        location: a folder, a zip file or the file with the weights; used if the model
+            is not installed.
 
     Raises:
-        PublishedModelError: they are nowhere, and the Hugging Face Hub is out of reach.
+        PublishedModelError: the files are not here and cannot be downloaded.
     """
     if (installed := _find_installed(listing)) is not None:
         return installed
@@ -68,7 +69,7 @@ def verify(place: Path, file: PublishedFile) -> bytes | Path:
     """Check a file's SHA-256; returns its path, or its bytes if it is in a zip file.
 
     Raises:
-        PublishedModelError: it is missing, truncated, or not the published one.
+        PublishedModelError: the file is missing, truncated, or not the published one.
     """
     digest, content = hashlib.sha256(), bytearray()
     zipped = place.is_file()
@@ -106,7 +107,7 @@ def _find_installed(listing: Listing) -> Path | None:
 
 
 def _resolve_location(listing: Listing, path: Path) -> Path:
-    """The folder or zip file that a path means. Raises PublishedModelError."""
+    """The folder or zip file to use for a path. Raises PublishedModelError."""
     if path.suffix == ".zip" or path.is_dir():
         return path
     if path.name == listing.weights.name:
@@ -118,13 +119,13 @@ def _resolve_location(listing: Listing, path: Path) -> Path:
 
 
 def _cache(listing: Listing) -> Path:
-    """Where a download is kept, by model and version."""
+    """The folder for a model's downloads, which the hash of its weights identifies."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "transformer-course" / listing.weights.sha256[:12]
 
 
 def _download(listing: Listing, file: PublishedFile, folder: Path) -> None:
-    """Fetch one file; it has its name only when it is whole and the right one."""
+    """Download one file, which gets its name only once it is complete and verified."""
     repository, revision = listing.hub
     url = f"{HUB}/{repository}/resolve/{revision}/{file.name}"
     part = folder / f"{file.name}.part"
@@ -152,7 +153,11 @@ def _open_stream(place: Path, name: str) -> Iterator[IO[bytes]]:
 
 
 def _read_chunks(stream: IO[bytes], file: PublishedFile, label: str) -> Iterator[bytes]:
-    """Read at most one byte more than the file should have, with a progress bar."""
+    """Read chunks of a file with a progress bar.
+
+    They contain at most one byte more than the file should have, so that a file that is
+    too long fails its check but cannot fill the disk.
+    """
     remaining = file.size + 1
     with tqdm(
         total=file.size, desc=label, unit="B", unit_scale=True, leave=False

@@ -1,4 +1,4 @@
-"""Whether a model has room in memory, before it is read."""
+"""Check, before a model is loaded, that there is enough memory for it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _GROUP = Path("/sys/fs/cgroup")  # a container's own limit
 
 
 def demand(listing: Listing) -> None:
-    """Refuse a model that memory is too small for, where that can be known.
+    """Refuse a model that needs more memory than is known to be available.
 
     Raises:
-        PublishedModelError: there is too little.
+        PublishedModelError: there is too little memory.
     """
     free = available()
     if free is not None and free < listing.memory:
@@ -23,7 +23,7 @@ def demand(listing: Listing) -> None:
 
 
 def too_little(listing: Listing) -> str:
-    """What to do where a model has no room."""
+    """The message for a model that needs more memory than is available."""
     return (
         f"{listing.title} takes {listing.memory / 1e9:.1f} GB of memory: close other "
         "notebooks and run this again"
@@ -31,7 +31,7 @@ def too_little(listing: Listing) -> str:
 
 
 def available() -> int | None:
-    """Bytes of memory that a process may still take; None where nothing tells."""
+    """Bytes of memory that are still available to a process; None if unknown."""
     bounds = []
     with contextlib.suppress(OSError, ValueError, StopIteration):
         lines = _SYSTEM.read_text().splitlines()

@@ -1,4 +1,4 @@
-"""Tensors by name, and a tokenizer, from files that were checked."""
+"""Read tensors by name, and a tokenizer, from files that `finding` has verified."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from torch import Tensor
 
 from transformer_course.library.published.catalogue import Listing, PublishedModelError
 
-_CONTROL = 3  # token types of GGUF: a token that no text becomes
+_CONTROL = 3  # the GGUF token type of special tokens, which text is not encoded to
 
 
 class Weights(Mapping[str, Tensor]):
-    """Tensors by name, made when asked for: float32, a new one each time.
+    """Tensors by name; each access creates a new float32 tensor.
 
-    A file of four bits per weight has less than a fifth of the bytes of its tensors,
-    so a model is filled one parameter at a time.
+    A file with four bits per weight has less than a fifth of the bytes of its float32
+    tensors, so creating one at a time saves memory while a model is filled.
     """
 
     def __init__(self, stored: Mapping[str, Any]):
@@ -44,10 +44,10 @@ class Weights(Mapping[str, Tensor]):
 def read(
     listing: Listing, weights: bytes | Path, tokenizer: bytes | Path | None
 ) -> tuple[Weights, Any]:
-    """The weights, and a ``tokenizers.Tokenizer``.
+    """Read the weights, and the tokenizer as a ``tokenizers.Tokenizer``.
 
     Raises:
-        PublishedModelError: a package that reads them is missing.
+        PublishedModelError: a package that is needed to read them is not installed.
     """
     if listing.weights.name.endswith(".gguf"):
         return _gguf(listing, weights)
@@ -55,13 +55,14 @@ def read(
     data = weights if isinstance(weights, bytes) else weights.read_bytes()
     assert tokenizer is not None
     text = tokenizer if isinstance(tokenizer, bytes) else tokenizer.read_bytes()
-    read = library.Tokenizer.from_str(text.decode())
-    read.no_padding()
-    read.no_truncation()
-    return Weights(load(data)), read
+    parsed = library.Tokenizer.from_str(text.decode())
+    parsed.no_padding()
+    parsed.no_truncation()
+    return Weights(load(data)), parsed
 
 
 def _gguf(listing: Listing, path: bytes | Path) -> tuple[Weights, Any]:
+    """Read a GGUF file, which contains both the weights and the tokenizer's tables."""
     reader = _library("gguf", listing).GGUFReader(path)
     tokens = reader.fields["tokenizer.ggml.tokens"].contents()
     types = reader.fields["tokenizer.ggml.token_type"].contents()
@@ -76,7 +77,7 @@ def _gguf(listing: Listing, path: bytes | Path) -> tuple[Weights, Any]:
 def _byte_level(
     library: Any, tokens: list[str], merges: list[str], special: list[str]
 ) -> Any:
-    """Byte-pair encoding over bytes, digits one by one, as SmolLM2 has it."""
+    """Make SmolLM2's tokenizer: byte-pair encoding over bytes, digits kept single."""
     vocabulary = {token: index for index, token in enumerate(tokens)}
     pairs = [tuple(merge.split(" ")) for merge in merges]
     tokenizer = library.Tokenizer(library.models.BPE(vocabulary, pairs))
@@ -93,6 +94,7 @@ def _byte_level(
 
 
 def _library(name: str, listing: Listing) -> Any:
+    """Import a package that reads a model. Raises PublishedModelError."""
     try:
         return importlib.import_module(name)
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""The weights of a tiny stand-in model, for cases that look into one."""
+"""The weights of a tiny stand-in model, for cases about the inside of a model."""
 
 from __future__ import annotations
 

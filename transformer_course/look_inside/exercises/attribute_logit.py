@@ -1,4 +1,4 @@
-"""What each part of the residual stream adds to a logit."""
+"""The contribution of each part of the residual stream to a logit."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _ANSWERS = {"a correct tool": "accepted", "the other one": "rejected", "a third 
 def _tools(
     name: str, title: str, bugs: tuple[str, str], hint: str, *, style: str = "hooks", hidden: bool = False
 ) -> CaseKind:
-    """A correct tool and two faulty ones, each for a model of its own."""
+    """A case with a correct tool and two buggy ones, each with a different model."""
 
     def make_inputs(draw: Draw) -> Inputs:
         second, third = (f"{style}, {bug}" for bug in bugs)

@@ -1,4 +1,4 @@
-"""What each head writes into the residual stream."""
+"""The contribution of each head to the residual stream."""
 
 from __future__ import annotations
 

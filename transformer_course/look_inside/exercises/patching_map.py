@@ -11,7 +11,7 @@ from transformer_course.look_inside.exercises._models import draw_model
 
 
 def _pair(length: int, changed: int, *, blocks: int = 3, d_model: int = 6, heads: int = 3, groups: int = 1) -> Maker:
-    """Two texts that differ at one position, and the tokens that they are compared by."""
+    """Two texts that differ at one position, and the two tokens whose logits are compared."""
 
     def make_inputs(draw: Draw) -> Inputs:
         inputs = draw_model(draw, blocks, 13, d_model, heads, groups)

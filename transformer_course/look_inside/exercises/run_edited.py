@@ -1,4 +1,4 @@
-"""The logits of a run in which hooks write."""
+"""The logits of a run in which hooks edit the outputs of modules."""
 
 from __future__ import annotations
 

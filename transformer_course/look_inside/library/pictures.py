@@ -16,7 +16,7 @@ LOOKS = ((ORANGE, "--"), (BLUE, "-"))
 
 
 def cliff(curves: Mapping[str, Sequence[float]]) -> None:
-    """Draw the loss of two training runs, a mean of ten steps."""
+    """Draw the losses of two training runs, averaged over ten steps each."""
     figure, axes = style.subplots(height=2.5, width=6.0)
     smooth = {
         name: [sum(losses[i : i + 10]) / 10 for i in range(0, len(losses), 10)]
@@ -50,7 +50,7 @@ def stripes(weights: Tensor, period: int, titles: Sequence[str]) -> None:
 
 
 def bus(contributions: Mapping[str, float], token: str) -> None:
-    """Draw, in steps, what each part writes into the stream for a token's logit."""
+    """Draw, in steps, what each part contributes to a token's logit."""
     names, values = [*contributions], [*contributions.values()]
     tall = max(map(abs, values))
     frames, alts = [], []
@@ -77,13 +77,13 @@ def _bus(
     end = len(names) + 0.6
     axes.plot((-0.6, end), (0, 0), color=style.QUIET, linewidth=5, alpha=0.35)
     axes.plot((-0.6, count - 0.4), (0, 0), color=BLUE, linewidth=5)
-    for place, (name, value) in enumerate(zip(names, values, strict=True)):
-        axes.text(place, -0.3 * tall, name, ha="center", va="top", size=9)
-        if place < count:
+    for x, (name, value) in enumerate(zip(names, values, strict=True)):
+        axes.text(x, -0.3 * tall, name, ha="center", va="top", size=9)
+        if x < count:
             colour = BLUE if value > 0 else ORANGE
-            axes.bar(place, value, 0.5, color=colour, alpha=0.68)
+            axes.bar(x, value, 0.5, color=colour, alpha=0.68)
             side = "bottom" if value > 0 else "top"
-            axes.text(place, value, f"{value:+.1f}", ha="center", va=side, size=9)
+            axes.text(x, value, f"{value:+.1f}", ha="center", va=side, size=9)
     axes.text(end, 0.12 * tall, f"logit {sum(values[:count]):.1f}", ha="right", size=10)
     style.bare(axes)
     low = min(0.0, *values) - 0.5 * tall
@@ -91,7 +91,7 @@ def _bus(
 
 
 def contributions(values: Mapping[str, float]) -> None:
-    """Draw the parts of the chat model that contribute most to a difference."""
+    """Draw the parts of the chat model that contribute most to a logit difference."""
     figure, axes = style.subplots(height=2.9, width=6.0)
     colours = [BLUE if value > 0 else ORANGE for value in values.values()]
     bars(axes, values, "+.2f", colours)
@@ -128,7 +128,10 @@ def _table(rows: Sequence[Sequence[float]]) -> Any:
 
 
 def sinks(first: Sequence[float], second: Sequence[float]) -> None:
-    """Draw the weight of the first token, and of the second if the first is masked."""
+    """Draw the mean attention weight on the first token, by block.
+
+    Also draw that on the second token if the first is masked.
+    """
     figure, axes = style.subplots(height=2.5, width=6.0)
     curves = {"first token": first, "second, if the first is masked": second}
     for (name, values), (colour, line) in zip(curves.items(), LOOKS[::-1], strict=True):

@@ -1,4 +1,4 @@
-"""Texts that repeat themselves, and the training of a model that continues them."""
+"""Periodic texts, and the training of a model that continues them."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ from torch import Tensor, nn
 from transformer_course.library.recipe import adamw
 
 VOCABULARY = 64
-LENGTH = 40  # tokens of a text
-PERIODS = (6, 18)  # the shortest and the longest
+LENGTH = 40  # tokens per text
+PERIODS = (6, 18)  # the shortest and the longest period
 
 
 def draw(
     random: torch.Generator, size: int, period: int | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Draw texts of random tokens that repeat: ids `(size, LENGTH)`, periods `(size,)`.
+    """Draw periodic texts of random tokens.
 
     Args:
-        period: of all texts; None: a random one for each, within ``PERIODS``.
+        period: the period of all texts; None draws one from ``PERIODS`` for each.
+
+    Returns:
+        ids `(size, LENGTH)`, and periods `(size,)`.
     """
     low, high = (period, period) if period else PERIODS
     periods = torch.randint(low, high + 1, (size,), generator=random)
@@ -30,9 +33,10 @@ def draw(
 
 
 def measure(model: nn.Module, ids: Tensor, periods: Tensor) -> tuple[Tensor, float]:
-    """The mean loss, and the share of correct predictions, of what can be known.
+    """The mean loss and the accuracy on the tokens that the text determines.
 
-    A token can be known if its predecessor occurs for the second time.
+    These are the tokens from the second one of the second period onwards, since the
+    token before each of them has occurred earlier in the text.
     """
     logits, targets = model(ids[:, :-1]), ids[:, 1:]  # (B, L - 1, V), (B, L - 1)
     known = torch.arange(1, ids.size(1)) > periods[:, None]
@@ -44,7 +48,7 @@ def measure(model: nn.Module, ids: Tensor, periods: Tensor) -> tuple[Tensor, flo
 def train(
     model: nn.Module, seed: int, steps: int = 400, period: int | None = None
 ) -> list[float]:
-    """Train a model on fresh texts, 32 a step; return the loss of each step."""
+    """Train a model on 32 new texts per step; return the loss of each step."""
     random, losses = torch.Generator().manual_seed(seed), []
     optimizer = adamw(model.parameters(), 0.01)
     for step in range(steps):

@@ -1,6 +1,6 @@
-"""What we measured in the chat model, for readers who have not installed it.
+"""Recorded measurements of the chat model, for readers who have not installed it.
 
-``python benchmarks/look_inside_results.py`` records it (`results.json`).
+``python benchmarks/look_inside_results.py`` writes them to `results.json`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 RECORDED = Path(__file__).with_suffix(".json")
-MEASURED: dict[str, Any] = {}  # what this session has measured, by name
+MEASURED: dict[str, Any] = {}  # results of this session, by name
 
 
 def note(name: str, value: Any) -> Any:
@@ -20,6 +20,6 @@ def note(name: str, value: Any) -> Any:
 
 
 def load(name: str) -> Any:
-    """A result that was recorded under this name."""
+    """Load the result that was recorded under this name, and print a notice."""
     print("(SmolLM2 is not installed: this is what we recorded)")
     return json.loads(RECORDED.read_text("utf-8"))[name]

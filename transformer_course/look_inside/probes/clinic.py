@@ -1,4 +1,4 @@
-"""The clinic: what a student's test says of patching tools."""
+"""The probe of the bug clinic, where a student's test judges patching tools."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from autograder.checks.probes import Inputs, Seen, probe, seed
 from autograder.checks.probes.clinics import Patients, accepts
 from transformer_course.look_inside.probes.patches import PatchingTool, make_model
 
-ROUNDING = 4e-6  # by which equal runs differ, less than the contract allows
+ROUNDING = 4e-6  # noise between equal runs; smaller than the contract's tolerance
 
 
 class _Tools(Patients):
     """The judge's side of the clinic: patching tools, correct or with a bug."""
 
     RIGHT = "a correct tool"
-    MOST = 12  # tokens of a text
+    MOST = 12  # the largest number of tokens in a text
 
     def __init__(self, inputs: Inputs, draw: random.Random):
         super().__init__(inputs, draw)
@@ -34,13 +34,13 @@ class _Tools(Patients):
         ]
 
     def reveal_inputs(self) -> Answers:
-        """How many tools there are, and the sizes of their models."""
+        """The number of tools to judge, and the sizes of their models."""
         return {
             "count": torch.tensor(len(self.names)), "sizes": self.inputs["sizes"],
         }  # fmt: skip
 
     def try_subject(self, number: int, question: Answers) -> Seen:
-        """The logits of a patched run."""
+        """The logits of a patched run with one of the tools."""
         ids, other = (
             require_tensor(question, name, 2, [torch.int64], self.MOST)
             for name in ("ids", "other_ids")
@@ -67,7 +67,7 @@ class _Tools(Patients):
     results="a correct tool; the other one; a third one",
 )
 def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
-    """What the student's test says of each patching tool."""
+    """Report whether the student's test accepts or rejects each patching tool."""
     blocks, vocab_size = inputs["sizes"].tolist()
 
     def judged(number: int) -> str:
@@ -84,7 +84,7 @@ def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
             ]
             return result
 
-        seed(0)  # no tool is luckier than another
+        seed(0)  # each tool meets the same random inputs
         try:
             result = test(patch, blocks, vocab_size)
         except AssertionError:

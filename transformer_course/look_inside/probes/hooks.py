@@ -1,4 +1,4 @@
-"""Probes of hooks that write, of a silenced head, and of activation patching."""
+"""Probes of hooks that edit outputs, of a silenced head, and of activation patching."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _add_to_second(output: torch.Tensor) -> torch.Tensor:
     return output
 
 
-# What a case asks for, by name; each returns what the module's output becomes.
+# The edits that cases refer to by name; each returns the new output of a module.
 EDITS: dict[str, Edit] = {
     "halve": lambda output: output / 2,
     "negate": lambda output: -output,
@@ -42,14 +42,14 @@ EDITS: dict[str, Edit] = {
     "hooks *; after an error*",
 )
 def run_edited(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report the logits of an edited run, and what it leaves behind in the model."""
+    """Report the logits of an edited run, and what the run leaves in the model."""
     model = StandIn(inputs)
     names = str(inputs["edits"]).split(", ")
     edits = {
         module: EDITS[edit] for module, edit in (name.split(": ") for name in names)
     }
     heard: list[str] = []
-    for module in edits:  # somebody else's hooks
+    for module in edits:  # the caller's hooks must keep working
         part = model.get_submodule(module)
         part.register_forward_hook(lambda *_: heard.append("once"))
     before, ids = count_hooks(model), inputs["ids"]
@@ -106,7 +106,7 @@ def silence_head(function: Callable[..., Any], inputs: Inputs) -> Seen:
     calls="* afterwards; hooks *",
 )
 def patching_map(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report the map, and what it leaves behind in the model."""
+    """Report the map, and what computing it leaves in the model."""
     model = StandIn(inputs)
     ids, other = inputs["ids"], inputs["other"]
     answer, other_answer = inputs["answers"].tolist()
@@ -123,7 +123,7 @@ def _logits(result: object) -> torch.Tensor:
 
 
 def _handle(result: object) -> Any:
-    """What a function returned, if hooks can be removed with it."""
+    """Check that the result of a function is the handle of a hook, and return it."""
     if not callable(getattr(result, "remove", None)):
         raise WrongAnswerError(
             f"expected the handle of a hook, with `remove()`, got {describe(result)}"

@@ -1,4 +1,4 @@
-"""Patching tools, correct ones and others with a bug, on a model that nobody sees."""
+"""Patching tools for the bug clinic, correct ones and buggy ones, on a hidden model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ D_MODEL, HEADS, GROUPS = 8, 4, 2
 
 
 def make_model(seed: int, blocks: int, vocab_size: int) -> StandIn:
-    """A small model whose weights follow from a seed."""
+    """Make a small model whose weights are determined by a seed."""
     random = torch.Generator().manual_seed(seed)
     d_k = D_MODEL // HEADS
     shapes = {"embedding.weight": (vocab_size, D_MODEL)}
@@ -28,17 +28,17 @@ def make_model(seed: int, blocks: int, vocab_size: int) -> StandIn:
 
 
 class PatchingTool:
-    """Runs a text with one state of another text, as an explorer's notebook would.
+    """Runs a text with one hidden state replaced by that of a different text.
 
     Args:
-        model: what runs the texts.
-        style: "hooks" or "loop", two correct ways.
-        bug: its name, or "".
+        model: the model to run.
+        style: "hooks" or "loop", two correct implementations.
+        bug: the name of the bug, or "".
     """
 
     def __init__(self, model: StandIn, style: str, bug: str):
         self.model, self.style, self.bug = model, style, bug
-        self._left: list[tuple[int, int, Tensor]] = []  # patches of hooks that stayed
+        self._left: list[tuple[int, int, Tensor]] = []  # patches of unremoved hooks
         self._cache: dict[tuple[int, ...], list[Tensor]] = {}
         self._first: list[Tensor] = []
 
@@ -46,11 +46,11 @@ class PatchingTool:
     def __call__(
         self, ids: Tensor, other_ids: Tensor, block: int, position: int
     ) -> Tensor:
-        """Logits of `ids`, with the state of `other_ids` that enters a block.
+        """Logits of `ids`, with one state that enters a block taken from `other_ids`.
 
         Args:
-            ids, other_ids: two texts of one length, `(1, L)`.
-            block, position: where the state is put.
+            ids, other_ids: two texts of the same length, `(1, L)`.
+            block, position: the location of the state to replace.
         """
         if self.bug == "wrong way round":
             ids, other_ids = other_ids, ids
@@ -80,7 +80,7 @@ class PatchingTool:
         return logits
 
     def _states(self, ids: Tensor) -> list[Tensor]:
-        """What enters each block, and what leaves the last one."""
+        """The states that enter each block, and the output of the last one."""
         states = [self.model.embedding(ids)]
         for i, block in enumerate(self.model.blocks):
             states.append(block(self._patch(states[-1], i, self._left)))
@@ -89,7 +89,7 @@ class PatchingTool:
     def _finish(
         self, x: Tensor, begin: int, changes: list[tuple[int, int, Tensor]]
     ) -> Tensor:
-        """Logits from the state that enters a block, with patches on the way."""
+        """Logits from the state x that enters block ``begin``, with patches applied."""
         for i, block in enumerate(self.model.blocks):
             if i >= begin:
                 x = block(self._patch(x, i, changes))
@@ -105,7 +105,7 @@ class PatchingTool:
     def _patch(
         self, x: Tensor, block: int, changes: list[tuple[int, int, Tensor]]
     ) -> Tensor:
-        """The state with what is put in front of a block, as the bug has it."""
+        """Apply the changes at the input of a block to x, in the way of the bug."""
         for at, position, new in changes:
             if at == block and x.shape == new.shape:
                 x = x.clone()
@@ -123,6 +123,7 @@ class PatchingTool:
         return x
 
     def _by_hook(self, ids: Tensor, block: int, position: int, state: Tensor) -> Tensor:
+        """Logits with the state patched by a hook on the module before the block."""
         stages = [self.model.embedding, *self.model.blocks]
         here = (torch.arange(ids.size(1)) == position)[:, None]
         handle = stages[block].register_forward_hook(
@@ -137,7 +138,7 @@ class PatchingTool:
     def _in_place(
         self, ids: Tensor, other_ids: Tensor, block: int, position: int
     ) -> Tensor:
-        """Write into a cache of states, which the next call reads again."""
+        """Patch states in a cache, so that later calls read patched states (a bug)."""
         own, other = (
             self._cache.setdefault(tuple(text[0].tolist()), self._states(text))
             for text in (ids, other_ids)
@@ -148,7 +149,7 @@ class PatchingTool:
     def _attention_only(
         self, ids: Tensor, state: Tensor, block: int, position: int
     ) -> Tensor:
-        """Patch what a block's attention writes instead of what the block reads."""
+        """Patch the output of a block's attention instead of the block's input."""
         layer = self.model.get_submodule(f"blocks.{block}.attention")
         new = layer(state)
         here = (torch.arange(ids.size(1)) == position)[:, None]

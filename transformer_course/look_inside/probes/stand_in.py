@@ -1,4 +1,4 @@
-"""A tiny language model whose weights come with a case, to be looked into."""
+"""A tiny language model for probes of interpretability; its weights are in the case."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from autograder.checks.probes.weights import load_weights, select_weights
 
 
 class StandInError(RuntimeError):
-    """The model fails on purpose, in the middle of a run."""
+    """The stand-in model fails on purpose, in the middle of a run."""
 
 
 class Attention(nn.Module):
     """Causal attention with a fixed pattern per head, and grouped values.
 
-    Head n weighs a key at a distance d with (n + 2) ** -d, up to normalisation.
+    The weight of head n at distance d is proportional to (n + 2) ** -d.
     """
 
     def __init__(self, d_model: int, num_heads: int, num_kv_heads: int):
@@ -25,10 +25,10 @@ class Attention(nn.Module):
         d_k = d_model // num_heads
         self.w_v = nn.Linear(d_model, num_kv_heads * d_k, bias=False)
         self.w_o = nn.Linear(num_heads * d_k, d_model, bias=False)
-        self.merged = torch.zeros(0)  # what w_o read in the last call
+        self.merged = torch.zeros(0)  # the input of w_o in the last call
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """From `(B, L, d_model)` to the same shape."""
+        """Attend; keeps the shape `(B, L, d_model)`."""
         values = self.w_v(x).unflatten(-1, (self.num_kv_heads, -1)).transpose(1, 2)
         copies = self.num_heads // self.num_kv_heads
         values = values.repeat_interleave(copies, dim=1)  # (B, h, L, d_k)
@@ -42,7 +42,7 @@ class Attention(nn.Module):
 
 
 class StandInBlock(nn.Module):
-    """A residual branch of attention, and one that transforms each position alone."""
+    """A residual branch of attention, and one that processes each position alone."""
 
     def __init__(self, d_model: int, num_heads: int, num_kv_heads: int):
         super().__init__()
@@ -50,13 +50,13 @@ class StandInBlock(nn.Module):
         self.feed_forward = nn.Linear(d_model, d_model, bias=False)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """From `(B, L, d_model)` to the same shape."""
+        """Add both branches; keeps the shape `(B, L, d_model)`."""
         x = x + self.attention(x)
         return x + torch.tanh(self.feed_forward(x))
 
 
 class StandIn(nn.Module):
-    """From ids `(B, L)` to logits `(B, L, V)`, with the weights of a case."""
+    """A model with the weights of a case; maps ids `(B, L)` to logits `(B, L, V)`."""
 
     def __init__(self, inputs: Inputs):
         super().__init__()
@@ -84,7 +84,7 @@ class StandIn(nn.Module):
 
 
 def count_hooks(model: nn.Module) -> int:
-    """How many hooks the parts of a model have."""
+    """The number of hooks on all modules of a model."""
     return sum(
         len(part._forward_hooks) + len(part._forward_pre_hooks)
         for part in model.modules()

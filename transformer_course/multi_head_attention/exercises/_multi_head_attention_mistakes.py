@@ -21,13 +21,13 @@ _LAST = "self.w_o = nn.Linear(d_model, d_model)"
 
 
 def _split(heads: str, *pairs: str, name: str = "") -> Variant:
-    """Split in another way: ``heads`` is code of the projected features y and of h."""
+    """Split into heads incorrectly: ``heads`` is code that uses the projected features y and h."""
     calls = (f"(lambda y, h: {heads})(self.w_{x[0]}({x}), self.num_heads)" for x in _NAMES)
     return edit(*chain(*zip((_Q, _K, _V), calls, strict=True)), *pairs, name=name)
 
 
 def _make_layers(layer: str, letters: str = "qkv", name: str = "") -> Variant:
-    """Make other layers of these letters."""
+    """Replace the projections of these letters by different layers."""
     return edit(
         *chain(*((f"self.w_{x} = nn.Linear(d_model, d_model)", f"self.w_{x} = {layer}") for x in letters)), name=name
     )
@@ -36,7 +36,7 @@ def _make_layers(layer: str, letters: str = "qkv", name: str = "") -> Variant:
 def write_attention(
     closed: str = 'scores.masked_fill(~mask, float("-inf"))', scores: str = "scores", weights: str = "scores.softmax(-1)"
 ) -> str:
-    """Code of attention; ``closed`` are scores with the masked ones replaced."""
+    """Code that computes attention weights; ``closed`` is code that replaces masked scores."""
     return f"""
         scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
         scores = {scores}

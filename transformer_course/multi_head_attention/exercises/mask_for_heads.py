@@ -19,7 +19,7 @@ CASES = [
          "A 2-D mask lacks two dimensions, the batch and the heads."),
     case("full", "a mask (B, Lq, Lk)", sizes(B=2, Lq=5, Lk=3, mask="B Lq Lk"),
          "Three dimensions always mean sentences, queries, keys."),
-    # Its answer is the argument itself, so that it counts only beside another one.
+    # Its answer is the argument itself, so that it counts only together with a different case.
     case("one_per_head", "a mask for each head", sizes(B=2, h=4, Lq=5, Lk=3, mask="B h Lq Lk"),
          "A 4-D mask is already what we want.", open=True),
     case("one_query", "a single query", sizes(B=4, Lk=6, mask="B 1 Lk"),

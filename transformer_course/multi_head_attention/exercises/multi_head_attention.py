@@ -26,7 +26,7 @@ def _uneven(draw: Draw) -> Inputs:
 
 
 def _key_of_zeros(draw: Draw, B: int, Lk: int, d_model: int) -> torch.Tensor:
-    """A key with zeros at one position, where they are values like others."""
+    """A key sequence with a zero vector at one position, which is not masked."""
     return draw.tensor(B, Lk, d_model).index_fill(1, torch.tensor([1]), 0.0)
 
 

@@ -12,7 +12,7 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _to_pack(h: int, d_model: int, d_k: int, **options: str) -> Maker:
-    """The weights of some heads; with ``double="yes"``, the probe makes them float64."""
+    """The weights of h heads; with ``double="yes"``, the probe converts them to float64."""
     shapes = {
         f"heads.{i}.{name}.{kind}": (d_k, d_model) if kind == "weight" else (d_k,)
         for i in range(h)

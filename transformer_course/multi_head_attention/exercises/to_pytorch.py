@@ -1,4 +1,4 @@
-"""To PyTorch."""
+"""Conversion of a multi-head attention layer to PyTorch's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _for_pytorch(batch: int, h: int, d_k: int, lq: int, lk: int) -> Maker:
-    """The weights of a layer, and three sequences."""
+    """The weights of a layer, and sequences of queries, keys and values."""
     d_model = h * d_k
     shapes = {
         f"{name}.{kind}": (d_model, d_model) if kind == "weight" else (d_model,)

@@ -33,7 +33,7 @@ def _maps(
 
 
 def one_head_or_two(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
-    """Draw two questions, asked by one head each and by one head for both."""
+    """Draw the maps of two heads with one query each, and of one head with both."""
     _maps(
         named,
         words,
@@ -45,7 +45,7 @@ def one_head_or_two(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
 
 
 def _cells(axes: object, numbers: Tensor, d_k: int, title: str) -> None:
-    """Draw numbers like 21 (position 2, feature 1) in the colour of their head."""
+    """Draw entries like 21 (position 2, feature 1) in the colours of their heads."""
     rows = numbers.long().tolist()
     words = [[f"{n:02d}" for n in row] for row in rows]
     colours = [[HEADS[n % 10 // d_k] for n in row] for row in rows]
@@ -89,7 +89,7 @@ def splits(named: Mapping[str, Tensor]) -> None:
 
 
 def losses(named: Mapping[int, Sequence[float]], sizes: Mapping[int, int]) -> None:
-    """Draw the losses of training with 1, 2 and 4 heads."""
+    """Draw the training losses of layers with 1, 2 and 4 heads."""
     figure, axes = style.subplots(height=2.8)
     for (count, values), colour, line in zip(
         named.items(), (ORANGE, BLUE, GREEN), ("-", "--", ":"), strict=True
@@ -128,17 +128,17 @@ def birth(
     frames, captions, alts = [], {}, []
     for step, pair in zip(steps, maps_at, strict=True):
         figure, row = style.subplots(1, 3, height=2.3, width=style.WIDTH)
-        places = range(pair.size(-1))
+        positions = range(pair.size(-1))
         for head, axes in enumerate(row[:2]):
             title = f"head {head}"
-            maps.heat_map(axes, pair[head], places, places, title, values=None)
+            maps.heat_map(axes, pair[head], positions, positions, title, values=None)
         row[2].plot(losses, color=style.QUIET, linewidth=1.4)
         at = min(step, len(losses) - 1)
         row[2].plot(at, losses[at], "o", color=ORANGE)
         row[2].set(title="loss", xlabel="training step", ylim=(0, 1.1))
         frames.append(figure)
         captions[f"step {step}"] = f"The loss is {losses[at]:.2f}."
-        phrases = [told.weights(head_weights, places, places) for head_weights in pair]
+        phrases = [told.weights(weights, positions, positions) for weights in pair]
         alts.append(f"Head 0: {phrases[0]} Head 1: {phrases[1]}")
     caption = "In the first hundred steps, the two heads divide the work between them."
     show_steps(frames, captions, alts, "3.8", caption, opened=-1)

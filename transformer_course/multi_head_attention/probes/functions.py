@@ -1,4 +1,4 @@
-"""Functions of masks, and of modules whose weights they copy."""
+"""Probes of functions that reshape masks or copy the weights of modules."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _KINDS = ("weight", "bias")
     calls="* afterwards",
 )
 def mask_for_heads(function: Any, inputs: Inputs) -> Seen:
-    """Report a call with a mask or, without one, what it returns for None."""
+    """Report a call with the mask of the case, or with None if it has no mask."""
     if "mask" in inputs:
         return observe_call(function, inputs)
     answer = function(None)
@@ -43,7 +43,11 @@ def mask_for_heads(function: Any, inputs: Inputs) -> Seen:
     parts={"bias": "w_?.bias"},
 )
 def pack_heads(function: Any, inputs: Inputs) -> Seen:
-    """Report the six packed tensors, and what the heads look like afterwards."""
+    """Report the six packed tensors, the heads afterwards, and a second call.
+
+    If the inputs contain "double", the heads are in float64, and the probe reports the
+    dtypes and the digits that float32 would lose.
+    """
     count = int(inputs["num_heads"])
     if "double" in inputs:
         inputs = {
@@ -89,7 +93,7 @@ def _read_tensors(answer: object, names: Sequence[str]) -> Seen:
 
 
 def _beyond_float32(numbers: torch.Tensor) -> torch.Tensor:
-    """The part of float64 numbers that float32 cannot hold, scaled up to be visible."""
+    """The part of float64 numbers that float32 cannot represent, scaled up."""
     exact = numbers.double()
     return ((exact - exact.float()) * 2**24).float()
 
@@ -107,10 +111,10 @@ def _beyond_float32(numbers: torch.Tensor) -> torch.Tensor:
     parts={"weights": "weights", "in_proj_bias": "in_proj_bias"},
 )
 def to_pytorch(function: Any, inputs: Inputs) -> Seen:
-    """Report what the new layer is and computes, and whether it is a copy."""
+    """Report the settings and the output of the new layer, and whether it is a copy."""
     mine = _projections(inputs, "weights.", "qkvo")
     mine.num_heads = int(inputs["num_heads"])
-    # Nobody has promised what it is called.
+    # The contract does not name the dropout module, so its name varies.
     setattr(mine, "drop" if mine.num_heads == 4 else "dropout", nn.Dropout(0.25))
     theirs = function(mine)
     if not isinstance(theirs, nn.MultiheadAttention):
@@ -134,7 +138,7 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
         ),
     }
     with torch.no_grad():
-        # Whatever the keys' bias is, a softmax does not mind: look at it itself.
+        # The keys' bias cancels in the softmax, so it is reported directly.
         observations["in_proj_bias"] = theirs.in_proj_bias.clone()
         observations["second call, of a layer that has changed since"] = (
             _after_learning(lambda: function(mine), mine)
@@ -161,7 +165,7 @@ def _projections(inputs: Inputs, prefix: str, letters: str) -> Any:
 
 
 def _after_learning(call: Callable[[], object], module: nn.Module) -> str:
-    """Whether a second call uses new weights: "new numbers", or "old numbers" if not.
+    """Say whether a call after a change of the weights uses "new" or "old numbers".
 
     All weights change sign in place, as an optimiser would change them, and are
     restored at the end.

@@ -1,4 +1,4 @@
-"""The module of several heads."""
+"""The probe of the multi-head attention module."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from autograder.checks.probes.weights import BEGINNING, load_weights
     parts={"weights": "weights"},
 )
 def multi_head_attention(module_class: Any, inputs: Inputs) -> Seen:
-    """Report a call, or what dropout does in training, or which sizes are refused."""
+    """Report a call, the effect of dropout in training, or which sizes are refused."""
     if "refuse" in inputs:
         return {
             f"{count} heads of {size} features": outcome(
@@ -38,12 +38,12 @@ def multi_head_attention(module_class: Any, inputs: Inputs) -> Seen:
 
 
 def _observe_dropout(module_class: Any, inputs: Inputs) -> Seen:
-    """Report what training mode does to the attention weights.
+    """Report how training mode changes the attention weights.
 
-    With values that are all ones and zeros, and layers that change nothing, each head's
-    output holds its weights, twice: dropping a weight takes both copies, dropping an
-    output takes one of them. Which weights are dropped is chance and not reported, only
-    what is true of every choice.
+    With values of ones and zeros, and identity matrices as layers, each head's output
+    contains its attention weights twice: dropping a weight removes both copies, and
+    dropping an output removes only one. Which weights are dropped is random, so only
+    properties that hold for every choice are reported.
     """
     num_heads, rate = int(inputs["make.num_heads"]), float(inputs["make.dropout"])
     identity = torch.eye(inputs["query"].size(-1))
@@ -58,16 +58,16 @@ def _observe_dropout(module_class: Any, inputs: Inputs) -> Seen:
         return split
 
     with torch.no_grad():
-        calm, calm_again = run(), run()
+        in_eval, eval_again = run(), run()
         module.train()
-        wild, wild_again = run(), run()
-    factors = wild / calm.where(calm != 0, 1.0)  # calm is 0 if eval mode drops
+        in_training, training_again = run(), run()
+    factors = in_training / in_eval.where(in_eval != 0, 1.0)  # 0 if eval mode drops
     scale = 1 / (1 - rate)
     between = ((factors.abs() > 1e-3) & ((factors - scale).abs() > 1e-3)).sum()
     first, second = factors.round(decimals=3).unbind(3)  # (B, Lq, h, Lk) each
     return {
-        "output in eval mode": calm.flatten(2),
-        "eval mode gives the same twice": _are_same(calm, calm_again),
+        "output in eval mode": in_eval.flatten(2),
+        "eval mode gives the same twice": _are_same(in_eval, eval_again),
         "smallest factor on a weight in training": factors.min(),
         "largest factor on a weight in training": factors.max(),
         "weights with another factor than these": between,
@@ -77,7 +77,7 @@ def _observe_dropout(module_class: Any, inputs: Inputs) -> Seen:
         "dropped alike for all queries": _are_same(first, first[:, :1]),
         "dropped alike for all keys": _are_same(first, first[..., :1]),
         "dropped alike in all sentences": _are_same(first, first[:1]),
-        "training gives the same twice": _are_same(wild, wild_again),
+        "training gives the same twice": _are_same(in_training, training_again),
     }
 
 

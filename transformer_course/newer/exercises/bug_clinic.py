@@ -11,7 +11,10 @@ from autograder.authoring.specification import CaseKind, Inputs, Specification
 
 
 def _draw_pool(draw: Draw, pages: int, size: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Tables, lengths and free pages of a correct pool; one text fills its last page, none fills the table."""
+    """Tables, lengths and free pages of a correct pool.
+
+    One text fills its last page completely, and no text fills its row of the table.
+    """
     lengths = torch.cat((draw.ids(1, size, 1), torch.tensor([2 * size]), draw.ids(size + 1, 2 * size, 1)))
     needed, order = -(-lengths // size), draw.tensor(pages).argsort()
     tables, used = torch.full((3, 4), -1), 0

@@ -10,7 +10,7 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _steps(count: int, *shapes: tuple[int, ...], rate: float, momentum: float = 0.0, missing: int = -1) -> Maker:
-    """Parameters near 1, and their gradients in some steps; in step ``missing``, the first has none."""
+    """Parameters and their gradients in ``count`` steps; in step ``missing``, the first parameter has none."""
 
     def make_inputs(draw: Draw) -> Inputs:
         inputs: Inputs = {"rate": torch.tensor(rate), "momentum": torch.tensor(momentum),

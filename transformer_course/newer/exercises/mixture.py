@@ -152,7 +152,7 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     target="MixtureOfExperts", results="the output",
-    # Nobody says how x lies in memory: a norm before it makes a new tensor.
+    # The contract says nothing about x's memory layout: in a model, it is the new tensor of a norm.
     contract=Contract(named=True, ways=tuple(way for way in OF_MODULES if way != "spread")),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

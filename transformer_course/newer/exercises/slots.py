@@ -1,4 +1,4 @@
-"""Where a page table puts positions."""
+"""The slots in memory that a page table assigns to positions."""
 
 from __future__ import annotations
 

@@ -14,13 +14,13 @@ LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 
 
 def largest_scores(curves: Mapping[str, Sequence[float]]) -> None:
-    """Draw the largest score on new text, every tenth step."""
+    """Draw the largest attention score on new text, every tenth step."""
     caption = "The largest score while training, with and without norms."
     _every_tenth(curves, "largest score", "10.1", caption)
 
 
 def windows(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
-    """Draw the loss on new text by the number of bytes that are read at a time."""
+    """Draw the loss on new text by the number of bytes read at a time."""
     figure, axes = _two(lengths, losses, "o", xlabel="bytes read at a time")
     axes.set_title("loss on new text")
     axes.set_xticks(lengths, lengths)
@@ -30,7 +30,7 @@ def windows(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> No
 
 
 def loads(curves: Mapping[str, Sequence[float]]) -> None:
-    """Draw the share of the least used expert of any block, every tenth step."""
+    """Draw the smallest share of tokens of any expert in a block, every tenth step."""
     caption = "The least used of four experts; dotted: an even load."
     _every_tenth(
         curves, "share of the least used expert", "10.3", caption, even_share=0.25
@@ -38,7 +38,7 @@ def loads(curves: Mapping[str, Sequence[float]]) -> None:
 
 
 def optimizers(curves: Mapping[str, Sequence[float]]) -> None:
-    """Draw the training loss over steps, a mean of ten."""
+    """Draw the training loss over steps, averaged over ten steps each."""
     tenths = {
         name: [fmean(losses[i : i + 10]) for i in range(0, len(losses), 10)]
         for name, losses in curves.items()
@@ -126,6 +126,6 @@ def _every_tenth(
 
 
 def _smooth(values: Sequence[float], window: int = 25) -> list[float]:
-    """The mean of each value and those before it, as many as the window holds."""
+    """The moving average: the mean of each value and up to window - 1 before it."""
     parts = [values[max(0, n - window) : n] for n in range(1, len(values) + 1)]
     return [sum(part) / len(part) for part in parts]

@@ -1,4 +1,4 @@
-"""Small models of bytes: trained for a number of steps, and measured on new text."""
+"""Train small byte-level models for a number of steps, and measure them on new text."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def loss_of(model: nn.Module, windows: Tensor) -> Tensor:
 
 @dataclass
 class Trial:
-    """What a training run left behind.
+    """The results of a training run.
 
     Args:
         losses: the training loss of each step, in nats.
-        watched: what was watched, every tenth step.
-        loss: of a byte of new text at the end, in nats.
-        seconds: of CPU time, all in all.
+        watched: what ``watch`` returned, at every tenth step; see `train`.
+        loss: the final loss per byte on new text, in nats.
+        seconds: the CPU time of the whole run.
     """
 
     losses: list[float] = field(default_factory=list)
@@ -61,13 +61,13 @@ def train(
     watch: Callable[[], float] | None = None,
     length: int = LENGTH,
 ) -> Trial:
-    """Train a model on windows of the course's text, 32 a step.
+    """Train a model on 32 windows of the course's text per step.
 
     Args:
-        seed: of the text and of the windows.
-        optimizers: each with its peak learning rate; none: AdamW at 0.01.
-        extra: what is added to the loss, called after each forward pass.
-        watch: what to keep of every tenth step and the last, called after it.
+        seed: the seed of the text and of the windows.
+        optimizers: each with its peak learning rate; if there are none, AdamW at 0.01.
+        extra: called after each forward pass; its result is added to the loss.
+        watch: called after every tenth step and the last; its results are kept.
         length: bytes in a window.
     """
     started, run, text = time.process_time(), Trial(), text_of(seed, 20_000)
@@ -94,12 +94,12 @@ def train(
 
 
 def new_windows(length: int = LENGTH) -> Tensor:
-    """Text that no training has seen, in windows `(N, length + 1)`."""
+    """Held-out text in windows `(N, length + 1)`."""
     text = text_of("fresh", 800, "test")
     return text[: len(text) // (length + 1) * (length + 1)].view(-1, length + 1)
 
 
 @torch.no_grad()
 def loss_on_new_text(model: nn.Module, length: int = LENGTH) -> float:
-    """The mean loss of a byte of text that no training has seen, in nats."""
+    """The mean loss per byte of the held-out text, in nats."""
     return loss_of(model, new_windows(length)).item()

@@ -1,4 +1,4 @@
-"""The clinic: what a student's test says of pools of pages."""
+"""The probe of the bug clinic, where a student's test judges pools of pages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _Pools(BlindTrial):
         return [*_SUBJECTS]
 
     def reveal_inputs(self) -> Answers:
-        """How many pools there are, and the sizes of all."""
+        """The number of pools to judge, and their sizes."""
         sizes = {name: self.inputs[name] for name in ("pages", "page_size")}
         return {"count": torch.tensor(len(self.names)), **sizes}
 

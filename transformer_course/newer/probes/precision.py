@@ -1,4 +1,4 @@
-"""Probe of a step with float32 copies of bfloat16 parameters."""
+"""The probe of an optimizer step with float32 master copies of bfloat16 parameters."""
 
 from __future__ import annotations
 

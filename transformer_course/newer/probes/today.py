@@ -1,4 +1,4 @@
-"""Probes of what came after LLaMA: norms of queries and keys, and experts."""
+"""The probe of a mixture of experts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LEARNING = f"parameters; {BEGINNING}"
     learning=_LEARNING,
 )
 def mixture(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report what the usual probe does, and how many vectors each expert is given."""
+    """Report a call like the default probe, and how many vectors each expert gets."""
     observations = observe_call(module_class, inputs)
     module: Any = load_weights(create_module(module_class, inputs), inputs)
     counts = [0] * len(module.experts)
@@ -37,6 +37,8 @@ def mixture(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
 
 
 def _counting(counts: list[int], index: int) -> Callable[..., None]:
+    """A hook that adds the number of an expert's input vectors to ``counts``."""
+
     def hook(
         module: nn.Module, arguments: tuple[torch.Tensor, ...], result: Any
     ) -> None:

@@ -16,7 +16,7 @@ _ANYWHERE = "table of pairs that point anywhere"
 
 
 def _compute_angles(max_len: int, d_model: int) -> torch.Tensor:
-    """The angles of all pairs, (max_len, d_model/2); row 1 holds the frequencies."""
+    """The angles of all pairs, (max_len, d_model/2); row 1 contains the frequencies."""
     return torch.arange(max_len).unsqueeze(1) / 10000 ** (torch.arange(0, d_model, 2).double() / d_model)
 
 
@@ -29,10 +29,10 @@ def _draw(
     make_wrong: Callable[[Draw, torch.Tensor], Inputs], lengths: tuple[int, int] = (17, 32),
     pairs: tuple[int, int] = (3, 6),
 ) -> Maker:
-    """A correct table and wrong ones of the same size, made from its angles, and pairs that point anywhere.
+    """A correct table, incorrect ones of the same size, made from its angles, and one with random angles.
 
-    So a test of nothing but lengths earns nothing where another error happens to change a length. All entries
-    are multiples of 2**-14: right to four decimals, and equal on every platform.
+    The last one has unit-length pairs as well, so a test that checks only lengths earns nothing. All entries
+    are multiples of 2**-14, which are accurate to four decimals and equal on every platform.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -45,7 +45,7 @@ def _draw(
 
 
 def _disturb(draw: Draw, table: torch.Tensor, places: torch.Tensor, change: float) -> torch.Tensor:
-    """A table in which one of the entries at these places, drawn at random, has changed."""
+    """A table in which a random one of the entries that the mask ``places`` marks has changed."""
     candidates = places.expand_as(table).nonzero()
     row, column = candidates[int(draw.ids(0, len(candidates)))]
     disturbed = table.clone()
@@ -54,7 +54,7 @@ def _disturb(draw: Draw, table: torch.Tensor, places: torch.Tensor, change: floa
 
 
 def _disturb_two(change: float, is_other: Callable[[torch.Tensor], torch.Tensor]) -> Maker:
-    """Two tables with one changed entry: `is_other` is false there, then true."""
+    """Two tables with one changed entry each, where `is_other` is false and true, respectively."""
     def make_wrong(draw: Draw, angles: torch.Tensor) -> Inputs:
         table = _table(angles)
         first = _disturb(draw, table, ~is_other(table), change)
@@ -64,7 +64,7 @@ def _disturb_two(change: float, is_other: Callable[[torch.Tensor], torch.Tensor]
 
 
 def _hardly_wrong(draw: Draw, angles: torch.Tensor) -> Inputs:
-    """One entry is a little off, in each table at another edge."""
+    """Tables in which one entry is slightly off, at a different edge of each table."""
     table = _table(angles)
     row, column = torch.arange(len(table)).unsqueeze(1), torch.arange(table.size(1))
     places = {
@@ -79,7 +79,7 @@ def _hardly_wrong(draw: Draw, angles: torch.Tensor) -> Inputs:
 
 
 def _cancelling(draw: Draw, angles: torch.Tensor) -> Inputs:
-    """Four errors whose sum is zero in each row and in each column."""
+    """A table with four errors that sum to zero in each row and in each column."""
     table = _table(angles)
     row, column = (int(draw.ids(8, size - 9)) for size in table.shape)
     table[row : row + 8 : 7, column : column + 8 : 7] += 0.04 * torch.tensor([[1.0, -1.0], [-1.0, 1.0]])
@@ -101,7 +101,7 @@ def _worse_and_worse(draw: Draw, angles: torch.Tensor) -> Inputs:
 
 
 def _nearly_right(draw: Draw) -> Inputs:
-    """Tables of special sizes, each number off by as much as a right one may be."""
+    """Correct tables of special sizes, with errors up to the tolerance, and an incorrect one."""
     tables = {}
     for max_len, d_model in ((2, 2), (2, 2 * int(draw.ids(14, 20))), (int(draw.ids(2100, 2200)), 2)):
         off = 0.00018 * (draw.flags(max_len, d_model, chance=0.9).double() - 0.5)
@@ -159,7 +159,7 @@ CASES = [
 
 
 def _compare(lines: str, name: str = "") -> Variant:
-    """A test in which `right` is the correct table."""
+    """A test with these lines, in which `right` is the correct table."""
     start = "max_len, d_model = table.shape\nright = sinusoid(torch.arange(max_len), d_model)\n"
     body = textwrap.indent(start + textwrap.dedent(lines).strip(), "    ")
     return source(f"def assert_sinusoidal(table):\n{body}", name)
@@ -175,7 +175,7 @@ def _look_at(index: str, name: str = "") -> Variant:
 
 
 def _step(distance: int, atol: float, name: str = "") -> Variant:
-    """A test of row 0, and of pairs of rows that are less than `distance` apart."""
+    """A test that checks row 0, and pairs of rows less than `distance` apart by the shift matrix."""
     return _compare(f"""
         assert torch.allclose(table[0], right[0], atol=1e-3)
         for k in range(1, min({distance}, max_len)):

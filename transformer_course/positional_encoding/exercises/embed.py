@@ -18,7 +18,7 @@ def _draw_twins(draw: Draw) -> torch.Tensor:
 
 
 def _draw_with_nan(draw: Draw) -> torch.Tensor:
-    """A table whose row 1 holds no numbers."""
+    """A table whose row 1 consists of NaN and infinity."""
     table = draw.tensor(5, 4)
     table[1] = torch.tensor([torch.nan, torch.inf] * 2)
     return table

@@ -8,7 +8,7 @@ from autograder.authoring.specification import InputSizes, Specification
 
 
 def _sizes(B: int, L: int, d_model: int, padding_idx: int) -> InputSizes:
-    """Ids among 11 tokens, and positions for up to 20 of them."""
+    """Ids from a vocabulary of 11, and position vectors for up to 20 positions."""
     return sizes(
         B=B, L=L, d_model=d_model, vocab_size=11, below=11, dropout=0.0, padding_idx=padding_idx,
         positions=lambda draw: draw.tensor(20, d_model),

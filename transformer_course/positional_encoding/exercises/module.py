@@ -11,7 +11,7 @@ from autograder.authoring.specification import Specification
 
 
 def _draw_with_zeros(draw: Draw) -> torch.Tensor:
-    """Sentences in which one position holds only zeros, as padding does."""
+    """Sentences in which one position is a zero vector, like padding."""
     x = draw.tensor(2, 3, 4)
     x[0, 1] = 0
     return x

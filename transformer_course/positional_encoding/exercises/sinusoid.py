@@ -1,4 +1,4 @@
-"""The sinusoid encoding, at once."""
+"""The sinusoidal encoding, vectorised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sinusoid table, by loops."""
+"""The table of sinusoids, computed with loops."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from autograder.authoring.specification import InputSizes, Specification
 
 
 def _sizes(max_len: tuple[int, int], pairs: tuple[int, int]) -> InputSizes:
-    """An odd max_len and an even d_model, so that the two always differ."""
+    """Random sizes: an odd max_len and an even d_model, so that the two always differ."""
     return sizes(max_len=lambda draw: 2 * draw.ids(*max_len) + 1, d_model=lambda draw: 2 * draw.ids(*pairs))
 
 

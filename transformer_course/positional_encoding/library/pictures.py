@@ -24,7 +24,7 @@ def _bars(
 
 
 def gaps(named: Mapping[str, float]) -> None:
-    """Draw the shuffle gap of each mixer."""
+    """Draw the shuffle gap of each kind of layer that mixes positions."""
     alt = f"Bars of the shuffle gap: {told.bars(named)}"
     caption = "A mixer whose gap is zero, up to rounding, cannot see order."
     show(_bars(named, ".1g"), alt, "1.1", caption)
@@ -87,7 +87,7 @@ def similarity(products: Tensor, rows: Sequence[int]) -> None:
 
 
 def lengths(named: Mapping[str, float]) -> None:
-    """Draw the average lengths of vectors."""
+    """Draw the average lengths of word vectors and of position vectors."""
     colours = [ORANGE if "position" in name else BLUE for name in named]
     alt = f"Bars of the average length of a vector: {told.bars(named)}"
     caption = (
@@ -140,11 +140,9 @@ def accuracies(results: Mapping[str, Sequence[float]], sizes: Sequence[int]) -> 
     """Draw the accuracy of each model at two lengths."""
     figure, axes = style.subplots(height=2.6)
     for column, (size, colour) in enumerate(zip(sizes, (BLUE, ORANGE), strict=True)):
-        places = [row + 0.38 * column - 0.19 for row in range(len(results))]
+        xs = [row + 0.38 * column - 0.19 for row in range(len(results))]
         heights = [100 * result[column] for result in results.values()]
-        rectangles = axes.bar(
-            places, heights, 0.35, color=colour, label=f"length {size}"
-        )
+        rectangles = axes.bar(xs, heights, 0.35, color=colour, label=f"length {size}")
         axes.bar_label(rectangles, fmt="%.0f%%", padding=2, size=9)
     axes.axhline(50, **style.DOTTED)
     axes.set_xticks(range(len(results)), list(results))
@@ -161,14 +159,14 @@ def accuracies(results: Mapping[str, Sequence[float]], sizes: Sequence[int]) -> 
 
 
 def tables(named: Mapping[str, Tensor]) -> None:
-    """Draw sinusoid tables beside each other."""
+    """Draw tables of sinusoids side by side."""
     figure, row = style.subplots(1, len(named), height=2.6, sharey=True)
-    right = next(iter(named.values()))
+    correct = next(iter(named.values()))
     descriptions = []
     for axes, (title, table) in zip(row, named.items(), strict=True):
         maps.image(axes, table, signed=True, top=1.0)
         axes.set(title=title, xlabel="dimension")
-        off = int(((table - right).abs().amax(0) > 0.01).sum())
+        off = int(((table - correct).abs().amax(0) > 0.01).sum())
         descriptions.append(
             f"{title}: {off} of {table.shape[1]} dimensions differ from the first"
         )

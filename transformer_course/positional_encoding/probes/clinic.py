@@ -1,4 +1,4 @@
-"""The clinic: what a student's test says of tables."""
+"""The probe of the bug clinic, where a student's test judges tables of sinusoids."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from autograder.checks.values import differing
 
 
 class _Tables(BlindTrial):
-    """The judge's side of the clinic: tables that are right or wrong."""
+    """The judge's side of the clinic: correct and incorrect tables."""
 
     def list_subjects(self) -> list[str]:
         return [f"the {name}" for name in self.inputs]
 
     def reveal_inputs(self) -> Answers:
-        """How many tables there are."""
+        """The number of tables to judge."""
         return {"count": torch.tensor(len(self.names))}
 
     def conclude(self, answers: Answers) -> dict[str, object]:
-        """Report the test's word on each table, and whether it has changed any."""
+        """Report the test's verdict on each table, and whether it modified any."""
         changed = any(word.endswith(_CHANGED) for word in self._words)
         self._words = [word.removesuffix(_CHANGED) for word in self._words]
         changes = "some" if changed else "none"
@@ -46,7 +46,7 @@ class _Tables(BlindTrial):
     calls="* afterwards",
 )
 def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
-    """Report what the student's test says of each table, and which ones it changes."""
+    """Report the student's verdict on each table, and whether the test modifies it."""
 
     def judged(number: int) -> str:
         table = ask({"thing": torch.tensor(number)})["table"]
@@ -60,7 +60,7 @@ def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
     return one_by_one(int(inputs["count"]), ask, judged)
 
 
-_CHANGED = "; the table is another one"  # after the word on it
+_CHANGED = "; the table is another one"  # suffix of a verdict: the table was modified
 
 
 def _judged(test: Callable[..., Any], table: torch.Tensor) -> str:

@@ -1,4 +1,4 @@
-"""Mixers, and the encoding of positions."""
+"""Probes of the shuffle gap and of the sinusoidal encoding."""
 
 from __future__ import annotations
 
@@ -48,7 +48,10 @@ MIXERS: dict[str, Mixer] = {
     calls="* afterwards",
 )
 def sinusoid(function: Any, inputs: Inputs) -> Seen:
-    """Report the encoding and its steps, or what an odd d_model leads to."""
+    """Report the encoding and whether it loops over positions, or its refusals.
+
+    If d_model is odd, report only how the function refuses it.
+    """
     arguments = read_arguments(inputs)
     positions, d_model = arguments["positions"], arguments["d_model"]
     if d_model % 2:
@@ -67,7 +70,7 @@ def sinusoid(function: Any, inputs: Inputs) -> Seen:
 
 
 def _steps(function: Any, count: int) -> int:
-    """Count the function calls that encoding some positions takes, Python's own too."""
+    """Count the calls of Python and C functions during the encoding of positions."""
     positions, steps = torch.arange(count), 0
 
     def step(_: object, event: str, __: object) -> None:

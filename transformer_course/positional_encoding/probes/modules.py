@@ -1,4 +1,4 @@
-"""Modules that add positions."""
+"""Probes of the modules that add positions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from autograder.checks.probes.weights import (
     starting_as_zero,
 )
 
-DROPOUT = torch.tensor(0.25)  # the share that the input layer is asked to drop
+DROPOUT = torch.tensor(0.25)  # the rate for the input layer in training mode
 
 
 @probe(
@@ -32,7 +32,10 @@ DROPOUT = torch.tensor(0.25)  # the share that the input layer is asked to drop
     f'device after .to("meta"); parameters; {BEGINNING}',
 )
 def module(module_class: Any, inputs: Inputs) -> Seen:
-    """Report a call, whether `pe` is a buffer, and what moves along with the module."""
+    """Report a call, whether `pe` is a buffer, and whether it follows the module.
+
+    That is, whether `pe` changes its dtype and device together with the module.
+    """
     observations = observe_call(module_class, inputs)
     created, x = create_module(module_class, inputs), inputs["x"].to(torch.bfloat16)
     buffers = [name for name, _ in created.named_buffers()]
@@ -75,10 +78,10 @@ def _describe(call: Callable[[], object]) -> str:
     mode="in training mode",
 )
 def input_layer(module_class: Any, inputs: Inputs) -> Seen:
-    """Report the call in eval mode, and what training mode changes."""
+    """Report a call in eval mode, and how training mode changes the output."""
     positions = _AddRows(inputs["make.positions"])
     weight = inputs["weights.embedding.weight"].clone()
-    weight[int(inputs["make.padding_idx"])] = 0  # as a layer makes it
+    weight[int(inputs["make.padding_idx"])] = 0  # as in a new embedding layer
     inputs = {**inputs, "weights.embedding.weight": weight}
 
     def create_layer(vocab_size: int, d_model: int, _: Any, *options: Any) -> Any:
@@ -90,16 +93,16 @@ def input_layer(module_class: Any, inputs: Inputs) -> Seen:
     is_same = getattr(layer, "positions", None) is positions
     layer = create_module(create_layer, inputs | {"make.dropout": DROPOUT})
     layer, ids = load_weights(layer, inputs), read_arguments(inputs)["ids"]
-    calm, trained = layer(ids), layer.train()(ids)
-    observations["in training mode"] = _describe_dropout(calm, trained)
-    if not torch.equal(calm, observations["output"]):
+    in_eval, in_training = layer(ids), layer.train()(ids)
+    observations["in training mode"] = _describe_dropout(in_eval, in_training)
+    if not torch.equal(in_eval, observations["output"]):
         observations["in training mode"] += "; in eval mode, too"
     word = "the module that was given" if is_same else "another one"
     return observations | {"positions": word}
 
 
 class _AddRows(nn.Module):
-    """Positions that learn, to stand in for the student's own module."""
+    """Trainable positions, in place of the student's own module."""
 
     def __init__(self, rows: torch.Tensor):
         super().__init__()
@@ -110,21 +113,21 @@ class _AddRows(nn.Module):
 
 
 def _alike_along(dim: int, is_kept: torch.Tensor) -> bool:
-    """Whether a dimension's numbers are kept, or not, all together."""
+    """Whether the entries along a dimension are always kept or dropped together."""
     return is_kept.size(dim) > 1 and bool((is_kept.all(dim) == is_kept.any(dim)).all())
 
 
-def _describe_dropout(calm: torch.Tensor, trained: torch.Tensor) -> str:
-    """Say in words how the output of training mode differs from that of eval mode."""
-    if calm.shape != trained.shape:
+def _describe_dropout(in_eval: torch.Tensor, in_training: torch.Tensor) -> str:
+    """Describe how the output in training mode differs from that in eval mode."""
+    if in_eval.shape != in_training.shape:
         return "another shape"
-    is_kept = trained != 0
+    is_kept = in_training != 0
     zeros = "no numbers are zero" if is_kept.all() else "some numbers are zero"
     if not is_kept.all() and any(
         _alike_along(dim, is_kept) for dim in range(is_kept.dim())
     ):
         zeros = "whole rows of numbers are zero"
-    factor = (trained * calm)[is_kept].sum() / calm[is_kept].square().sum()
-    if not torch.allclose(trained[is_kept], factor * calm[is_kept], atol=1e-3):
+    factor = (in_training * in_eval)[is_kept].sum() / in_eval[is_kept].square().sum()
+    if not torch.allclose(in_training[is_kept], factor * in_eval[is_kept], atol=1e-3):
         return f"{zeros}, the others changed unevenly"
     return f"{zeros}, the others are {factor:.3f} times as large"

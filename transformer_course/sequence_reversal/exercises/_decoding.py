@@ -11,15 +11,15 @@ from transformer_course.sequence_reversal.exercises._inputs import BOS, EOS, FIR
 
 
 def draw_lines(*ends: int, max_len: int, vocabulary: int, training: bool = True, pads: bool = False) -> Maker:
-    """Lines for a model to write, with EOS at these indices (or none) and tokens after it.
+    """Output lines for the probe's model, with EOS at these indices (or none) and tokens after it.
 
-    If ``pads``, a line also holds PAD and BOS before its EOS.
+    If ``pads``, a line also contains PAD and BOS before its EOS.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
         width = max_len + 3
         source = draw.ids(FIRST, vocabulary - 1, len(ends), 4)
-        source[:, 0] = FIRST + torch.arange(len(ends))  # a row is known by its source
+        source[:, 0] = FIRST + torch.arange(len(ends))  # a unique source for each row
         lines = draw.ids(FIRST, vocabulary - 1, len(ends), width)
         for row, end in zip(lines, ends, strict=True):
             if end < width:
@@ -42,7 +42,7 @@ def draw_lines(*ends: int, max_len: int, vocabulary: int, training: bool = True,
 
 
 def unevaluated(first: str) -> list[Mutant]:
-    """Decoding in the wrong mode, or with gradients; ``first`` is the line where it begins."""
+    """Mistakes: decoding in the wrong mode, or with gradients; ``first`` is the first line of the decoder."""
     return [
         wrong("training_mode",
               "You decode in whatever mode the model arrives; in training mode, dropout makes the result random.",

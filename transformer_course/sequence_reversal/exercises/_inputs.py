@@ -11,7 +11,7 @@ from autograder.authoring.draw import Draw
 from autograder.authoring.specification import Inputs
 
 PAD, BOS, EOS, UNK, FIRST = 0, 1, 2, 3, 4
-VOCABULARY = 9  # of a scripted model that is trained
+VOCABULARY = 9  # tokens of the scripted model
 
 
 def pad_rows(rows: Sequence[Sequence[int]]) -> torch.Tensor:
@@ -20,12 +20,12 @@ def pad_rows(rows: Sequence[Sequence[int]]) -> torch.Tensor:
 
 
 def random_labels(draw: Draw, lengths: Sequence[int], vocabulary: int) -> torch.Tensor:
-    """Rows of so many labels, among them every special token but PAD, and padding."""
+    """Rows of random labels, which may be any token except PAD, padded to the longest."""
     return pad_rows([draw.ids(1, vocabulary, n).tolist() for n in lengths])
 
 
 def random_tables(draw: Draw, scale: float) -> Inputs:
-    """The parameters of a scripted model."""
+    """Random parameters of the probes' scripted model."""
     shape = (VOCABULARY, VOCABULARY)
     return {
         "table": draw.tensor(*shape, scale=scale),
@@ -36,7 +36,7 @@ def random_tables(draw: Draw, scale: float) -> Inputs:
 
 
 def random_batches(draw: Draw, count: int, lengths: tuple[int, ...]) -> Inputs:
-    """Batches for a scripted model, whose lengths rotate over the rows."""
+    """Batches for the scripted model; the rows' lengths rotate from batch to batch."""
     sources, targets = [], []
     for n in range(count):
         turn = n % len(lengths)

@@ -1,4 +1,4 @@
-"""The share of the anti-diagonal."""
+"""The share of attention weights on the anti-diagonal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _map(*lengths: int, steps: int, places: int, chance: float = 0.6, top: float = 4.0) -> Maker:
-    """Weights whose largest entry lies on the anti-diagonal with a chance; ``top`` is its score."""
+    """Attention weights whose largest entry (its score is ``top``) is on the anti-diagonal with some probability."""
 
     def make_inputs(draw: Draw) -> Inputs:
         rows = torch.tensor(lengths)

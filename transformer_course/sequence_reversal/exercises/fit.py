@@ -20,11 +20,11 @@ from transformer_course.sequence_reversal.exercises._inputs import (
 def _training(*lengths: int, steps: int, **settings: float) -> Maker:
     """Tables and batches for a model; ``weight`` is the weight of EOS in a custom loss function.
 
-    ``others`` is the learning rate of parameter groups that have none of their own; it differs from all others.
+    ``others`` is the optimizer's default learning rate, which differs from those of the parameter groups.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
-        batches = random_batches(draw, min(steps, 16) + 3, lengths)  # which come again in a long training
+        batches = random_batches(draw, min(steps, 16) + 3, lengths)  # repeated in a long training run
         numbers = {"steps": steps, **settings}
         tensors = {name: torch.tensor(number) for name, number in numbers.items()}
         return random_tables(draw, 1.0) | batches | tensors
@@ -33,7 +33,7 @@ def _training(*lengths: int, steps: int, **settings: float) -> Maker:
 
 
 def _training_of_an_expert(draw: Draw) -> Inputs:
-    """All targets are one sequence, which the model knows, so that the losses begin near zero."""
+    """Batches in which all targets are the same sequence, which the model already knows: losses are near zero."""
     inputs = _training(4, 4, steps=7, warmup=2, rate=0.5)(draw)
     row = [BOS, *range(FIRST, FIRST + 4), EOS]
     inputs["target"][:] = torch.tensor(row)

@@ -12,7 +12,7 @@ from autograder.authoring.specification import Specification
 
 
 def _choose_steps(warmup: int, steps: int) -> Callable[[Draw], torch.Tensor]:
-    """The corners of the schedule, and other steps."""
+    """Steps at the corners of the schedule, and random ones between them."""
 
     def draw_steps(draw: Draw) -> torch.Tensor:
         corners = torch.tensor([0, warmup - 1, warmup, steps - 1, steps, steps + 1, 3 * steps])

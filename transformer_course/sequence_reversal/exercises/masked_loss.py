@@ -11,7 +11,7 @@ from transformer_course.sequence_reversal.exercises._inputs import random_labels
 
 
 def _rows(*lengths: int, V: int, **options: Any) -> Any:
-    """Rows of so many labels, which padding follows."""
+    """Rows with these numbers of labels, followed by padding."""
 
     def draw_labels(draw: Draw) -> Any:
         return random_labels(draw, lengths, V)

@@ -1,4 +1,4 @@
-"""How unsure a model is about a text."""
+"""The perplexity of a text under a model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from transformer_course.sequence_reversal.exercises._inputs import PAD, random_l
 
 
 def _batches(*lengths: tuple[int, ...], vocabulary: int, sure: float = 3.0, gaps: int = 0) -> Maker:
-    """Batches with rows of these numbers of labels; with ``gaps``, PAD comes between labels, too."""
+    """Batches of rows with these numbers of labels; with ``gaps``, every ``gaps``-th label is PAD."""
 
     def make_inputs(draw: Draw) -> Inputs:
         inputs: Inputs = {}

@@ -1,4 +1,4 @@
-"""From logits to the probabilities that a token is drawn from."""
+"""The probabilities from which the next token is sampled, computed from logits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from autograder.authoring.specification import Specification
 
 
 def _draw_logits(*shape: int, shift: float = 0.0, forbidden: int = 0) -> Callable[[Draw], torch.Tensor]:
-    """Logits far from zero, or among them some that are -inf."""
+    """Random logits, shifted away from zero, of which ``forbidden`` are -inf."""
 
     def draw_logits(draw: Draw) -> torch.Tensor:
         logits = draw.tensor(*shape, scale=3.0) + shift

@@ -1,4 +1,4 @@
-"""A model that reverses."""
+"""A trained model that reverses sequences."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from transformer_course.sequence_reversal.probes.trained import Reverser, RuleBa
 
 
 class Judged(Reverser):
-    """The judge's examination of a model, which decodes with a cache of keys and values.
+    """The judge's side of the exercise, which decodes with a KV cache.
 
-    The sizes of the model are fixed, so it cannot take long and needs no process of its own.
+    As the model's sizes are fixed, decoding is fast and needs no separate process.
     """
 
     def decode(self, model: nn.Module, source: torch.Tensor) -> torch.Tensor:
-        """(N, Ls): what a model writes greedily; PAD after EOS."""
+        """(N, Ls): the tokens that a model decodes greedily, with PAD after EOS."""
         written = greedy(model, source, max_len=source.size(1))  # (N, up to Ls)
         return F.pad(written, (0, source.size(1) - written.size(1)))
 
@@ -34,10 +34,10 @@ Rule = Callable[[list[int]], list[int]]
 
 
 class Oracle(RuleBased):
-    """A model that answers by a rule, through a table of weights like a learnt one.
+    """A model that computes its output by a rule, but has weights like a trained one.
 
     Args:
-        rule: from a source row without special tokens to what is written.
+        rule: maps the ids of a source, without special tokens, to the output.
     """
 
     def __init__(self, rule: Rule = lambda ids: ids[::-1]):
@@ -59,7 +59,7 @@ def _for_the_model(rows: int, shortest: int = 1, longest: int = 10, symbols: int
     def make_inputs(draw: Draw) -> Inputs:
         lengths = draw.ids(shortest, longest + 1, rows, 1)
         places = torch.arange(11)
-        # Each row has its own few symbols.
+        # Each row has a different small set of symbols.
         choice = torch.argsort(draw.tensor(rows, 10, scale=500.0), dim=1)[:, :symbols]
         source = FIRST + choice.gather(1, draw.ids(0, symbols, rows, 11))
         source = torch.where(places == lengths, EOS, source)
@@ -74,12 +74,12 @@ def _two_seeds(draw: Draw) -> Inputs:
 
 
 def _right(draw: Draw) -> Answers:
-    """What a model that reverses answers to whatever is drawn."""
+    """The answers of a model that reverses correctly, whatever the inputs."""
     return {"share": torch.tensor(1.0), "exact match": "reverses"}
 
 
 _SCALE = ((0.3, 0.0), (0.98, 1.0))
-# Two or three symbols are rare in training: good models miss a few of them.
+# Sequences of two or three distinct symbols are rare in training: good models miss a few.
 _SCALE_OF_REPEATS = ((0.3, 0.0), (0.88, 1.0))
 
 CASES = [
@@ -110,7 +110,7 @@ return model
 
 
 def _after_a_few_steps(*edits: str, name: str = "") -> Variant:
-    """A training whose start alone is looked at: after it comes a model that is right."""
+    """A short training run with these edits, which then returns a correct model: only its start is checked."""
     return edit(_END, f"""
             steps=2, warmup=1,
         )
@@ -120,7 +120,7 @@ def _after_a_few_steps(*edits: str, name: str = "") -> Variant:
 
 
 def _oracle(rule: str) -> Variant:
-    """A model that writes by a rule for the ids of a source row."""
+    """A solution that returns a model with a rule, given as code that uses the source's ``ids``."""
     return source(f"""
         def trained_model():
             from {__name__} import Oracle

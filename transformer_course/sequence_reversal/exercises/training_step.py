@@ -15,7 +15,7 @@ from transformer_course.sequence_reversal.exercises._inputs import (
 
 
 def _steps(count: int, *lengths: int, scale: float = 1.0, **options: float) -> Maker:
-    """Batches and tables; ``weight`` is the weight of EOS in a custom loss function."""
+    """The scripted model's parameters and batches; ``weight`` is that of EOS in a custom loss function."""
 
     def make_inputs(draw: Draw) -> Inputs:
         numbers = {name: torch.tensor(value) for name, value in options.items()}

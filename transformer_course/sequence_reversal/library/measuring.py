@@ -1,4 +1,4 @@
-"""Greedy decoding for demonstrations, which also run where one's own was skipped."""
+"""Greedy decoding for demonstrations, in case the student skipped that exercise."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def write(model: Any, source: Tensor, max_len: int) -> Tensor:
     Args:
         model: has the methods `encode` and `decode` of unit 4's Transformer.
         source: ids with EOS and padding, shape `(B, Ls)`.
-        max_len: the most tokens of a row, EOS included.
+        max_len: the largest number of tokens in a row, including EOS.
 
     Returns:
-        The ids after BOS, shape `(B, max_len)`, PAD after each row's EOS.
+        The ids after BOS, shape `(B, max_len)`, with PAD after each row's EOS.
     """
     mode = model.training
     model.train(False)

@@ -20,7 +20,7 @@ def schedule(factors: Sequence[float], warmup: int, steps: int) -> None:
     """Draw the share of the peak learning rate in each step."""
     figure, axes = style.subplots(height=2.3, width=5.6)
     axes.plot(factors)
-    away = 0.01 * len(factors)  # from its line
+    away = 0.01 * len(factors)  # distance of a label from its line
     for at, text, x, side in (
         (warmup, "warm-up ends", warmup + away, "left"),
         (steps, "training ends", steps - away, "right"),
@@ -37,7 +37,7 @@ def schedule(factors: Sequence[float], warmup: int, steps: int) -> None:
 
 
 def log(losses: Sequence[float], entries: Log) -> None:
-    """Draw a training run: its loss, and two accuracies on the way."""
+    """Draw the loss of a training run, and its token and sequence accuracies."""
     steps, tokens, exact_matches = zip(*entries, strict=True)
     figure, (left, right) = style.subplots(1, 2, height=2.7)
     left.semilogy(losses, linewidth=1.4)
@@ -60,11 +60,12 @@ def log(losses: Sequence[float], entries: Log) -> None:
 
 
 def _reaches_half(steps: Sequence[int], values: Sequence[float]) -> object:
+    """The first step at which a value is at least 0.5, or "none"."""
     return next((s for s, v in zip(steps, values, strict=True) if v >= 0.5), "none")
 
 
 def ablations(final: Mapping[str, float], scores: Mapping[str, float]) -> None:
-    """Draw loss and exact match with one part taken away."""
+    """Draw the loss and exact match of models that each lack one part."""
     figure, (left, right) = style.subplots(1, 2, height=1.9, sharey=True)
     for axes, values, title, colour in (
         (left, final, "loss at the end", ORANGE),
@@ -80,7 +81,7 @@ def ablations(final: Mapping[str, float], scores: Mapping[str, float]) -> None:
 
 
 def cliff(lengths: Sequence[int], scores: Sequence[float], longest: int) -> None:
-    """Draw exact match by length."""
+    """Draw exact match by length, in orange for lengths above ``longest``."""
     figure, axes = style.subplots(height=2.4)
     colours = [BLUE if length <= longest else ORANGE for length in lengths]
     rectangles = axes.bar(lengths, scores, 0.72, color=colours)
@@ -114,11 +115,11 @@ Trial = tuple[Sequence[str], Sequence[str], Sequence[str], Tensor]
 
 
 def token_by_token(trials: Sequence[Trial]) -> None:
-    """Draw, in steps, sequences that the model reverses, a token per step.
+    """Draw, in steps, how the model reverses sequences, one token per step.
 
     Args:
-        trials: for each sequence the source, what is right and what the model wrote,
-            as tokens, and its weights `(Lt, Ls)`.
+        trials: for each sequence the source, the correct output and the model's output,
+            as tokens, and the attention weights `(Lt, Ls)`.
     """
     frames, captions, alts = [], {}, []
     most = max(len(written) for _, _, written, _ in trials)
@@ -138,7 +139,7 @@ def token_by_token(trials: Sequence[Trial]) -> None:
 
 
 def _writing(axes: Any, trial: Trial, step: int) -> str:
-    """Draw one sequence after so many tokens; return in words what happens."""
+    """Draw one sequence at a step of decoding; return a description of the step."""
     source, right, written, weights = trial
     ended = step >= len(written)
     row = [0.0] * len(source) if ended else weights[step].tolist()
@@ -179,7 +180,7 @@ def birth(
     """Draw, in steps, the maps of the heads during training, beside the accuracy.
 
     Args:
-        maps_at: by step, the weights `(h, Lt, Ls)`.
+        maps_at: by step, the attention weights `(h, Lt, Ls)`.
         entries: the log of the same run.
     """
     frames, captions, alts = [], {}, []
@@ -206,7 +207,7 @@ def birth(
 def with_and_without(
     lengths: Sequence[int], named: Mapping[str, Sequence[float]]
 ) -> None:
-    """Draw exact match by length of two models."""
+    """Draw the exact match of two models, by length."""
     figure, axes = style.subplots(height=2.5)
     looks = ((ORANGE, "s--"), (BLUE, "o-"))
     for (name, scores), (colour, line) in zip(named.items(), looks, strict=True):

@@ -16,18 +16,20 @@ from transformer_course.sequence_reversal.probes.observing import BOS, EOS, PAD
 
 
 class _Lines(Interactor):
-    """The judge's side: predicts token t of a row's line if it is fed all earlier ones.
+    """The judge's side: a model with a fixed output ("line") for each source.
 
-    Another token is nearly as probable: rounded probabilities are equal. Whoever feeds
-    something else, or shows a row the memory of another one, hears the last id of the
-    vocabulary. A row is known by its source, so that rows may be decoded in any order
-    or number.
+    It predicts token t of a line if it gets BOS and all earlier tokens of the line. A
+    second token is so nearly as probable that rounded probabilities are equal. If the
+    prefix is not part of the line, or the memory is not that of the row's source, the
+    model predicts the last id of the vocabulary. Rows are identified by their source,
+    so they may be decoded in any order or number.
     """
 
     keeps = frozenset({"lines", "noise"})
-    MOST = 1 << 16  # numbers of one question
+    MOST = 1 << 16  # entries of one tensor in a question
 
     def answer(self, question: Answers) -> Seen:
+        """Compute the logits for a batch of prefixes. Raises WrongAnswerError."""
         source = require_tensor(question, "source", 2, [torch.int64], self.MOST)
         tokens = require_tensor(question, "tokens", 2, [torch.int64], self.MOST)
         known_sources, noise = self.inputs["source"], self.inputs["noise"]
@@ -43,19 +45,19 @@ class _Lines(Interactor):
         if not 0 < width <= min(len(noise), lines.size(1)):
             raise WrongAnswerError(f"the model was asked for token {width} of a row")
         logits = noise[:width].repeat(len(source), 1, 1) - 8  # (B, T, V): below zero
-        right = self._fed_right(tokens, lines)
+        is_correct = self._matches_line(tokens, lines)
         if "memory" in question:
             memory = require_tensor(question, "memory", 3, [torch.float32], self.MOST)
-            right &= (memory == _memory(source)).all(dim=1)  # (B, 1)
-        best = torch.where(right, lines[:, :width], logits.size(-1) - 1)  # (B, T)
+            is_correct &= (memory == _memory(source)).all(dim=1)  # (B, 1)
+        best = torch.where(is_correct, lines[:, :width], logits.size(-1) - 1)  # (B, T)
         rival = torch.where(best > 0, best - 1, best + 1)
         most = logits.gather(-1, best[..., None]) + 3  # (B, T, 1)
         logits = logits.scatter(-1, rival[..., None], most - 2**-14)
         return {"logits": logits.scatter(-1, best[..., None], most)}
 
     @staticmethod
-    def _fed_right(tokens: torch.Tensor, lines: torch.Tensor) -> torch.Tensor:
-        """(B, T): whether a prefix is BOS and the line, ignoring what follows EOS."""
+    def _matches_line(tokens: torch.Tensor, lines: torch.Tensor) -> torch.Tensor:
+        """(B, T): whether a prefix is BOS and the line; tokens after EOS may differ."""
         line_tokens = lines[:, : tokens.size(1) - 1]
         over = (line_tokens == EOS).int().cumsum(1) > 0
         over = over.roll(1, dims=1)
@@ -65,7 +67,7 @@ class _Lines(Interactor):
 
 
 def _memory(source: torch.Tensor) -> torch.Tensor:
-    """What a row's memory holds: its source, (B, Ls, 1)."""
+    """The memory of a row, which is simply its source, (B, Ls, 1)."""
     return source[..., None].float()
 
 
@@ -75,8 +77,8 @@ class _Teller(nn.Module):
     def __init__(self, ask: Ask):
         super().__init__()
         self._ask = ask
-        self.part = nn.Identity()  # has a mode of its own, as dropout has
-        self.scale = nn.Parameter(torch.ones(()))  # to be trained some day
+        self.part = nn.Identity()  # a submodule with its own training mode
+        self.scale = nn.Parameter(torch.ones(()))  # a trainable parameter
         self.frozen = nn.Parameter(torch.ones(()), requires_grad=False)
         self.modes = Log()
         self.gradients = Log()
@@ -100,6 +102,7 @@ class _Teller(nn.Module):
         return logits
 
     def _note(self) -> None:
+        """Log the training modes, and whether gradients are recorded."""
         self.modes += [self.training, self.part.training]
         self.gradients.append(torch.is_grad_enabled() and self.scale.requires_grad)
 
@@ -119,7 +122,7 @@ _of_decoding = partial(
     form="form of the ids",
 )
 def greedy_sequence(function: Any, inputs: Inputs, ask: Ask) -> Seen:
-    """Report the ids of one sequence, and what decoding it leaves behind."""
+    """Report the ids of one sequence, and the model's state after decoding."""
     ids, traces = _decoded(function, inputs, ask)
     if not isinstance(ids, list) or not all(isinstance(token, int) for token in ids):
         raise WrongAnswerError(f"expected a list of ids, got {describe(ids)}")
@@ -133,7 +136,7 @@ def greedy_sequence(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     form="form of the tokens",
 )
 def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
-    """Report the tokens of all rows, and what decoding them leaves behind."""
+    """Report the tokens of all rows, and the model's state after decoding."""
     tokens, traces = _decoded(function, inputs, ask)
     tokens = tensor(tokens, "the tokens")
     return {
@@ -144,18 +147,21 @@ def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
 
 
 def _count_unended(tokens: torch.Tensor) -> torch.Tensor:
-    """How many rows have other tokens than EOS and PAD after their first EOS: ()."""
+    """The number of rows with tokens besides EOS and PAD after their first EOS: ()."""
     over = (tokens == EOS).cumsum(dim=-1) > 0
     return (over & (tokens != EOS) & (tokens != PAD)).any(dim=-1).sum()
 
 
 def _decoded(function: Any, inputs: Inputs, ask: Ask) -> tuple[Any, Seen]:
-    """Report what a function decodes, then the modes, gradients and source."""
+    """Decode with a function; return its result and observations of side effects.
+
+    These are the modes, the gradients and the source, during decoding and afterwards.
+    """
     source, max_len = inputs["source"], int(inputs["max_len"])
     model = _Teller(ask)
     model.train(bool(inputs["training"]))
     try:
-        torch.set_grad_enabled(model.training)  # who evaluates has switched them off
+        torch.set_grad_enabled(model.training)  # off in evaluation, as is usual
         result = function(model, source, max_len)
         recorded = torch.is_grad_enabled()
     finally:

@@ -1,4 +1,4 @@
-"""What several probes of unit 05 know and look at."""
+"""Constants and helpers that several probes of unit 05 share."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ PAD, BOS, EOS, UNK, FIRST = 0, 1, 2, 3, 4
 
 
 def number(result: object, name: str) -> float:
-    """A number that was returned.
+    """Convert a result to a float.
 
     Raises:
-        WrongAnswerError: it is none.
+        WrongAnswerError: the result is not a number.
     """
     if isinstance(result, torch.Tensor) and result.numel() == 1:
         return float(result)
-    if isinstance(result, bool) or not isinstance(result, Real):  # NumPy's are Real
+    if isinstance(result, bool) or not isinstance(result, Real):  # NumPy's too
         raise WrongAnswerError(f"expected {name} as one number, got {describe(result)}")
     return float(result)
 
 
 def where_labelled(decoder_input: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """Put PAD into a decoder input where no label is: any token may stand there."""
+    """Put PAD into a decoder input where the label is PAD: any id is allowed there."""
     if decoder_input.shape != labels.shape:
         return decoder_input
     return decoder_input.masked_fill(labels == PAD, PAD)

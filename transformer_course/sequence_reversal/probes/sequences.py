@@ -1,4 +1,4 @@
-"""Probes of unit 05: batches, and where attention looks."""
+"""Probes of unit 05: batches, and the attention weights on the anti-diagonal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from transformer_course.sequence_reversal.probes.observing import number
     parts={"target": "target"},
 )
 def make_batch(function: Any, inputs: Inputs) -> Seen:
-    """Report source and target of sequences like "7 5 9; 6", and these afterwards."""
+    """Report source and target for sequences like "7 5 9; 6", and these afterwards."""
     rows = [[int(i) for i in row.split()] for row in inputs["sequences"].split(";")]
     sequences = tuple(rows) if "held" in inputs else rows
     source, target = returned(function(sequences), "source", "target")
@@ -37,7 +37,7 @@ def make_batch(function: Any, inputs: Inputs) -> Seen:
 def antidiagonal_share(function: Any, inputs: Inputs) -> Seen:
     """Report the share and its type, and both tensors afterwards."""
     weights, lengths = inputs["weights"], inputs["lengths"]
-    if "head" in inputs:  # as a map is cut out of those of all heads
+    if "head" in inputs:  # a view into the maps of several heads, not contiguous
         weights = torch.stack((-weights, weights, weights / 2), dim=1)[:, 1]
     share = function(weights, lengths)
     dtype = torch.get_default_dtype()

@@ -1,4 +1,4 @@
-"""What a model that should reverse does instead."""
+"""Describe what a model that should reverse sequences does instead."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def logits_of(
     """Logits (B, Lt, V) without gradients.
 
     Raises:
-        WrongAnswerError: they have another shape.
+        WrongAnswerError: they have a different shape.
     """
     with torch.no_grad():
         logits = tensor(model(source, tokens), "the logits")
@@ -33,22 +33,22 @@ def logits_of(
 
 
 def turned_round(source: torch.Tensor) -> torch.Tensor:
-    """(N, Ls): the rows turned round up to EOS, with EOS and PAD behind."""
+    """(N, Ls): the rows with the symbols before EOS reversed, the rest unchanged."""
     lengths = (source == EOS).int().argmax(dim=1, keepdim=True)  # (N, 1)
-    places = torch.arange(source.size(1))
-    wanted = lengths - 1 - places
-    return source.gather(1, torch.where(wanted >= 0, wanted, places))
+    positions = torch.arange(source.size(1))
+    mirrored = lengths - 1 - positions
+    return source.gather(1, torch.where(mirrored >= 0, mirrored, positions))
 
 
 def reversed_share(source: torch.Tensor, rows: torch.Tensor) -> float:
-    """The share of rows that are right as a whole."""
+    """The fraction of rows that are completely correct."""
     return (rows == turned_round(source)).all(dim=1).double().mean().item()
 
 
 def symptom(
     model: nn.Module, source: torch.Tensor, rows: torch.Tensor, decode: Decode
 ) -> str:
-    """Say in a few words what kind of answer the model gives; facts only."""
+    """Describe in a few words, by observed facts only, what the model outputs."""
     right = reversed_share(source, rows)
     if right >= 0.9:
         return "reverses"
@@ -80,12 +80,12 @@ def symptom(
 
 
 def _moves(before: torch.Tensor, after: torch.Tensor) -> bool:
-    """Whether logits differ, at any position but the last."""
+    """Whether logits differ at any position except the last."""
     return bool(((before - after)[:, :-1].abs() > 1e-3).any())
 
 
 def _turned(source: torch.Tensor) -> torch.Tensor:
-    """The rows with their symbols in another order; EOS and PAD stay in place."""
+    """The rows with their symbols in a different order; EOS and PAD stay in place."""
     return torch.cat((turned_round(source)[:, :-1], source[:, -1:]), dim=1)
 
 

@@ -1,4 +1,4 @@
-"""The probe of the model that unit 05 trains: weights out, decoded over there."""
+"""The probe of the model that unit 05 trains: the judge decodes with its weights."""
 
 from __future__ import annotations
 
@@ -29,31 +29,32 @@ _OTHER = (
     "the weights of this model are not those of a `new_model()`, so nothing can be "
     "decoded with them"
 )
-VOCABULARY = 14  # of the course's model: the specials and ten digits
+VOCABULARY = 14  # tokens of the course's model: the special ones and ten digits
 
 
-# Training takes seconds, so the cases of one check share a model: its cases so far.
+# Training takes seconds, so the cases of one check share a model. By function: its
+# model, and the cases that have used it.
 _MODELS: WeakKeyDictionary[Any, tuple[nn.Module, set[Any]]] = WeakKeyDictionary()
 
 
 class RuleBased(nn.Module):
-    """A model of the course's own that stands for one that was trained.
+    """A model of the course that follows a rule instead of being trained.
 
-    Only where the check itself is tried: grading takes weights, and has no rules.
+    It is used only to test the check itself; grading needs a model's weights.
     """
 
 
 class Reverser(Interactor):
-    """The judge's side: decodes with the student's weights in a model of our own.
+    """The judge's side: decodes with the student's weights in the course's model.
 
-    A student's model that computes the answer by anything but its weights gains nothing
-    by that here.
+    Only weights are taken over, so a student's model that computes answers in a
+    different way, such as by a rule, gains nothing.
     """
 
     keeps = frozenset({"source"})
 
     def decode(self, model: nn.Module, source: torch.Tensor) -> torch.Tensor:
-        """(N, Ls): what a model writes greedily, token by token; PAD after EOS."""
+        """(N, Ls): the tokens that a model decodes greedily, with PAD after EOS."""
         tokens = torch.full((len(source), 1), BOS)
         ended = torch.zeros(len(source), dtype=torch.bool)
         for _ in range(source.size(1)):
@@ -73,9 +74,10 @@ class Reverser(Interactor):
         return self.observe(with_weights(_like_new_model(), weights, _OTHER), answers)
 
     def observe(self, model: nn.Module, answers: Answers) -> Seen:
-        """Report what is compared: the share of right rows, or how the seed is used.
+        """Report the share of correct rows, or whether training depends on the seed.
 
-        A model that has learnt nothing earns nothing for the seed: both are one mark.
+        The latter is reported with whether the model has learnt something, since a
+        model that has not earns nothing for the seed.
         """
         examined = _examined(model, self.inputs, self.decode)
         if "seeds" not in self.inputs:
@@ -108,14 +110,14 @@ def trained_model(function: Any, inputs: Inputs, ask: Ask) -> Seen:
 
 
 class _FirstStep(BaseException):
-    """Ends a training at its first step; no handler of ordinary errors sees it."""
+    """Ends a training run at its first step; a BaseException, to bypass handlers."""
 
 
 def _use_of_the_seed(function: Any, inputs: Inputs) -> Seen:
-    """Check that trainings begin alike from one seed, and differently from another.
+    """Check that the seed determines how training begins, and that it has an effect.
 
-    The global random state differs each time. Where nothing is trained (the weights
-    come from a file), both hold.
+    The global random state differs each time. If nothing is trained because the weights
+    come from a file, both hold.
     """
     if isinstance(function, nn.Module):
         return dict.fromkeys(_SEEDED, torch.tensor(True))
@@ -132,7 +134,7 @@ def _use_of_the_seed(function: Any, inputs: Inputs) -> Seen:
 _SEEDED = ("the same from the same seed", "others from another seed")
 
 
-_SOMETHING = 0.3  # the share of right rows that no guess reaches
+_SOMETHING = 0.3  # a share of correct rows that cannot be reached by guessing
 
 
 def _start(function: Any, seed: int, noise: int) -> str:
@@ -161,9 +163,10 @@ def _start(function: Any, seed: int, noise: int) -> str:
 
 
 def _positional(function: Any) -> int:
-    """How many arguments a function takes by their place.
+    """The number of positional arguments that a function accepts.
 
-    One that takes any number passes them on, and who gets them takes a seed at least.
+    At least 1 for a function with ``*args``: it is assumed to pass them on to a
+    function that accepts a seed.
     """
     kinds = [p.kind for p in inspect.signature(function).parameters.values()]
     usual = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -172,7 +175,7 @@ def _positional(function: Any) -> int:
 
 
 def _weights_of(model: nn.Module) -> Seen:
-    """The weights of the model, or of the part of it that ``new_model`` has made."""
+    """The weights of the model, or of its submodule that ``new_model`` has made."""
     names = _names(_like_new_model())
     parts = (part for part in model.modules() if _names(part) == names)
     return weights_of(next(parts, model))
@@ -183,7 +186,7 @@ def _names(module: nn.Module) -> set[str]:
 
 
 def _like_new_model() -> nn.Module:
-    """The course's Transformer in the sizes of ``new_model``."""
+    """The course's Transformer with the sizes of ``new_model``."""
     parts = importlib.import_module("transformer_course.solutions.encoder_decoder")
     model: nn.Module = parts.Transformer(
         VOCABULARY, VOCABULARY, 32, num_heads=2, num_layers=1, d_ff=64, norm_first=True
@@ -192,10 +195,10 @@ def _like_new_model() -> nn.Module:
 
 
 def _examined(model: nn.Module, inputs: Inputs, decode: Decode) -> Seen:
-    """The share of correct rows, and in words how the model answers."""
+    """The share of correct rows, and a description of the model's outputs."""
     source = inputs["source"].long()  # (N, Ls), stored in bytes
     rows = decode(model, source)
-    # "exact match" is what the finding of this measure is called.
+    # The finding has the name of the measure that it belongs to, "exact match".
     return {
         "share": torch.tensor(reversed_share(source, rows), dtype=torch.float64),
         "exact match": symptom(model, source, rows, decode),
@@ -203,9 +206,10 @@ def _examined(model: nn.Module, inputs: Inputs, decode: Decode) -> Seen:
 
 
 def _model_of(function: Any, case: str) -> nn.Module:
-    """Return the function's model; call it again when a case is asked a second time.
+    """Return the function's model; train anew if a case uses it for a second time.
 
-    Between two checks the student may have changed whatever the function calls.
+    A repeated case means a new check, before which the student may have changed
+    whatever the function calls.
     """
     if isinstance(function, nn.Module):
         return function.cpu().eval()

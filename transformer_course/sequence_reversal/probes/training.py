@@ -1,4 +1,4 @@
-"""Probes of unit 05: schedule, step and loop; a scripted model logs all."""
+"""Probes of unit 05: schedule, training step and training loop, on a scripted model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from transformer_course.sequence_reversal.probes.observing import (
 
 @probe("sequence_reversal/learning_rate", results="factors", form="kind of a factor")
 def learning_rate(function: Any, inputs: Inputs) -> Seen:
-    """Report the factors at some steps, with the default floor if none is given."""
+    """Report the factors at some steps, with the default floor if the case has none."""
     warmup, steps = int(inputs["warmup"]), int(inputs["steps"])
     floor = [float(inputs["floor"])] if "floor" in inputs else []
     step_numbers = inputs["step"].tolist()
@@ -34,10 +34,10 @@ def learning_rate(function: Any, inputs: Inputs) -> Seen:
 
 
 class _Scripted(nn.Module):
-    """A model of two tables and their biases, which logs what it is given.
+    """A model of two tables and two biases, which logs its inputs and its mode.
 
-    Logits at a position depend on the token there and on the mean of the source. Of
-    the biases, one is a vector and one a number: parameters need not be matrices.
+    Logits at a position depend on the token there and on the mean of the source. One
+    bias is a vector and the other a scalar, since parameters need not be matrices.
     """
 
     def __init__(self, inputs: Inputs):
@@ -60,12 +60,12 @@ class _Scripted(nn.Module):
         return logits + self.bias + self.end * is_eos
 
     def groups(self) -> list[dict[str, Any]]:
-        """Its parameters in two groups, as an optimizer takes them."""
+        """The parameters in two groups, as an optimizer takes them."""
         first, second = [self.table, self.bias], [self.mix, self.end]
         return [{"params": first}, {"params": second}]
 
     def weights(self) -> Seen:
-        """Report its parameters at the end of the training."""
+        """Report the parameters at the end of training."""
         return {
             "first table at the end": self.table.clone(),
             "second table at the end": self.mix.clone(),
@@ -74,10 +74,10 @@ class _Scripted(nn.Module):
 
 
 class _LoggingSGD(torch.optim.Optimizer):
-    """Plain gradient descent that logs the rates of each step, (groups,).
+    """Plain gradient descent that logs the learning rates of each step, (groups,).
 
-    Not made of `torch.optim.SGD`, whose own `step` would call the hooks of a step a
-    second time.
+    It does not inherit from `torch.optim.SGD`, whose own `step` would call the step
+    hooks a second time.
     """
 
     def __init__(self, groups: Sequence[dict[str, Any]], lr: float):
@@ -86,7 +86,7 @@ class _LoggingSGD(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> Any:
-        """One step; the rates are those that its hooks have left."""
+        """Take one step and log the rates, which step hooks may have changed."""
         loss = None
         if closure is not None:
             with torch.enable_grad():
@@ -115,13 +115,13 @@ def training_step(function: Any, inputs: Inputs) -> Seen:
     model = _Scripted(inputs)
     rate = float(inputs["rate"])
     optimizer = torch.optim.SGD(model.groups(), lr=rate, momentum=0.25)
-    if "spare" in inputs:  # unusual: gradients of a step that somebody left behind
+    if "spare" in inputs:  # unusual: gradients are left from an earlier step
         for parameter in model.parameters():
             parameter.grad = torch.ones_like(parameter)
     bound = [float(inputs["max_norm"])] if "max_norm" in inputs else []
     losses: list[object] = []
     for source, target in zip(inputs["source"], inputs["target"], strict=True):
-        model.train(len(losses) % 2 == 1)  # somebody has measured the model, or a part
+        model.train(len(losses) % 2 == 1)  # the caller may leave (parts) in eval mode
         model.part.eval()
         loss_options = _another_loss(inputs)
         losses.append(
@@ -152,8 +152,8 @@ def training_step(function: Any, inputs: Inputs) -> Seen:
 def _spare(function: Any, inputs: Inputs) -> torch.Tensor:
     """A parameter that the model does not use, after a step with an old gradient.
 
-    The step must not move it. Code that expects a gradient of each parameter may fail
-    here, and then moves nothing.
+    The step must not change it. Code that expects a gradient for each parameter may
+    raise an error here, which changes nothing either.
     """
     model = _Scripted(inputs)
     model.spare = nn.Parameter(torch.ones(3))
@@ -166,18 +166,19 @@ def _spare(function: Any, inputs: Inputs) -> torch.Tensor:
 
 
 def _another_loss(inputs: Inputs) -> dict[str, Any]:
-    """Return a custom loss function if the case has one; with a bound, None otherwise.
+    """The keyword argument with a custom loss function, if the case has a weight.
 
-    EOS weighs more in it than other tokens, and a late column more than an early one.
+    The loss weighs EOS more than other tokens, and late columns more than early ones.
+    Without a weight, the argument is None if the case has a bound, else it is omitted.
     """
     if "weight" not in inputs:
         return {"loss_function": None} if "max_norm" in inputs else {}
 
     def weighted(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        price = -logits.log_softmax(-1).gather(-1, labels[..., None])[..., 0]  # (B, L)
-        price = price * (1 + torch.arange(labels.size(-1)) / 8)
-        eos_price: torch.Tensor = inputs["weight"] * price[labels == EOS].sum()
-        return price[labels != PAD].sum() + eos_price
+        loss = -logits.log_softmax(-1).gather(-1, labels[..., None])[..., 0]  # (B, L)
+        loss = loss * (1 + torch.arange(labels.size(-1)) / 8)
+        eos_loss: torch.Tensor = inputs["weight"] * loss[labels == EOS].sum()
+        return loss[labels != PAD].sum() + eos_loss
 
     return {"loss_function": weighted}
 
@@ -202,7 +203,7 @@ def fit(function: Any, inputs: Inputs) -> Seen:
     groups = [{**group, "lr": rate} for group in model.groups()]
     optimizer = _LoggingSGD(groups, lr=default_rate)
     batches = list(zip(inputs["source"], inputs["target"], strict=True))
-    draw_steps: list[int] = []  # steps, when each batch was drawn
+    draw_steps: list[int] = []  # for each batch, the steps taken before it was drawn
 
     def next_batch() -> tuple[torch.Tensor, torch.Tensor]:
         draw_steps.append(len(optimizer.rates))

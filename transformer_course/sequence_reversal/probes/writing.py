@@ -1,4 +1,4 @@
-"""Probes of unit 05's language model: probabilities to draw from, and perplexity."""
+"""Probes of unit 05's language model: the sampling distribution, and perplexity."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from autograder.checks.probes.default import observe_call
     errors="error at the temperature *",
 )
 def sampling_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report a call, whether it drew anything, and errors at two temperatures."""
-    chance = torch.random.get_rng_state()
+    """Report a call, whether it used random numbers, and errors at two temperatures."""
+    random_state = torch.random.get_rng_state()
     observations = observe_call(function, inputs)
-    is_drawn = not torch.equal(chance, torch.random.get_rng_state())
+    is_drawn = not torch.equal(random_state, torch.random.get_rng_state())
     logits = inputs["logits"]
     for temperature in (0.0, -1.0):
         call = partial(function, logits.clone(), temperature)
@@ -45,11 +45,11 @@ def sampling_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
     }
 
 
-def _alive(chances: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
-    """How many tokens with the logit -inf have a probability that is not exactly 0."""
-    if chances.shape != logits.shape:
-        return torch.tensor(0)  # the shape is told by the probabilities themselves
-    return (chances[logits == -torch.inf] != 0).sum()
+def _alive(probabilities: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+    """The number of tokens with the logit -inf whose probability is not exactly 0."""
+    if probabilities.shape != logits.shape:
+        return torch.tensor(0)  # comparing the probabilities reports the wrong shape
+    return (probabilities[logits == -torch.inf] != 0).sum()
 
 
 @probe(
@@ -59,7 +59,7 @@ def _alive(chances: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
     parts={"perplexity": "perplexity"},
 )
 def perplexity(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report both numbers, for batches that come from a generator."""
+    """Report nats and perplexity, for batches that a generator yields."""
     count = sum(name.startswith("logits") for name in inputs)
     batches = ((inputs[f"logits {n}"], inputs[f"labels {n}"]) for n in range(count))
     numbers = returned(function(batches), "nats", "perplexity")

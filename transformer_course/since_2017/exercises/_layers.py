@@ -1,4 +1,4 @@
-"""Whole numbers as inputs, and the shapes of a layer's parameters."""
+"""Integers as inputs, and the shapes of a layer's parameters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Shapes = dict[str, tuple[int, ...]]
 
 
 def whole(**numbers: int) -> Inputs:
-    """Whole numbers as inputs, by their names."""
+    """Integers as inputs, by name."""
     return {name: torch.tensor(number) for name, number in numbers.items()}
 
 

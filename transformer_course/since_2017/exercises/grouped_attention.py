@@ -11,9 +11,9 @@ from autograder.authoring.specification import Specification
 
 
 def _draw_far_queries(draw: Draw) -> torch.Tensor:
-    """Queries of two texts, of which the first has huge scores, of either sign.
+    """Queries of two texts, of which the first has huge scores of both signs.
 
-    The second one has usual scores, because huge ones tell little.
+    The second has usual scores, because huge ones reveal few mistakes.
     """
     q = draw.tensor(2, 4, 3, 8)
     q[0, ..., 0] = 256.0

@@ -10,7 +10,7 @@ _LOGITS = "F.linear(self.norm(x), self.embedding.weight)"
 _EMBED = "x = self.embedding(ids)"
 
 CASES = [
-    # Few ids, so that one that may be taken for padding is among them.
+    # A small vocabulary, so that ids that could be mistaken for padding occur.
     case("two_layers", "2 layers, 11 tokens",
          sizes(B=4, L=9, below=4, vocab_size=11, d_model=8, num_heads=4, num_kv_heads=2, num_layers=2, d_ff=9),
          "Embedding, blocks, norm, products with the embedding's vectors.", atol=1e-4),

@@ -8,7 +8,7 @@ from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
 from transformer_course.since_2017.exercises._layers import Shapes, block_shapes, whole
 
-# The file's name of each part, by one's own.
+# Maps the course's name of each part to the name in the file.
 _NAMES = {
     "norm1": "attn_norm", "norm2": "ffn_norm",
     "attention.w_q": "attn_q", "attention.w_k": "attn_k", "attention.w_v": "attn_v",
@@ -20,7 +20,7 @@ _NAMES = {
 def _file(
     blocks: tuple[int, ...], d_model: int, heads: int, groups: int, d_ff: int, half: bool = False
 ) -> Maker:  # fmt: skip
-    """A file with these blocks; ``half``: in float16."""
+    """The tensors of a file with these blocks; with ``half``, in float16."""
     shapes: Shapes = {"token_embd": (7, d_model), "output_norm": (d_model,)}
     names = ["embedding.weight", "norm.weight"]
     for number in blocks:

@@ -1,4 +1,4 @@
-"""A norm without a mean."""
+"""RMSNorm, which does not subtract a mean."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autograder.authoring.specification import Specification
 
 
 def _draw_tiny(draw: Draw) -> torch.Tensor:
-    """Vectors so small that eps matters, one of zeros."""
+    """Vectors so small that eps matters, one of them a zero vector."""
     x = draw.tensor(3, 4, 8, scale=1 / 256)
     x[0, 0] = 0.0
     return x

@@ -1,4 +1,4 @@
-"""A model that writes."""
+"""A trained language model."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from transformer_course.library import corpora
 
 HANDED_IN = Path(__file__).parents[1] / "modern.safetensors"  # the instructor's own
 _WINDOW = 96
-# The probability of the right byte, in percent, and the share of the points. Knowing which
-# byte follows which gives 10; the recipe gives 37 after 800 steps and 43 after 3,200.
+# The probability of the correct byte, in percent, and the share of the points. A bigram model
+# reaches 10; the recipe reaches 37 after 800 steps and 43 after 3,200.
 SCALE = ((10.0, 0.0), (30.0, 0.5), (41.5, 1.0), (46.0, 1.0), (52.0, 1.125))
 
 
@@ -32,10 +32,10 @@ def instructors_model() -> nn.Module:
 
 
 def _fresh(sentences: int) -> Maker:
-    """Windows of fresh text.
+    """Windows of new text.
 
-    Over random texts, one model's percentages have a standard deviation of 0.45 with 200 sentences
-    and of 0.32 with 400. Below the goal, a percent is worth 4 % of a case's points.
+    Over random texts, the percentages of one model have a standard deviation of 0.45 with 200
+    sentences and of 0.32 with 400. Below the goal, a percent is worth 4 % of a case's points.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -49,7 +49,7 @@ def _fresh(sentences: int) -> Maker:
 
 
 def _ideal_answers(draw: Draw) -> Answers:
-    """The answers of an ideal model; nothing is compared with them, as only the loss counts."""
+    """The answers of an ideal model; they are not compared, since only the loss counts."""
     return {"nats": torch.tensor(0.0, dtype=torch.float64), "likelihood": "writes"}
 
 

@@ -14,7 +14,7 @@ def _draw_from(least: int, most: int) -> Callable[[Draw], int]:
 
 
 def _run(heads: int, groups: int, layers: tuple[int, int], large: int = 1) -> InputSizes:
-    """A model whose sizes are all different, and a batch."""
+    """Random sizes of a model and a batch, all of them different."""
     return sizes(
         num_heads=heads, num_kv_heads=groups, num_layers=_draw_from(*layers),
         vocab_size=_draw_from(300 * large, 500 * large),

@@ -1,6 +1,6 @@
-"""English that is on every machine with Python: its language reference and docstrings.
+"""English text that comes with Python: its language reference and its docstrings.
 
-Both were written by people, for people, and nothing has to be downloaded. They differ a
+Both were written by people for people, and nothing has to be downloaded. They differ a
 little between versions of Python.
 """
 
@@ -17,8 +17,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-HELD_OUT = 20  # of so many documents, one is held out
-SHORTEST = 200  # characters of a docstring that counts as a text
+HELD_OUT = 20  # one in this many documents is held out
+SHORTEST = 200  # characters that a docstring needs to be included
 _NOT_READ = {"test", "tests", "idlelib", "lib2to3", "pydoc_data"}
 
 Merges = Sequence[tuple[str, str]]
@@ -26,12 +26,12 @@ Merges = Sequence[tuple[str, str]]
 
 @functools.cache
 def manual() -> tuple[str, ...]:
-    """The language reference and the docstrings of the standard library, each once."""
+    """The language reference and the standard library's docstrings, each only once."""
     return tuple(dict.fromkeys((*_topics(), *_docstrings())))
 
 
 def split(documents: Sequence[str]) -> tuple[str, str]:
-    """The training text and the held-out text: whole documents, each in one of them."""
+    """Split documents into training and held-out ones; return each part as one text."""
     held_out = documents[::HELD_OUT]
     train = [text for i, text in enumerate(documents) if i % HELD_OUT]
     return "\n\n".join(train), "\n\n".join(held_out)
@@ -55,6 +55,7 @@ def _docstrings() -> Iterator[str]:
 
 
 def _docstrings_of(path: Path) -> Iterator[str]:
+    """The longer docstrings in a file: of the module, its classes and functions."""
     documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     blocks = ast.stmt | ast.ExceptHandler  # no expression holds a definition
     nodes = deque[ast.AST]([ast.parse(path.read_bytes())])
@@ -67,7 +68,7 @@ def _docstrings_of(path: Path) -> Iterator[str]:
 
 
 class Bytes:
-    """Each byte of the UTF-8 text is a token."""
+    """A tokenizer for which each byte of the UTF-8 text is a token."""
 
     vocab_size = 256
 
@@ -81,13 +82,13 @@ class Bytes:
 
 
 class BytePairs:
-    """Bytes and merged pairs of them as tokens (Sennrich et al. 2016, on bytes).
+    """A tokenizer by byte-pair encoding (Sennrich et al. 2016, but of bytes).
 
     Args:
         merges: pairs in the order in which they were learnt; each character of a symbol
-            stands for the byte of its number, as in Latin-1.
-        segment: cuts a piece into symbols, given the piece and the merges.
-        split: cuts a text into pieces, which no token crosses.
+            represents the byte with its code point, as in Latin-1.
+        segment: called with a piece and the merges; returns the piece's symbols.
+        split: cuts a text into pieces; no token crosses their boundaries.
     """
 
     def __init__(
@@ -109,9 +110,10 @@ class BytePairs:
         return torch.tensor(ids, dtype=torch.int64)
 
     def _piece(self, piece: str) -> list[int]:
+        """The ids of a piece, which is segmented only once."""
         if piece not in self._pieces:
             word = piece.encode().decode("latin-1")
-            # A merge whose symbol is nowhere in the word cannot change it.
+            # Faster: a merge whose result does not occur in the word cannot apply.
             merges = [pair for pair in self._merges if pair[0] + pair[1] in word]
             symbols = self._segment(word, merges)
             self._pieces[piece] = [self._ids[symbol] for symbol in symbols]

@@ -13,11 +13,13 @@ from autograder.figures.style import BLUE, ORANGE
 
 
 def clocks(turned: Tensor, scores: Tensor, stops: Sequence[int]) -> None:
-    """Draw, step by step, a query at later positions, and its score with a key at 0.
+    """Draw, in steps, a query at later positions, and its score with a key at 0.
 
     Args:
-        turned: a vector, rotated for each position, `(L, d_k)`; pair j is j, j + d_k/2.
+        turned: a vector, rotated for each position, `(L, d_k)`; pair j consists of the
+            components j and j + d_k/2.
         scores: by position, the dot product with the vector at position 0, `(L,)`.
+        stops: the position in each step.
     """
     from matplotlib.patches import Circle
 
@@ -29,8 +31,8 @@ def clocks(turned: Tensor, scores: Tensor, stops: Sequence[int]) -> None:
         )
         for pair, axes in enumerate(row[:-1]):
             axes.add_patch(Circle((0, 0), 1, fill=False, color=style.HAIR, lw=1.2))
-            for place, colour in ((0, style.QUIET), (at, BLUE)):
-                hand = turned[place, [pair, pair + half]].tolist()
+            for position, colour in ((0, style.QUIET), (at, BLUE)):
+                hand = turned[position, [pair, pair + half]].tolist()
                 arrow = {"arrowstyle": "-|>", "color": colour, "lw": 2, "shrinkB": 0}
                 axes.annotate("", hand, (0, 0), arrowprops=arrow)
             style.bare(axes)
@@ -53,10 +55,10 @@ def clocks(turned: Tensor, scores: Tensor, stops: Sequence[int]) -> None:
 
 
 def cache(without: Sequence[int], cached: Sequence[int]) -> None:
-    """Draw, in steps, what a new token takes, without a cache and with one.
+    """Draw, in steps, what is computed for each new token without and with a cache.
 
     Args:
-        without, cached: positions whose keys the layer projected, token by token.
+        without, cached: for each token, how many keys the layer computed.
     """
     frames, captions, alts = [], {}, []
     count = len(without)
@@ -81,7 +83,7 @@ def cache(without: Sequence[int], cached: Sequence[int]) -> None:
 
 
 def _triangle(axes: Any, count: int, n: int, new: int) -> None:
-    """Draw scores of n positions, and their keys; the last ``new`` are computed."""
+    """Draw the scores and keys of n positions, of which the last ``new`` are new."""
     full, pale, none = (style.sequential()(part) for part in (1.0, 0.25, 0.0))
     for i in range(count):
         for j in range(i + 1):
@@ -108,7 +110,7 @@ def cost(lengths: Sequence[int], named: Mapping[str, Sequence[float]]) -> None:
 
 
 def reading(curves: Mapping[str, Mapping[int, float]]) -> None:
-    """Draw the bits per byte of unseen text at some steps of training, by tokens."""
+    """Draw the bits per byte of unseen text during training, for each tokenizer."""
     figure, axes = style.subplots(height=2.6, width=6.0)
     looks = ((ORANGE, "--"), (BLUE, "-"))
     for (name, curve), (colour, line) in zip(curves.items(), looks, strict=True):

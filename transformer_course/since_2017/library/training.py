@@ -1,4 +1,4 @@
-"""Train a language model on a row of tokens, and measure it on text it has not seen."""
+"""Train a language model on a sequence of tokens, and measure it on unseen text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def train(
 
     Args:
         ids: the training text, `(n,)`.
-        seed: of the windows.
+        seed: the seed for drawing the windows.
         batch, context: windows per step, and tokens per window.
         watch: called after each step with the number of steps so far.
 
@@ -66,16 +66,16 @@ def nats_per_token(model: nn.Module, ids: Tensor, context: int = 96) -> float:
 def measure_step(
     model: nn.Module, vocab_size: int, batch: int, length: int
 ) -> tuple[int, int]:
-    """The bytes that a training step with AdamW keeps: its state, and its activations.
+    """The bytes of the state and of the activations in a training step with AdamW.
 
-    The state is the parameters, their gradients and AdamW's two moment estimates; the
-    activations are all tensors that the forward pass saves for the backward pass, each
-    counted once.
+    The state consists of the parameters, their gradients and AdamW's two moment
+    estimates; the activations are all tensors that the forward pass saves for the
+    backward pass, each counted once.
     """
     optimizer = torch.optim.AdamW(model.parameters())
     parameters = list(model.parameters())
     held = {p.untyped_storage().data_ptr() for p in parameters}
-    saved: dict[int, Tensor] = {}  # by address; kept, so that no address is used twice
+    saved: dict[int, Tensor] = {}  # by address; kept alive so that no address is reused
 
     def save(tensor: Tensor) -> Tensor:
         address = tensor.untyped_storage().data_ptr()

@@ -1,4 +1,4 @@
-"""Probe of attention with a cache: chunks, old caches, and how much is projected."""
+"""The probe of attention with a cache: chunks, old caches, and projected positions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from transformer_course.library.observing import whole
 
 
 class _Layer(nn.Module):
-    """The four projections; logs how many positions each has seen."""
+    """An attention layer's four projections; logs how many positions each projects."""
 
     def __init__(self, inputs: Inputs):
         super().__init__()
@@ -30,7 +30,7 @@ class _Layer(nn.Module):
                 lambda _, given, result, name=name: self._log(name, given[0], result)
             )
             self.add_module(name, linear)
-        self.keys = torch.zeros(0)  # the newest, as they came from w_k
+        self.keys = torch.zeros(0)  # the newest keys, before they are rotated
 
     def _log(self, name: str, vectors: torch.Tensor, result: torch.Tensor) -> None:
         # Batch and positions may be flattened into one dimension.
@@ -48,7 +48,7 @@ class _Layer(nn.Module):
     calls="* afterwards",
 )
 def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report outputs by chunk, of a second text, of one row, from an older cache."""
+    """Report outputs by chunk, for a second text, for one row, and from old caches."""
     layer = _Layer(inputs)
     load_weights(layer, inputs)
     x, chunks = inputs["x"], inputs["chunks"].tolist()
@@ -79,7 +79,7 @@ def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 
 def _new(layer: _Layer, x: torch.Tensor, positions: int) -> int:
-    """How many numbers of keys and values a chunk brings."""
+    """The number of entries in the keys and values of a chunk."""
     d_k = x.size(-1) // layer.num_heads
     return 2 * x.size(0) * layer.num_kv_heads * positions * d_k
 
@@ -108,7 +108,7 @@ def _holds(cache: object, keys: torch.Tensor) -> bool:
 def _walk(
     function: Callable[..., Any], layer: nn.Module, x: torch.Tensor, chunks: list[int]
 ) -> tuple[torch.Tensor, list[Any]]:
-    """All outputs (B, T, d_model), and the cache after each chunk."""
+    """Process x in chunks: all outputs (B, T, d_model), and the cache after each."""
     outputs: list[torch.Tensor] = []
     caches: list[Any] = []
     for rows in x.split(chunks, dim=1):
@@ -121,5 +121,6 @@ def _walk(
 def _step(
     function: Callable[..., Any], layer: nn.Module, x: torch.Tensor, *cache: Any
 ) -> tuple[torch.Tensor, Any]:
+    """Call the student's function once: its output and the new cache."""
     output, new = returned(function(layer, x, *cache), "output", "cache")
     return tensor(output, "the output"), new

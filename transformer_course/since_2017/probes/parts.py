@@ -1,4 +1,4 @@
-"""Probes of the norm, of attention, and of the file of a chat model."""
+"""Probes of RMSNorm, of grouped attention, and of a published model's tensors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LEARNING = f"parameters; {BEGINNING}"
     learning=_LEARNING,
 )
 def rms_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report the first weight, and in other dtypes how bfloat16 is normalised."""
+    """Report a call, the initial weight and, in other dtypes, bfloat16's accuracy."""
     observations = observe_call(module_class, inputs)
     weight = getattr(create_module(module_class, inputs), "weight", None)
     observations["weight at first"] = tensor(weight, "`weight`").clone()
@@ -45,24 +45,24 @@ def rms_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
 
 
 def _find_resized_row(module_class: Callable[..., Any]) -> torch.Tensor:
-    """Whether one of many long rows is off by 2.5 thousandths of its size: ().
+    """Whether the norm of one of many long rows is off by more than 0.25%: ().
 
-    A new module is in training mode. Rounding of single numbers moves a row by 1.4
-    at most, a rounded root some by 4.
+    Rounding each entry to bfloat16 changes a row's norm by at most 0.14%; rounding its
+    root mean square changes some by 0.4%.
     """
     rows, size = 32, 512
-    places = torch.arange(rows * size, dtype=torch.float64).view(rows, size)
+    indices = torch.arange(rows * size, dtype=torch.float64).view(rows, size)
     scales = torch.linspace(1, 3, rows, dtype=torch.float64)[:, None]
-    x = ((places * 1.7).cos() * scales).bfloat16()
+    x = ((indices * 1.7).cos() * scales).bfloat16()
     normed = tensor(module_class(size)(x), "the output").detach().double()
     wide = x.double()
-    sizes = (normed * wide).sum(-1) / wide.square().sum(-1)
-    right = wide.square().mean(-1).rsqrt()
-    return ((sizes / right - 1).abs() > 0.0025).any()
+    factors = (normed * wide).sum(-1) / wide.square().sum(-1)
+    exact = wide.square().mean(-1).rsqrt()
+    return ((factors / exact - 1).abs() > 0.0025).any()
 
 
 class _File(Mapping[str, torch.Tensor]):
-    """The tensors of a file; logs which of them are looked up."""
+    """The tensors of a file by name; logs which of them are looked up."""
 
     def __init__(self, tensors: dict[str, torch.Tensor]):
         self.tensors = tensors
@@ -86,7 +86,7 @@ class _File(Mapping[str, torch.Tensor]):
     calls="* afterwards",
 )
 def published_tensor(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report each parameter's tensor, how many were looked up, the file afterwards."""
+    """Report each parameter's tensor, the lookups, and changed tensors of the file."""
     stored = under(inputs, "published.")
     originals = {name: value.clone() for name, value in stored.items()}
     heads = whole(inputs, "num_heads", "num_kv_heads")
@@ -121,7 +121,7 @@ def grouped_attention(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 
 def _read_refusal(function: Callable[..., Any], *tensors: torch.Tensor) -> str:
-    """How a call with impossible sizes ends."""
+    """The name of the error that a call with impossible sizes raises."""
     try:
         result = function(*tensors)
     except NotImplementedError:

@@ -1,4 +1,4 @@
-"""The probe of the trained model."""
+"""The probe of the trained language model."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ _OTHER = "the weights of this model are not those of a `new_model()`"
 
 
 class _Reader(Interactor):
-    """The judge's side: reads fresh text with the student's weights in our model.
+    """The judge's side: measures the student's weights in the course's model.
 
-    A model that predicts text by anything but its weights gains nothing by that here.
+    Only weights are taken over, so a student's model that predicts text in a different
+    way gains nothing.
     """
 
     keeps = frozenset({"windows"})
@@ -32,7 +33,7 @@ class _Reader(Interactor):
 
 
 def _observe_in_notebook(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Observe, in the notebook's own process, the student's model reading the text."""
+    """Measure the student's model in the notebook's own process."""
     return examined(_model_of(function), inputs["windows"].long())
 
 
@@ -48,6 +49,7 @@ def trained_model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> See
 
 
 def _model_of(function: Callable[..., Any]) -> nn.Module:
+    """Call the student's function, and check that it returns a module."""
     model = function()
     if not isinstance(model, nn.Module):
         raise WrongAnswerError(f"expected an nn.Module, got {describe(model)}")
@@ -55,11 +57,11 @@ def _model_of(function: Callable[..., Any]) -> nn.Module:
 
 
 def examined(model: nn.Module, windows: torch.Tensor) -> Seen:
-    """Report what a model makes of windows of bytes (N, L + 1)."""
+    """Report a model's loss on windows of bytes (N, L + 1), and what kind it is."""
     contexts, wanted = windows[:, :-1], windows[:, 1:]
     total, repeats = 0.0, 0
     with torch.no_grad():
-        for ids, right in zip(contexts.split(64), wanted.split(64), strict=True):
+        for ids, targets in zip(contexts.split(64), wanted.split(64), strict=True):
             logits = tensor(model(ids), "the logits")
             if (
                 logits.dim() != 3
@@ -70,8 +72,8 @@ def examined(model: nn.Module, windows: torch.Tensor) -> Seen:
                     f"expected logits (B, L, 128) with B, L = {tuple(ids.shape)}, "
                     f"got {tuple(logits.shape)}"
                 )
-            prices = logits.double().log_softmax(-1).gather(-1, right[..., None])
-            total -= prices.sum().item()
+            log_probs = logits.double().log_softmax(-1).gather(-1, targets[..., None])
+            total -= log_probs.sum().item()
             repeats += int((logits.argmax(-1) == ids).sum())
         sample = contexts[:8]
         changed = sample.clone()
@@ -79,12 +81,12 @@ def examined(model: nn.Module, windows: torch.Tensor) -> Seen:
         future = (model(sample) - model(changed))[:, :-1].abs().max() > 1e-3
     nats = total / wanted.numel()
     likelihood = _likelihood(nats, repeats / wanted.numel(), bool(future))
-    # "likelihood" is what the finding of this measure is called.
+    # The finding has the name of the measure that it belongs to, "likelihood".
     return {"nats": torch.tensor(nats, dtype=torch.float64), "likelihood": likelihood}
 
 
 def _likelihood(nats: float, repeat_share: float, future: bool) -> str:
-    """Say in a few words what kind of model it is; facts only."""
+    """Describe in a few words, by observed facts only, what the model can do."""
     if future:
         return "the future moves the present"
     if repeat_share > 0.5:

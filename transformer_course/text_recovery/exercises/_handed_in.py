@@ -1,6 +1,6 @@
-"""What the judge makes of handed-in files: it decodes the weights, and trains nothing.
+"""Grade handed-in files in the judge: decode with their weights, without any training.
 
-All of it runs in a fork with limits (`limited_fork.apart`): files are strangers'.
+As the files are untrusted, all of it runs in a fork with limits (`limited_fork.apart`).
 """
 
 from __future__ import annotations
@@ -36,22 +36,23 @@ from transformer_course.text_recovery.library.measuring import COMPARED
 from transformer_course.text_recovery.library.own_corpus import OwnCorpus
 from transformer_course.text_recovery.library.track import Track
 
-SAME = 75.0  # BLEU of those texts against ours; a beam of a good model has above 90
-LESS = 0.1  # nats a token by which those texts may be less probable than ours
-_TELLING = 3  # sentences on which two models differ, to tell which one was asked
+SAME = 75.0  # BLEU of the student's texts against ours; beams of good models reach 90
+LESS = 0.1  # nats per token by which the student's texts may be less probable than ours
+_TELLING = 3  # the fewest sentences with different outputs that identify a model
 _LARGEST = {
     "vocab_size": 20_000, "d_model": 512, "num_heads": 64, "num_layers": 12,
     "d_ff": 4096, "max_len": 2048,
 }  # fmt: skip
-_LONGEST = 1000  # characters of a text; an original has a hundred or two
-_TOKENS = 80  # of a text whose probability is asked for
+_LONGEST = 1000  # characters of a text; an original has 100 to 200
+_TOKENS = 80  # tokens of a text whose probability is computed
 
 
 @dataclass(frozen=True)
 class HandIn:
-    """Handed-in files, opened: a track, its sentences, and the corpus if it is one's own.
+    """The content of handed-in files: the track, its sentences, and the student's corpus.
 
-    ``path`` is that of the checkpoint; None without one.
+    ``path`` is the path of the checkpoint, or None without one; ``corpus`` is None for
+    the embedded corpus.
     """
 
     path: Path | None
@@ -67,7 +68,7 @@ class HandIn:
 def sample(
     files: Mapping[str, bytes], originals: list[str], seed: int, places: Sequence[int]
 ) -> list[str]:
-    """The sources at some places, for the sandbox; fewer where there are not as many.
+    """The sources at some indices, for the sandbox; indices that are too large are skipped.
 
     Raises:
         WrongAnswerError: the files cannot be graded.
@@ -81,13 +82,13 @@ def graded(
     files: Mapping[str, bytes], originals: list[str], seed: int,
     places: Sequence[int], texts: list[str],
 ) -> str:  # fmt: skip
-    """Return what `measuring.measure` says of the texts that the weights give.
+    """Grade the handed-in files; return the JSON of `measuring.measure`.
 
     Args:
-        texts: what the student's function gave for the sources at ``places``.
+        texts: the output of the student's function for the sources at ``places``.
 
     Raises:
-        WrongAnswerError: the files cannot be graded, or do not belong to the texts.
+        WrongAnswerError: the files cannot be graded, or do not produce the texts.
     """
     if checkpoint.HANDED_IN not in files:
         raise WrongAnswerError(
@@ -100,11 +101,12 @@ def graded(
             return _grade(hand_in, indices, texts, seed)
         except WrongAnswerError:
             raise
-        except Exception as error:  # a stranger's file: sizes, weights, tokenizer
+        except Exception as error:  # untrusted sizes, weights and tokenizer
             raise WrongAnswerError(_no_decoding(error)) from error
 
 
 def _no_decoding(error: Exception) -> str:
+    """The message for a file that nothing can be decoded with."""
     reason = str(error).strip().split("\n")[0][:200] or type(error).__name__
     return (
         f"nothing can be decoded with this file: {reason}; let `project.hand_in` write "
@@ -115,6 +117,7 @@ def _no_decoding(error: Exception) -> str:
 def _open_files(
     files: Mapping[str, bytes], originals: list[str], seed: int, folder: Path
 ) -> HandIn:
+    """Read the handed-in files. Raises WrongAnswerError."""
     path, student_track, corpus = None, Track(), None
     try:
         if checkpoint.HANDED_IN in files:
@@ -130,17 +133,19 @@ def _open_files(
 
 
 def _track_of(path: Path) -> Track:
+    """The track in a checkpoint's notes. Raises WrongAnswerError."""
     try:
         about = checkpoint.describe(path)
         _refuse_vast(about["sizes"])
         return track.of(about["notes"])
     except (WrongAnswerError, CheckpointError):
         raise
-    except Exception as error:  # a stranger's file
+    except Exception as error:  # the file is untrusted
         raise WrongAnswerError(_no_decoding(error)) from error
 
 
 def _grade(hand_in: HandIn, places: Sequence[int], texts: list[str], seed: int) -> str:
+    """Decode with the file's weights, compare the texts with the student's, and measure them."""
     assert hand_in.path is not None
     model, tokenizer = checkpoint.load(hand_in.path, encoder_decoder, Segmenter())
     if is_copy(model):
@@ -161,6 +166,7 @@ def _grade(hand_in: HandIn, places: Sequence[int], texts: list[str], seed: int) 
 
 
 def _decoded(model: Restorer, tokenizer: Tokenizer, hand_in: HandIn) -> list[str]:
+    """The model's texts for all sources, with the beam of its track."""
     return recovered(
         model.transformer, tokenizer, hand_in.sources, beam=hand_in.track.beam,
         alpha=hand_in.track.alpha,
@@ -168,6 +174,8 @@ def _decoded(model: Restorer, tokenizer: Tokenizer, hand_in: HandIn) -> list[str
 
 
 def _greedily(tokenizer: Tokenizer) -> Recover:
+    """A function that decodes greedily with a model."""
+
     def recover(model: Restorer, sources: list[str]) -> list[str]:
         texts = recovered(model.transformer, tokenizer, sources)
         return [text[:_LONGEST] for text in texts]
@@ -179,10 +187,10 @@ def _refuse_improbable(
     model: Restorer, tokenizer: Tokenizer, sources: list[str], texts: list[str],
     own_texts: list[str],
 ) -> None:  # fmt: skip
-    """Refuse texts that the weights cannot have given, however one searches.
+    """Refuse texts that the weights cannot have produced with any search.
 
-    What a beam finds with a weak model is unlike what is found greedily, but no less
-    probable. Texts of any other origin are less probable.
+    With a weak model, the output of a beam search differs from greedy output, but is no
+    less probable. Texts of any other origin are less probable.
     """
     if len(texts) == len(own_texts):
         theirs, ours = (
@@ -210,7 +218,7 @@ def _log_probability(
 
 
 def _refuse_shipped_texts(texts: list[str], own_texts: list[str], sources: list[str]) -> None:
-    """Refuse answers of the checkpoint that ships where the file's own differ."""
+    """Refuse outputs of the shipped checkpoint, where those of the file are different."""
     rows = zip(texts, own_texts, shipped_outputs(sources), strict=True)
     matches = [text == shipped for text, ours, shipped in rows if ours != shipped]
     if len(matches) >= _TELLING and all(matches):
@@ -220,7 +228,7 @@ def _refuse_shipped_texts(texts: list[str], own_texts: list[str], sources: list[
 def _refuse_shipped(
     model: Restorer, tokenizer: Tokenizer, hand_in: HandIn, own_texts: list[str]
 ) -> None:
-    """Refuse the checkpoint that everybody has, changed a little or trained further."""
+    """Refuse the shipped checkpoint, even if it was slightly changed or trained further."""
     sources, targets = (
         list(side)[:COMPARED] for side in zip(*hand_in.pairs, strict=True)
     )
@@ -234,6 +242,7 @@ def _refuse_shipped(
 
 
 def _refuse_vast(sizes: Mapping[str, Any]) -> None:
+    """Refuse a model that is too large to decode with."""
     for name, most in _LARGEST.items():
         size = sizes.get(name, 1)
         if type(size) is not int or not 0 < size <= most:

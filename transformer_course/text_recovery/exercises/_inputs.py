@@ -22,7 +22,7 @@ WORDS = tuple(
 
 
 def natural_sentences(draw: Draw, count: int) -> list[str]:
-    """Natural sentences, others in every drawing."""
+    """Natural sentences, which are different for every draw."""
     return corpora.generate(f"bank {int(draw.ids(0, 2**31, 1))}", count)
 
 
@@ -37,7 +37,7 @@ def words_of(texts: list[str]) -> list[str]:
 
 
 def blurred(draw: Draw, text: str, share: float) -> str:
-    """The text with some words dropped, doubled or exchanged."""
+    """The text with some words dropped, doubled or replaced."""
     words = text.split()
     for i in range(len(words)):
         if bool(draw.flags(1, chance=share)):
@@ -48,5 +48,5 @@ def blurred(draw: Draw, text: str, share: float) -> str:
 
 
 def fine_numbers(draw: Draw, *shape: int, scale: float) -> torch.Tensor:
-    """Numbers on a grid so fine that two of them hardly ever tie."""
+    """Random numbers on a grid that is so fine that they are hardly ever equal."""
     return draw.tensor(*shape, scale=scale) + draw.tensor(*shape, scale=0.5) / 64

@@ -1,8 +1,8 @@
-"""Whether a model has learnt a corpus of one's own, or the corpus fits the model.
+"""Check that a model has learnt a student's corpus, rather than the corpus been fitted.
 
-Its author writes sources and targets alike, so a good score alone shows no learning:
-the targets could be what an untrained model answers. But whoever has learnt to recover
-texts keeps the words of sources that nobody has written down before.
+The student writes both sources and targets, so a good score alone does not prove
+learning: the targets could be the output of an untrained model. But a model that has
+learnt to recover texts also keeps the words of new sources.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from transformer_course.library.model import Restorer
 from transformer_course.text_recovery.library import own_corpus, pairing
 from transformer_course.text_recovery.library.own_corpus import OwnCorpus
 
-COUNT = 200  # sources that are made anew
-CLEAR = 0.1  # of their words, by which a model has to be above both baselines
-SHARE = 0.5  # of its lead on the test sources that it has to keep on new ones
+COUNT = 200  # new sources
+CLEAR = 0.1  # the lead over both baselines that a model needs, as a share of words
+SHARE = 0.5  # the share of its lead on test sources that it needs on new sources
 Recover = Callable[[Restorer, list[str]], list[str]]
 
 
@@ -28,15 +28,16 @@ def refuse_unlearnt(
 ) -> None:
     """Refuse a model that has not learnt the corpus.
 
-    It is compared with an untrained model of its sizes, and with its own texts given
-    to other sources: the hand-in can influence neither.
+    The share of new sources' words in its texts is compared with two baselines that a
+    hand-in cannot influence: an untrained model of the same sizes, and the model's own
+    texts assigned to different sources.
 
     Args:
-        recover: the texts that a model makes of some sources.
+        recover: computes a model's texts for some sources.
         parts: the module with unit 4's `Transformer`.
 
     Raises:
-        WrongAnswerError: it keeps hardly more of new sources' words than those.
+        WrongAnswerError: the model is hardly better than the baselines.
     """
     new = new_sources(corpus, seed)
     usual = [source for source, _ in corpus.draw_pairs(seed)[:COUNT]]
@@ -58,7 +59,7 @@ def refuse_unlearnt(
 
 
 def new_sources(corpus: OwnCorpus, seed: int) -> list[str]:
-    """Sources that the corpus does not have: halves of two of its sources each."""
+    """Sources that are not in the corpus, made of halves of two of its sources."""
     draw = random.Random(seed)
     sources = [source for source, _ in (*corpus.test, *corpus.train)]
     known_sources = set(sources)

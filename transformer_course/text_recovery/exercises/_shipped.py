@@ -19,11 +19,11 @@ from transformer_course.library.text import Tokenizer
 from transformer_course.measures.recovery import are_shared, errors
 from transformer_course.solutions import encoder_decoder
 
-COPY = 0.999  # cosine of all weights with those that ship
-# The leads of 600 sentences in float32 are those in float64, give or take 0.000012.
+COPY = 0.999  # the cosine of all weights with the shipped ones, above which it is a copy
+# The leads of 600 sentences in float32 differ from those in float64 by at most 0.000012.
 _CLEAR = 0.01
-# Of two models trained apart, the likeness of embeddings is 0.3; with noise of half its
-# own size on each weight, after which it recovers hardly anything, 0.86.
+# The correlation is 0.3 for models that were trained separately, and still 0.86 after noise
+# of half its magnitude on each weight, with which a model recovers hardly anything.
 _AKIN, _FEWEST = 0.7, 100
 
 
@@ -42,15 +42,15 @@ def is_copy(model: nn.Module) -> bool:
 
 
 def has_same_errors(wanted: list[str], texts: list[str], copied: list[str]) -> bool:
-    """Whether the texts share most errors with those of a model that everybody has."""
+    """Whether the texts share most errors with the shipped checkpoint's (``copied``)."""
     return are_shared(errors(texts, wanted), errors(copied, wanted))
 
 
 def shipped_outputs(sources: list[str]) -> list[str]:
-    """Return the answers of the checkpoint in assets/, the same on all processors.
+    """The outputs of the shipped checkpoint, which are the same on all processors.
 
-    A token with a clear lead in float32 is the same one everywhere. Sentences with any
-    other, about one in 300, are decoded anew in float64.
+    A token with a clear lead in float32 is the same everywhere. Sentences with any
+    other token, about one in 300, are decoded again in float64.
     """
     leads = torch.full((len(sources),), math.inf)
     texts = _restored(sources, torch.float32, leads)
@@ -65,6 +65,7 @@ def shipped_outputs(sources: list[str]) -> list[str]:
 def _restored(
     sources: list[str], dtype: torch.dtype, leads: Tensor | None = None
 ) -> list[str]:
+    """The outputs of the shipped checkpoint, computed with this dtype."""
     before = torch.get_default_dtype()
     try:
         torch.set_default_dtype(dtype)
@@ -75,12 +76,13 @@ def _restored(
 
 
 def goes_back(model: Restorer, tokenizer: Tokenizer, sources: Sequence[str]) -> bool:
-    """Whether a model was made from the shipped one: trained on, or with noise on it.
+    """Whether a model was derived from the shipped one, by training or added noise.
 
-    How the symbols of the sources stand to each other tells: in two trainings they
-    start anywhere, and neither turning all of them nor another order of hidden units
-    changes it. Symbols that no source has could hold anything. Names can be changed
-    together with the texts, so symbols are also paired by number and by likeness.
+    The angles between the embeddings of symbols are compared: they are unrelated in
+    models that were trained separately, and neither rotating all embeddings nor
+    permuting hidden units changes them. Only symbols that occur in the sources count,
+    since the embeddings of others could be anything. As symbols can be renamed together
+    with the texts, they are also paired by id and by similarity.
     """
     theirs, shipped_tokenizer = _shipped(torch.float32)
     pairings = (
@@ -97,7 +99,7 @@ def goes_back(model: Restorer, tokenizer: Tokenizer, sources: Sequence[str]) -> 
 def _same_names(
     shipped_tokenizer: Tokenizer, tokenizer: Tokenizer, sources: Sequence[str]
 ) -> list[tuple[int, int]]:
-    """Return the ids (shipped, handed in) of symbols that both tokenizers have."""
+    """Pairs of ids (shipped, handed in) of symbols that both tokenizers have."""
     used = dict.fromkeys(i for s in sources for i in shipped_tokenizer.encode(s))
     numbers = {symbol: i for i, symbol in enumerate(tokenizer.vocab)}
     named = ((i, numbers.get(shipped_tokenizer.vocab[i])) for i in used)
@@ -107,7 +109,7 @@ def _same_names(
 def _other_names(
     theirs: Restorer, model: Restorer, tokenizer: Tokenizer, sources: Sequence[str]
 ) -> Iterator[list[tuple[int, int]]]:
-    """Pairs of symbols (shipped, handed in): of one number, and the most alike."""
+    """Yield pairs of ids (shipped, handed in): equal ids, then the most similar."""
     ours, shipped = _directions(model), _directions(theirs)
     used = sorted({i for s in sources for i in tokenizer.encode(s) if i < len(ours)})
     yield [(i, i) for i in used if i < len(shipped)]
@@ -120,6 +122,7 @@ def _other_names(
 def _has_same_angles(
     theirs: Restorer, model: Restorer, pairs: Sequence[tuple[int, int]]
 ) -> bool:
+    """Whether the angles between paired embeddings correlate in both models."""
     first, second = torch.tensor(pairs).unbind(1)
     angles = torch.stack((_angles(theirs, first), _angles(model, second)))
     return bool(torch.corrcoef(angles)[0, 1] > _AKIN)
@@ -133,19 +136,19 @@ def _angles(model: Restorer, ids: Tensor) -> Tensor:
 
 
 def _directions(model: Restorer, ids: Tensor | None = None) -> Tensor:
-    """The embeddings' directions without their mean, (n, d_model); of all by default.
+    """The centred directions of the embeddings, (n, d_model); by default, of all.
 
-    A symbol counts as much as any other: one that is huge, or no number, hides none.
+    All symbols have equal weight, so that a huge or NaN embedding cannot hide others.
     """
     weights = model.transformer.source.embedding.weight.detach()
     vectors = (weights if ids is None else weights[ids]).double()
     vectors = vectors.nan_to_num(0.0, 0.0, 0.0)
-    vectors = vectors - vectors.mean(dim=1, keepdim=True)  # which no layer norm sees
+    vectors = vectors - vectors.mean(dim=1, keepdim=True)  # layer norms ignore it
     vectors = F.normalize(vectors, dim=1)
     return F.normalize(vectors - vectors.mean(dim=0), dim=1)
 
 
 @functools.cache
 def _shipped(dtype: torch.dtype) -> tuple[Restorer, Tokenizer]:
-    """The checkpoint as a model of this kind of numbers, which is the default now."""
+    """The shipped checkpoint as a model; ``dtype`` must be the current default dtype."""
     return checkpoint.load(checkpoint.shipped(), encoder_decoder, Segmenter())

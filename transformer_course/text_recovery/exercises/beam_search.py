@@ -17,13 +17,13 @@ def script(
     *sizes: int, alpha: float, max_len: int, eos: float = 0.0, specials: float = -40.0, habit: float = 0.5,
     count: int = 8, vocab: int = 9,
 ) -> Maker:
-    """Make scores that leave several ways open; EOS becomes likelier from place to place.
+    """Make logits with several good paths, in which EOS becomes likelier with the position.
 
     Args:
-        sizes: of the beams that search them.
-        eos, specials: logits of EOS, beside its usual ones, and of PAD and BOS.
-        habit: how much each token of a prefix changes the logits of what follows.
-        count: how many sentences there are, in another order than they are known in.
+        sizes: the beam sizes to search with.
+        eos, specials: additions to the logits of EOS, and the logits of PAD and BOS.
+        habit: how much each token of a prefix changes the logits of later tokens.
+        count: the number of sentences, whose order is not that of the tables.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -49,7 +49,7 @@ def _describe(
 
 
 def offer_ends(*sentences: dict[int, float], alpha: float = 0.0) -> Maker:
-    """Make sentences of free tokens; at some places, EOS has a given cost."""
+    """Make sentences whose tokens cost nothing, and in which EOS has given costs at some positions."""
 
     def make_inputs(draw: Draw) -> Inputs:
         vocab, steps = 9, max(map(max, sentences)) + 1
@@ -71,7 +71,7 @@ _EQUAL, _NEARLY_EQUAL = {1: 50.0, 2: 50.0}, {1: 50 + 164 / 2**14, 2: 50 + 82 / 2
 
 
 def _by_default(draw: Draw) -> Inputs:
-    """All that is left out is decided by the defaults; one of the sentences never wants to end."""
+    """Inputs for a call with default arguments; in one of the sentences, EOS is practically impossible."""
     inputs = script(0, alpha=1.0, max_len=60, count=5, vocab=12)(draw)
     inputs["places"][:1, :, EOS] = -900.0
     return inputs

@@ -1,4 +1,4 @@
-"""One step of a beam search: keep k."""
+"""One step of a beam search, which keeps the k best prefixes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from transformer_course.text_recovery.exercises._inputs import fine_numbers
 
 
 def _beam(n: int, t: int, V: int, k: int, richer: float = 0.0) -> InputSizes:
-    """Prefixes and log-probabilities of the next token; the last prefix is by so much better."""
+    """Prefixes, scores and log-probabilities of the next token; ``richer`` is added to the last prefix's score."""
 
     def draw_scores(draw: Draw) -> torch.Tensor:
         scores = fine_numbers(draw, n, scale=1.0).sort(descending=True).values - 4.0

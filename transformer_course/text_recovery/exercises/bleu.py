@@ -19,7 +19,7 @@ def _texts(hypotheses: list[str], references: list[str]) -> Inputs:
 
 
 def _corpus(draw: Draw, count: int, share: float, shorter: int = 0) -> Inputs:
-    """Outputs that differ from their originals in a share of the words, and are shorter."""
+    """Outputs that differ from their originals in a share of the words, without the first ``shorter`` words."""
     originals = natural_sentences(draw, count)
     outputs = [" ".join(blurred(draw, text, share).split()[shorter:]) for text in originals]
     return _texts([outputs[0].lower(), *outputs[1:]], originals)
@@ -33,7 +33,7 @@ def _wordy(draw: Draw) -> Inputs:
 
 
 def _repetitive(draw: Draw) -> Inputs:
-    """Texts of few different words, so that n-grams recur; the last output is right."""
+    """Texts with few distinct words, so that n-grams recur; the last output is correct."""
     pool = ["the", "cat", "sat", "on", "mat"]
     lengths = draw.ids(6, 12, 20).tolist()
     texts = [" ".join(pool[i] for i in draw.ids(0, len(pool), length).tolist()) for length in lengths]
@@ -41,7 +41,7 @@ def _repetitive(draw: Draw) -> Inputs:
 
 
 def _brief(draw: Draw) -> Inputs:
-    """Long outputs beside perfect ones of one to three words; one output is empty."""
+    """Perfect outputs of one to three words and long imperfect ones; one output is empty."""
     originals = natural_sentences(draw, 7)
     short = [" ".join(text.split()[: 1 + i % 3]).rstrip(",.?!") for i, text in enumerate(originals)]
     return _texts([*short, *(blurred(draw, text, 0.15) for text in originals), ""], [*short, *originals, originals[0]])

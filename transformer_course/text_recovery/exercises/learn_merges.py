@@ -20,22 +20,22 @@ from transformer_course.text_recovery.exercises._inputs import (
 
 
 def _counts(draw: Draw, count: int, merges: int, below: int = 9, least: int = 1) -> Inputs:
-    """Words, each of them so often."""
+    """Random words with their counts."""
     numbers = draw.ids(least, below, count).tolist()
     counts = dict(zip(some_of(draw, WORDS, count), numbers, strict=True))
     return {"counts": json.dumps(counts), "num_merges": torch.tensor(merges)}
 
 
 def _untied(draw: Draw, words: list[str], merges: int, least: int) -> Inputs:
-    """Words with counts that decide each merge, however ties are broken.
+    """Words with counts that determine each merge without ties.
 
     Args:
-        merges: how many at most; learning ends before the first tie.
-        least: counts are drawn again for fewer merges.
+        merges: the largest number of merges; learning ends before the first tie.
+        least: the smallest number of merges; for fewer, counts are drawn again.
     """
     untied = 0
     while untied < least:
-        # Some write each word as often as it occurs: with larger counts they would wait.
+        # Counts are small because some solutions repeat each word as often as it occurs.
         numbers = draw.ids(2, 40, len(words)).tolist()
         counts = dict(zip(words, numbers, strict=True))
         untied = _merges_before_a_tie(counts, merges)
@@ -43,7 +43,7 @@ def _untied(draw: Draw, words: list[str], merges: int, least: int) -> Inputs:
 
 
 def _merges_before_a_tie(counts: dict[str, int], most: int) -> int:
-    """How many merges one pair alone is the most frequent for."""
+    """The number of merges before two pairs are the most frequent, at most ``most``."""
     words = {word: list(word) for word in counts}
     for done in range(most):
         pairs: Counter[tuple[str, str]] = Counter()
@@ -58,6 +58,7 @@ def _merges_before_a_tie(counts: dict[str, int], most: int) -> int:
 
 
 def _merged(symbols: list[str], pair: tuple[str, str]) -> list[str]:
+    """Merge a pair of adjacent symbols wherever it occurs, from left to right."""
     merged: list[str] = []
     for symbol in symbols:
         if merged and (merged[-1], symbol) == pair:
@@ -117,7 +118,7 @@ _PLAIN = """
 
 
 def _recounted(old: str, new: str, name: str = "") -> Variant:
-    """The simple solution, which recounts after each merge, with one string replaced."""
+    """A simple solution, which counts anew after each merge, with one string replaced."""
     return source(_PLAIN.replace(old, new), name=name)
 
 

@@ -11,7 +11,7 @@ from transformer_course.text_recovery.exercises._inputs import some_of
 
 
 def _rows(draw: Draw, longest: int, signs: bool = False) -> Inputs:
-    """Lists of two letters, and some that are written by hand, each with its pair."""
+    """Random lists of two letters, and hand-written lists, each with a pair to merge."""
     rows = []
     for length in (3, longest, longest + 2):
         letters = ["ab"[int(i)] for i in draw.ids(0, 2, length)]
@@ -20,7 +20,7 @@ def _rows(draw: Draw, longest: int, signs: bool = False) -> Inputs:
     rows.append([list("x" + "ab" * 3), ["a", "b"]])
     rows.append([list("aaaaa"), ["a", "a"]])
     rows.append([["a", "b", "ab", "abc"], ["a", "bc"]])
-    rows.append([["xa", "b", "a", "bx", "a", "b"], ["a", "b"]])  # ends are no symbols
+    rows.append([["xa", "b", "a", "bx", "a", "b"], ["a", "b"]])  # parts of symbols do not count
     rows.append([["a", "bc", "ab", "c", "abc"], ["ab", "c"]])  # the same letters
     if signs:  # each is a symbol like any other
         rows.append([list("a.babb.b"), [".", "b"]])
@@ -30,7 +30,7 @@ def _rows(draw: Draw, longest: int, signs: bool = False) -> Inputs:
 
 
 def _least(draw: Draw) -> Inputs:
-    """Lists of no symbol, of one symbol, and of two."""
+    """Lists of no, one and two symbols."""
     a, b, c = some_of(draw, "defghijk", 3)
     rows: tuple[list[str], ...] = ([], [a], [b], [a + b], [a, b], [b, a], [a, a], [c, c], [b, c])
     return {"rows": json.dumps([[row, [a, b]] for row in rows])}

@@ -25,7 +25,7 @@ from transformer_course.text_recovery.library import measuring
 from transformer_course.text_recovery.library.track import Track
 from transformer_course.text_recovery.probes.model import LIMITS, Measured
 
-SAMPLE = 100  # sentences that the student's function is tried on
+SAMPLE = 100  # sentences on which the student's function is tested
 SECONDS, MEGABYTES = 120, 2000  # for the process that decodes; see `apart`
 
 
@@ -50,7 +50,7 @@ class HandedInModel(Measured):
         self._files: dict[str, bytes] = {}
 
     def answer(self, question: Answers) -> Mapping[str, object]:
-        """A sample of the sources of the track that the files name."""
+        """Send a sample of sources for the track that the files specify."""
         self._files = {
             name: require_tensor(question, name, 1, [torch.uint8], most + 1).numpy().tobytes()
             for name, most in LIMITS.items()
@@ -71,6 +71,7 @@ class HandedInModel(Measured):
 
 
 def _texts(answers: Answers) -> list[str]:
+    """The texts in the answers of a sandbox, which may be forged."""
     try:
         texts = json.loads(str(answers.get("texts", "")))
     except (ValueError, RecursionError):
@@ -81,7 +82,7 @@ def _texts(answers: Answers) -> list[str]:
 
 
 _GRADED = 1000
-# The share of the points in percent; what BLEU is worth, library/scale.py says.
+# The share of the points in percent; library/scale.py converts BLEU to points.
 SCALE = ((0.0, 0.0), (100.0, 1.0), (100.0 * 13 / 12, 13 / 12))
 
 
@@ -97,6 +98,7 @@ def _shipped_errors(draw: Draw) -> Answers:
 
 
 def _copied(originals: list[str]) -> str:
+    """The errors of the shipped checkpoint on these sentences, as JSON."""
     pairs = measuring.pairs_of(Track(), originals, None, 0)
     sources, targets = zip(*pairs, strict=True)
     copied_errors = errors(shipped_outputs(list(sources)), targets)

@@ -12,8 +12,8 @@ from autograder.authoring.specification import Inputs, Specification
 def _rows(draw: Draw, sentences: int, resamples: int, better: int = 1) -> Inputs:
     """Counts (matches, total, length) of two systems on the same sentences.
 
-    Sentences differ much in difficulty, the systems little: only pairs can tell them
-    apart.
+    Since sentences differ more in difficulty than the systems do in quality, only a
+    paired comparison can distinguish the systems.
     """
     total = draw.ids(4, 30, sentences)
     hard = (total.double() * draw.ids(2, 10, sentences) / 10).long()
@@ -28,7 +28,7 @@ def _rows(draw: Draw, sentences: int, resamples: int, better: int = 1) -> Inputs
 
 
 def _ties(draw: Draw) -> Inputs:
-    """Draw two systems that differ in one of twelve sentences: many resamples miss it."""
+    """Two systems that differ in only two of twelve sentences, which many resamples miss."""
     inputs = _rows(draw, 12, 200)
     inputs["second"] = inputs["first"].clone()
     inputs["second"][5, 0] = inputs["first"][5, 0] - 1

@@ -1,4 +1,4 @@
-"""Byte-pair encoding: use the merges."""
+"""Byte-pair encoding: apply the merges."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _describe(merges: list[tuple[str, str]], words: list[str]) -> Inputs:
 
 
 def _learnt(draw: Draw, count: int, merges: int) -> Inputs:
-    """Merges learnt from some words; these words, new ones, and some with new characters."""
+    """Merges learnt from some words; those words, new words, and some with new characters."""
     from transformer_course.solutions.text_recovery import learn_merges
 
     words = some_of(draw, WORDS, len(WORDS))
@@ -34,7 +34,7 @@ def _compete(draw: Draw, characters: str) -> Inputs:
 
 
 def _compete_last(draw: Draw, characters: str) -> Inputs:
-    """Competing merges after 295 that apply nowhere, and long words."""
+    """Long words, and competing merges after 295 merges that never apply."""
     alphabet = "ijklmnopqrstuvwxyz"
     unused = some_of(draw, [(x, y) for x in alphabet for y in alphabet], 295)
     merges, _ = _grow(draw, characters, unused)
@@ -44,9 +44,12 @@ def _compete_last(draw: Draw, characters: str) -> Inputs:
 def _grow(
     draw: Draw, characters: str, merges: list[tuple[str, str]]
 ) -> tuple[list[tuple[str, str]], list[str]]:  # fmt: skip
-    """Add eight merges of characters and of what earlier ones made; also all symbols.
+    """Add eight random merges of characters and of symbols that earlier merges made.
 
-    As after learning, no symbol comes from two different pairs.
+    As after learning, no symbol results from two different pairs.
+
+    Returns:
+        the merges and all symbols.
     """
     symbols = list(characters)
     while len(symbols) < len(characters) + 8:
@@ -62,7 +65,7 @@ def _draw_words(draw: Draw, characters: str, lengths: list[int]) -> list[str]:
 
 
 def _can_be_learnt(inputs: Mapping[str, Any]) -> bool:
-    """Whether earlier merges make each symbol of several characters."""
+    """Whether each symbol of several characters results from an earlier merge."""
     made = set[str]()
     for first, second in json.loads(inputs["merges"]):
         if any(len(symbol) > 1 and symbol not in made for symbol in (first, second)):

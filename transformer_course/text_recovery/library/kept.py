@@ -21,16 +21,16 @@ from transformer_course.text_recovery.library.track import EMBEDDED, OWN, Track
 
 
 class ProjectError(Exception):
-    """A run that cannot be made or read; the text says why, and what to do."""
+    """A run cannot be made or read; the message says why, and what to do."""
 
 
 class KeptRuns:
-    """The log beside a notebook, and what is in its folder ``runs``.
+    """The log in a notebook's folder, and the files of its runs in the folder ``runs``.
 
     Args:
         parts: unit 4's module, with its Transformer.
         segment: cuts a word into subwords; see SubwordTokenizer.
-        corpus, level: what the notebook is set to; see `find_here`.
+        corpus, level: the notebook's settings; see `find_here`.
     """
 
     def __init__(
@@ -43,11 +43,11 @@ class KeptRuns:
 
     @property
     def log(self) -> RunLog:
-        """The log as it is now."""
+        """The log, read anew from its file."""
         return run_log.read(self.path)
 
     def find(self, name: str) -> LoggedRun:
-        """The run with a name.
+        """The run with this name.
 
         Raises:
             ProjectError: there is none.
@@ -60,10 +60,10 @@ class KeptRuns:
         return run
 
     def find_here(self, name: str) -> LoggedRun:
-        """The run with a name, on the corpus and the level that the notebook is set to.
+        """The run with this name, on the notebook's corpus and level.
 
         Raises:
-            ProjectError: there is none, or it is one on another corpus or level.
+            ProjectError: there is none, or its corpus or level is different.
         """
         run = self.find(name)
         if run.task != self._task:
@@ -74,10 +74,10 @@ class KeptRuns:
         return run
 
     def model(self, name: str) -> tuple[Restorer, Tokenizer]:
-        """The trained model of a run, or of the run that it decoded, and its tokenizer.
+        """Load a run's model and tokenizer; for a decoding run, those that it decoded.
 
         Raises:
-            ProjectError: there is none.
+            ProjectError: they cannot be loaded.
         """
         run = self.find_here(name)
         trained = run.against if run.kind == "decoding" else name
@@ -88,10 +88,10 @@ class KeptRuns:
             raise ProjectError(f"the weights of {name!r}: {error}") from error
 
     def texts(self, name: str) -> list[str]:
-        """What a run made of the sources of dev.
+        """A run's output texts for the sources of dev.
 
         Raises:
-            ProjectError: there is nothing.
+            ProjectError: they cannot be read.
         """
         self.find_here(name)
         try:
@@ -103,10 +103,10 @@ class KeptRuns:
             ) from None
 
     def counts(self, name: str, pairs: Sequence[Pair]) -> Tensor:
-        """BLEU's counts of a run's texts, ``(n, 10)``.
+        """The counts of a run's texts as in `bleu.counts`, ``(n, 10)``.
 
         Raises:
-            ProjectError: there are none, or of other sentences.
+            ProjectError: there are no texts, or a different number of them.
         """
         texts = self.texts(name)
         if len(texts) != len(pairs):
@@ -117,11 +117,11 @@ class KeptRuns:
         return bleu.counts(texts, [target for _, target in pairs])
 
     def keep_texts(self, name: str, texts: Sequence[str]) -> None:
-        """Keep what a run made of the sources of dev."""
+        """Store a run's output texts for the sources of dev."""
         self._file(name, "json").write_text(json.dumps(list(texts)), encoding="utf-8")
 
     def keep_model(self, name: str, model: Restorer, tokenizer: Tokenizer) -> str:
-        """Keep a run's weights; why they cannot be kept, "" if they are."""
+        """Store a run's weights; return the reason if that fails, else ""."""
         try:
             checkpoint.save(self._file(name, "safetensors"), model, tokenizer)
         except CheckpointError as error:
@@ -132,7 +132,7 @@ class KeptRuns:
         """Write a run's weights, and its corpus if custom; return the paths to hand in.
 
         Raises:
-            ProjectError: grading would refuse them; the text says why.
+            ProjectError: grading would refuse them; the message says why.
         """
         run, folder = self.find_here(name), self.path.parent
         is_own = corpus.name != EMBEDDED
@@ -159,7 +159,7 @@ class KeptRuns:
 
 
 def refusal(corpus: Corpus) -> str:
-    """Why grading would refuse a corpus of one's own; "" if it would not."""
+    """The reason why grading would refuse a custom corpus; "" if it would accept it."""
     try:
         if corpus.name != EMBEDDED:
             own_corpus.to_bytes(corpus)

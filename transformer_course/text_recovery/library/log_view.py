@@ -1,4 +1,4 @@
-"""A project's log as a line, a table, curves, and differences with their intervals."""
+"""Display a project's log: lines, a table, curves, and differences with intervals."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from transformer_course.library.intervals import Interval
 from transformer_course.library.run_log import LoggedRun, RunLog
 
 SHORT = "too short: says nothing yet"
-_ROWS, _CURVES = 60, 6  # that are shown, at most
+_ROWS, _CURVES = 60, 6  # the most runs in the table, and curves in a figure
 _LEFT = "text-align:left;vertical-align:top"  # JupyterLab's tables align right
 _MARKS = ("o-", "s-", "^-", "D-", "v-", "X-")
 
 
 def line(run: LoggedRun, sentences: int, log: RunLog) -> str:
-    """A run in a line or two: what it reached, and what that says beside its log."""
+    """Describe a run in a line or two: its BLEU, and how it compares with others."""
     if run.stopped or run.bleu is None:
         reason = run.stopped or "an unknown reason"
         return f"{run.name}: stopped by {reason} after {run.tokens:,} target tokens."
@@ -36,7 +36,10 @@ def line(run: LoggedRun, sentences: int, log: RunLog) -> str:
 
 
 def _seeds(run: LoggedRun, against: str, log: RunLog) -> float | None:
-    """What seeds alone change; None if the run changes only them, or no weights."""
+    """The BLEU difference between seeds of ``against``, to judge a run's gain by.
+
+    None if it is unknown, or if the run only decodes or only changes the seed.
+    """
     if run.kind == "decoding" or run.changed.keys() == {"seed"}:
         return None
     return log.between_seeds(against)
@@ -46,7 +49,7 @@ def describe_gain(gain: Interval, seeds: float | None = None) -> str:
     """Describe a difference in words: its size, and whether seeds explain it.
 
     Args:
-        seeds: by how much runs differ that differ in nothing but their seeds, if known.
+        seeds: by how much runs differ whose settings differ only in the seed, if known.
     """
     if gain.low <= 0 <= gain.high:
         return f"{_signed(gain)}: no difference that these sentences can show"
@@ -66,8 +69,8 @@ def _signed(gain: Sequence[float]) -> str:
 def as_html(log: RunLog) -> str:
     """The newest `_ROWS` runs as an HTML table; all text from the log is escaped.
 
-    A run's numbers are one row. Its prose is a row of its own below, as wide as the
-    table: in a column beside the numbers it would be a few words wide.
+    Each run has a row of numbers. Its hypothesis and next step follow in a second row
+    as wide as the table, because a column for them would be too narrow.
     """
     heads = ("run", "changed", "BLEU on dev", "difference", "tokens", "CPU s", "seed")
     rows = "".join(_rows(run, len(heads)) for run in log.runs[-_ROWS:])
@@ -83,7 +86,7 @@ def as_html(log: RunLog) -> str:
 
 
 def _rows(run: LoggedRun, width: int) -> str:
-    """A run's numbers, and what was expected of it and followed from it below them."""
+    """A run's table rows: its numbers, and below them its hypothesis and next step."""
     name, changed, *numbers = map(html.escape, _row(run))
     cells = f'<td style="{_LEFT}"><strong>{name}</strong></td>'
     cells += f'<td style="{_LEFT}">{changed}</td>'
@@ -101,6 +104,7 @@ def _rows(run: LoggedRun, width: int) -> str:
 
 
 def _row(run: LoggedRun) -> tuple[str, ...]:
+    """The texts of a run's cells, one for each column."""
     changed = "; ".join(f"{n}: {a} → {b}" for n, (a, b) in run.changed.items())
     gain = f"{_signed(run.difference)} ({run.against})" if run.difference else "–"
     reached = str(Interval(*run.bleu)) if run.bleu else f"stopped by {run.stopped}"
@@ -119,7 +123,8 @@ def curves(
     """Show BLEU over target tokens; runs that are too short are named, not drawn.
 
     Args:
-        sentences: of dev, on the way and at the end.
+        inserter: BLEU of the baseline `baselines.Insertion`.
+        sentences: the number of dev sentences for points during and after training.
     """
     drawable = [run for run in runs if run.curve and not run.too_short]
     left_out = [run.name for run in runs if run not in drawable]
@@ -159,7 +164,7 @@ def differences(
     log: RunLog,
     number: str = "",
 ) -> None:
-    """Show differences from a run with their intervals, and a sentence on each."""
+    """Show the differences from a run with their intervals, and describe each."""
     short = [run.name for run in (base, *(r for r, _ in gains)) if run.too_short]
     clear = {run.name: gain for run, gain in gains if not run.too_short}
     if base.too_short or not clear:
@@ -196,6 +201,6 @@ def differences(
 
 
 def names(runs: Sequence[str]) -> str:
-    """List names of runs in a line; of many, the first five."""
+    """List the names of runs in a line, only the first five of many."""
     suffix = f" and {len(runs) - 5} more" if len(runs) > 5 else ""
     return f"{', '.join(runs[:5]) or 'no run'}{suffix}"

@@ -1,4 +1,4 @@
-"""Outputs that a person has sorted by hand, as a table of kinds."""
+"""A table of outputs that a student has classified by kinds of mistakes."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ def table(kinds: Mapping[str, Sequence[int]], count: int) -> str:
     """The kinds with their outputs as a Markdown table, the most frequent one first.
 
     Args:
-        kinds: numbers of outputs, by kind of mistake.
-        count: outputs, numbered from 1.
+        kinds: for each kind of mistake, the numbers of the outputs.
+        count: how many outputs there are; they are numbered from 1.
     """
-    numbers = {kind: sorted(set(of)) for kind, of in kinds.items() if of}
+    by_kind = {kind: sorted(set(outputs)) for kind, outputs in kinds.items() if outputs}
     rows = [
-        f"| {_cell(kind)} | {len(of)} | {_join_numbers(of)} |"
-        for kind, of in sorted(numbers.items(), key=lambda row: -len(row[1]))
+        f"| {_cell(kind)} | {len(outputs)} | {_join_numbers(outputs)} |"
+        for kind, outputs in sorted(by_kind.items(), key=lambda row: -len(row[1]))
     ]
-    remarks = [f"- {text}" for text in _remarks(numbers, count)]
+    remarks = [f"- {text}" for text in _remarks(by_kind, count)]
     head = ["| kind | outputs | numbers |", "|:---|---:|:---|"]
     return "\n".join([*head, *rows, "", *remarks])
 
 
-def _remarks(numbers: Mapping[str, Sequence[int]], count: int) -> Iterator[str]:
-    sorted_ones = {number for of in numbers.values() for number in of}
-    places = range(1, count + 1)
-    if unsorted := [place for place in places if place not in sorted_ones]:
-        listing = _join_numbers(unsorted)
-        yield f"{len(unsorted)} of {count} outputs have no kind yet: {listing}."
+def _remarks(by_kind: Mapping[str, Sequence[int]], count: int) -> Iterator[str]:
+    """Sentences about outputs without a kind, and numbers that are no outputs."""
+    classified = {number for outputs in by_kind.values() for number in outputs}
+    numbers = range(1, count + 1)
+    if unclassified := [number for number in numbers if number not in classified]:
+        listing = _join_numbers(unclassified)
+        yield f"{len(unclassified)} of {count} outputs have no kind yet: {listing}."
     else:
         yield f"All {count} outputs have a kind."
-    if strange := sorted(sorted_ones - set(places)):
-        yield f"There is no output {_join_numbers(strange)}: they go from 1 to {count}."
+    if invalid := sorted(classified - set(numbers)):
+        yield f"There is no output {_join_numbers(invalid)}: they go from 1 to {count}."
 
 
 def _join_numbers(numbers: Sequence[int]) -> str:

@@ -1,6 +1,6 @@
-"""A hand-in's texts in numbers: BLEU with its interval, abilities, share of points.
+"""Measures of a hand-in's texts: BLEU with its interval, abilities, share of points.
 
-A notebook and the judge measure with the same functions, on other sentences.
+A notebook and the judge measure with the same functions, but on different sentences.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from transformer_course.text_recovery.library.own_corpus import OwnCorpus
 from transformer_course.text_recovery.library.scale import Marks
 from transformer_course.text_recovery.library.track import Track
 
-COMPARED = 600  # sentences on which the shipped checkpoint is recognised
+COMPARED = 600  # sentences compared, to recognise the shipped checkpoint
 
 
 def pairs_of(
     student_track: Track, originals: Sequence[str], corpus: OwnCorpus | None, seed: int
 ) -> list[Pair]:
-    """The (source, target) pairs that a hand-in is measured on.
+    """The (source, target) pairs on which a hand-in is measured.
 
     Args:
         originals: sentences of the embedded corpus.
-        corpus: one's own, if the hand-in says so.
-        seed: draws the sentences of one's own corpus.
+        corpus: the student's corpus, if their model was trained on one.
+        seed: the seed for drawing sentences from the student's corpus.
 
     Raises:
-        CorpusError: the corpus is missing.
+        CorpusError: the track needs the student's corpus, but there is none.
     """
     if student_track.corpus == track.EMBEDDED:
         pairs = ((damage(text, student_track.level), text) for text in originals)
@@ -49,7 +49,7 @@ def pairs_of(
 def marks_of(
     student_track: Track, corpus: OwnCorpus | None, pairs: Sequence[Pair]
 ) -> Marks:
-    """What BLEU is worth on these pairs."""
+    """The marks that turn BLEU on these pairs into points."""
     if corpus is None:
         return scale.EMBEDDED[student_track.level]
     return scale.of_own(corpus.train, pairs)
@@ -59,28 +59,28 @@ def measure(
     texts: Sequence[str], pairs: Sequence[Pair], student_track: Track, marks: Marks,
     corpus: OwnCorpus | None,
 ) -> str:  # fmt: skip
-    """Compute all measures of some texts, and a sentence on them, as JSON.
+    """Compute all measures of some texts, and a sentence about them, as JSON.
 
     Args:
-        corpus: one's own, if the hand-in says so; see `pairs_of`.
+        corpus: the student's corpus, if any; see `pairs_of`.
 
     Raises:
-        ValueError: there are not as many texts as pairs.
+        ValueError: the numbers of texts and pairs differ.
     """
     sources, targets = zip(*pairs, strict=True)
-    of = intervals.bleu(bleu.counts(texts, targets))
-    share = credit(of.value, marks.scale())
+    score = intervals.bleu(bleu.counts(texts, targets))
+    share = credit(score.value, marks.scale())
     shares = abilities.recall(sources, targets, texts)
     corpus_name = f"the embedded corpus, level {student_track.level}"
     if corpus:
         corpus_name = f"your corpus {corpus.name}"
     remark = (
-        f"BLEU {of} on {len(pairs):,} sentences of {corpus_name}: {share:.0%} of the "
-        f"points. {_in_words(marks)} {abilities.remark(targets, texts)}"
+        f"BLEU {score} on {len(pairs):,} sentences of {corpus_name}: {share:.0%} of "
+        f"the points. {_in_words(marks)} {abilities.remark(targets, texts)}"
     )
     numbers = {
-        "recovery": 100 * share, "bleu": of.value, "bleu low": of.low,
-        "bleu high": of.high, "level": student_track.level,
+        "recovery": 100 * share, "bleu": score.value, "bleu low": score.low,
+        "bleu high": score.high, "level": student_track.level,
         "rule": max(marks.rule, marks.copy),
         "inserter": marks.inserter, "corpus": corpus.key if corpus else 0,
         **{name: value for name, value in shares.items() if not math.isnan(value)},
@@ -90,7 +90,7 @@ def measure(
 
 
 def _in_words(marks: Marks) -> str:
-    """Which BLEU earns how much."""
+    """Describe the share of the points that is reached at each BLEU."""
     (low, _), *beyond = marks.scale()
     steps = ", ".join(f"{share:.0%} at {bleu:.1f}" for bleu, share in beyond)
     return (
@@ -99,10 +99,11 @@ def _in_words(marks: Marks) -> str:
 
 
 def beside(folder: str | Path = ".") -> tuple[Track, OwnCorpus | None]:
-    """The track of the model beside a notebook, and the corpus if it is one's own.
+    """The track of the model in a folder, and the student's corpus if it needs one.
 
     Raises:
-        CheckpointError, CorpusError: one of them is missing or cannot be used.
+        CheckpointError: the model's file cannot be used.
+        CorpusError: the corpus is missing or cannot be used.
     """
     path = checkpoint.handed_in(folder)
     if not path.is_file():

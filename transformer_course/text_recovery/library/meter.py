@@ -1,4 +1,4 @@
-"""The budget of a training run: target tokens that the model sees."""
+"""The budget of a training run: the number of target tokens to train on."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ Batch = tuple[Tensor, Tensor]  # source ids (B, Ls), target ids (B, Lt) with BOS
 
 
 class TokenMeter:
-    """Hands out batches until a number of target tokens is used up.
+    """Passes batches on until a budget of target tokens is used up.
 
-    Every target token but PAD and BOS counts, each time that it is handed out.
+    Every target token except PAD and BOS counts, each time it is passed on.
 
     Args:
         tokens: the budget of the run.
-        look: called with the tokens seen, a few times on the way; not timed.
-        looks: how many times.
+        look: called a few times during training with the number of tokens seen; its
+            time is not measured.
+        looks: how many times ``look`` is called.
 
     Attributes:
-        seen: target tokens so far.
-        seconds: CPU seconds between the batches so far.
+        seen: the number of target tokens so far.
+        seconds: the CPU seconds of training so far.
     """
 
     def __init__(
@@ -38,11 +39,11 @@ class TokenMeter:
 
     @property
     def progress(self) -> float:
-        """The share of the tokens that was seen, from 0 to 1."""
+        """The fraction of the budget that is used up, from 0 to 1."""
         return self.seen / self.tokens
 
     def __call__(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """The batches, up to the last one that the budget covers."""
+        """Yield the batches, up to the last one that fits into the budget."""
         started = time.process_time()
         for source, target in batches:
             count = int(((target != PAD) & (target != BOS)).sum())

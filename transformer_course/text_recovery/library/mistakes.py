@@ -1,4 +1,4 @@
-"""Which kinds of mistakes the outputs of a model contain."""
+"""Count the kinds of mistakes in the outputs of a model."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ def mistakes_of(outputs: Sequence[str], originals: Sequence[str]) -> list[int]:
 
 
 def align(output: Sequence[str], original: Sequence[str]) -> list[Pair]:
-    """A cheapest alignment of two lists of tokens (Levenshtein 1966).
+    """Align two lists of tokens with the fewest differences (Levenshtein 1966).
 
     Returns:
-        Pairs (token of the output or None, token of the original or None) in order; as
-        few as possible differ.
+        Pairs (token of the output or None, token of the original or None), in order.
     """
     cost = [[i + j for j in range(len(original) + 1)] for i in range(len(output) + 1)]
     for i, token in enumerate(output, 1):
@@ -53,7 +52,7 @@ def align(output: Sequence[str], original: Sequence[str]) -> list[Pair]:
 
 
 def kind_of(output: str | None, original: str | None) -> str:
-    """The first kind that fits a pair of tokens that differ; None is a missing one."""
+    """The first kind that fits two different tokens, of which None is a missing one."""
     present = [token.lower() for token in (output, original) if token is not None]
     is_pair = len(present) == 2
     if is_pair and present[0] == present[1]:

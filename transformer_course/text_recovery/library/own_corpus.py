@@ -1,8 +1,8 @@
-"""A corpus of one's own, as it is handed in: read as a stranger's file, and refused.
+"""The corpus that a student hands in; the file is untrusted and may be refused.
 
 It is a JSON object with the parts ``train``, ``dev`` and ``test``, each a list of
-``[source, target]`` or ``{"src": ..., "tgt": ...}``. What cannot be graded is refused
-in one line that says why.
+``[source, target]`` or ``{"src": ..., "tgt": ...}``. A corpus that cannot be graded is
+refused with one line that says why.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from transformer_course.text_recovery.library import pairing
 
 FILE = "my_corpus.json"
 LIMIT = 5 << 20  # bytes
-FEWEST = {"train": 1000, "test": 200}  # different pairs
-DRAWN = 1000  # sentences that are graded, at most
-LONGEST = 1000  # characters of a text
-LEAK = 0.05  # the largest share of test sources that train may have, too
+FEWEST = {"train": 1000, "test": 200}  # the smallest number of distinct pairs
+DRAWN = 1000  # the largest number of sentences that are graded
+LONGEST = 1000  # the largest number of characters in a text
+LEAK = 0.05  # the largest share of test pairs that may also be in train or dev
 COPIED = 90.0  # BLEU of copying, above which nothing is left to recover
-SHORTEST = 3.0  # words of a target, on average
-EMBEDDED = 0.95  # the largest share of words that the embedded corpus has, too
-FIT = 0.75  # of a pipeline to the pairs, at least; see `pairing.fit`
-LOOKED_AT = 200  # pairs that it is measured on
+SHORTEST = 3.0  # the smallest average number of words in a target
+EMBEDDED = 0.95  # the largest share of words that are also in the embedded corpus
+FIT = 0.75  # the smallest `pairing.fit` of the pairs
+LOOKED_AT = 200  # the number of pairs of which the fit is measured
 
 
 @dataclass(frozen=True)
 class OwnCorpus:
-    """Its parts without repetitions, and a number that tells it from others.
+    """The parts of a corpus without repetitions, and a number that identifies it.
 
-    ``test`` is without the sources that train or dev have, too.
+    ``test`` lacks the pairs whose source or target is also in train or dev.
     """
 
     name: str
@@ -52,10 +52,10 @@ class OwnCorpus:
 
 
 def to_bytes(corpus: corpora.Corpus) -> bytes:
-    """The content of the file in which a corpus is handed in.
+    """The content of the file to hand in for a corpus.
 
     Raises:
-        CorpusError: grading would refuse it; the text says why.
+        CorpusError: grading would refuse it; the message says why.
     """
     parts = {name: getattr(corpus, name) for name in corpora.SPLITS}
     about = {"name": PurePath(corpus.name).name, **parts}
@@ -65,7 +65,7 @@ def to_bytes(corpus: corpora.Corpus) -> bytes:
 
 
 def parse(data: bytes) -> OwnCorpus:
-    """The corpus in a handed-in file.
+    """Parse the corpus in a handed-in file, and check that it can be graded.
 
     Raises:
         CorpusError: it cannot be graded; one line says why, and what to do.
@@ -100,7 +100,7 @@ def _is_text(value: object) -> bool:
 
 
 def _pairs(about: dict[str, Any], name: str) -> list[Pair]:
-    """The different pairs of a part, in their order."""
+    """The distinct pairs of a part, in their order. Raises CorpusError."""
     rows = about.get(name)
     if not isinstance(rows, list):
         raise _refusal(f'"{name}" is not a list of [source, target] pairs')
@@ -108,6 +108,7 @@ def _pairs(about: dict[str, Any], name: str) -> list[Pair]:
 
 
 def _pair(row: object, location: str) -> Pair:
+    """Validate a pair and normalise its spaces. Raises CorpusError."""
     if isinstance(row, dict):
         row = [row.get("src"), row.get("tgt")]
     if not isinstance(row, list) or len(row) != 2 or not all(map(_is_text, row)):
@@ -125,7 +126,11 @@ def _pair(row: object, location: str) -> Pair:
 
 
 def _unseen(test: list[Pair], other_pairs: Sequence[Pair]) -> list[Pair]:
-    """The test pairs whose source and target no other part has."""
+    """The test pairs whose source and target are in no other part.
+
+    Raises:
+        CorpusError: more than a few pairs have their source or target in another part.
+    """
     sources = {source.lower() for source, _ in other_pairs}
     targets = {target.lower() for _, target in other_pairs}
     unseen = [
@@ -143,6 +148,7 @@ def _unseen(test: list[Pair], other_pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def _refuse_small(train: list[Pair], test: list[Pair]) -> None:
+    """Refuse a corpus with too few distinct pairs for training or grading."""
     for name, pairs in (("train", train), ("test", test)):
         if len(pairs) < FEWEST[name]:
             raise _refusal(
@@ -152,6 +158,7 @@ def _refuse_small(train: list[Pair], test: list[Pair]) -> None:
 
 
 def _refuse_useless(test: list[Pair]) -> None:
+    """Refuse pairs on which BLEU would say nothing about a model."""
     sources, targets = zip(*test, strict=True)
     words = sum(len(target.split()) for target in targets) / len(targets)
     if words < SHORTEST:
@@ -175,9 +182,9 @@ def _refuse_useless(test: list[Pair]) -> None:
 
 
 def _refuse_unrelated(test: list[Pair]) -> None:
-    """Refuse sources that no pipeline can have left of their targets.
+    """Refuse sources that no pipeline can have made from their targets.
 
-    Whoever may choose targets freely can choose what an untrained model answers.
+    Otherwise a student could choose as targets whatever an untrained model outputs.
     """
     if (fit := pairing.fit(test[:LOOKED_AT])) < FIT:
         raise _refusal(

@@ -1,4 +1,4 @@
-"""Which words of a source stand in its text, and whether a pipeline left just these."""
+"""Match the words of a source with those of its text, to detect a pipeline's pairs."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from transformer_course.library import abilities
 from transformer_course.library.corpora import Pair
 
-_FORM = 0.4  # the share of letters that two forms of a word begin with, at least
-_EXACT, _INFLECTED = 3, 2  # what a pair of words counts in an alignment
-_LONGEST = 60  # words of a text that are looked at
+_FORM = 0.4  # the smallest common prefix of two forms of a word, as a share of letters
+_EXACT, _INFLECTED = 3, 2  # the weights of a pair of words in an alignment
+_LONGEST = 60  # the number of words of a text that are considered
 
 
 def share_of_words(sources: Sequence[str], texts: Sequence[str]) -> float:
-    """The share of the sources' words that stand in their texts, in the same order."""
+    """The share of the sources' words that occur in their texts in the same order."""
     wanted = kept_count = 0
     for source, text in zip(sources, texts, strict=True):
         words = _words(source)
@@ -26,23 +26,25 @@ def share_of_words(sources: Sequence[str], texts: Sequence[str]) -> float:
 def fit(pairs: Sequence[Pair]) -> float:
     """How well "the same words are dropped everywhere" describes pairs, from 0 to 1.
 
-    A pipeline keeps a word or drops it, whatever stands around it, and leaves the
-    order. This is the F1 of the kept words that such a rule predicts.
+    A pipeline keeps or drops a word regardless of its context, and does not change the
+    order. The result is the F1 score of the kept words that such a rule predicts.
     """
     rows = [(_words(source), _words(target)) for source, target in pairs]
-    places = [{j for _, j in _aligned(*row)} for row in rows]
+    positions = [{j for _, j in _aligned(*row)} for row in rows]
     times = Counter(word for _, target in rows for word in target)
     kept_counts = Counter(
-        target[j] for (_, target), of in zip(rows, places, strict=True) for j in of
-    )
+        target[j] for (_, target), matches in zip(rows, positions, strict=True)
+        for j in matches
+    )  # fmt: skip
     is_kept = {word for word in kept_counts if 2 * kept_counts[word] >= times[word]}
-    right = sum(kept_counts[word] for word in is_kept)
+    correct = sum(kept_counts[word] for word in is_kept)
     predicted = sum(times[word] for word in is_kept)
     source_words = sum(len(source) for source, _ in rows)
-    return 2 * right / (predicted + source_words) if source_words else 0.0
+    return 2 * correct / (predicted + source_words) if source_words else 0.0
 
 
 def _words(text: str) -> list[str]:
+    """The first words of a text in lower case, without punctuation."""
     return [w for w in map(str.lower, abilities.words(text)) if _is_word(w)][:_LONGEST]
 
 
@@ -51,7 +53,10 @@ def _is_word(token: str) -> bool:
 
 
 def _aligned(source: Sequence[str], target: Sequence[str]) -> list[tuple[int, int]]:
-    """The places (i, j) of a heaviest common subsequence; forms of a word count."""
+    """The index pairs (i, j) of a common subsequence with the largest weight.
+
+    Two forms of the same word also match, but with a smaller weight.
+    """
     weights = [[_weight(a, b) for b in target] for a in source]
     best = [[0] * (len(target) + 1) for _ in range(len(source) + 1)]
     for i in range(len(source) - 1, -1, -1):
@@ -61,25 +66,26 @@ def _aligned(source: Sequence[str], target: Sequence[str]) -> list[tuple[int, in
                 best[i][j + 1],
                 weights[i][j] + best[i + 1][j + 1] if weights[i][j] else 0,
             )
-    places, i, j = list[tuple[int, int]](), 0, 0
+    indices, i, j = list[tuple[int, int]](), 0, 0
     while i < len(source) and j < len(target):
         if weights[i][j] and best[i][j] == weights[i][j] + best[i + 1][j + 1]:
-            places.append((i, j))
+            indices.append((i, j))
             i, j = i + 1, j + 1
         elif best[i][j] == best[i + 1][j]:
             i += 1
         else:
             j += 1
-    return places
+    return indices
 
 
 def _weight(word: str, other_word: str) -> int:
+    """The weight of two aligned words; 0 if they are not forms of the same word."""
     if word == other_word:
         return _EXACT
     if word[:2] != other_word[:2]:  # most pairs, so this is fast
         return 0
     letters = enumerate(zip(word, other_word, strict=False))
-    begin = next(
+    prefix = next(
         (i for i, (a, b) in letters if a != b), min(len(word), len(other_word))
     )
-    return _INFLECTED if begin >= _FORM * max(len(word), len(other_word)) else 0
+    return _INFLECTED if prefix >= _FORM * max(len(word), len(other_word)) else 0

@@ -15,7 +15,7 @@ from autograder.figures.style import BLUE, GREEN, ORANGE
 def cross_attention(
     weights: Tensor, reads: Sequence[str], writes: Sequence[str]
 ) -> None:
-    """Draw the map of the last layer, mean of the heads, `(Lt, Ls)`."""
+    """Draw the attention map of the last layer, averaged over its heads, `(Lt, Ls)`."""
     figure, axes = style.subplots(height=1.2 + 0.36 * len(writes), width=5.4)
     maps.heat_map(axes, weights, writes, reads, size=7)
     axes.set(xlabel="source", ylabel="what is written next")
@@ -33,7 +33,7 @@ def mistakes(
     sentences: int,
     number: str,
 ) -> None:
-    """Draw the kinds of mistakes of two or three models in so many sentences."""
+    """Draw how many mistakes of each kind two or three models make."""
     figure, row = style.subplots(1, len(counts), height=2.1, sharey=True)
     descriptions = []
     most = max(1, *(n for numbers in counts.values() for n in numbers))

@@ -1,6 +1,6 @@
-"""A project's runner: one budget for all training runs, and a log of every one.
+"""A project's runner: one budget for all training runs, and a log of each of them.
 
-The student writes what builds a model and what trains it; the runner gives out the
+The student writes the functions that build and train a model; the runner limits the
 target tokens, measures on dev, and writes the log. See `Project`.
 """
 
@@ -32,9 +32,9 @@ from transformer_course.text_recovery.library.kept import (
 from transformer_course.text_recovery.library.meter import TokenMeter
 
 BUDGET = 6_000_000  # target tokens: 10 to 15 minutes on two cores, default sizes
-RUN = 400_000  # target tokens of a run, where it does not say another number
-DEV, PEEK = 1000, 100  # sentences of dev: at the end of a run, and on the way
-_REASON = 10  # characters of a hypothesis, at least
+RUN = 400_000  # the default number of target tokens in a run
+DEV, PEEK = 1000, 100  # sentences of dev: at the end of a run, and during training
+_REASON = 10  # the fewest characters of a hypothesis or a next step
 _NAME = re.compile(r"[\w.-]([\w ,.-]{0,38}[\w.-])?")
 
 Settings = Mapping[str, Any]
@@ -46,15 +46,15 @@ class Project:
     """Runs under one budget, with a log beside the notebook.
 
     Args:
-        build: makes an untrained model and its tokenizer of settings, corpus and seed.
-        train: trains it on the batches that it takes through the meter.
-        decode: from a model and source ids to target ids, as in `recover`.
-        settings: all that a run may change, with their default values.
+        build: maps settings, corpus and seed to an untrained model and its tokenizer.
+        train: trains the model on the batches that it takes through the meter.
+        decode: maps a model and source ids to target ids, as in `recover`.
+        settings: the settings that a run may change, with their default values.
         parts: unit 4's module, with its Transformer.
         segment: cuts a word into subwords; see SubwordTokenizer.
-        level: of the pipeline that made the sources.
-        folder: where the log and the hand-in are, and a folder ``runs``.
-        budget: target tokens of all training runs together.
+        level: the level of the pipeline that made the sources.
+        folder: the folder for the log, the hand-in and the subfolder ``runs``.
+        budget: the number of target tokens for all training runs together.
     """
 
     def __init__(
@@ -73,12 +73,12 @@ class Project:
 
     @property
     def log(self) -> RunLog:
-        """The log as it is now."""
+        """The log, read anew from its file."""
         return self._kept.log
 
     @property
     def inserter(self) -> float:
-        """BLEU on dev of inserting whatever train has most often between two words."""
+        """BLEU on dev of the baseline `Insertion`, which inserts the most frequent."""
         if self._inserter is None:
             system = baselines.Insertion(self.corpus.train)
             sources, targets = zip(*self.dev, strict=True)
@@ -89,17 +89,17 @@ class Project:
         self, name: str, hypothesis: str, against: str = "", tokens: int = RUN,
         seed: int = 0, **changes: Any,
     ) -> LoggedRun:  # fmt: skip
-        """Train a model, measure it on dev, and log it; what is logged is only read.
+        """Train a model, measure it on dev, and log it; a logged run is not repeated.
 
         Args:
             name: unique in the log.
-            hypothesis: what is expected, and why, before the result is known.
+            hypothesis: the result that the student expects, and why.
             against: the run to compare with.
-            tokens: target tokens that it may see; from the budget of the project.
+            tokens: target tokens of the run, which count towards the budget.
             changes: settings that differ from the project's.
 
         Raises:
-            ProjectError: it is not allowed, or not described.
+            ProjectError: an argument is invalid, or the budget is exceeded.
         """
         settings = self._settings(changes)
         planned = {"tokens": tokens, "seed": seed, **settings}
@@ -118,15 +118,15 @@ class Project:
     def decode(
         self, name: str, of: str, hypothesis: str, decode: Decode, **options: Any
     ) -> LoggedRun:
-        """Decode a trained run's model in another way, and log it; costs no tokens.
+        """Decode a trained run's model in a different way, and log it at no tokens.
 
         Args:
-            of: the training run whose model it is, and the run to compare with.
+            of: the training run that provides the model, and the run to compare with.
             decode: see `Project`.
-            options: what differs; a hand-in decodes with ``beam`` and ``alpha``.
+            options: changed settings; a hand-in decodes with ``beam`` and ``alpha``.
 
         Raises:
-            ProjectError: it is not allowed, or not described.
+            ProjectError: an argument is invalid.
         """
         trained = self._kept.find_here(of)
         planned = {**trained.settings, **options}
@@ -141,10 +141,10 @@ class Project:
         return self._logged_now(run, texts, seconds)
 
     def next_step(self, name: str, text: str) -> None:
-        """Write down what follows from a run.
+        """Record the student's conclusion from a run.
 
         Raises:
-            ProjectError: there is no such run, or nothing is said.
+            ProjectError: there is no such run, or the text is too short.
         """
         self._kept.find(name)
         if len(text.strip()) < _REASON:
@@ -156,7 +156,7 @@ class Project:
         return self._kept.model(name)
 
     def texts(self, name: str) -> list[str]:
-        """What a run made of the sources of `dev`; see `KeptRuns.texts`."""
+        """A run's output texts for the sources of `dev`; see `KeptRuns.texts`."""
         return self._kept.texts(name)
 
     def table(self) -> None:
@@ -166,16 +166,16 @@ class Project:
         display(HTML(log_view.as_html(self.log)))
 
     def curves(self, *names: str, number: str = "") -> None:
-        """Show BLEU on dev over target tokens; of all training runs without names."""
+        """Show BLEU on dev over target tokens; without names, of all training runs."""
         selected = names or [run.name for run in self.log.runs if run.curve]
         runs = [self._kept.find_here(name) for name in selected]
         log_view.curves(runs, self.inserter, (PEEK, len(self.dev)), number)
 
     def compare(self, first: str, *names: str, number: str = "") -> None:
-        """Show by how much BLEU of other runs differs from one, with 95% intervals.
+        """Show how the BLEU of runs differs from that of one, with 95% intervals.
 
         Args:
-            number: of the figure.
+            number: the number of the figure.
         """
         base_counts = self._kept.counts(first, self.dev)
         gains = [
@@ -189,16 +189,16 @@ class Project:
         log_view.differences(base, gains, len(self.dev), self.log, number)
 
     def missing(self) -> list[str]:
-        """What the log still lacks; also printed."""
+        """Print and return what the log still lacks."""
         gaps = list(review.missing(self.log))
         print(*(gaps or ["The log is complete."]), sep="\n")
         return gaps
 
     def hand_in(self, name: str) -> list[Path]:
-        """Write what is handed in beside the notebook: a run's weights, and the corpus.
+        """Write the files to hand in with the notebook: a run's weights, its corpus.
 
         Raises:
-            ProjectError: grading would refuse it; the text says why.
+            ProjectError: grading would refuse them; the message says why.
         """
         paths = self._kept.hand_in(name, self.corpus, self.level)
         print("Hand in with the notebook:", *(path.name for path in paths), sep="\n  ")
@@ -243,7 +243,7 @@ class Project:
         return logged
 
     def _stopped(self, run: LoggedRun, reason: str) -> None:
-        """Log what a stopped run has spent; its name stays free to try again."""
+        """Log the tokens of a stopped run; its name stays free for another try."""
         if run.tokens:
             times = sum(bool(logged.stopped) for logged in self.log.runs) + 1
             name = f"{run.name}, stopped {times}"
@@ -252,7 +252,7 @@ class Project:
     def _logged_now(
         self, run: LoggedRun, texts: Sequence[str], seconds: float
     ) -> LoggedRun:
-        """Measure a run's texts, keep them, and log it."""
+        """Store and measure a run's texts, and log the run."""
         self._kept.keep_texts(run.name, texts)
         counts = bleu.counts(texts, [target for _, target in self.dev])
         score, gain = intervals.bleu(counts), None
@@ -284,7 +284,7 @@ class Project:
         return {**self.settings, **changes}
 
     def _find_logged(self, name: str, planned: Settings) -> LoggedRun | None:
-        """Return the run of this name, if the log has it; it is not repeated."""
+        """The logged run with this name and these settings, which is not repeated."""
         run = self.log.get(name)
         if run is None:
             return None

@@ -1,4 +1,4 @@
-"""What a log still lacks, before it is handed in."""
+"""Check a log for what it still lacks before it is handed in."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ARCHITECTURE = {"num_heads", "num_layers", "d_model", "d_ff", "residual", "dropo
 
 
 def missing(log: RunLog) -> Iterator[str]:
-    """What the log lacks, a line each; nothing where it is complete."""
+    """Yield a line for everything that the log lacks; none if it is complete."""
     runs = [run for run in log.runs if not run.stopped]
     yield from log.remarks
     if len(runs) < FEWEST:
@@ -30,7 +30,7 @@ def missing(log: RunLog) -> Iterator[str]:
         )
     if not changed & ARCHITECTURE:
         yield "No run studies the architecture (heads, layers, widths, residuals)."
-    yield from map(_several, filter(_compares_too_much, runs))
+    yield from map(_describe_changes, filter(_compares_too_much, runs))
     if silent := [run.name for run in runs if not run.hypothesis]:
         yield f"Runs without a hypothesis: {log_view.names(silent)}."
     if loose := list(_without_next_step(runs)):
@@ -40,10 +40,10 @@ def missing(log: RunLog) -> Iterator[str]:
 
 
 def _without_next_step(runs: Sequence[LoggedRun]) -> Iterator[str]:
-    """The first run of each comparison from which nothing follows yet.
+    """The name of the first run in each comparison that has no next step yet.
 
-    Runs that change the same settings of the same run belong together. What follows
-    from the newest run may still be open.
+    Runs that change the same settings of the same run form one comparison. The newest
+    run does not need a next step yet.
     """
     comparisons = defaultdict(list)
     for run in runs:
@@ -55,12 +55,12 @@ def _without_next_step(runs: Sequence[LoggedRun]) -> Iterator[str]:
 
 
 def _compares_too_much(run: LoggedRun) -> bool:
-    """Whether it differs in several things from what it is compared with."""
-    together = {"beam", "alpha"}
-    return len(run.changed.keys() - together) > 1
+    """Whether a run differs in several settings from the run it is compared with."""
+    decoding_options = {"beam", "alpha"}  # these may change together
+    return len(run.changed.keys() - decoding_options) > 1
 
 
-def _several(run: LoggedRun) -> str:
+def _describe_changes(run: LoggedRun) -> str:
     listed = ", ".join(list(run.changed)[:5])
     return (
         f"{run.name} changes {len(run.changed)} things at once ({listed}), so "

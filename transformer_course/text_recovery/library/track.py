@@ -1,4 +1,4 @@
-"""What a hand-in is graded on, and how it decodes: as its file says."""
+"""The track of a hand-in, stored in its file: its corpus, and how it is decoded."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Track:
 
     Args:
         corpus: `EMBEDDED`, or `OWN` for the one in ``my_corpus.json``.
-        level: of the pipeline, 1 to 3.
-        beam: sentences that a beam search keeps; 1 is greedy.
+        level: the level of the pipeline, 1 to 3.
+        beam: the number of hypotheses that a beam search keeps; 1 is greedy.
         alpha: the power of the length by which log-probabilities are divided.
     """
 
@@ -31,17 +31,17 @@ class Track:
 
     @property
     def is_usual(self) -> bool:
-        """Whether it is that of the checkpoint that ships, however it is decoded."""
+        """Whether corpus and level are those of the shipped checkpoint."""
         return self == Track(beam=self.beam, alpha=self.alpha)
 
     def __post_init__(self) -> None:
-        for name, value, fine in (
+        for name, value, is_valid in (
             ("corpus", self.corpus, self.corpus in (EMBEDDED, OWN)),
             ("level", self.level, type(self.level) is int and self.level in LEVELS),
             ("beam", self.beam, type(self.beam) is int and 1 <= self.beam <= WIDEST),
             ("alpha", self.alpha, _is_power(self.alpha)),
         ):
-            if not fine:
+            if not is_valid:
                 raise CheckpointError(f"the file says {name} {value!r:.40}")
 
 
@@ -50,10 +50,10 @@ def _is_power(value: object) -> bool:
 
 
 def of(notes: Mapping[str, Any]) -> Track:
-    """The track that a checkpoint's notes name; the embedded corpus without one.
+    """The track in a checkpoint's notes; by default, that of the embedded corpus.
 
     Raises:
-        CheckpointError: there is no such track.
+        CheckpointError: the notes do not contain a valid track.
     """
     fields = notes.get("track", {})
     if (

@@ -35,10 +35,10 @@ def merge_pair(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 
 def _symbols(result: object) -> list[Any] | tuple[Any, ...]:
-    """A student's list of symbols.
+    """Check that a result is a list of symbols, and return it.
 
     Raises:
-        WrongAnswerError: it is something else.
+        WrongAnswerError: it is not a list or tuple.
     """
     if not isinstance(result, list | tuple):
         raise WrongAnswerError(f"expected a list of symbols, got {describe(result)}")
@@ -82,7 +82,7 @@ def segment(function: Callable[..., Any], inputs: Inputs) -> Seen:
     symbols = [list(answer) for answer in answers]
     for answer in answers:
         if isinstance(answer, list):
-            answer.append("?")  # a result is the caller's, who may write into it
+            answer.append("?")  # modifying a result must not change later results
     second_symbols = [list(_symbols(function(word, merges))) for word in words]
     return {
         "symbols": as_json(symbols, "the symbols"),

@@ -14,12 +14,12 @@ from transformer_course.library.written_rows import trim_at_eos, trimmed
 
 
 class Script(nn.Module):
-    """A model whose every score we know: tables by sentence and place, and by prefix.
+    """A model with known logits, from tables by sentence and position, and by token.
 
     Logits after ``target[:, : t + 1]`` are ``places[sentence, t]`` plus the sum of
-    ``habits[token]`` over the whole prefix. The sentence is read from the memory *and*
-    the source, so that both must belong to the prefix. Training mode shifts the scores
-    by one token.
+    ``habits[token]`` over the whole prefix. The model determines the sentence from the
+    memory *and* the source, so both must belong to the prefix. Training mode shifts the
+    logits by one token.
     """
 
     one_hot: torch.Tensor  # (S, S)
@@ -33,7 +33,7 @@ class Script(nn.Module):
         self.recorded = Log()  # whether gradients were, when it was asked
 
     def encode(self, source: torch.Tensor) -> torch.Tensor:
-        """Which sentence it is, as a one-hot vector at every place: (B, Ls, S)."""
+        """The sentence as a one-hot vector at every position: (B, Ls, S)."""
         return self._row(source)[:, None].expand(-1, source.size(1), -1)
 
     def _row(self, source: torch.Tensor) -> torch.Tensor:
@@ -71,9 +71,9 @@ class Script(nn.Module):
     learning="gradients recorded, k *",
 )
 def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report the ids with each beam size, their form, and how long prefixes grew.
+    """Report the ids for each beam size, their form, and the longest prefix decoded.
 
-    Report also the source afterwards.
+    Also report the source afterwards.
     """
     observations: Seen = {}
     source = inputs["source"]
@@ -93,7 +93,7 @@ def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 
 def _observe_beam(model: Script, ids: torch.Tensor, size: int) -> Seen:
-    """Report the ids of a beam of this size, and how the model was called."""
+    """Report the ids for a beam of this size, and how the model was called."""
     k = f"k = {size}" if size else "k by default"
     return {
         f"tokens before EOS, {k}": trim_at_eos(ids),

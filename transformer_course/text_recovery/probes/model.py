@@ -1,4 +1,4 @@
-"""The probe of the model that is handed in, with the corpus it was trained on."""
+"""The probe of the model that a student hands in, and of its corpus."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ LIMITS = {  # bytes
 
 
 class Measured(Interactor):
-    """The judge's side: is given the files, and says which sources to recover."""
+    """The judge's side: receives the files, and selects the sources to recover."""
 
 
 def _recovered(function: Callable[..., Any], sources: list[str]) -> list[str]:
+    """The texts that a function returns for the sources. Raises WrongAnswerError."""
     texts = function(list(sources))
     if not isinstance(texts, Iterable) or isinstance(texts, str):
         raise WrongAnswerError(f"expected a list of texts, got {describe(texts)}")
@@ -65,9 +66,10 @@ def _measure_here(function: Callable[..., Any], inputs: Inputs) -> Seen:
     results="recovery; errors; copied",
 )
 def model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
-    """Report a sample of recovered texts, which the file's weights should give, too.
+    """Report the texts that the student's function recovers for a sample of sources.
 
-    The judge decodes all of the sources, with those weights.
+    The judge decodes all sources with the weights in the file, which should yield the
+    same texts for the sample.
     """
     sources = json.loads(ask(_files())["sample"])
     texts = _recovered(function, sources)
@@ -75,7 +77,7 @@ def model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
 
 
 def _files() -> dict[str, torch.Tensor]:
-    """Read the files that are handed in as bytes; of a large one, its beginning."""
+    """Read the files that are handed in as bytes, up to one more than their limits."""
     files = {}
     for path in (checkpoint.handed_in(), Path(own_corpus.FILE)):
         name = checkpoint.HANDED_IN if path.suffix == ".safetensors" else path.name

@@ -1,4 +1,4 @@
-"""What the probes of unit 06 share. Lists of texts travel as JSON."""
+"""Helpers that the probes of unit 06 share. Lists of texts are sent as JSON."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from autograder.checks.probes import describe, join_names, kind
 
 
 def as_json(value: object, name: str) -> str:
-    """A student's answer of lists, numbers and texts, as JSON.
+    """Convert a student's answer to JSON.
 
     Raises:
-        WrongAnswerError: there is something else in it.
+        WrongAnswerError: it contains anything but lists, numbers and texts.
     """
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -27,10 +27,10 @@ def as_json(value: object, name: str) -> str:
 
 
 def text(value: object, name: str) -> str:
-    """The text itself.
+    """Check that a value is a text, and return it.
 
     Raises:
-        WrongAnswerError: it is none.
+        WrongAnswerError: it is not a text.
     """
     if not isinstance(value, str):
         raise WrongAnswerError(f"expected {name} to be a text, got {describe(value)}")
@@ -38,7 +38,7 @@ def text(value: object, name: str) -> str:
 
 
 def holder(value: object) -> str:
-    """What holds a result: a number, a list, a tuple, or what else it is."""
+    """The kind of a result: "a list", "a tuple", or else its `kind`."""
     if isinstance(value, list | tuple):
         return f"a {'list' if isinstance(value, list) else 'tuple'}"
     return kind(value)
@@ -50,10 +50,10 @@ def kinds(values: Iterable[object]) -> str:
 
 
 def number(value: object, name: str) -> torch.Tensor:
-    """A number as a tensor without dimensions.
+    """Convert a number to a tensor without dimensions.
 
     Raises:
-        WrongAnswerError: it is none.
+        WrongAnswerError: the value is not a number.
     """
     if isinstance(value, torch.Tensor) and value.numel() == 1:
         return value.detach().reshape(()).to(torch.get_default_dtype())

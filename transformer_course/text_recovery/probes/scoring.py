@@ -55,9 +55,10 @@ def paired_bootstrap(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 
 def _share(total: torch.Tensor) -> float:
-    """A score of summed counts (matches, total, length): not linear, as BLEU is not.
+    """A score of summed counts (matches, total, length), which is nonlinear like BLEU.
 
-    Ten times the counts give another score, so a mean cannot replace the sum.
+    Scaling the counts changes the score, so taking their mean instead of the sum is
+    detected.
     """
     matches, count, length = map(float, total.tolist())
     return 100 * (matches / count) ** 2 * count / (length + 50)
