@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 2 · Attention
 #
-# One small formula carries the whole Transformer:
+# The whole Transformer rests on one small formula:
 #
 # $$\operatorname{Attention}(Q, K, V) =
 # \operatorname{softmax}\!\left(\frac{QK^\top}{\sqrt{d_k}}\right) V$$
@@ -27,7 +27,7 @@ drawing(
 # - Why are the scores divided by $\sqrt{d_k}$, and what happens to the gradients if
 #   they are not?
 # - Why does a softmax fail on large scores, and what saves it?
-# - Who may attend to whom, and how does a mask say so?
+# - Who may attend to whom, and how does a mask express it?
 # - Can a layer find out where to look when nobody tells it?
 # - What does a layer see, and does it know about order? How can you *test* that from
 #   the outside?
@@ -39,8 +39,8 @@ drawing(
 # later.
 #
 # **Recap.** The `InputLayer` of unit 1 gave each position of a sentence a vector, in a
-# tensor of shape `(B, L, d_model)`. The vector knows its word and its position, but
-# nothing yet about its neighbours.
+# tensor of shape `(B, L, d_model)`. The vector encodes the word and its position, but
+# nothing yet about neighbouring words.
 #
 # <details><summary>Conventions of this course</summary>
 #
@@ -79,14 +79,14 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## 1. A search that never says "not found"
 #
-# A Python dictionary is a strict librarian: if the **query** that you bring equals one
+# A Python dictionary is a strict librarian: if the **query** that you bring matches one
 # of the **keys** letter for letter, you get its whole **value**, and otherwise nothing
 # at all.
 #
 # Attention is a kind librarian. She compares your query with every key, gives each key
 # a *score*, and turns the scores into **attention weights**, shares that sum to one.
 # What you take home is a mixture of the values, in which those with the best-fitting
-# keys count for most.
+# keys count most.
 #
 # | | dictionary | attention |
 # |---|---|---|
@@ -121,8 +121,8 @@ for name, key in zip(DISHES, KEYS, strict=True):
 
 # %% [markdown]
 # **Predict first.** The next cell turns Ann's scores into weights and mixes the values.
-# How much of the weight does sorbet get: about half, three quarters, or nearly all? Is
-# the soup's weight exactly zero?
+# How much of the weight does the sorbet get: about half, three quarters, or nearly all?
+# Is the soup's weight exactly zero?
 
 # %%
 my_guess = "sorbet: ?, soup: ?"  # write yours here, then run the cell
@@ -134,7 +134,7 @@ print(f"expected price {float(price):.2f}, minutes {float(minutes):.1f}")
 print("your guess:", my_guess)
 
 # %% [markdown]
-# Sorbet gets about three quarters, and the soup a small weight that is not zero: on
+# The sorbet gets about three quarters, and the soup a small but non-zero weight: on
 # paper, softmax never assigns exactly zero as long as every score is finite. Keep this
 # in mind for the section on masks.
 #
@@ -150,7 +150,7 @@ drawing(
 )
 
 # %% [markdown]
-# Computed by hand, the entry marked in the drawing (query 1, key 2) is a sum of eight
+# To compute the entry marked in the drawing (query 1, key 2) by hand, we add up eight
 # products:
 
 # %%
@@ -167,9 +167,8 @@ print(f"how well key 2 fits query 1: {one_score:.3f}")
 # ## 2. Why divide by $\sqrt{d_k}$?
 #
 # Suppose that the entries of `q` and `k` are independent, with mean 0 and variance 1.
-# Then each product $q_c k_c$ also has mean 0 and variance 1, and since a score is the
-# sum of $d_k$ such products, whose variances add up because they are independent, we
-# have
+# Then each product $q_c k_c$ also has mean 0 and variance 1, and because a score is the
+# sum of $d_k$ independent products of this kind, their variances add up:
 #
 # $$\operatorname{Var}(q \cdot k) = \sum_{c=1}^{d_k} \operatorname{Var}(q_c k_c) = d_k
 # \qquad\Longrightarrow\qquad \text{standard deviation} = \sqrt{d_k}.$$
@@ -240,10 +239,10 @@ def gradient_of_a_query():
 # %% [markdown]
 # Both: the mean is larger, the median smaller, and that is the trouble. At
 # `d_k = 1024`, the *mean* gradient without scaling is about four times as large as with
-# it (3.8 to 4.6 times with five seeds), whereas the *median* is practically zero. Most
-# queries receive hardly any gradient, because one key has taken all the weight, while a
-# few are torn between two keys and receive a huge one. With scaling, mean and median
-# stay close together, so that every query can learn.
+# it (3.8 to 4.6 times across five seeds), whereas the *median* is practically zero.
+# Most queries receive hardly any gradient, because one key has taken all the weight,
+# while a few are torn between two keys and receive a huge one. With scaling, the mean
+# and the median stay close together, so every query can learn.
 #
 # For all queries at once, the scaled scores form the matrix $QK^\top / \sqrt{d_k}$,
 # whose entry in row $i$ and column $j$ belongs to query $i$ and key $j$. This table of
@@ -270,19 +269,19 @@ def gradient_of_a_query():
 # | soup (sold out) | -1 | -1 | -1 | 1 | 6 | 5 |
 #
 # Ann goes first.
-# 1. **Scores.** With sorbet, $0 \cdot 1 + 1 \cdot 1 + 1 \cdot 1 + 0 \cdot (-1) = 2$,
-#    and with the other dishes 0, 0 and -2.
-# 2. **Scale.** $d_k = 4$, so divide by $\sqrt 4 = 2$ (which section 1 did not do): the
-#    scores are 1, 0, 0 and -1.
+# 1. **Scores.** For sorbet, $0 \cdot 1 + 1 \cdot 1 + 1 \cdot 1 + 0 \cdot (-1) = 2$, and
+#    for the other dishes 0, 0 and -2.
+# 2. **Scale.** $d_k = 4$, so divide by $\sqrt 4 = 2$ (which we skipped in section 1):
+#    the scores are 1, 0, 0 and -1.
 # 3. **Mask.** The soup's score becomes $-\infty$.
 # 4. **Softmax.** The powers $e^1, e^0, e^0, e^{-\infty}$ are 2.72, 1, 1 and 0. Divided
 #    by their sum, 4.72, they become the weights 0.58, 0.21, 0.21 and 0.
 # 5. **Mix.** The price is $0.58 \cdot 3 + 0.21 \cdot 4 + 0.21 \cdot 5 = 3.63$, and the
-#    minutes are $0.58 \cdot 1 + 0.21 \cdot 2 + 0.21 \cdot 9 = 2.89$. (Without rounding
-#    the weights first, they are 3.64 and 2.91.)
+#    minutes are $0.58 \cdot 1 + 0.21 \cdot 2 + 0.21 \cdot 9 = 2.89$. (If the weights
+#    are not rounded first, the results are 3.64 and 2.91.)
 #
-# **With a pencil.** Work out the weights of Ben and Cy to two decimal places, and write
-# them in place of the zeros below; you need only $e^{-1} = 0.37$, $e^0 = 1$ and
+# **With a pencil.** Work out the weights for Ben and Cy to two decimal places, and
+# write them in place of the zeros below; you need only $e^{-1} = 0.37$, $e^0 = 1$ and
 # $e^1 = 2.72$. Which dish would Ben mostly get if the soup were not sold out?
 
 # %%
@@ -400,9 +399,9 @@ def pencil_and_function():
 # %% [markdown]
 # Ben gets mostly apple pie, with a weight of 0.58, and Cy mostly chocolate ice, with
 # 0.67. Without the mask, Ben would have got mostly soup, whose score is the highest of
-# all and whose weight would have been 0.61. Notice that no guest ever looked at another
-# guest's row, because each query is answered on its own. What remains is to write these
-# steps for all queries at once, and to make them safe.
+# all and whose weight would have been 0.61. Notice that no guest's result depended on
+# another guest's row, because each query is answered on its own. What remains is to
+# write these steps for all queries at once, and to make them safe.
 #
 # ## 4. From scores to weights: a safe softmax
 #
@@ -502,8 +501,8 @@ def stable_softmax(x: Float[Tensor, "*batch L"]) -> Float[Tensor, "*batch L"]:
 check("attention/softmax", stable_softmax)
 
 # %% [markdown]
-# The next figure shows the weights of four keys, whose scores 1.0, 0.6, 0.2 and -0.4
-# are multiplied by a growing factor.
+# The next figure shows the weights of four keys as their scores, 1.0, 0.6, 0.2 and
+# -0.4, are multiplied by a growing factor.
 
 
 # %%
@@ -679,7 +678,7 @@ check("attention/masks", padding_mask, causal_mask, combine_masks)
 
 # %% [markdown]
 # Here are your three functions applied to a sentence that ends with two padding tokens.
-# Look at the *last row* of the rightmost mask, which belongs to one of them.
+# Look at the *last row* of the rightmost mask, which belongs to a padding token.
 
 
 # %%
@@ -694,9 +693,9 @@ def three_masks():
 
 
 # %% [markdown]
-# That row allows the three real words, because a padding *query* may still attend to
-# them. This is harmless, since the output of such a row is never read, and every row
-# keeps at least one key.
+# In that row, the three real words are allowed, because a padding *query* may still
+# attend to them. This is harmless, since the output of such a row is never read, and
+# every row keeps at least one key.
 #
 # ### Two libraries, two meanings
 #
@@ -709,7 +708,7 @@ def three_masks():
 # | `nn.MultiheadAttention(..., attn_mask, key_padding_mask)` | **may not** attend |
 #
 # The next cell passes a mask and its negation to `nn.MultiheadAttention`, for three
-# keys of which the last one (key 2) is padding.
+# keys, the last of which (key 2) is padding.
 
 
 # %%
@@ -797,8 +796,8 @@ drawing(
 
 # %% [markdown]
 # On its way from matrix to matrix, the outlined row never meets any other row. Without
-# the mask, key 3 would have had the largest weight in it; now that weight is crossed
-# out, because it is exactly zero, not just small.
+# the mask, key 3 would have had the largest weight in that row; here its weight is
+# crossed out, because it is exactly zero, not just small.
 #
 # ### Exercise 2.4 - Scaled dot-product attention
 #
@@ -944,10 +943,10 @@ def yours_beside_pytorch():
 # %% [markdown]
 # ### What does it cost?
 #
-# Every query meets every key, so a sequence of length $L$ has $L^2$ scores and as many
-# weights. Your function stores them all, and so does PyTorch's plain *backend*
-# (`MATH`). The fused one (`FLASH_ATTENTION`) processes the keys in blocks and never
-# holds the whole matrix (Dao et al. 2022). All three give the same output up to
+# Every query is compared with every key, so a sequence of length $L$ has $L^2$ scores
+# and just as many weights. Your function stores them all, and so does PyTorch's plain
+# *backend* (`MATH`). The fused one (`FLASH_ATTENTION`) processes the keys in blocks and
+# never holds the whole matrix (Dao et al. 2022). All three give the same output up to
 # rounding. What do the blocks save?
 
 
@@ -1023,7 +1022,7 @@ def tiles_of_any_width():
 
 
 # %% [markdown]
-# Whatever the width, the output is that of your own function up to rounding, although
+# Whatever the width, the output matches your own function's up to rounding, although
 # only one tile of scores exists at a time. FlashAttention does the same on a GPU, with
 # tiles that fit into its small but fast on-chip memory.
 #
@@ -1037,8 +1036,8 @@ def tiles_of_any_width():
 # trained network finds are rarely as tidy.
 #
 # Each word has five features, and we apply attention twice:
-# 1. "it" looks for a *property*. It finds "scared" and copies the ability that this
-#    requires, the ability to *feel*.
+# 1. "it" looks for a *property*. It finds "scared" and copies the ability that being
+#    scared requires, the ability to *feel*.
 # 2. Now "it" looks for a *noun* with that ability. (So does "scared" itself.)
 #
 # And if "scared" becomes "tall", where does "it" look in step 2?
@@ -1104,20 +1103,20 @@ def who_is_it():
 
 
 # %% [markdown]
-# It now attends to the tree: a single word at the end of the sentence shifts the
+# Now "it" attends to the tree: a single word at the end of the sentence shifts the
 # attention of "it" from the cat to the tree. Two layers were needed, because "it" first
 # had to find out what to look for, which is one reason why Transformers stack layers.
 #
 # ## 7. Two modules, and what training makes of them
 #
-# So far, queries, keys and values have come out of nowhere. In a network, three
-# *learnt* linear layers compute them from the input.
+# So far, queries, keys and values have come from nowhere. In a network, three *learnt*
+# linear layers compute them from the input.
 #
 # **Cross-attention** lets one sequence search a different one, just as the words of a
 # translation look at the words of the original. The queries come from the sequence that
 # attends, whereas keys *and* values come from the sequence that is attended to, the
-# *memory*. The two may differ in length, and so may their vectors. In unit 4, this
-# layer is the bridge from encoder to decoder.
+# *memory*. The two sequences may differ in length, and so may their vectors. In unit 4,
+# this layer is the bridge from encoder to decoder.
 
 # %%
 drawing(
@@ -1224,8 +1223,8 @@ class CrossAttention(nn.Module):
 check("attention/cross_attention", CrossAttention)
 
 # %% [markdown]
-# **Self-attention** takes all three from the same sequence: it is cross-attention with
-# `x` as its own memory, so that a sentence searches itself.
+# **Self-attention** takes queries, keys and values from the same sequence: it is
+# cross-attention with `x` as its own memory, so a sentence searches itself.
 
 # %%
 drawing(
@@ -1277,7 +1276,7 @@ class SelfAttention(CrossAttention):
 # logits of the ten digits.
 #
 # For comparison, we train a second layer whose `w_q` is fixed at zero: all its scores
-# are equal, so it sees the average of the book, whichever name is asked for.
+# are equal, so it sees only the average of all entries, whichever name is asked for.
 #
 # **Predict first.** Guessing would be correct one time in ten; how often is each of the
 # two layers correct after 300 steps?
@@ -1320,11 +1319,11 @@ def look_it_up():
 # outside: **change one input, and watch which outputs move.** The checks in this course
 # test your layers in the same way.
 #
-# How should you change the input? Adding 1 to all features looks harmless, but a layer
-# that begins with a LayerNorm (unit 4) subtracts the mean of the features, and your 1
-# with it: nothing moves, and a leaky layer passes your test. Change each feature by a
-# different amount instead, and keep in mind what the test can tell you: a movement
-# proves a link, but its absence proves nothing.
+# How should you change the input? Adding 1 to every feature seems the obvious choice,
+# but a layer that begins with a LayerNorm (unit 4) subtracts the mean of the features,
+# and your 1 with it: nothing moves, and a leaky layer passes your test. Change each
+# feature by a different amount instead, and keep in mind what the test can tell you:
+# movement proves a link, but lack of movement proves nothing.
 #
 # ### Exercise 2.6 - Who sees whom
 #
@@ -1405,8 +1404,8 @@ check("attention/who_sees_whom", who_sees_whom)
 
 # %% [markdown]
 # Here are three patients, each of which claims to be causal: output `i` should depend
-# on inputs `0 ... i` only. All have the correct shapes, and all of them can be trained.
-# Read the three functions first, and then let your test judge them.
+# on inputs `0 ... i` only. All return outputs of the correct shape, and all of them can
+# be trained. Read the three functions first, and then let your test judge them.
 
 # %%
 torch.manual_seed(6)
@@ -1460,17 +1459,17 @@ def bug_clinic():
 
 # %% [markdown]
 # All three leak. Patient a uses its mask in training only, so it sees everything in
-# evaluation. Patient b, whose mask has keys as rows and queries as columns, sees *only*
-# the future (and itself). Patient c is the sly one: all its weights above the diagonal
-# are exactly zero, so the pattern of zeros reveals nothing. But its softmax runs over
-# the *queries*, so later queries enter the denominator, and through it the future leaks
-# into the past. Your test sees that at once, and the row sums, which should be 1, give
-# it away as well.
+# evaluation. Patient b, whose mask has keys as rows and queries as columns, lets each
+# position see *only* the future (and itself). Patient c is the sly one: all its weights
+# above the diagonal are exactly zero, so the pattern of zeros reveals nothing. But its
+# softmax runs over the *queries*, so later queries enter the denominator, and through
+# it the future leaks into the past. Your test sees that at once, and the row sums,
+# which should be 1, give it away as well.
 #
 # ## 9. What does a layer know about order?
 #
-# Unit 1 asked which mixers can see order, and shuffled a sentence to find out. Now we
-# can be more precise. For a permutation $P$ of the positions, a layer $f$ is
+# In unit 1 we asked which mixers can see order, and shuffled a sentence to find out.
+# Now we can be more precise. For a permutation $P$ of the positions, a layer $f$ is
 #
 # - **equivariant** if shuffling the input shuffles the output in the same way:
 #   $f(Px) = P f(x)$;
@@ -1546,14 +1545,14 @@ def predicted_and_measured():
 
 # %% [markdown]
 # Bare self-attention treats a sentence as a *set*, and a query to a fixed memory is
-# answered without regard to its neighbours, so both are equivariant. The memory is a
-# set as well, so shuffling *it* changes nothing, and `asked` is invariant. Positions
-# break the symmetry, which is what they are for. Curiously, a causal mask alone also
-# breaks it, because the first word can attend only to itself and the last one to all
-# words.
+# answered without regard to its neighbours, so `bare` and `asking` are equivariant. The
+# memory is a set as well, so shuffling *it* changes nothing, and `asked` is invariant.
+# Positions break the symmetry, which is what they are for. Curiously, a causal mask
+# alone also breaks it, because the first word can attend only to itself and the last
+# one to all words.
 #
 # Now follow the outputs of three words. In *dog bites man*, the dog and the man swap
-# positions, and the figure shows for three layers which outputs this changes.
+# positions, and the figure shows which outputs this changes in each of three layers.
 
 
 # %%
@@ -1575,16 +1574,16 @@ def dog_bites_man():
 
 # %% [markdown]
 # In bare self-attention, no word's output changes: this layer cannot tell "dog bites
-# man" from "man bites dog". With positions, all three words get a different output. The
+# man" from "man bites dog". With positions, all three words get different outputs. The
 # same is true with a causal mask: even "bites", which stays where it is, now comes
 # after "man" instead of "dog".
 #
 # ## 10. The maps of a real model
 #
-# Here is your formula at work in a published model, MiniLM (Wang et al. 2020), an
-# encoder like BERT that runs attention 12 times in parallel in each of its 6 layers and
+# Here is your formula at work in a published model, MiniLM (Wang et al. 2020), a
+# BERT-like encoder that runs attention 12 times in parallel in each of its 6 layers and
 # was fine-tuned to find sentences with the same meaning. Its attention weights for ten
-# sentences come with the course, and in unit 4 the whole model runs in your own
+# sentences come with the course, and in unit 4 you run the whole model with your own
 # classes. Does "it" attend to the cat here as well, and does it turn to the tree when
 # "scared" becomes "tall"?
 
@@ -1607,9 +1606,9 @@ def maps_of_a_real_model():
 # differently, but this head does not: 0.62 and 0.17 again. In a famous picture of a
 # different model (Uszkoreit 2017), "it" in "The animal didn't cross the street because
 # it was too tired" attends to "animal", but to "street" when "tired" becomes "wide". In
-# our head, its weight on "animal" goes from 0.67 to 0.56 and its weight on "street"
-# from 0.02 to 0.04, so it leans without flipping. A beautiful picture shows only what
-# *one* head of *one* model did with *one* sentence.
+# the head shown here, its weight on "animal" goes from 0.67 to 0.56 and its weight on
+# "street" from 0.02 to 0.04, so it leans without flipping. A beautiful picture shows
+# only what *one* head of *one* model did with *one* sentence.
 #
 # Be careful with conclusions, because a large weight says where a layer *looked*, not
 # why it decided as it did (Jain and Wallace 2019 and, in reply, Wiegreffe and Pinter
@@ -1631,8 +1630,8 @@ def maps_of_a_real_model():
 #
 # The first column leaves out the linear layers of attention and all constant factors.
 # If we count every multiplication, attention with its four projections (unit 3 adds the
-# fourth) needs $4nd^2 + 2n^2d$. A plain RNN needs $2nd^2$, and its gated forms several
-# times as many: $6nd^2$ for a GRU, $8nd^2$ for an LSTM.
+# fourth) needs $4nd^2 + 2n^2d$. A plain RNN needs $2nd^2$, and its gated variants
+# several times as many: $6nd^2$ for a GRU, $8nd^2$ for an LSTM.
 
 # %%
 d = 512
@@ -1665,9 +1664,9 @@ for n in (50, 512, 1_024, 5_000, 100_000):
 #
 # In each of its 30 blocks, the chat model of unit 1 calls a function with the same
 # arguments as your `scaled_dot_product_attention`, so yours can take its place
-# unchanged. The next cell also runs three copies of yours, each with one part broken:
-# the scores are not divided by $\sqrt{d_k}$, every key gets the same weight, or the
-# causal mask is missing.
+# unchanged. The next cell also runs three copies of your function, each with one part
+# broken: the scores are not divided by $\sqrt{d_k}$, every key gets the same weight, or
+# the causal mask is missing.
 #
 # **Predict first.** With which of the broken copies, if any, does the model still write
 # English?
@@ -1704,11 +1703,11 @@ def the_chat_model_answers():
 
 
 # %% [markdown]
-# The answer, "The capital of France is Paris", went through your attention. Without the
-# mask, the model still writes English ("The capital of France is France is France
-# ..."), but every word of the prompt now also attends to later words, which never
-# happened in training. Without the division, the scores are $\sqrt{64} = 8$ times too
-# large, softmax gives nearly all the weight to one key, and out comes "Lion, the
+# The answer, "The capital of France is Paris", was computed with your attention.
+# Without the mask, the model still writes English ("The capital of France is France is
+# France ..."), but every word of the prompt now also attends to later words, which
+# never happened in training. Without the division, the scores are $\sqrt{64} = 8$ times
+# too large, softmax gives nearly all the weight to one key, and out comes "Lion, the
 # andreau toland, thegensre". With the same weight for every key, only an average of the
 # words so far is left, and the model writes nothing but commas.
 #
@@ -1717,7 +1716,7 @@ def the_chat_model_answers():
 # - one attention by hand, and a softmax that survives large scores;
 # - padding and causal masks, and the correct way to combine them;
 # - `scaled_dot_product_attention`, equal to PyTorch's own;
-# - `CrossAttention`, which learns what to look for, even in its own sequence;
+# - `CrossAttention`, which learns what to look for, even within a single sequence;
 # - `who_sees_whom`, a test that judges any layer from the outside.
 #
 # **Next:** one map can hold only one kind of relation, so unit 3 runs several of them

@@ -93,11 +93,11 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## 1. Who bites whom?
 #
-# In *dog bites man*, the verb asks two questions: **who bites**, which the word before
-# it answers, and **who is bitten**, which the word after it answers. In the maps below
-# we set the scores by hand, 6 for a match and 0 otherwise, so that head A asks the
-# first question and head B the second. A single head has only one score for each pair
-# of words, so if it wants both answers, the best it can do is to add the two scores.
+# In *dog bites man*, the verb asks two questions: **who bites**, answered by the word
+# before it, and **who is bitten**, answered by the word after it. In the maps below we
+# set the scores by hand, 6 for a match and 0 otherwise, so that head A asks the first
+# question and head B the second. A single head has only one score for each pair of
+# words, so if it wants both answers, the best it can do is to add the two scores.
 #
 # Does *bites* notice if the dog and the man swap places? As in unit 1, each word's
 # vector is the sum of its embedding and a position vector.
@@ -135,8 +135,8 @@ def who_bites_whom():
 
 # %% [markdown]
 # Heads A and B tell the two sentences apart. (In head A, the row of *dog* is uniform,
-# because no word precedes it.) The single head gives *bites* one half of *dog* and one
-# half of *man* in both sentences, so the difference is only a rounding error. Even the
+# because no word precedes it.) The single head gives *bites* half of *dog* and half of
+# *man* in both sentences, so the difference is only a rounding error. Even the
 # positions do not help, because they are mixed along with the words. Swap the two
 # answers and the sum stays the same, so no later layer can find out from it who bit
 # whom. (In unit 2, *bites* did notice the swap, because there the weights themselves
@@ -145,7 +145,7 @@ def who_bites_whom():
 #
 # Two heads keep the answers apart, because each writes into its own features. That is
 # all "multi-head" means: instead of one large mixture we compute `h` smaller ones in
-# parallel, usually of size `d_model / h`, and a last linear layer combines them.
+# parallel, usually of size `d_model / h`, and a final linear layer combines them.
 #
 # ## 2. The plain version: a list of heads
 
@@ -157,11 +157,11 @@ drawing(
 )
 
 # %% [markdown]
-# Each head is a complete `SelfAttention` from unit 2, with its own weights and a view
-# of the whole input. The outputs are concatenated, and the linear layer `w_o` mixes
-# them, which is the only step in which one head's answer can meet another's. This
-# version follows the definition to the letter, so whenever you doubt a cleverer one,
-# check it against this.
+# Each head is a complete `SelfAttention` from unit 2, with its own weights, and sees
+# the whole input. The outputs are concatenated, and the linear layer `w_o` mixes them,
+# which is the only step in which one head's answer can meet another's. This version
+# follows the definition to the letter, so whenever you doubt a cleverer one, check it
+# against this.
 #
 # ### Exercise 3.1 - A list of heads
 #
@@ -176,7 +176,8 @@ drawing(
 #
 # <details><summary>Contract</summary>
 #
-# - `heads` registers `num_heads` modules `attention.SelfAttention(d_model, d_k, d_v)`.
+# - `heads` contains `num_heads` registered modules
+#   `attention.SelfAttention(d_model, d_k, d_v)`.
 # - Each head starts with random weights of its own.
 # - `w_o` is an `nn.Linear` with bias; the state dict contains no other names.
 # - The features of head 0 come first.
@@ -302,7 +303,7 @@ def heads_are_blocks_of_columns():
 # ### Three tools for shapes
 #
 # The first two tools compute nothing and only change how the same entries are read,
-# while the third applies a mask, in section 5.
+# while the third will apply a mask in section 5.
 #
 # | tool | what it does | the entries in memory |
 # |---|---|---|
@@ -512,8 +513,8 @@ def there_and_back():
 #
 # *time ~15 min · difficulty 3/5 · 13 points*
 #
-# **Task.** Stack the weights and biases of a list of heads into those of three large
-# layers, which do the work of all heads at once. Return them as a dict with
+# **Task.** Stack the weights and biases of a list of heads to form three large layers
+# that do the work of all heads at once. Return the stacked tensors as a dict with
 # `state_dict()` keys.
 #
 # **Example.** For 3 heads with `d_k = 4` and `d_model = 12`, `"w_q.weight"` has the
@@ -718,7 +719,7 @@ check("multi_head_attention/mask_for_heads", mask_for_heads)
 #
 # One ingredient is new: **dropout on the attention weights**. During training, each
 # weight is set to zero with probability $p$, and the others are divided by $1-p$. Since
-# any key may be missing at any moment, a query learns not to rely on a single one.
+# any key may be missing at any moment, a query learns not to rely on any single key.
 # (Section 5.4 of the paper does not list the attention weights among the things that
 # are dropped, but PyTorch's layer can drop them, and so can tensor2tensor, the authors'
 # own code.)
@@ -751,10 +752,11 @@ drawing(
 )
 
 # %% [markdown]
-# Each head does what unit 2 did, with one extra step: scores, scale, mask, softmax,
-# dropout on the weights `(B, h, Lq, Lk)`, and the weighted sum. All heads run at once,
-# because the heads simply form one more batch dimension. Every layer of unit 4 is built
-# around this module, and so, with variations, is nearly every large language model.
+# Each head does what you did in unit 2, with one extra step: scores, scale, mask,
+# softmax, dropout on the weights `(B, h, Lq, Lk)`, and the weighted sum. All heads run
+# at once, because they simply form one more batch dimension. Every layer of unit 4 is
+# built around this module, and so, with variations, is nearly every large language
+# model.
 #
 # ### Exercise 3.6 - Multi-head attention
 #
@@ -773,7 +775,7 @@ drawing(
 #   initialisation is fine.
 # - The state dict contains no other names.
 # - If `num_heads` does not divide `d_model`, `__init__` raises a `ValueError`.
-# - Masks are those of section 5, or `None`.
+# - Masks have the shapes of section 5, or are `None`.
 # - Dropout acts on the attention weights, in training mode only.
 # - The returned weights may be those before or after dropout, and may be detached.
 # - There is no residual connection and no normalisation.
@@ -881,7 +883,8 @@ class MultiHeadAttention(nn.Module):
 check("multi_head_attention/multi_head_attention", MultiHeadAttention)
 
 # %% [markdown]
-# Now we can keep the promise of section 4 and give the same weights to both layers:
+# Now we can keep the promise made in section 4 and give the same weights to both
+# layers:
 
 
 # %%
@@ -973,11 +976,11 @@ def one_two_four_heads():
 
 
 # %% [markdown]
-# In each of five runs with different seeds, two heads solve the task, whereas a single
-# head leaves about 0.44 of the loss, because no linear layer can take the sum of two
-# random vectors apart. (To be exact, $\tfrac{7}{8} \cdot \tfrac{1}{2} \approx 0.44$
-# remains: at position 1, one of the eight, the word before *is* the first word, so a
-# single answer is enough.)
+# In each of five runs with different seeds, two heads solve the task, whereas with a
+# single head a loss of about 0.44 remains, because no linear layer can take the sum of
+# two random vectors apart. (To be exact, $\tfrac{7}{8} \cdot \tfrac{1}{2} \approx 0.44$
+# remains: at one of the eight positions, position 1, the word before *is* the first
+# word, so a single answer is enough.)
 #
 # The maps show what each head has learnt. (For position 0, "the word before" is the
 # last word, as if the sentence were a ring.)
@@ -998,8 +1001,7 @@ def one_map_per_head():
 # two answers. In the layer with two heads, one attends to the previous word and the
 # other to the first word, whatever the position.
 #
-# To see when the heads divided the work, look at the same training run at six of its
-# steps:
+# To see when the heads divided the work, look at six steps of the same training run:
 
 
 # %%
@@ -1016,9 +1018,9 @@ def birth_of_two_heads():
 # %% [markdown]
 # One head settles on position 0 first, because that answer is the same for every row
 # and therefore easier to learn; the other head then finds the previous position, row by
-# row, and as it does so the loss falls to zero. The order was the same in all five runs
-# that we tried: the error in the first word was halved 10 to 25 steps earlier than the
-# error in the previous word.
+# row, and as it does so, the loss falls to zero. The order was the same in all five
+# runs that we tried: the error in the first word was halved 10 to 25 steps earlier than
+# the error in the previous word.
 #
 # Nobody told the heads what to do, and yet they divided the work between them. But the
 # head for the previous word still gives 12% of its attention to position 0, and whether
@@ -1057,8 +1059,8 @@ def who_writes_what():
 # The head for the first word writes mostly to features 8 to 15, as expected, but also a
 # little to the other half, and that explains the 12%: the other head mixes a bit of the
 # first word into its answer, and the head for the first word cancels it out. BERT also
-# has heads with clear tasks: one attends to the previous token, another from an object
-# to its verb, a third from a pronoun to what it refers to (Clark et al. 2019).
+# has heads with clear tasks: one attends to the previous token, another links an object
+# to its verb, a third links a pronoun to what it refers to (Clark et al. 2019).
 #
 # Finally, we break the layer with four heads by silencing one head at a time: we set
 # its columns of `w_o` to zero and leave everything else as trained.
@@ -1089,13 +1091,14 @@ def one_head_removed():
 
 
 # %% [markdown]
-# In this run, each head serves a single question: without it, the error in that answer
-# rises to about 0.5, while the other answer is unaffected. An answer has 8 components,
-# but a head can carry only 4, so each question takes two heads, and losing one of them
-# loses half of the answer. In four further runs, each question was again handled by two
-# heads, but removing one of them raised the error in that answer to as much as 0.91,
-# and in the other one by up to 0.09. In large models, which have capacity to spare,
-# many heads can be removed with hardly any loss (Michel et al. 2019).
+# In this run, each head works on a single question: without it, the error in that
+# answer rises to about 0.5, while the other answer is unaffected. An answer has 8
+# components, but a head can carry only 4, so each question takes two heads, and losing
+# one of them means losing half of the answer. In four further runs, each question was
+# again handled by two heads, but removing one of them raised the error in its answer to
+# as much as 0.91, and in the other answer by up to 0.09. In large models, which have
+# capacity to spare, many heads can be removed with hardly any loss (Michel et al.
+# 2019).
 #
 # ## 7. What do more heads cost?
 #
@@ -1105,11 +1108,11 @@ def one_head_removed():
 #
 # *Written question (4 points).* A colleague with `d_model = 512` uses 64 heads instead
 # of 8: "eight times the capacity!" In three to five sentences, say what happens to the
-# parameters, the size of a head, the attention maps and their memory, and what might
-# get better or worse.
+# parameters, the size of a head, the attention maps and the memory they take, and what
+# might get better or worse.
 #
 # *Points: the number of parameters stays the same (1), the size of a head shrinks to 8
-# (1), eight times as many maps and as much memory for them (1), a sensible remark on
+# (1), eight times as many maps, taking eight times the memory (1), a sensible remark on
 # the trade-off (1).*
 
 # %% [markdown] written="multi_head_attention/more_heads" points=4
@@ -1349,8 +1352,8 @@ def heads_that_look_at_neighbours():
 # ## 10. Your heads in the machine
 #
 # SmolLM2, the chat model that opened unit 1, has 30 blocks with nine heads each. Here
-# your two functions split and merge all of them, first as you wrote them, and then with
-# the shortcut of section 3 in place of your split. All shapes remain correct.
+# your two functions split and merge all these heads, first unchanged, and then with the
+# shortcut of section 3 in place of your split. All shapes remain correct.
 #
 # **Predict first.** What does the model answer with the shortcut: Paris, a different
 # city, fluent nonsense, or no language at all?
@@ -1380,7 +1383,7 @@ def your_heads_in_a_chat_model():
 # With your functions the answer is correct, and your code was called 30 times for each
 # token. With the shortcut, no error is raised, and yet the output is not even language:
 # each "head" now holds all the features of a few neighbouring tokens instead of a few
-# features of all tokens, and no weight of the model was trained for that.
+# features of all tokens, and none of the model's weights were trained for that.
 #
 # ## What you built
 #

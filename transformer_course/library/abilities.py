@@ -83,8 +83,8 @@ def remark(targets: Sequence[str], outputs: Sequence[str]) -> str:
     in_place = sum(a == b for a, b in zip(targets, outputs, strict=False))
     if right > 0.2 * len(targets) and in_place < 0.2 * right:
         return (
-            "Many texts are right, but stand in the place of another. Batches are "
-            "sorted by length: who restores the order?"
+            "Many texts are right, but in each other's places. Batches are sorted by "
+            "length: where do you restore the order?"
         )
     return ""
 

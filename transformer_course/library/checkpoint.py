@@ -95,9 +95,8 @@ def _refuse_others(
         )
         if expected != actual:
             raise CheckpointError(
-                f"{path.name} holds another architecture than a Restorer of the sizes "
-                f"that it names: {name:.60} is {actual} in the file, and {expected} in "
-                "such a model"
+                f"{path.name} does not hold a Restorer of the sizes that it states: "
+                f"{name:.60} is {actual} in the file, and {expected} in such a model"
             )
 
 
