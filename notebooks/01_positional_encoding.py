@@ -122,12 +122,12 @@ print(words(sentences).detach().round(decimals=2))
 # Token 4 occurs at positions 0 and 2 of the first sentence, and its two vectors are
 # identical. Remember that, because it is the problem that this whole notebook solves.
 #
-# Since sentences in a batch differ in length, the shorter ones are filled up with a
+# Since sentences in a batch differ in length, the shorter ones are filled out with a
 # **padding** token. It means nothing, so its vector should be zero, and training should
 # never change it. Setting `padding_idx` ensures both: the layer sets the padding row to
 # zero when it is created, and lets no gradient reach it. Even so, the vector does not
-# *stay* zero, because section 6 adds a position to it, as to any other; what really
-# excludes padding is the mask of unit 2.
+# *stay* zero, because section 6 adds a position to it, as it does to every vector; what
+# really excludes padding is the mask of unit 2.
 #
 # ### Exercise 1.1 - Embedding lookup with padding
 # *time ~10 min · difficulty 1/5 · 8 points*
@@ -151,7 +151,7 @@ print(words(sentences).detach().round(decimals=2))
 # - `nn.functional.embedding` is allowed.
 # - Padding gives zeros whatever its row holds, even NaN, and that row receives no
 #   gradient.
-# - All other rows receive their gradient.
+# - All other rows receive gradients as usual.
 # - With `padding_idx=None`, token 0 is a token like any other.
 # - `ids` and `table` are not modified.
 # - The result has the dtype of `table`.
@@ -451,7 +451,7 @@ def the_first_rows():
 # ## 4. The table, at once
 #
 # Two nested Python loops cost a few microseconds for *every entry*, and a table of
-# 5,000 positions with 512 components each has more than 2.5 million of them.
+# 5,000 positions with 512 components each has more than 2.5 million entries.
 # Broadcasting, on which every later unit relies, does the same work in a moment. Since
 # the formula also works for fractional and negative positions, we can allow them at no
 # extra cost, in a tensor of any shape; section 9 uses fractional ones.
@@ -477,8 +477,8 @@ def the_first_rows():
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
-# Each position meets each frequency. Which shapes must the two tensors have for
-# broadcasting to multiply every position by every frequency?
+# Each position is paired with each frequency. Which shapes must the two tensors have
+# for broadcasting to multiply every position by every frequency?
 #
 # </details>
 # <details><summary>Hint 2: shapes</summary>
@@ -565,7 +565,7 @@ def race():
 #
 # ### Look at it
 #
-# The figure below plots four columns against the position, and shows what a table of
+# The figure below plots four columns against position, and shows what a table of
 # numbers hides: where each curve starts, how long its wave is, and which two belong
 # together. It counts dimensions from 1, so dimension 1 is column 0.
 
@@ -581,11 +581,11 @@ def four_curves():
 # Dimensions 1 and 2 are a pair: a sine and a cosine of the same frequency, a quarter of
 # a wave apart, which repeat after 6.3 positions. The other two are longer waves of the
 # same kind. Dimension 7 repeats after 14.9 positions, while dimension 16 needs 47.1, so
-# that within these 16 positions it completes only about a third of a wave, falling from
+# within these 16 positions it completes only about a third of a wave, falling from
 # 1 to -0.42.
 #
 # The whole table comes next. Read it from left to right, from a hand that completes a
-# turn every 6.3 positions to one that hardly moves in all 100.
+# turn every 6.3 positions to one that hardly moves over all 100.
 
 
 # %%
@@ -596,7 +596,7 @@ def heat_map_of_the_table():
 
 # %% [markdown]
 # Attention compares vectors by their dot products, so it matters what the dot product
-# of two encodings tells us. (For position 20 and itself, it is 32.)
+# of two encodings tells us. (For position 20 with itself, it is 32.)
 #
 # **Predict first.** Which of the positions 25, 42 and 45 has the largest dot product
 # with position 20, and which the smallest?
@@ -809,16 +809,16 @@ def lengths_of_words_and_positions():
 
 
 # %% [markdown]
-# With the small start and no scaling, the word is a whisper beside its position: 1
+# With small initial values and no scaling, the word is a whisper beside its position: 1
 # against 16. With scaling, both are heard, at 22.6 against 16, and this is the
 # combination that the authors' [own code](https://github.com/tensorflow/tensor2tensor)
 # uses.
 #
-# With PyTorch's default start, a word has length 22.6 even before scaling. Scaled, it
-# reaches 512, and although nothing crashes, the *position* is now the whisper, at 16
-# against 512. So if you scale, start small: multiply the entries of a new embedding by
-# $1/\sqrt{d_\text{model}}$ once, before training. Section 8 shows the line that does
-# so.
+# With PyTorch's default initialisation, a word has length 22.6 even before scaling.
+# Scaled, it reaches 512, and although nothing crashes, the *position* is now the
+# whisper, at 16 against 512. So if you scale, start small: multiply the entries of a
+# new embedding by $1/\sqrt{d_\text{model}}$ once, before training. Section 8 shows the
+# line that does so.
 #
 # ### Exercise 1.6 - The input layer
 # *time ~15 min · difficulty 2/5 · 12 points*
@@ -917,7 +917,7 @@ check("positional_encoding/input_layer", InputLayer)
 #
 # Papers often write an embedding as the *product* of the table and a *one-hot* vector,
 # which is 1 at the token's index and 0 elsewhere. Positions can be written in the same
-# way, so that the input of a Transformer is the sum of two matrix products, $E^\top
+# way, which makes the input of a Transformer the sum of two matrix products, $E^\top
 # e_\text{token} + P^\top e_\text{pos}$ (apart from the scaling).
 
 
@@ -948,7 +948,7 @@ def one_hot_view():
 # apart, what would concatenating cost, and what does the next linear layer compute in
 # either case?
 #
-# *Points: the parts can be told apart if they use different directions,
+# *Points: that the parts can be told apart if they use different directions,
 # which training can arrange (2), what concatenating costs (1), and that a linear layer
 # computes a sum of two products either way (1).*
 
@@ -961,11 +961,11 @@ def one_hot_view():
 # words into directions in which the positions hardly vary. Concatenating doubles the
 # width of everything that comes after, and so takes about four times the parameters in
 # each layer. (With half the width for each part nothing grows, but both have less
-# room.) A linear layer makes W1 e + W2 p of the concatenation and W (e + p) = W e + W p
-# of the sum. The form is the same, except that in the sum both parts must share one W.
-# So concatenation can do everything that the sum can, and more, at a price. Attention
-# then compares sums in four terms: word with word, word with position, position with
-# word, and position with position.
+# room.) A linear layer turns the sum into W (e + p) = W e + W p, and the concatenation
+# into W1 e + W2 p. The form is the same, except that in the sum both parts must share
+# one W. So concatenation can do everything that the sum can, and more, at a price. When
+# attention then compares two sums, it computes four terms: word with word, word with
+# position, position with word, and position with position.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -975,7 +975,7 @@ def one_hot_view():
 # The paper gives the reason in one sentence of section 3.5: for any fixed $k$, the
 # encoding of $pos + k$ is a *linear function* of the encoding of $pos$.
 #
-# The clock shows why: wherever it starts, pair $i$ turns through the angle
+# The clock shows why: wherever pair $i$ starts, it turns through the angle
 # $k\,\omega_i$ in $k$ steps, where $\omega_i = 10000^{-2i/d_\text{model}}$ is its
 # frequency, and a rotation is a matrix:
 #
@@ -995,8 +995,8 @@ def one_hot_view():
 # ### Exercise 1.7 - The shift matrix
 # *time ~20 min · difficulty 4/5 · 16 points*
 #
-# **Task.** Return $M_k$, the matrix that maps the encoding of any position to that of
-# the position `k` steps later.
+# **Task.** Return $M_k$, the matrix that maps the encoding of any position to the
+# encoding of the position `k` steps later.
 #
 # **Example.** `shift_matrix(1, 2)` is `[[0.54, 0.84], [-0.84, 0.54]]`, rounded.
 #
@@ -1098,7 +1098,7 @@ def rotations_add_up():
 # ## 8. Learnt positions
 #
 # There is a simple alternative: give every position a vector of *parameters*, and let
-# training set them, as BERT and GPT-2 do. The paper also tried this, with nearly
+# training determine them, as BERT and GPT-2 do. The paper also tried this, with nearly
 # identical results (section 3.5; table 3, row E).
 #
 # | | sinusoids | learnt |
@@ -1141,11 +1141,12 @@ class LearnedPositions(nn.Module):
 # and the question is which of the two comes first. A small network processes each
 # vector by itself and averages the results to decide. We train it without positions,
 # with sinusoids, and with learnt positions; a fourth model repeats the second, except
-# that its embeddings keep the default start of `nn.Embedding` (section 6). All four are
-# tested on new sentences, of length 8 and of length 16.
+# that its embeddings keep the default initialisation of `nn.Embedding` (section 6). All
+# four are tested on new sentences, of length 8 and of length 16.
 #
 # **Predict first.** What percentage of the answers will each of the four models get
-# right at length 8, and the best of them at length 16? (Flipping a coin gives 50%.)
+# right at length 8, and what will the best of them reach at length 16? (Flipping a coin
+# gives 50%.)
 
 
 # %% folded=true
@@ -1234,8 +1235,8 @@ def does_it_matter():
 # Although the formula is only two lines long, incorrect tables have been published, and
 # here are two of them:
 #
-# - **Table A** is from the solution to assignment 7 of Purdue's ECE 47300; a public
-#   library had the same exponents [until
+# - **Table A** is from the solution to assignment 7 of Purdue's ECE 47300; a library on
+#   GitHub had the same exponents [until
 #   2023](https://github.com/maxjcohen/transformer/issues/62). In table A, the loop
 #   variable $j$ runs over the even columns, $j = 0, 2, 4, \dots$ The code computes
 #   $\sin(pos / 10000^{\,j/d_\text{model}})$ and $\cos(pos /
@@ -1285,11 +1286,11 @@ def three_tables():
 # %% [markdown]
 # In table A, the cosine has an exponent of its own, so the two columns of a pair no
 # longer have the same frequency. In table B, $j$ is already $2i$ and is doubled once
-# more, so half the columns use up all the wavelengths, and the rest hardly move.
+# more, so half the columns use up all the wavelengths, and the rest hardly change.
 #
 # Such an error can go unnoticed because nothing crashes and the network still trains:
 # on the toy task of section 8, five runs with either table got at least 98% right. In
-# the assignment, even a printed entry (embedding plus position) gave the bug away: it
+# the assignment, a printed entry (embedding plus position) even gave the bug away: it
 # is 1.0078, whereas the formula gives 0.9929. But no program compared the two.
 #
 # So write the test that these authors did not have. You may compare with a table of
@@ -1319,7 +1320,7 @@ def three_tables():
 #   quietly.
 # - It accepts errors below 0.0001: the table may be rounded or computed differently.
 # - It rejects any single entry that is off by more than 0.01 or is NaN.
-# - It works for tables of every size, and checks every entry.
+# - It works for tables of any size, and checks every entry.
 # - Comparing with a table of your own is allowed.
 # - `table` is not modified.
 #

@@ -4,8 +4,8 @@
 # You already have positions, attention and heads, and in this unit you assemble them
 # into the whole Transformer of Vaswani et al. (2017), in about a hundred lines of your
 # own code. Once its outputs match those of PyTorch's own classes, you turn its parts
-# into a small BERT, a small GPT and a translator. At the end, a published model runs in
-# your classes and searches sentences by meaning.
+# into a small BERT, a small GPT and a translator. At the end, a published model built
+# from your classes searches sentences by meaning.
 #
 # *About 4½ hours · short path about 2½: exercises 4.1, 4.2, 4.3, 4.4, 4.5, 4.9*
 #
@@ -149,12 +149,12 @@ def neither_either_both():
 # Only the sum helps. If it is removed, all positions end up alike, whether or not the
 # network is there: since the network is applied to each position separately, it maps
 # equal vectors to equal results and cannot separate what averaging has merged. With the
-# sum, the similarity stays between 0.08 and 0.26; the network even raises it a little,
-# so its purpose must be a different one (section 2).
+# sum, the similarity stays between 0.08 and 0.26; it even rises a little with the
+# network, which must therefore serve a different purpose (section 2).
 #
 # The sum that runs through all layers is called the **residual stream**. Each layer
-# reads it and adds a *correction* (He et al. 2016), and along it the gradient can reach
-# the first layer without passing through the others.
+# reads it and adds a *correction* (He et al. 2016), and the gradient can flow along it
+# to the first layer without passing through the layers in between.
 
 # %%
 drawing(
@@ -191,8 +191,8 @@ drawing(
 # $$\text{post: } \operatorname{norm}(x + \operatorname{drop}(f(x))) \qquad\qquad
 # \text{pre: } x + \operatorname{drop}(f(\operatorname{norm}(x)))$$
 #
-# Followed from left to right, the residual stream meets nothing but sums in pre-norm,
-# whereas in post-norm it passes through a norm after every sum. The next cell shows
+# Followed from left to right, the residual stream passes through nothing but sums in
+# pre-norm, whereas in post-norm there is a norm after every sum. The next cell shows
 # what such a norm does to a vector, and what it does if we first add 1 to every feature
 # or multiply the vector by 10.
 
@@ -408,7 +408,7 @@ check("encoder_decoder/feed_forward", FeedForward)
 # makes 1,024 facts of the form *f(a, b) = c*, and have three small models learn them by
 # heart: one attention layer, the same layer followed by your `FeedForward`, and three
 # attention layers, which together have about as many parameters as the second model.
-# Your `add_and_norm` connects the parts of each.
+# Your `add_and_norm` connects the parts within each model.
 #
 # **Predict first.** After 500 steps, what percentage of the facts does each of the
 # three models know? (Guessing would get 3 % of them right.)
@@ -727,9 +727,9 @@ check("encoder_decoder/stack", Stack)
 # the letter at the *mirrored* position; since there are 12 letters, guessing gives a
 # loss of $\log 12 \approx 2.48$.
 #
-# **Predict first.** Which of the two has the lower loss after 120 steps? And which one,
-# if either, has the larger gradients before the first step: in the last layer, and in
-# the first?
+# **Predict first.** Which of the two has the lower loss after 120 steps? And before the
+# first step, which one, if either, has the larger gradients in the last layer, and
+# which in the first?
 
 
 # %% folded=true
@@ -815,7 +815,7 @@ def before_or_after():
 # component of the gradient by an estimate of its usual magnitude, and in the first step
 # that estimate is based on this one value alone. Nearly every parameter therefore moves
 # by the full learning rate (99 % of them in this model, although their gradients span
-# more than four orders of magnitude), and post-norm tolerates this badly (Liu et al.
+# more than four orders of magnitude), and post-norm copes badly with this (Liu et al.
 # 2020a; Xiong et al. 2020).
 #
 # The paper's remedy is a **warm-up**, in which the learning rate rises from almost zero
@@ -839,7 +839,7 @@ def post_norm_with_warmup():
 # After 300 steps, the loss is between 2.2 and 2.5 without warm-up but at most 1.8 with
 # it (five seeds), although both runs use the same rate for the last 200 steps: a few
 # early steps that were too large have left the first model in a region from which it
-# rarely recovers.
+# rarely escapes.
 #
 # So pre-norm is *easier to train*, often without any warm-up, but not necessarily the
 # better model: where both train well, post-norm has been found to end up ahead (Liu et
@@ -858,16 +858,16 @@ def post_norm_with_warmup():
 # *Your answer here*
 #
 # ### BEGIN SOLUTION
-# Pre-norm: the vector meets nothing; the output of layer 8 is the input of layer 1.
-# Post-norm: it passes through a LayerNorm twice per layer, sixteen in all. (At
-# initialisation, with silent sublayers, these sixteen equal a single one, because
-# normalising a normalised vector changes nothing; an answer that notices this is a good
-# one.) Backwards, the gradient reaches layer 1 unchanged along the pre-norm stream,
-# plus what the branches add; with post-norm it is multiplied by sixteen Jacobians of
-# LayerNorm, which rescale it each time. In pre-norm every layer adds something and the
-# sum is never normalised, so its magnitude grows with depth; the norm at the end brings
-# it back before the output layer. I would check whether the norm is applied to the sum
-# or inside the branch.
+# Pre-norm: the vector passes through unchanged; the output of layer 8 is the input of
+# layer 1. Post-norm: it passes through a LayerNorm twice per layer, sixteen times in
+# all. (At initialisation, with silent sublayers, these sixteen are equivalent to a
+# single one, because normalising a normalised vector changes nothing; an answer that
+# notices this is a good one.) Backwards, the gradient reaches layer 1 unchanged along
+# the pre-norm stream, plus what the branches add; with post-norm it is multiplied by
+# sixteen Jacobians of LayerNorm, which rescale it each time. In pre-norm every layer
+# adds something and the sum is never normalised, so its magnitude grows with depth; the
+# norm at the end brings it back before the output layer. I would check whether the norm
+# is applied to the sum or inside the branch.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -876,7 +876,7 @@ def post_norm_with_warmup():
 # The encoder reads a sentence that is complete from the start, whereas the decoder
 # *writes* one, token by token. For each token it asks two questions: what have I
 # written so far, and what in the source matters now? Together with the feed-forward
-# network, that gives its layer *three* sublayers:
+# network, that gives each of its layers *three* sublayers:
 
 # %%
 drawing(
@@ -1023,7 +1023,7 @@ check("encoder_decoder/decoder_layer", DecoderLayer)
 # change. It adds a different amount to each feature, so that no norm can hide the
 # change.
 #
-# **Predict first**, on paper. Take an encoder layer whose last token is padding, and a
+# **Predict first**, on paper. Take an encoder layer whose input ends in padding, and a
 # decoder layer. For each input position, which outputs change when you change it?
 
 
@@ -1097,9 +1097,9 @@ drawing(
 )
 
 # %% [markdown]
-# In the drawing, the rows of a mask are queries, its columns are keys, and pink cells
-# are allowed. Since a padding mask always belongs to the *keys*, two masks are enough
-# for three attentions. A wrong mask is easy to miss: if source and target have the same
+# In the drawing, the rows of a mask are queries, its columns are keys, and pink means
+# allowed. Since a padding mask always belongs to the *keys*, two masks are enough for
+# all three places. A wrong mask is easy to miss: if source and target have the same
 # length, the shapes fit, everything runs, and the loss still goes down.
 #
 # The function below makes both masks from the ids, with `padding_mask`, `causal_mask`
@@ -1148,7 +1148,7 @@ drawing(
 #
 # `encode` and `decode` are separate methods, because a source is read once, while the
 # decoder runs again for every word that it writes. (This is not yet a *key-value
-# cache*, since every call of `decode` recomputes the keys and values of the whole
+# cache*, since every call to `decode` recomputes the keys and values of the whole
 # prefix.)
 #
 # ### Exercise 4.6 - The Transformer
@@ -1156,8 +1156,8 @@ drawing(
 # *time ~30 min · difficulty 4/5 · 15 points*
 #
 # **Task.** Assemble the model from two input layers, two stacks and a final
-# `nn.Linear`, with the masks of `make_masks`. `encode` reads the source, `decode` turns
-# target ids and memory into logits, and `forward` calls both.
+# `nn.Linear`, with the masks from `make_masks`. `encode` reads the source, `decode`
+# turns target ids and memory into logits, and `forward` calls both.
 #
 # **Example.** `Transformer(12, 9, d_model=16, num_heads=2, num_layers=2, d_ff=32)` maps
 # source ids `(3, 7)` and target ids `(3, 5)` to logits `(3, 5, 9)`.
@@ -1304,8 +1304,8 @@ check("encoder_decoder/transformer", Transformer)
 
 # %% [markdown]
 # *Every* layer of the decoder attends to the same memory, the output of the encoder's
-# *last* layer. A drawing that connects the first layer to the first, the second to the
-# second, and so on, shows a different model.
+# *last* layer. A drawing that connects the first encoder layer to the first decoder
+# layer, and so on, shows a different model.
 #
 # ## 6. Yours is PyTorch's
 #
@@ -1493,13 +1493,13 @@ def when_attention_overtakes():
 
 
 # %% [markdown]
-# Memory comes first: for the paper's sizes, the attention weights overtake the hidden
-# vectors at $L = d_\text{ff} / h = 256$, while attention needs more FLOPs than the
-# network only beyond $L = d_\text{ff} - 2\,d_\text{model} = 1024$. Below this second
-# length, the feed-forward network does more of the work, which limits how much *time* a
-# faster attention can save; but from a few hundred tokens on, attention dominates the
-# *memory*, unless the weights are never stored. FlashAttention (Dao et al. 2022), which
-# works block by block, avoids storing them.
+# Attention takes the lead in memory first: with the paper's sizes, its weights overtake
+# the hidden vectors at $L = d_\text{ff} / h = 256$, while attention needs more FLOPs
+# than the network only beyond $L = d_\text{ff} - 2\,d_\text{model} = 1024$. Below this
+# second length, the feed-forward network does more of the work, which limits how much
+# *time* faster attention can save; but from a few hundred tokens on, attention
+# dominates the *memory*, unless the weights are never stored. FlashAttention (Dao et
+# al. 2022), which works block by block, avoids storing them.
 #
 # ### Tied embeddings
 #
@@ -1798,8 +1798,8 @@ def your_test_at_work():
 
 # %% [markdown]
 # Each repair reveals the next bug, and the faulty layer is accepted only once all three
-# are repaired. An author who had fixed nothing but the crash would have kept two bugs,
-# neither of which ever raises an error.
+# are repaired. An author who had fixed nothing but the crash would have been left with
+# two bugs, neither of which ever raises an error.
 #
 # ## 9. Three families
 #
@@ -2005,7 +2005,7 @@ def masked_tokens(
 # %% [markdown]
 # ### Families two and three: what comes next?
 #
-# The other two families are asked for the *next* token at all positions. The model
+# The other two families are asked for the *next* token at every position. The model
 # reads the first `L - 1` tokens, and at each of them it should name the one that
 # follows:
 #
@@ -2016,9 +2016,9 @@ def masked_tokens(
 # ```
 #
 # In training, the model reads the *correct* earlier tokens, even where it would have
-# written others. This is **teacher forcing**, and it allows all positions to be trained
-# in parallel. The causal mask keeps the model honest: without it, position `i` could
-# read its answer at position `i + 1`.
+# written different ones. This is **teacher forcing**, and it allows all positions to be
+# trained in parallel. The causal mask keeps the model honest: without it, position `i`
+# could read its answer at position `i + 1`.
 #
 # ### Exercise 4.10 - Inputs and targets for the next token
 #
@@ -2213,9 +2213,9 @@ def two_families():
 # The model that sees both sides fills in almost everything, **at least 98 %**, whereas
 # the same architecture with a causal mask reaches about 54 %: in the second half it
 # knows the mirror image, but in the first half that image is in the future, and a guess
-# is right once in twelve. The decoder-only model has a different objective: it has to
-# guess the first five letters, which are random, but then it names **at least 98 %** of
-# the rest. It has found the rule, and even counts to ten to place the EOS.
+# is right one time in twelve. The decoder-only model has a different objective: it has
+# to guess the first five letters, which are random, but then it names **at least 98 %**
+# of the rest. It has found the rule, and even counts to ten to place the EOS.
 #
 # ### What does it look at?
 #
@@ -2241,9 +2241,9 @@ def where_the_reader_looks():
 
 
 # %% [markdown]
-# One head has become the mirror: it alone puts more than 80 % of its weight on the
-# mirror image, although it was never told to. What the other heads contribute is less
-# clear.
+# One head has become the mirror: this head alone puts more than 80 % of its weight on
+# the mirror image, although it was never told to. What the other heads contribute is
+# less clear.
 #
 # Repeating the steps of many layers by hand would be tedious, and if someone else wrote
 # the model, you may not even know them. PyTorch lets us listen in without changing the
@@ -2256,7 +2256,7 @@ def where_the_reader_looks():
 # ```
 #
 # `given` is a tuple with the arguments of the call, and `result` is what the module
-# returned. If the hook returns anything but `None`, its value *replaces* the result.
+# returned. If the hook returns anything but `None`, that value *replaces* the result.
 #
 # ### Exercise 4.11 - The weights of all layers
 #
@@ -2270,7 +2270,7 @@ def where_the_reader_looks():
 #
 # <details><summary>Contract</summary>
 #
-# - The modules may be called in a different order from that of the list.
+# - The modules may be called in a different order from the list.
 # - The model is not changed: no hook remains, and its mode and gradients stay the same.
 # - The weights are detached; otherwise they keep the whole autograd graph alive.
 #
@@ -2338,10 +2338,10 @@ check("encoder_decoder/attention_weights", attention_weights)
 # %% [markdown]
 # ### Family three: a small translator
 #
-# For the third family, we translate a tiny part of English into Spanish. A sentence is
-# one to three phrases, each of which is a noun, often with an adjective. Where English
-# says *red cat*, Spanish says *gato rojo*, so the two words change places. The model
-# never sees the test sentences in training.
+# For the third family, we translate a tiny part of English into Spanish. A sentence
+# consists of one to three phrases, each of which is a noun, often with an adjective.
+# Where English says *red cat*, Spanish says *gato rojo*, so the two words change
+# places. The model never sees the test sentences in training.
 
 # %% folded=true
 # @title The two languages, and how a model is trained to translate
@@ -2465,15 +2465,15 @@ def translation():
 # only 7 consist of a single word (there are 8 nouns, and one is held out), so the code
 # samples each *length* equally often. All seven are then translated correctly in each
 # of five runs. If all *sentences* are sampled equally often, no run gets more than five
-# of the seven right and two runs get none, although the exact match stays above 99 %.
-# Rare cases are learnt badly and hide in an average, so look for them in your own data.
+# of the seven right and two runs get none, although exact match stays above 99 %. Rare
+# cases are learnt badly and hide in an average, so look for them in your own data.
 #
 # ## 10. A published model in your code
 #
-# Two models with equal outputs for all inputs are the same function, so weights that
-# others have trained at great expense can be loaded into *your* classes, if you know
-# which tensor belongs where. BERT (Devlin et al. 2019) and the many models that descend
-# from it name the parameters of an encoder layer, here of layer 3, like this:
+# Two models with equal outputs for all inputs compute the same function, so weights
+# that others have trained at great expense can be loaded into *your* classes, if you
+# know which tensor belongs where. BERT (Devlin et al. 2019) and the many models that
+# descend from it name the parameters of an encoder layer, here of layer 3, like this:
 #
 # ```text
 # encoder.layer.3.attention.self.query          encoder.layer.3.intermediate.dense
@@ -2613,11 +2613,11 @@ def search_by_meaning():
 
 
 # %% [markdown]
-# *"a feline rests"* finds the kitten (0.44) before the cat (0.31), *"my login does not
-# work"* finds the password (0.55; the next best has 0.06), and *"shares lost value"*
-# the stock markets (0.45; 0.09), although no question shares more than one short word
-# with its answer. The whole search is one matrix-vector product, and your encoder
-# computed both the matrix and the vector.
+# *"a feline rests"* finds the kitten (0.44) ahead of the cat (0.31), *"my login does
+# not work"* finds the password (0.55; the next best has 0.06), and *"shares lost
+# value"* the stock markets (0.45; 0.09), although no question shares more than one
+# short word with its answer. The whole search is one matrix-vector product, and your
+# encoder computed both the matrix and the vector.
 #
 # ## 11. Your add & norm in the machine
 #
@@ -2658,25 +2658,26 @@ def the_machine_answers():
 
 
 # %% [markdown]
-# With your function, the model says "The capital of France is Paris." In post-norm it
+# With your function, the model says "The capital of France is Paris." With post-norm it
 # repeats "enthus" to the end, and without the residual connection "igmoid". The model's
 # weights are intact, but they were trained for a stream to which 60 sublayers *add*.
-# Post-norm rescales that stream 60 times, so that the blocks read vectors unlike those
-# in training; without the sum, each sublayer reads only the output of the one before
-# it.
+# Post-norm rescales that stream 60 times, so the blocks read vectors unlike any that
+# they saw in training; without the sum, each sublayer reads only the output of the one
+# before it.
 
 # %% [markdown]
 # ## What you built
 #
-# - `add_and_norm`, in both placements, and `FeedForward`, the cheap place for facts;
+# - `add_and_norm`, in both placements, and `FeedForward`, the cheap place to store
+#   facts;
 # - `EncoderLayer`, `DecoderLayer` and their `Stack`;
-# - `Transformer`, whose layers equal those of `nn.Transformer` up to rounding;
+# - `Transformer`, whose layers match those of `nn.Transformer` up to rounding;
 # - `layer_cost`, which says when attention overtakes the feed-forward network;
 # - a test that rejects a decoder layer with any of three bugs;
 # - `LanguageModel`, which is BERT's skeleton or GPT's, depending on one argument;
 # - models of three families, each trained on its own objective in a few hundred steps;
-# - `attention_weights`, which listens to all layers of a model without changing it;
-# - a search by meaning, with a published encoder that runs in your classes.
+# - `attention_weights`, which listens in on all layers of a model without changing it;
+# - a search by meaning, with a published encoder built from your classes.
 #
 # **Next:** unit 5 trains your Transformer properly, and lets it write until it stops of
 # its own accord.

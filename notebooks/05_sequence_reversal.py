@@ -26,7 +26,8 @@ drawing(
 
 # %% [markdown]
 # **Questions of this unit**
-# - What does the decoder see in training, and what does it see when it writes alone?
+# - What does the decoder see in training, and what does it see when it writes on its
+#   own?
 # - Why does the learning rate rise before it falls?
 # - What does a small loss prove?
 # - How far can you trust a model that is right every time?
@@ -46,7 +47,7 @@ drawing(
 # |---|---|
 # | `B`, `Ls`, `Lt` | sequences in a batch, length of source rows, length of target rows |
 # | `V` | size of the vocabulary |
-# | `PAD, BOS, EOS, UNK` | ids 0, 1, 2, 3, which no symbol has; UNK: an unknown word |
+# | `PAD, BOS, EOS, UNK` | ids 0, 1, 2, 3, used by no symbol; UNK: an unknown word |
 # | `FIRST` | 4, the id of the first real symbol: digit `d` has the id `d + 4` |
 # | mask | boolean, **`True` = may attend** |
 # | `model(source, decoder_input)` | logits, shape `(B, Lt, V)` |
@@ -197,7 +198,7 @@ def make_batch(
 check("sequence_reversal/make_batch", make_batch)
 
 # %% [markdown]
-# Each of these jobs has an id of its own, so the model can tell them apart:
+# Each of these tokens has an id of its own, so the model can tell them apart:
 
 
 # %%
@@ -274,8 +275,8 @@ my_guess = "?"  # write yours here
 # <details><summary>Contract</summary>
 #
 # - The loss is a tensor of shape `()`, and gradients flow through it to the logits.
-# - Every real token of the batch has the same weight, in short rows and in long ones.
-# - A row may have no real token; the batch has at least one.
+# - Every real token in the batch has the same weight, whether its row is short or long.
+# - A row may contain no real tokens, but the batch contains at least one.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -291,8 +292,8 @@ my_guess = "?"  # write yours here
 # labels     (B, L)      ->   (B * L,)
 # ```
 #
-# By hand: log-probabilities `(B, L, V)`, those of the labels `(B, L)`, then a mean over
-# the positions that have a label.
+# By hand: compute log-probabilities `(B, L, V)`, pick those of the labels `(B, L)`, and
+# average over the positions that have a label.
 #
 # </details>
 # <details><summary>Hint 3: pseudocode</summary>
@@ -340,8 +341,8 @@ check("sequence_reversal/masked_loss", masked_loss)
 # then falls, slowly at first. Large steps in the middle make training fast, and small
 # ones at the end let the model settle. Unit 4 showed why the rate should start small:
 # the first gradients are sound, but Adam turns them into steps that are too large. Our
-# optimizer is **AdamW** (Loshchilov and Hutter 2019), and a single step of it fits into
-# ten lines:
+# optimizer is **AdamW** (Loshchilov and Hutter 2019), and one of its steps fits into
+# ten lines of code:
 
 # %%
 def adamw_step(
@@ -384,10 +385,10 @@ def the_first_steps():
 # Adam divides the mean of a parameter's gradients by their magnitude. After one step it
 # has seen a single gradient, so the quotient is about ±1, and *every* parameter moves
 # by the full learning rate, whether its gradient is 0.1 or 0.000001. The third gradient
-# keeps changing sign, which suggests noise, yet its first step is as long as the
-# others'; only from the second step on does the mean shrink, and with it the steps. The
-# rate should therefore stay low until the two running means are reliable (Liu et al.
-# 2020).
+# keeps changing sign, which suggests noise, yet the first step it causes is as long as
+# the others'; only from the second step on does the mean shrink, and with it the steps.
+# The rate should therefore stay low until the two running means are reliable (Liu et
+# al. 2020).
 #
 # $$\operatorname{factor}(s) = \begin{cases}
 # \dfrac{s + 1}{w} & s < w \quad\text{(warm-up)}\\
@@ -494,10 +495,10 @@ drawing(
 
 # %% [markdown]
 # In PyTorch, gradients *add up* until they are cleared. Since some batches produce a
-# gradient that is far too large, we use **clipping**, which scales the gradients of all
-# parameters together down to a maximum norm and keeps their direction (Pascanu et al.
-# 2013). A training step takes six short lines, and their order matters, although most
-# wrong orders raise no error.
+# gradient that is far too large, we use **clipping**, which scales down the gradients
+# of all parameters together to a maximum norm, without changing their direction
+# (Pascanu et al. 2013). A training step takes six short lines, and their order matters,
+# although most wrong orders raise no error.
 #
 # ### Exercise 5.4 - One training step
 #
@@ -513,13 +514,13 @@ drawing(
 # <details><summary>Contract</summary>
 #
 # - The model is put into training mode and may stay in it.
-# - The loss is that of `loss_function(logits, labels)`, by default `masked_loss`.
+# - The loss is computed by `loss_function(logits, labels)`, by default `masked_loss`.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
 #
 # Must the old gradients be cleared before or after `backward`? And at which point do
-# the new gradients exist without having been used, so that you can clip them?
+# the new gradients exist but have not yet been used, so that you can clip them?
 #
 # </details>
 # <details><summary>Hint 2: the shapes</summary>
@@ -611,7 +612,7 @@ check("sequence_reversal/training_step", training_step)
 #   share it.
 # - `loss_function` is passed on to `training_step`.
 # - `torch.optim.lr_scheduler.LambdaLR` is allowed, and so is a progress bar with
-#   `tqdm`; `watched(steps)` is True when someone would see it.
+#   `tqdm`; `watched(steps)` is True when someone is there to see it.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -813,8 +814,8 @@ check("sequence_reversal/greedy_sequence", greedy_sequence)
 #
 # <details><summary>Contract</summary>
 #
-# - T is as small as possible: there are no columns after the one in which the last row
-#   ends.
+# - T is as small as possible: there are no columns after the one in which the longest
+#   row ends.
 # - After its EOS, a row gets PAD.
 # - Only EOS ends a row; PAD and BOS before it are tokens like any other.
 # - You may decode the rows one by one. As before, `@evaluating` takes care of the mode
@@ -996,7 +997,7 @@ def overfit_one_batch():
 # <details><summary>Contract</summary>
 #
 # - The same `seed` gives the same model.
-# - The sizes are those of `new_model`.
+# - All sizes are as in `new_model`.
 #
 # </details>
 # <details><summary>How it is graded</summary>
@@ -1163,8 +1164,8 @@ def the_log():
 
 # %% [markdown]
 # Single tokens come out right first, whole sequences later: while one token in ten is
-# still wrong, only about half of the sequences are right. And only the token curve had
-# a teacher's help.
+# still wrong, only about half of the sequences are right. And only the token curve was
+# measured with a teacher's help.
 #
 # ### Which learning rate?
 #
@@ -1221,9 +1222,9 @@ def learning_rates():
 #
 # ## 8. The same model on different data
 #
-# We keep the model and the code, take nearly as many steps, and change nothing but the
-# data. Each sequence is now a **run** of one to ten consecutive numbers below 100, such
-# as `17 18 19 20`, and the training set holds 107 different runs.
+# We keep the model, the code and nearly the same number of steps, and change nothing
+# but the data. Each sequence is now a **run** of one to ten consecutive numbers below
+# 100, such as `17 18 19 20`, and the training set holds 107 different runs.
 #
 # **Predict first.** What will you measure at the end of training?
 #
@@ -1280,15 +1281,15 @@ def trained_on_runs():
 # training data or print a single lucky example. Three habits protect you:
 #
 # - test on data from a **different source**, which only the intended rule can explain;
-# - score **whole** sequences that the model has written **alone**;
+# - score **whole** sequences that the model has written **on its own**;
 # - count how many examples are really *different*, because a thousand rows may contain
 #   only 107 distinct ones.
 #
 # *Written question (3 points).* A friend trains a reversal model down to a loss of
 # 0.001. The ten training sequences that she decodes all come out correct, but the model
 # scores 0 % on random sequences, so she decides to train for longer. In three to four
-# sentences: what has the model learnt, why can the loss not reveal it, nor more epochs
-# cure it, and which single change would you make?
+# sentences: what has the model learnt, why can neither the loss reveal it nor more
+# epochs cure it, and which single change would you make?
 #
 # *Points: what was learnt (1), why the loss is blind to it (1), and how
 # to change the data (1).*
@@ -1313,8 +1314,8 @@ def trained_on_runs():
 # first sets the position tables to zero. The second removes the causal mask with a
 # **pre-hook**: unlike the hooks of unit 4, it is called *before* the layer, and its
 # result replaces the layer's arguments. The third undoes the division of the scores by
-# $\sqrt{d_k} = 4$: through `register_parametrization`, it makes every query four times
-# as large.
+# $\sqrt{d_k} = 4$: it uses `register_parametrization` to make every query four times as
+# large.
 
 
 # %%
@@ -1417,19 +1418,19 @@ def the_cliff():
 
 # %% [markdown]
 # The curve ends in a cliff, although the new positions are not noise to the model:
-# sinusoids continue smoothly, so encoding 11 is as similar to encoding 10 as that is to
-# encoding 9 (cosine 0.96). But the query and key projections were trained only on the
-# positions that occurred, and nothing constrains what they do with any others. The
-# model has learnt reversal *of lengths 1 to 10*, not reversal.
+# sinusoids continue smoothly, so encoding 11 is as similar to encoding 10 as encoding
+# 10 is to encoding 9 (cosine 0.96). But the query and key projections were trained only
+# on the positions that occurred, and nothing constrains what they do with any others.
+# The model has learnt reversal *of lengths 1 to 10*, not reversal.
 #
 # More layers or more steps hardly help, and training on lengths up to 14 merely moves
 # the cliff to 15 (two seeds). Relative positions are no easy way out, because in a
 # reversal the distance between the symbol being written and the one being read changes
 # with every step and every length. In a comparison on several tasks, ALiBi and rotary
 # positions extrapolated poorly, and a decoder without any positional encoding did best
-# (Kazemnejad et al. 2023). The held-out score could not have warned you, because its
-# sequences had the same lengths as the training data: **a test shows only what it
-# tests.**
+# (Kazemnejad et al. 2023). The held-out score could not have warned you, because it was
+# measured on sequences of the same lengths as the training data: **a test shows only
+# what it tests.**
 #
 # ## 11. Look inside: the anti-diagonal
 #
@@ -1492,10 +1493,10 @@ def token_by_token():
 
 
 # %% [markdown]
-# At length 8 the brightest symbol moves from right to left, one position per token. At
+# At length 8 the brightest spot moves from right to left, one position per token. At
 # length 11 it also moves, but from some token on (on our machine, the third) the model
 # loses track: it attends to a neighbour of the symbol that it needs, skips or repeats
-# one, and stops at the wrong moment.
+# symbols, and stops at the wrong moment.
 #
 # One pretty map proves nothing, so let us measure over many sequences how often the
 # *largest* weight is on the line.
@@ -1512,8 +1513,8 @@ def token_by_token():
 #
 # <details><summary>Contract</summary>
 #
-# - Only the steps `t < n` count, not those of EOS and padding.
-# - Every step of the batch has the same weight, in short sequences and in long ones.
+# - Only the steps `t < n` count, not the ones for EOS and padding.
+# - Every step in the batch has the same weight, whether its sequence is short or long.
 #
 # </details>
 # <details><summary>Hint 1: a question</summary>
@@ -1776,7 +1777,7 @@ def read_it_backwards():
 
 
 # %% [markdown]
-# Copying is easier when the source is read backwards, with each of the five seeds that
+# Copying is easier when the source is read backwards, for each of the five seeds that
 # we tried (78 to 82 % against 69 to 73 %). The authors suspected that what counts is
 # how recently the *first* symbol to be written was read: in a reversed source it comes
 # last, just before the writing begins. Translation mostly keeps the order of the
@@ -1796,8 +1797,8 @@ def read_it_backwards():
 # larger vector." In three to four sentences: what must the vector do as sequences get
 # longer, how does attention get around that, and what does attention cost?
 #
-# *Points: the vector has one fixed size for any length (1), attention
-# keeps more as the source grows (1), and what this costs in comparisons or memory (1).*
+# *Points: that the vector has one fixed size for any length (1), that attention keeps
+# more as the source grows (1), and what this costs in comparisons or memory (1).*
 
 # %% [markdown] written="sequence_reversal/bottleneck" points=3
 # *Your answer here*
@@ -1872,8 +1873,8 @@ def words_backwards():
 # %% [markdown]
 # ## 14. A model that writes
 #
-# So far, each source has had one correct answer. For a **language model** there is
-# none, because a text has many good continuations. Unit 4's `LanguageModel(...,
+# So far, each source has had one correct answer. For a **language model** there is no
+# such answer, because a text has many good continuations. Unit 4's `LanguageModel(...,
 # causal=True)` is a single stack with a causal mask and no source, and since it
 # predicts the next token, `masked_loss` and `fit` work unchanged. What is new is how to
 # *choose* that token.
@@ -1904,7 +1905,7 @@ def words_backwards():
 #
 # <details><summary>Contract</summary>
 #
-# - Temperature 0 or below raises `ValueError` (given).
+# - A temperature of 0 or below raises `ValueError` (code given).
 # - `top_k` may exceed V; then all tokens stay.
 # - `top_p` applies to the probabilities that are left after `top_k`.
 # - At least one token always stays.
@@ -2056,7 +2057,7 @@ def three_filters():
 #
 # <details><summary>Contract</summary>
 #
-# - Every real token of all batches has the same weight; PAD does not count.
+# - Every real token in every batch has the same weight; PAD does not count.
 # - `batches` may be a generator: iterate over it once.
 #
 # </details>
@@ -2119,7 +2120,7 @@ check("sequence_reversal/perplexity", perplexity)
 # Our text comes from the course's own grammar, which unit 6 also uses: 20,000 of the
 # English sentences that it generates are the training data. `pieces` cuts them into
 # words and punctuation marks, with `▁` for the space in front of a piece, `word_ids`
-# numbers the pieces, and `glue` joins them into a text again. The sentences on which we
+# numbers the pieces, and `glue` joins them back into a text. The sentences on which we
 # measure the perplexity are new: neither their wording nor their combination of who
 # does what occurs in training. `Writer` wraps the `LanguageModel` so that it can be
 # called like our Transformer, and `write` samples texts from it.
@@ -2262,16 +2263,16 @@ def the_machine_writes():
 # The model plays your part as well: after "The capital of France is Paris." come an
 # empty system turn and then a user turn, "I'm planning to launch a new ...". A model
 # only continues a transcript; what turns it into an assistant that waits for you is the
-# line of your loop that stops at EOS.
+# line in your loop that stops at EOS.
 
 # %% [markdown]
 # ## What you built
 #
 # - data with BOS, EOS and padding, and the shift of teacher forcing;
 # - a loss that ignores padding, a training step, a loop with warm-up and cosine decay;
-# - greedy decoding that stops for each row, and exact match to judge it;
+# - greedy decoding that stops row by row, and exact match to judge it;
 # - **a Transformer that really reverses**, and the evidence: held-out sequences, an
-#   anti-diagonal, an honest cliff at length 11;
+#   anti-diagonal and, in all honesty, a cliff at length 11;
 # - a small language model with the sampling parameters of the large ones (temperature,
 #   top-k, top-p), and perplexity to measure it.
 #
@@ -2279,7 +2280,7 @@ def the_machine_writes():
 # know about it.*
 #
 # **Next:** unit 6 takes your loss, your training step, your schedule and your greedy
-# decoding as they are, and replaces ten digits with a language.
+# decoding as they are, and replaces the ten digits with a language.
 #
 # ## Go further
 #

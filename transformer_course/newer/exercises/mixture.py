@@ -30,7 +30,7 @@ CASES = [
 MISTAKES = [
     wrong("all_compute", "Every expert computes every vector, which costs as much as one large network.",
           "Which vectors does an expert have to compute?",
-          edit(_WEIGHTED, "output = output + weights[..., i].unsqueeze(-1) * expert(x)"), tests="computes"),
+          edit(_WEIGHTED, "output = output + weights[..., i].unsqueeze(-1) * expert(x)"), tests="processes"),
     wrong("weights_ignored", "The outputs of the chosen experts are added without their weights.",
           "What does the formula multiply `E_i(x)` by?",
           edit("weights[..., i][chosen].unsqueeze(-1) * expert(x[chosen])", "expert(x[chosen])")),

@@ -76,7 +76,7 @@ MISTAKES = [
           edit("(high - low)", "high", name="low_in_the_width")),
     wrong("overwritten", "You modify the frequencies that you were given.",
           "Does `*=` make a new tensor?",
-          edit(_RETURN, "frequencies *= share + (1 - share) / factor; return frequencies"), tests="modified"),
+          edit(_RETURN, "frequencies *= share + (1 - share) / factor; return frequencies"), tests="modify"),
 ]
 
 ACCEPTED = [

@@ -18,7 +18,7 @@ _LEARNING = f"parameters; {BEGINNING}"
 @probe(
     "newer/mixture",
     results="the output",
-    form="vectors that the experts compute",
+    form="vectors that the experts compute; type of *",
     calls="* afterwards",
     gradients="gradient of *",
     learning=_LEARNING,
