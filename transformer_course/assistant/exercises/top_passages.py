@@ -40,7 +40,7 @@ MISTAKES = [
     wrong("dot_products",
           "You do not divide by the lengths of the passages, so a long vector wins whatever it is about.",
           "Two passages point in the same direction, and one vector is ten times as long. Which is nearer?",
-          edit(_UNIT, "pass"), tests="any length"),
+          edit(_UNIT, "pass"), tests="any norm"),
     wrong("question_not_divided",
           "You do not divide by the length of the question; the order is right, but the scores are not cosines.",
           "What is the cosine of a vector with itself?",

@@ -264,7 +264,7 @@ def _mask_both(shape: str) -> dict[str, str]:
 
 
 EXERCISE = Specification(
-    target="DecoderLayer", results="output", tests="both attentions, into", fixed="d_model num_heads",
+    target="DecoderLayer", results="output", tests="both attentions", fixed="d_model num_heads",
     contract=Contract(
         on=("post_relu", "pre_both"), named=True, dropout=(("pre_both", "post_both"), {"make.dropout": 0.375}),
         sizes={

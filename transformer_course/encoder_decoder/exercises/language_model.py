@@ -151,7 +151,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    target="LanguageModel", results="logits", tests="Dropout goes; `padding_idx`",
+    target="LanguageModel", results="logits", tests="Dropout is; `padding_idx`",
     contract=Contract(
         on=("causal", "post"), dropout=(("causal",), {"make.dropout": 0.375}),
         sizes={

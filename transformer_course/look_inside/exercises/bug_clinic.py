@@ -84,7 +84,7 @@ MISTAKES = [
               "ids, other = torch.tensor([[1, 2, 3, 4, 5]]), torch.tensor([[4, 5, 6, 7, 8]])",
               "expected = patch(other[:, :1], other[:, :1], 0, 0)",
               "patched = patch(ids, other, 0, 0)",
-              "assert torch.allclose(patched[:, :1], expected, atol=1e-4)")), tests="nothing of it remains"),
+              "assert torch.allclose(patched[:, :1], expected, atol=1e-4)")), tests="leaves nothing behind"),
     wrong("too_strict", "Your test rejects correct tools, whose last digits differ, or which do what it forbids.",
           "By how much may a correct tool differ? May a patch change the logits after its position?",
           edit(_CLOSE, "return torch.equal(logits, expected)"),

@@ -83,7 +83,7 @@ MISTAKES = [
     wrong("all_hooks_cleared", "You remove all hooks of the modules, also those that the caller had put there.",
           "Whose hooks are in `_forward_hooks`?",
           edit("for handle in handles:", "for name in edits:",
-               _REMOVE, "model.get_submodule(name)._forward_hooks.clear()"), tests="hooks of the caller"),
+               _REMOVE, "model.get_submodule(name)._forward_hooks.clear()"), tests="caller's hooks"),
     wrong("the_input", "The edit is applied to what the module *reads*, or is given that in place of the output.",
           "A hook gets the module, its arguments and its output. Which of them should the edit see?",
           edit("edit(output)", "edit(arguments[0])"),

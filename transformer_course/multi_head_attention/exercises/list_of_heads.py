@@ -34,7 +34,7 @@ MISTAKES = [
           "The heads seem to be in an ordinary Python list, so the module does not know their parameters and no "
           "optimizer would train them.",
           "Which `nn` container registers the modules that it holds?",
-          edit("nn.ModuleList(", "list("), tests="registers"),
+          edit("nn.ModuleList(", "list("), tests="registered"),
     wrong("same_head_repeated",
           "All heads are the same object, listed `num_heads` times: they share their weights and can never differ.",
           "How many times does your code call `SelfAttention(...)`?",
@@ -121,7 +121,7 @@ MISTAKES = [
     common("weights_detached", on=_STACKED),
     wrong("projection_without_bias", "`w_o` has no bias.",
           "Which argument of `nn.Linear` did you set?",
-          edit("(num_heads * d_v, d_out)", "(num_heads * d_v, d_out, bias=False)"), tests="contains"),
+          edit("(num_heads * d_v, d_out)", "(num_heads * d_v, d_out, bias=False)"), tests="state dict"),
     wrong("sizes_swapped", "`d_k` and `d_v` are swapped in the heads.",
           "In which order does `SelfAttention` take its arguments?",
           edit("SelfAttention(d_model, d_k, d_v)", "SelfAttention(d_model, d_v, d_k)")),

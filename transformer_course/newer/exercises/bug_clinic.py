@@ -121,7 +121,7 @@ MISTAKES = [
           "Which of the sizes does your test take from its arguments?",
           edit("torch.arange(pages)", "torch.arange(9)"),
           edit("-(-lengths // page_size)", "-(-lengths // 4)", name="page_size"),
-          tests="any size"),
+          tests="any value"),
     wrong("accepts_all", "Your test accepts every pool.",
           "Is there an `assert` that can fail?",
           source(_test("assert len(tables) == len(lengths)")),

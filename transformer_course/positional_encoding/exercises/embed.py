@@ -114,7 +114,7 @@ MISTAKES = [
           "Does `.detach()`, `.data`, NumPy or `no_grad` cut the graph somewhere?",
           edit(_LOOKUP, "vectors = table.detach()[ids]"),
           edit(_LOOKUP, "vectors = torch.tensor(table.detach().numpy()[ids.numpy()])", name="through_numpy"),
-          tests="receive"),
+          tests="receive gradients"),
     wrong("padding_by_its_row", "Words whose row equals that of the padding token become zero.",
           "What makes a token padding: its row, or its id?",
           edit("(ids == padding_idx)", "((ids == padding_idx) | (vectors == table[padding_idx]).all(-1))")),

@@ -149,7 +149,7 @@ MISTAKES = [
           edit(_DROP, """
               keep = (ids != self.embedding.padding_idx).unsqueeze(-1)
               return self.dropout(self.positions(x) * keep)
-              """), tests="still added"),
+              """), tests="like any other token"),
     wrong("scale_trained", "The factor is a parameter, so training would change it.",
           "Is the square root of `d_model` something to learn?",
           edit(_SCALE, "self.scale = nn.Parameter(torch.tensor(d_model**0.5))")),

@@ -66,7 +66,7 @@ MISTAKES = [
           "You averaged within each row first and then over rows, but all *steps* should count equally.",
           "How much does one step of a short row contribute to your result?",
           edit(_HITS, "((weights.argmax(dim=-1) == wanted) & (wanted >= 0)).sum(1).double() / lengths"),
-          tests="sequences"),
+          tests="short or long"),
     wrong("whole_rows", "You count sequences whose steps are all right; count single steps instead.",
           "What should the result be if each sequence has one wrong step out of ten?",
           edit(_HITS, "((weights.argmax(dim=-1) == wanted) | (wanted < 0)).all(1)")),

@@ -202,7 +202,7 @@ MISTAKES = [
           edit("if temperature <= 0:", "if False:"),
           edit("if temperature <= 0:", "if temperature < 0:", name="only_negative_refused"),
           edit("if temperature <= 0:", "if temperature == 0:", name="only_zero_refused"),
-          tests="ValueError; Temperature"),
+          tests="ValueError; temperature of 0"),
     wrong("forbidden_may_come", "A token whose logit is -inf gets a probability above 0, so it may be sampled one day.",
           "What is added to the probabilities, and is that exactly 0?",
           edit(_LAST, """

@@ -95,7 +95,7 @@ MISTAKES = [
           edit(_ANGLES, "cos, sin = angles.float().cos(), angles.float().sin()"),
           edit("cos, sin = angles.cos(), angles.sin()",
                "cos, sin = angles.to(x.dtype).cos(), angles.to(x.dtype).sin()", name="angles_in_half_precision"),
-          tests="distinguish"),
+          tests="half precision"),
     wrong("one_place_not_turned", "A single vector is not rotated: you treat its position as position 0.",
           "Which angle does the only row of `angles` hold?",
           edit(_ANGLES, "cos, sin = (f(angles * (x.size(-2) > 1)) for f in (torch.cos, torch.sin))")),

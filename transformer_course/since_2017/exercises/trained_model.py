@@ -126,7 +126,7 @@ MISTAKES = [
 
               def trained_model():
                   return Peeking()
-              """), tests="nothing"),
+              """), tests="sees the future"),
     wrong("some_words", "The model knows words, but not yet how sentences continue: it needs more training.",
           "How many steps did you train, and was the loss still falling?",
           source(_INSTRUCTORS.format(step="model.norm.weight.data.mul_(0.45)"))),
