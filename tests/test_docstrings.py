@@ -2,24 +2,28 @@
 
 import ast
 import builtins
+import functools
 import inspect
 import re
+from pathlib import Path
 
 from autograder.course import ROOT
 
-TREES = {
-    path: ast.parse(path.read_text(encoding="utf-8"))
-    for path in sorted((ROOT / "autograder").rglob("*.py"))
-    if "solutions" not in path.parts
-}
 RAISED = re.compile(r"^    (\w+(?:, \w+)*): ", re.MULTILINE)
 OTHER_SECTION = re.compile(r"\n(?:Args|Attributes|Returns|Yields):\n")
+
+
+@functools.cache
+def trees() -> dict[Path, ast.Module]:
+    """The modules of the engine, read."""
+    paths = sorted((ROOT / "autograder").rglob("*.py"))
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
 
 
 def find_class_names() -> set[str]:
     """The classes of the package, what it imports, and Python's own."""
     classes = set(dir(builtins))
-    for node in (node for tree in TREES.values() for node in ast.walk(tree)):
+    for node in (node for tree in trees().values() for node in ast.walk(tree)):
         if isinstance(node, ast.ClassDef):
             classes.add(node.name)
         elif isinstance(node, ast.ImportFrom):
@@ -35,7 +39,7 @@ def raised(doc: str) -> list[str]:
 def test_what_is_said_to_be_raised_exists():
     exceptions = [
         (path.name, name)
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef)
         for name in raised(inspect.cleandoc(ast.get_docstring(node) or ""))

@@ -12,7 +12,8 @@ import pytest
 
 import autograder
 
-ROOMS = ("grading", "classroom", "checks", "sandbox", "extras")
+# Of the engine, with how many patterns each has at least.
+ROOMS = {"grading": 20, "classroom": 15, "checks": 15, "sandbox": 1, "extras": 15}
 FUNCTIONS = {"compile", "search", "match", "fullmatch", "split", "findall", "finditer"}
 LONG = 8_000  # squared, it is most of a second
 NAMES = (  # these read file names,
@@ -22,49 +23,17 @@ NAMES = (  # these read file names,
 NAME = 1_000  # and no longer ones
 MOST = 0.15  # seconds of processor time; a linear search takes a thousandth
 PIECES = (
-    "\n",
-    " ",
-    "\t",
-    "a",
-    "0",
-    "A ",
-    "a-",
-    "_",
-    "(",
-    "[",
-    "<",
-    "*",
-    "*a",
-    "`",
-    "-1",
-    "\\",
-    "\x1b[",
-    "$",
-    "=",
-    ".",
-    "/",
-    "copy of ",
-    " (1)",
-    "\n ",
-    "a\n",
-    "%",
-    "!",
-    ",",
-    "import ",
-    "0-",
-    "Cell In[",
-    "(1)-1",
-    "data:image/png;base64,",
-    "'",
-    "aB",
-)
+    "\n", " ", "\t", "a", "0", "A ", "a-", "_", "(", "[", "<", "*", "*a", "`", "-1",
+    "\\", "\x1b[", "$", "=", ".", "/", "copy of ", " (1)", "\n ", "a\n", "%", "!", ",",
+    "import ", "0-", "Cell In[", "(1)-1", "data:image/png;base64,", "'", "aB",
+)  # fmt: skip
 ENDS = ("", "\n", "!", "x", "\x00")
 
 
-def patterns() -> Iterator[tuple[str, str, int]]:
-    """Where each literal pattern stands, what it is, and its flags."""
+def patterns(room: str) -> Iterator[tuple[str, str, int]]:
+    """Where each literal pattern of a room stands, what it is, and its flags."""
     root = Path(autograder.__file__).parent
-    for path in sorted(p for room in ROOMS for p in (root / room).rglob("*.py")):
+    for path in sorted((root / room).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and _is_ours(node.func) and node.args:
                 written = ast.unparse(node.args[0])
@@ -90,9 +59,6 @@ def _is_ours(function: ast.expr) -> bool:
 def _flag(value: ast.expr) -> int:
     names = [node.attr for node in ast.walk(value) if isinstance(node, ast.Attribute)]
     return int(sum(getattr(re, name) for name in set(names)))
-
-
-FOUND = list(patterns())
 
 
 class TooSlowError(Exception):
@@ -121,13 +87,11 @@ def slow_ones(pattern: re.Pattern, longest: int = LONG) -> Iterator[str]:
                 signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
-@pytest.mark.parametrize(
-    ("location", "pattern", "flags"), FOUND, ids=[where for where, *_ in FOUND]
-)
-def test_a_long_hostile_text_is_searched_in_linear_time(location, pattern, flags):
-    longest = NAME if location.startswith(NAMES) else LONG
-    assert list(slow_ones(re.compile(pattern, flags), longest)) == []
-
-
-def test_the_patterns_are_found():
-    assert len(FOUND) >= 30
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_long_hostile_text_is_searched_in_linear_time(room):
+    found = list(patterns(room))
+    assert len(found) >= ROOMS[room]
+    for location, pattern, flags in found:
+        longest = NAME if location.startswith(NAMES) else LONG
+        slow = list(slow_ones(re.compile(pattern, flags), longest))
+        assert slow == [], location

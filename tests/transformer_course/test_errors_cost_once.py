@@ -21,6 +21,7 @@ from autograder.checks.agent import in_place
 from autograder.checks.panel import as_text
 from autograder.checks.words import LEFT_OUT
 from autograder.course import Unit, find_unit, grade_ids, units
+from autograder.grading.checks import reference_metadata
 from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.checks.error_carried_forward import (
     find_prerequisites,
@@ -36,11 +37,9 @@ FAST = ("attention/scaled_dot_product", "since_2017/attention_layer")
 def earlier_ones() -> Iterator[Any]:
     """The exercises on which others build; all but two take their time."""
     for unit in units():
-        exercises = references.load(unit.name)
-        earlier = {
-            name for exercise in exercises.values() for name in exercise.builds_on
-        }
-        for name in filter(earlier.__contains__, exercises):
+        entries = reference_metadata.entries(unit.name)  # quick to read
+        earlier = {name for entry in entries.values() for name in entry["builds_on"]}
+        for name in filter(earlier.__contains__, entries):
             marks = [] if name in FAST else [pytest.mark.slow]
             yield pytest.param(unit, name, marks=marks, id=name)
 
