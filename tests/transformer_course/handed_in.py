@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import random
 from collections.abc import Callable
@@ -14,19 +15,37 @@ from safetensors.torch import load_file, save_file
 
 from autograder.authoring.cases import fresh_cases
 from autograder.authoring.catalogue import specification
-from autograder.checks.exercise import RAISED
+from autograder.checks.exercise import RAISED, Case
 from autograder.checks.interactor import concluded, reply
 from autograder.course import ROOT
 from transformer_course.library import checkpoint
 from transformer_course.library.decoding import Decode, recover
+from transformer_course.library.pipeline import damage
 from transformer_course.solutions import encoder_decoder, text_recovery
 from transformer_course.text_recovery.exercises.model import HandedInModel
 from transformer_course.text_recovery.library import own_corpus
 
 TASK = specification("text_recovery/model")
 OWN = ROOT / "transformer_course" / "text_recovery" / checkpoint.SHIPPED
-(CASE,) = fresh_cases(TASK, "a secret of this test")
 Restore = Callable[[list[str]], Any]
+
+
+@functools.cache
+def fresh_case() -> Case:
+    """The sentences that are graded; a second to draw, so not while tests are read."""
+    (case,) = fresh_cases(TASK, "a secret of this test")
+    return case
+
+
+@functools.cache
+def originals() -> list[str]:
+    texts: list[str] = json.loads(str(fresh_case().inputs["originals"]))
+    return texts
+
+
+@functools.cache
+def sources() -> list[str]:
+    return [damage(text, 2) for text in originals()]
 
 
 def bytes_of(path: Path) -> torch.Tensor:
@@ -34,7 +53,7 @@ def bytes_of(path: Path) -> torch.Tensor:
 
 
 def side_of() -> HandedInModel:
-    return HandedInModel(CASE.inputs, random.Random(0))
+    return HandedInModel(fresh_case().inputs, random.Random(0))
 
 
 def weights_of(path: Path, decode: Decode = text_recovery.greedy) -> Restore:

@@ -13,36 +13,52 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from autograder.checks.compare import compare
-from autograder.checks.exercise import RAISED, plain
-from autograder.checks.interactor import asking, concluded, reply
+from autograder.checks.exercise import RAISED
+from autograder.checks.interactor import asking, reply
 from autograder.checks.probes import find
 from tests.transformer_course.handed_in import (
-    CASE,
     OWN,
     bytes_of,
     change_checkpoint,
+    fresh_case,
     numbers,
     on_track,
+    originals,
     side_of,
+    sources,
     verdict,
     weights_of,
 )
 from transformer_course.authoring.tokenizing import Segmenter
 from transformer_course.library import checkpoint
-from transformer_course.library.pipeline import damage
 from transformer_course.library.text import SPECIALS, SubwordTokenizer
 from transformer_course.solutions import encoder_decoder, text_recovery
 from transformer_course.text_recovery.exercises import _handed_in, _shipped
 from transformer_course.text_recovery.exercises.model import SAMPLE
 
-ORIGINALS = json.loads(str(CASE.inputs["originals"]))
-SOURCES = [damage(text, 2) for text in ORIGINALS]
+
+@pytest.fixture(scope="module")
+def own_texts(tmp_path_factory) -> list[str]:
+    """What the instructor's own model makes of all sources: seconds to decode."""
+    files = {checkpoint.HANDED_IN: OWN.read_bytes()}
+    folder = tmp_path_factory.mktemp("own")
+    hand_in = _handed_in._open_files(files, originals(), 0, folder)
+    model, tokenizer = checkpoint.load(OWN, encoder_decoder, Segmenter())
+    return _handed_in._decoded(model, tokenizer, hand_in)
+
+
+@pytest.fixture
+def decoded_once(own_texts, monkeypatch):
+    """Have the judge find them decoded, for verdicts on that model."""
+    monkeypatch.setattr(_handed_in, "_decoded", lambda *_: own_texts)
 
 
 @pytest.fixture(scope="module")
-def honest() -> dict:
+def honest(own_texts) -> dict:
     """The verdict on the instructor's own model."""
-    return verdict(OWN)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_handed_in, "_decoded", lambda *_: own_texts)
+        return verdict(OWN)
 
 
 def test_weights_are_measured_on_all_sentences(honest):
@@ -54,7 +70,7 @@ def test_weights_are_measured_on_all_sentences(honest):
         and measured["corpus"] == 0
     )
     assert "on 1,000 sentences of the embedded corpus, level 2" in measured["says"]
-    result = compare(CASE, honest)
+    result = compare(fresh_case(), honest)
     assert 1.0 <= result.credit < 13 / 12 and result.passed
 
 
@@ -63,8 +79,8 @@ def test_the_sandbox_is_given_a_sample_and_no_original():
     assert side.reveal_inputs() == {}
     answers = reply(side, {checkpoint.HANDED_IN: bytes_of(OWN)})
     sample = json.loads(str(answers["sample"]))
-    assert len(sample) == SAMPLE and set(sample) < set(SOURCES)
-    assert not set(sample) & set(ORIGINALS)
+    assert len(sample) == SAMPLE and set(sample) < set(sources())
+    assert not set(sample) & set(originals())
 
 
 @pytest.mark.slow
@@ -99,14 +115,14 @@ def test_a_track_that_there_is_not_is_refused(tmp_path, track):
     assert "the file says" in verdict(on_track(tmp_path / "c", **track))[RAISED]
 
 
-def test_answers_of_the_shipped_checkpoint_are_not_those_of_ones_own():
+def test_answers_of_the_shipped_checkpoint_are_not_those_of_ones_own(decoded_once):
     answers = verdict(OWN, _shipped.shipped_outputs)
     assert "ships with the course" in answers[RAISED]
 
 
 def test_the_shipped_checkpoint_is_decoded_alike_on_all_processors(monkeypatch):
     before = torch.get_default_dtype()
-    first_sources = SOURCES[:300]
+    first_sources = sources()[:100]
     certain = _shipped._restored(first_sources, torch.float64)
     assert _shipped.shipped_outputs(first_sources) == certain
     calls = []
@@ -141,7 +157,7 @@ def test_the_shipped_checkpoint_is_decoded_alike_on_all_processors(monkeypatch):
         pytest.param(lambda sources: [], marks=pytest.mark.slow),
     ],
 )
-def test_texts_of_another_origin_do_not_count(restore):
+def test_texts_of_another_origin_do_not_count(restore, decoded_once):
     assert "are not what the weights" in verdict(OWN, restore)[RAISED]
 
 
@@ -152,8 +168,8 @@ def test_beams_of_a_weak_model_are_its_own_although_unlike_greedy_ones(tmp_path)
         tmp_path / "c", lambda w: w + 0.75 * w.std() * torch.randn_like(w)
     )
     wide = partial(text_recovery.beam_search, beam_size=5, alpha=1.0)
-    sources = SOURCES[:100]
-    greedily, widely = weights_of(weak)(sources), weights_of(weak, wide)(sources)
+    few = sources()[:100]
+    greedily, widely = weights_of(weak)(few), weights_of(weak, wide)(few)
     assert _handed_in.likeness(widely, greedily) < _handed_in.SAME
     assert RAISED not in verdict(weak, weights_of(weak, wide))
     assert "are not what the weights" in verdict(weak, list)[RAISED]
@@ -194,15 +210,8 @@ def test_the_shipped_weights_in_another_order_are_known_by_their_errors(tmp_path
 
 def test_noise_on_the_shipped_weights_is_no_training(tmp_path):
     """So much that its errors are others, and so little that it recovers nearly all."""
-    torch.manual_seed(2)
-    noisy = {
-        n: (w + 0.25 * w.float().std() * torch.randn(w.shape)).half() if w.dim() > 1
-        else w
-        for n, w in load_file(checkpoint.shipped()).items()
-    }  # fmt: skip
-    with safe_open(checkpoint.shipped(), framework="pt") as file:
-        save_file(noisy, tmp_path / "noisy", file.metadata())
-    assert "started from the checkpoint" in verdict(tmp_path / "noisy")[RAISED]
+    path = noisy_shipped(tmp_path / "noisy", 0.25, 2)
+    assert "started from the checkpoint" in verdict(path)[RAISED]
 
 
 def noisy_shipped(path: Path, share: float, level: int) -> Path:
@@ -220,7 +229,8 @@ def noisy_shipped(path: Path, share: float, level: int) -> Path:
     return path
 
 
-@pytest.mark.parametrize("level", [1, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("level", [1, 3])
 def test_the_shipped_model_with_noise_is_refused_at_every_level(tmp_path, level):
     path = noisy_shipped(tmp_path / "noisy", 0.06, level)
     assert "the checkpoint that ships" in verdict(path)[RAISED]
@@ -233,7 +243,7 @@ def test_weights_that_go_back_to_the_shipped_ones_are_known_by_any_other_name():
     )
     letters = string.ascii_lowercase
     code = str.maketrans(letters, letters[1:] + letters[0])
-    sources = [source.translate(code) for source in SOURCES[:300]]
+    renamed_sources = [source.translate(code) for source in sources()[:300]]
     renamed = SubwordTokenizer(
         (letter.translate(code) for letter in tokenizer.alphabet),
         [(a.translate(code), b.translate(code)) for a, b in tokenizer.merges],
@@ -244,9 +254,9 @@ def test_weights_that_go_back_to_the_shipped_ones_are_known_by_any_other_name():
     embedding = model.transformer.source.embedding.weight
     with torch.no_grad():
         embedding.copy_(embedding[order].clone())
-    assert _shipped.goes_back(model, renamed, sources)
+    assert _shipped.goes_back(model, renamed, renamed_sources)
     relabelled, second_tokenizer = checkpoint.load(OWN, encoder_decoder, Segmenter())
-    assert not _shipped.goes_back(relabelled, second_tokenizer, SOURCES[:300])
+    assert not _shipped.goes_back(relabelled, second_tokenizer, sources()[:300])
 
 
 def test_most_errors_of_the_shipped_model_are_a_sign_and_a_few_are_chance():
@@ -318,16 +328,16 @@ def test_texts_that_are_none_are_refused(texts):
 def test_the_probe_hands_over_the_file_that_lies_beside_the_notebook(
     tmp_path, monkeypatch
 ):
-    (tmp_path / checkpoint.HANDED_IN).write_bytes(OWN.read_bytes())
     monkeypatch.chdir(tmp_path)
-    probe = find("text_recovery/model")
+    questions, probe = [], find("text_recovery/model")
 
-    def graded(restore) -> dict:
-        side = side_of()
-        answers = probe.play(restore, {}, asking(lambda q: reply(side, q)))
-        return dict(concluded(side, {n: plain(value) for n, value in answers.items()}))
+    def ask(question) -> dict:
+        questions.append(question)
+        return {"sample": json.dumps(["a", "b"])}
 
-    assert numbers(graded(weights_of(Path(checkpoint.HANDED_IN))))["bleu"] > 94
-    assert RAISED in graded(lambda sources: [f"{s}." for s in sources])
-    (tmp_path / checkpoint.HANDED_IN).write_bytes(b"")
-    assert "no model" in graded(lambda sources: sources)[RAISED]
+    for data in (OWN.read_bytes(), b""):
+        (tmp_path / checkpoint.HANDED_IN).write_bytes(data)
+        answers = probe.play(lambda texts: [f"{t}." for t in texts], {}, asking(ask))
+        assert json.loads(str(answers["texts"])) == ["a.", "b."]
+    assert torch.equal(questions[0][checkpoint.HANDED_IN], bytes_of(OWN))
+    assert checkpoint.HANDED_IN not in questions[1]
