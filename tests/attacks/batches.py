@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from tests.attacks.accident import Accident
 from tests.attacks.attack import Attack
 from tests.attacks.course import Course
 from tests.attacks.leaking import active_outputs, leaks, scripts
@@ -71,6 +72,27 @@ def objections(
         for effect, message in _objections_to(course, attack, scores):
             raised.append(Objection(effect, message, attack.name))
     return raised + [Objection(DELAYED, fault) for fault in faults(course)]
+
+
+def hand_in_accidents(course: Course, accidents: Sequence[Accident]) -> None:
+    for accident in accidents:
+        accident.hand_in(course.release(), course.folder(accident.student))
+
+
+def losses(course: Course, accidents: Sequence[Accident]) -> list[str]:
+    """What accidents have cost, or left behind, in a course that is graded."""
+    effects, scores = [], course.scores()
+    full = {name: POINTS[name] for name in (*JUDGED, INSIDE)}
+    for accident in accidents:
+        earned = {n: scores.get(accident.student, {}).get(n) for n in full}
+        if earned != full:
+            effects.append(f"{accident.name}: earned {earned}")
+        page = course.feedback(accident.student)
+        if not page or scripts(page) or "could not be graded" in page:
+            effects.append(f"{accident.name}: feedback {scripts(page)}")
+        if "Ada L" in course.graded(accident.student):
+            effects.append(f"{accident.name}: a name is still in it")
+    return effects
 
 
 def faults(course: Course) -> list[str]:

@@ -13,33 +13,13 @@ from tests.attacks.material import CANARY
 
 _STOLEN = re.compile('STOLEN[^\\\\"<]{0,60}')  # attacks print it with what they got
 _ADDRESSES = (
-    "src",
-    "srcset",
-    "href",
-    "action",
-    "formaction",
-    "data",
-    "poster",
-    "background",
-    "xlink:href",
-    "cite",
-    "ping",
-)
+    "src", "srcset", "href", "action", "formaction", "data", "poster", "background",
+    "xlink:href", "cite", "ping",
+)  # fmt: skip
 _ACTIVE = {
-    "script",
-    "iframe",
-    "frame",
-    "object",
-    "embed",
-    "applet",
-    "base",
-    "link",
-    "form",
-    "portal",
-    "animate",
-    "set",
-    "foreignobject",
-}
+    "script", "iframe", "frame", "object", "embed", "applet", "base", "link", "form",
+    "portal", "animate", "set", "foreignobject",
+}  # fmt: skip
 
 
 def leaks(course: Course, student: str) -> list[str]:

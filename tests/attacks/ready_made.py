@@ -109,16 +109,12 @@ CODE: dict[str, tuple[str, ...]] = {
     "attention/softmax": tuple(
         f"def stable_softmax(x):\n    return {call}"
         for call in (
-            "torch.softmax(x, dim=-1)",
-            "x.softmax(-1)",
-            "F.log_softmax(x, dim=-1).exp()",
-            "F.softmin(-x, dim=-1)",
-            "nn.Softmax(-1)(x)",
-            "torch.ops.aten._softmax(x, -1, False)",
+            "torch.softmax(x, dim=-1)", "x.softmax(-1)",
+            "F.log_softmax(x, dim=-1).exp()", "F.softmin(-x, dim=-1)",
+            "nn.Softmax(-1)(x)", "torch.ops.aten._softmax(x, -1, False)",
             "torch._C._VariableFunctions.softmax(x, -1)",
             "torch.sparse.softmax(x.to_sparse(), -1).to_dense()",
-            "next(map(torch.softmax, [x], [-1]))",
-            "getattr(x, 'soft' + 'max')(-1)",
+            "next(map(torch.softmax, [x], [-1]))", "getattr(x, 'soft' + 'max')(-1)",
             "torch.stack([row.softmax(-1) for row in x.flatten(0, -2)]).view_as(x)",
             "__import__('sys').setprofile(None) or torch.softmax(x, -1)",
         )
@@ -237,5 +233,5 @@ CODE: dict[str, tuple[str, ...]] = {
             return metric.corpus_score(hypotheses, [references]).score
         """,
     ),
-}
+}  # fmt: skip
 CODE = {name: tuple(map(dedent, codes)) for name, codes in CODE.items()}

@@ -6,35 +6,13 @@ import sys
 
 import pytest
 
-from tests.attacks.attack import DESIGN, Attack
+from tests.attacks.attack import DESIGN
 from tests.attacks.bank import BANK
 from tests.attacks.batches import attacked, batches, names, objections
 from tests.attacks.material import COMPANIONS
 from tests.attacks.seams import SEAMS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sandboxes need Linux")
-
-
-def chosen() -> list[Attack]:
-    """One attack of each group, for every day."""
-    names = {
-        "input transformer",
-        "comparison replaced",
-        "course folder searched",
-        "process that outlives",
-        "parent stopped",
-        "script in an output",
-        "huge tensor",
-        "a pipe",
-        "verdict panel overwritten",
-    }
-    return [attack for attack in BANK if attack.name in names]
-
-
-@pytest.mark.parametrize("attacks", batches(chosen()), ids=names)
-def test_an_attack_of_each_group_gains_nothing(attacks, pristine, tmp_path):
-    course, traces = attacked(pristine, tmp_path / "course", attacks)
-    assert objections(course, traces, attacks) == []
 
 
 @pytest.mark.long

@@ -161,31 +161,12 @@ def test_a_damaged_notebook_is_a_notebook_or_refused(place, damage):
 
 
 TAGS = (
-    "<script>",
-    "<img src=x onerror=pwned()>",
-    "<svg/onload=pwned()>",
-    "<style>",
-    "<math><mtext>",
-    "</mtext>",
-    "<a href='java\tscript:pwned()'>",
-    "<!--",
-    "-->",
-    "<![CDATA[",
-    "<noscript>",
-    "<p title='",
-    "'>",
-    "&lt;script&gt;",
-    "<template>",
-    "[x](javascript:pwned())",
-    "![x](//attacker.example)",
-    "$x$",
-    "`",
-    "\n\n",
-    "<form>",
-    "<select>",
-    "<table>",
-    "<iframe srcdoc='<script>'>",
-)
+    "<script>", "<img src=x onerror=pwned()>", "<svg/onload=pwned()>", "<style>",
+    "<math><mtext>", "</mtext>", "<a href='java\tscript:pwned()'>", "<!--", "-->",
+    "<![CDATA[", "<noscript>", "<p title='", "'>", "&lt;script&gt;", "<template>",
+    "[x](javascript:pwned())", "![x](//attacker.example)", "$x$", "`", "\n\n", "<form>",
+    "<select>", "<table>", "<iframe srcdoc='<script>'>",
+)  # fmt: skip
 
 
 @QUICK
