@@ -25,6 +25,7 @@ from autograder.checks.exercise import Exercise
 from autograder.checks.references import TEXT, load, pack
 from autograder.course import Unit, units
 from autograder.course.errors import CourseError
+from tests.authoring import touched
 from tests.conftest import mostly_slow
 
 STUB = "def double(x):\n    raise NotImplementedError"
@@ -81,25 +82,28 @@ def test_all_files_of_exercises_that_cannot_be_read_are_named(monkeypatch):
     assert str(refusal.value).splitlines() == [
         f"transformer_course/assistant/exercises/{name}.py:1: an exercise: broken"
         for name in (
-            "accept_rule",
-            "bug_clinic",
-            "chat_example",
-            "choice_scores",
-            "dpo_loss",
-            "group_advantages",
-            "grpo_loss",
-            "judge_guesses",
-            "lora_linear",
-            "quantize_per_channel",
-            "top_passages",
+            "accept_rule", "bug_clinic", "chat_example", "choice_scores", "dpo_loss",
+            "group_advantages", "grpo_loss", "judge_guesses", "lora_linear",
+            "quantize_per_channel", "top_passages",
         )
-    ]
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
+def test_the_products_of_a_unit_say_what_its_notebook_says(unit):
+    assert is_built(unit), "run `make build`"
+
+
+CHANGED = touched.list_changed_files(touched.base())
+# Any unit tells whether the engine draws and answers as it did: the others are slow.
+OFTEN = mostly_slow(
+    [u for u in units() if any(p.is_relative_to(u.folder) for p in CHANGED)], "02"
+)
+
+
+@pytest.mark.parametrize("unit", OFTEN)
 def test_texts_and_right_answers_are_what_the_build_gives(unit):
     """All but what mutants answer, which takes long: the slow step builds it."""
-    assert is_built(unit), "run `make build`"
     exercises = specifications(unit.name)
     for kind, seed in (("public", "public"), ("hidden", seed_of_hidden(unit))):
         stored = load(unit.name, kind)

@@ -59,7 +59,14 @@ def cases(name: str) -> tuple[Case, ...]:
     return tuple(fresh_cases(specification(name), "shares"))
 
 
-@pytest.mark.parametrize(("name", "variant", "least", "most"), SHARES)
+# Each beam decodes for seconds.
+PARAMETERS = [
+    pytest.param(*row, marks=[pytest.mark.slow] * row[0].endswith("beam_search"))
+    for row in SHARES
+]
+
+
+@pytest.mark.parametrize(("name", "variant", "least", "most"), PARAMETERS)
 def test_a_mistake_earns_what_it_should(name, variant, least, most):
     task = specification(name)
     variants = {

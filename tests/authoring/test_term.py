@@ -6,7 +6,7 @@ import pytest
 
 from autograder.authoring import reference_files, references, term
 from autograder.authoring.cases import drawings
-from autograder.authoring.catalogue import specifications
+from autograder.authoring.catalogue import specification, specifications
 from autograder.authoring.notebook import read
 from autograder.authoring.specification import Specification
 from autograder.authoring.verify import Validity
@@ -28,9 +28,9 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def two_exercises(monkeypatch):
-    """A unit of two: how it is drawn again and again, all of them would only repeat."""
-    exercises = specifications("attention")[:2]
+def one_exercise(monkeypatch):
+    """A unit of one: how it is drawn again and again, more would only repeat."""
+    exercises = [specification("attention/by_hand")]
     names = {exercise.name for exercise in exercises}
 
     def cells(unit):
@@ -53,7 +53,7 @@ def verdicts(monkeypatch):
 
 
 def test_new_seeds_change_the_hidden_inputs_and_nothing_else(
-    folder, verdicts, two_exercises
+    folder, verdicts, one_exercise
 ):
     unit = find_unit("attention")
     before = references.build(unit, term.read(unit))
@@ -86,7 +86,7 @@ UNNAMED = Validity("attention/softmax", 3, 3, 2, failures=["wrong x is named Non
 
 @pytest.mark.slow
 def test_a_drawing_that_lets_a_mistake_pass_is_drawn_again(
-    folder, verdicts, two_exercises
+    folder, verdicts, one_exercise
 ):
     verdicts += [[BLIND], [UNNAMED]]
     term.renew([find_unit("attention")])
@@ -98,7 +98,7 @@ def test_a_drawing_that_lets_a_mistake_pass_is_drawn_again(
     )
 
 
-def test_if_none_convinces_nothing_is_changed(folder, verdicts, two_exercises):
+def test_if_none_convinces_nothing_is_changed(folder, verdicts, one_exercise):
     verdicts += [[BLIND]] * term.TRIES
     with pytest.raises(CourseError, match=r"softmax: wrong x gets full points, in"):
         term.renew([find_unit("attention")])
