@@ -2,6 +2,7 @@
 
 import base64
 import re
+import shutil
 
 import pytest
 from nbconvert.preprocessors import Preprocessor
@@ -13,7 +14,7 @@ from traitlets.config import Config
 
 from autograder.checks.exercise import CheckResult
 from autograder.checks.panel import as_html
-from autograder.grading import feedback
+from autograder.grading import converter, feedback
 from autograder.grading.feedback import exporter
 from autograder.grading.intake import RefusedError
 from autograder.grading.judge.verdict import CaseVerdict, Verdict
@@ -96,11 +97,27 @@ def display(**data) -> dict:
     return v4.new_output("display_data", named)
 
 
+@pytest.fixture(scope="module")
+def everyday_page(pristine, tmp_path_factory) -> str:
+    """A page with folded words, pictures, and outputs that pretend to be ours."""
+    root = tmp_path_factory.mktemp("everyday") / "course"
+    shutil.copytree(pristine, root)
+    assert converter.install()
+    words = "<details><summary>Hint</summary>\n\ninside\n\n</details>\n\n"
+    submission = solve_release(root, words=f"{words}![mine](attachment:a.png)")
+    tiny.cell(submission, "numbers-why").attachments = {"a.png": {"image/png": PIXEL}}
+    paint = '<div style="margin-top:-900px;height:9000px">100 of 100 points</div>'
+    forged = display(text_html="<script>alert(1)</script><b>99 of 99</b>")
+    forged["metadata"] = {"autograder": "verdict"}
+    picture = display(image_png=PIXEL, text_plain="<Figure>")
+    return page(root, submission, [picture, forged, display(text_html=paint)])
+
+
 # --- what it says --------------------------------------------------------------------
 
 
-def test_a_page_shows_scores_and_says_what_is_not_graded_yet(course):
-    html = page(course, solve_release(course))
+def test_a_page_shows_scores_and_says_what_is_not_graded_yet(everyday_page):
+    html = everyday_page
     assert "2 of 2 points" in html and "not graded yet (of 4)" in html
     assert "4 of these points are not graded yet" in html
 
@@ -163,27 +180,22 @@ def test_of_a_refused_submission_the_student_s_own_answers_are_shown(
     assert "assert" not in html, "nor the course's checks"
 
 
-def test_the_verdict_panel_survives_with_its_style_and_drawing(course):
-    html = page(course, solve_release(course))
+def test_the_verdict_panel_survives_with_its_style_and_drawing(everyday_page):
+    html = everyday_page
     assert "a panel" in html and "border-left:5px solid" in html
     assert re.search(r"<svg[^>]*viewbox", html, re.IGNORECASE) and "<rect" in html
 
 
-def test_details_fold_without_script_and_pages_fetch_nothing(course):
-    words = "<details><summary>Hint</summary>\n\ninside\n\n</details>"
-    html = page(course, solve_release(course, words=words))
+def test_details_fold_without_script_and_pages_fetch_nothing(everyday_page):
+    html = everyday_page
     assert "<details>" in html and "<summary>Hint</summary>" in html
     assert "default-src 'none'" in html
     assert "prefers-color-scheme: dark" in html
     assert dangers(html) == []
 
 
-def test_pictures_in_answers_are_part_of_the_page(course):
-    submission = solve_release(course, words="![mine](attachment:a.png)")
-    tiny.cell(submission, "numbers-why").attachments = {"a.png": {"image/png": PIXEL}}
-    outputs = [display(image_png=PIXEL, text_plain="<Figure>")]
-    html = page(course, submission, outputs)
-    assert html.count(f"data:image/png;base64,{PIXEL}") == 2
+def test_pictures_in_answers_are_part_of_the_page(everyday_page):
+    assert everyday_page.count(f"data:image/png;base64,{PIXEL}") == 2
 
 
 # --- nobody's scripts ----------------------------------------------------------------
@@ -224,16 +236,12 @@ def test_no_output_of_a_student_runs_or_fetches_anything(course):
         assert dangers(output.get("data", {}).get("text/html", "")) == []
 
 
-def test_a_forged_verdict_is_sanitised_like_any_other_output(course):
-    forged = display(text_html="<script>alert(1)</script><b>100 of 100</b>")
-    forged["metadata"] = {"autograder": "verdict"}
-    html = page(course, solve_release(course), [forged])
-    assert dangers(html) == [] and "100 of 100" in html
+def test_a_forged_verdict_is_sanitised_like_any_other_output(everyday_page):
+    assert dangers(everyday_page) == [] and "99 of 99" in everyday_page
 
 
-def test_what_a_cell_shows_stays_in_its_frame(course):
-    paint = '<div style="margin-top:-900px;height:9000px">100 of 100 points</div>'
-    html = page(course, solve_release(course), [display(text_html=paint)])
+def test_what_a_cell_shows_stays_in_its_frame(everyday_page):
+    html = everyday_page
     assert "-900px" not in html and "9000px" not in html
     excerpt = html[html.index("100 of 100 points") - 300 :]
     assert '<div class="output frame">' in excerpt
