@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,8 +38,13 @@ PARTICIPLES = re.findall(
 )
 
 
-def names(folder: Path) -> Iterator[tuple[str, str]]:
+@functools.cache
+def names(folder: Path) -> tuple[tuple[str, str], ...]:
     """The functions, parameters and variables of a package: kind and name."""
+    return tuple(find_names(folder))
+
+
+def find_names(folder: Path) -> Iterator[tuple[str, str]]:
     for path in sorted(folder.rglob("*.py")):
         if path.is_relative_to(CONTENT / "solutions"):  # built from the notebooks
             continue

@@ -16,22 +16,14 @@ TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_it_lists_and_counts_every_unit_and_its_exercises():
-    assert derived.readme(TEXT) == TEXT, "run make docs"
+    stale = re.sub(r"with \d+ exercises", "with 9 exercises", TEXT)
+    stale = stale.replace("| 2 · Attention | ", "| 2 · Attention | 7")
+    stale = stale.replace(" mutants (", "0 mutants (", 1)
+    assert stale != TEXT and derived.readme(stale) == TEXT, "run make docs"
     assert re.findall(r"^\| (\d+) · ", TEXT, re.M) == [
         str(int(unit.number)) for unit in units()
     ]
     assert " units with " in TEXT.partition("\n## ")[0]
-
-
-def test_what_it_derives_follows_the_course():
-    old = re.sub(r"with \d+ exercises", "with 9 exercises", TEXT)
-    old = old.replace("| 2 · Attention | ", "| 2 · Attention | 7")
-    assert old != TEXT and derived.readme(old) == TEXT
-
-
-def test_its_numbers_of_mutants_and_accepted_solutions_are_derived():
-    old = TEXT.replace(" mutants (", "0 mutants (", 1)
-    assert old != TEXT and derived.readme(old) == TEXT
 
 
 def test_its_table_of_attacks_is_the_benchmark_s():
