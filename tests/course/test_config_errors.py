@@ -46,22 +46,18 @@ def append(course: Path, line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("step", "line", "message"),
     [
-        ("c.JudgedExecute.timeout = (", "SyntaxError: '(' was never closed."),
-        ("d.JudgedExecute.timeout = 5", "NameError: name 'd' is not defined."),
+        ("autograde", "c.JudgedExecute.timeout = (", "'(' was never closed."),
+        ("generate_feedback", "d.JudgedExecute.timeout = 5", "'d' is not defined."),
     ],
 )
-def test_the_command_ends_with_the_line_that_is_broken(course, line, message):
+def test_the_command_ends_with_the_line_that_is_broken(course, step, line, message):
     number = (course / "nbgrader_config.py").read_text().count("\n") + 1
     append(course, line)
-    for step in ("autograde", "generate_feedback"):
-        status, (printed_line,) = nbgrader(course, step, "02_attention")
-        assert (
-            status == 1
-            and message in printed_line
-            and f".py, line {number}: " in printed_line
-        )
+    status, (printed_line,) = nbgrader(course, step, "02_attention")
+    assert status == 1 and message in printed_line
+    assert f".py, line {number}: " in printed_line
     assert sorted(os.listdir(course)) == ["nbgrader_config.py", "submitted"]
 
 

@@ -71,18 +71,20 @@ def share(root: Path) -> None:
         path.chmod(0o2770 if path.is_dir() else 0o660)
 
 
-@pytest.mark.parametrize("closed", ["autograded", "gradebook.db", ".autograder/secret"])
-def test_what_is_closed_is_one_line_and_nothing_is_changed(open_course, closed):
+def test_what_is_closed_is_one_line_and_nothing_is_changed(open_course):
     assert run(0, open_course, "autograde", UNIT)[0] == 0
     before = gradebook(open_course)
     share(open_course)
-    (open_course / closed).chmod(0o700)
     secret = (open_course / ".autograder" / "secret").read_bytes()
-    status, output = run(NOBODY, open_course, "autograde", UNIT, "--force")
-    assert status == 1 and f"{closed} is closed to" in output and "root" in output
-    assert output.count("\n") == 1
-    assert gradebook(open_course) == before
-    assert (open_course / ".autograder" / "secret").read_bytes() == secret
+    for closed in ("autograded", "gradebook.db", ".autograder/secret"):
+        usual_mode = (open_course / closed).stat().st_mode
+        (open_course / closed).chmod(0o700)
+        status, output = run(NOBODY, open_course, "autograde", UNIT, "--force")
+        assert status == 1 and f"{closed} is closed to" in output and "root" in output
+        assert output.count("\n") == 1
+        assert gradebook(open_course) == before
+        assert (open_course / ".autograder" / "secret").read_bytes() == secret
+        (open_course / closed).chmod(usual_mode)
 
 
 @pytest.mark.slow
