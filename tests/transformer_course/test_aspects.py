@@ -1,5 +1,6 @@
 """Each label that a probe can give has an aspect, and each declared one is given."""
 
+import functools
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
@@ -21,9 +22,15 @@ UNITS = [unit.name for unit in units()]
 NO_LABELS = {RAISED, PATTERN, CHANGED_LATER}
 
 
+@functools.cache
+def stored(unit: str, kind: str):
+    """The exercises of a unit, read once."""
+    return load(unit, kind)
+
+
 def cases(unit: str, name: str):
     """The stored cases of an exercise."""
-    return [c for kind in ("public", "hidden") for c in load(unit, kind)[name].cases]
+    return [c for kind in ("public", "hidden") for c in stored(unit, kind)[name].cases]
 
 
 def labels(unit: str, name: str) -> Iterator[str]:
