@@ -79,15 +79,9 @@ def ask(specification: Specification, source: str, name: str = "") -> Questioned
     selected = chosen(candidates, 3)
     seconds = time.process_time() - started
     return Questioned(
-        specification,
-        name,
-        code_listing,
-        tried,
-        observations,
-        selected,
-        candidates,
+        specification, name, code_listing, tried, observations, selected, candidates,
         seconds,
-    )
+    )  # fmt: skip
 
 
 def of_bank(unit: str) -> Iterator[Questioned]:
