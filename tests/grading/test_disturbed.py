@@ -108,6 +108,7 @@ def judge_process() -> psutil.Process:
 # --- faults of ours -------------------------------------------------------------------
 
 
+@pytest.mark.slow  # as one that is stopped while it judges
 def test_a_judge_that_is_stopped_before_it_is_asked_costs_nobody_anything(course):
     hand_in_three(course)
     judge_process().suspend()
@@ -171,7 +172,9 @@ def test_output_that_does_not_come_costs_nobody_anything(course, monkeypatch):
     assert result["success"] and points(course) == THREE
 
 
-@pytest.mark.parametrize("is_repeated", [False, True])
+@pytest.mark.parametrize(
+    "is_repeated", [pytest.param(False, marks=pytest.mark.slow), True]
+)
 def test_a_host_s_full_disk_costs_nobody_anything(course, monkeypatch, is_repeated):
     """Whatever a sandbox has missed is seen when it has ended, at the latest."""
     hand_in_three(course)
