@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 
 import pytest
@@ -46,9 +47,10 @@ FILES = {
 }
 
 
-@pytest.fixture
-def unit(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def unit(tmp_path_factory):
     """A unit of three exercises, in a course and an engine of its own."""
+    tmp_path = tmp_path_factory.mktemp("course")
     content, engine = tmp_path / PACKAGE, tmp_path / "autograder"
     shutil.copytree(
         fingerprints.ENGINE, engine, ignore=shutil.ignore_patterns("__pycache__")
@@ -56,12 +58,30 @@ def unit(tmp_path, monkeypatch):
     for name, text in FILES.items():
         (content / name).parent.mkdir(parents=True, exist_ok=True)
         (content / name).write_text(text.replace("{package}", PACKAGE))
-    monkeypatch.setattr(fingerprints, "ROOT", tmp_path)
-    monkeypatch.setattr(fingerprints, "CONTENT", content)
-    monkeypatch.setattr(fingerprints, "ENGINE", engine)
     bases = {"autograder": engine, PACKAGE: content}
-    monkeypatch.setattr(fingerprints, "_BASES", bases)
-    return Unit("99", "tiny", tmp_path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fingerprints, "ROOT", tmp_path)
+        patch.setattr(fingerprints, "CONTENT", content)
+        patch.setattr(fingerprints, "ENGINE", engine)
+        patch.setattr(fingerprints, "_BASES", bases)
+        yield Unit("99", "tiny", tmp_path)
+
+
+@contextlib.contextmanager
+def edited(path, old: str, new: str):
+    """Have a file say something else for a while."""
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    try:
+        yield
+    finally:
+        path.write_text(text)
+
+
+@pytest.fixture(scope="module")
+def before(unit):
+    return take_fingerprints(unit)
 
 
 def take_fingerprints(unit: Unit, stub: str = "", seed: str = "hidden"):
@@ -89,13 +109,10 @@ def take_fingerprints(unit: Unit, stub: str = "", seed: str = "hidden"):
     ],
 )
 def test_it_changes_with_what_the_exercise_reaches_and_with_nothing_else(
-    unit, file, old, new, exercises
+    unit, before, file, old, new, exercises
 ):
-    before = take_fingerprints(unit)
-    path = unit.root / PACKAGE / file
-    assert old in path.read_text()
-    path.write_text(path.read_text().replace(old, new))
-    after = take_fingerprints(unit)
+    with edited(unit.root / PACKAGE / file, old, new):
+        after = take_fingerprints(unit)
     changed = {
         name.partition("/")[2] for name in TARGETS if before[name] != after[name]
     }
@@ -118,16 +135,17 @@ def test_it_changes_with_what_the_exercise_reaches_and_with_nothing_else(
         ("grading/scores.py", False),
     ],
 )
-def test_it_changes_with_the_modules_of_the_engine_that_draw(unit, file, is_input):
-    before = take_fingerprints(unit)
-    with (unit.root / "autograder" / file).open("a") as module:
-        module.write("# another engine\n")
-    after = take_fingerprints(unit)
+def test_it_changes_with_the_modules_of_the_engine_that_draw(
+    unit, before, file, is_input
+):
+    path = unit.root / "autograder" / file
+    text = path.read_text()
+    with edited(path, text, f"{text}# another engine\n"):
+        after = take_fingerprints(unit)
     assert all((before[name] != after[name]) == is_input for name in TARGETS)
 
 
-def test_it_changes_with_the_stub_the_seed_and_which_exercises_there_are(unit):
-    before = take_fingerprints(unit)
+def test_it_changes_with_the_stub_the_seed_and_which_exercises_there_are(unit, before):
     for after in (take_fingerprints(unit, "..."), take_fingerprints(unit, seed="new")):
         assert not {*before.values()} & {*after.values()}
     fewer = Fingerprints(unit, {n: TARGETS[n] for n in ("tiny/double", "tiny/shift")})
@@ -139,7 +157,7 @@ def test_what_a_mistake_says_and_asks_has_a_digest_of_its_own(unit):
     digest, messages = take_fingerprints(unit)["tiny/half"]
     assert messages == '"You doubled."\n"Half?"'
     path = unit.root / PACKAGE / "tiny" / "exercises" / "half.py"
-    path.write_text(path.read_text().replace("You doubled.", "You took the double."))
-    assert take_fingerprints(unit)["tiny/half"] == (
-        digest, messages.replace("doubled", "took the double"),
-    )  # fmt: skip
+    with edited(path, "You doubled.", "You took the double."):
+        assert take_fingerprints(unit)["tiny/half"] == (
+            digest, messages.replace("doubled", "took the double"),
+        )  # fmt: skip
