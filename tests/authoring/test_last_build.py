@@ -54,7 +54,7 @@ def test_references_are_those_of_a_build_of_the_same_points_in_the_same_order():
 
 
 def test_a_new_title_or_contract_changes_an_exercises_line_but_draws_nothing():
-    unit = find_unit("assistant")
+    unit = find_unit("attention")
     cells, seed = notebook.read(unit), reference_files.seed_of(unit)
     text = unit.text.read_text(encoding="utf-8")
     lines = last_build.describe_exercises(unit, cells, {}, seed)
