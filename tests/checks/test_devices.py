@@ -42,8 +42,9 @@ MOST = 0.25
 
 def cases(exercise: Specification) -> Iterator[Case]:
     """The cases of an exercise that compare numbers, public and hidden."""
+    name = exercise.name
     for visibility in ("public", "hidden"):
-        stored = references.load(exercise.unit, visibility)[exercise.name]
+        stored = references.load(exercise.unit, visibility, name)[name]
         yield from (case for case in stored.cases if not case.measure)
 
 

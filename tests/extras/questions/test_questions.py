@@ -118,7 +118,8 @@ def test_no_distractor_is_shown_to_be_correct_by_calling_the_code_here(unit):
         if answer.listing.method:
             continue  # functions can be called with what they were given, and no more
         spec = answer.specification
-        cases = {case.title: case for case in load(unit)[spec.name].cases}
+        stored = load(unit, "public", spec.name)[spec.name]
+        cases = {case.title: case for case in stored.cases}
         by_says = {edit.instruction: edit for edit in answer.edits}
 
         def run_edited(code, spec=spec):
