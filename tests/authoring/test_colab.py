@@ -54,12 +54,22 @@ def make(folder, version, latest=""):
     return path
 
 
+def install_own(folder):
+    """A student whose environment has the wheel of an unpublished kit."""
+    student = Student(folder)
+    student.install(make(folder, OWN))
+    return student
+
+
 @pytest.fixture
 def student(tmp_path):
-    """Whose environment has the wheel of an unpublished kit."""
-    student = Student(tmp_path)
-    student.install(make(tmp_path, OWN))
-    return student
+    return install_own(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory):
+    """A student who installs nothing else."""
+    return install_own(tmp_path_factory.mktemp("reader"))
 
 
 @pytest.fixture
@@ -84,9 +94,9 @@ def test_a_notebook_opens_with_its_title_and_folds_what_finds_the_checks(unit):
     assert finder.metadata["cellView"] == "form"
 
 
-def test_it_accepts_checks_that_are_new_enough(student, place):
+def test_it_accepts_checks_that_are_new_enough(reader, place):
     for version in ("", "3.261127.2359", OWN, "2.261231.0"):
-        assert student.says(cell(version), at=place) == ""
+        assert reader.says(cell(version), at=place) == ""
 
 
 def test_it_names_the_wheel_in_the_course_s_folder(student, place):
@@ -108,9 +118,9 @@ def test_a_notebook_alone_notices_old_checks_and_names_where_newer_are(student, 
     assert f"`%pip install -r {LATEST}`" in student.fails(cell(NEEDED), at=place)
 
 
-def test_checks_of_an_earlier_unit_are_too_old_whatever_their_day(student, place):
+def test_checks_of_an_earlier_unit_are_too_old_whatever_their_day(reader, place):
     later = published().generated_cells(find_unit("encoder_decoder"))[FINDER]
-    message = student.fails(later, at=place)
+    message = reader.fails(later, at=place)
     assert "The installed checks go up to unit 3, and this is unit 4" in message
 
 
