@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import subprocess
 from fnmatch import filter as matching
@@ -23,18 +24,23 @@ MODULE = re.compile(r"(?<![\w./-])((?:autograder|transformer_course|tests)(?:\.\
 COMMANDS = re.findall(r"^  ([a-z-]+) ", cli._parser().format_help(), re.MULTILINE)
 TARGETS = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
 CODE = [path for path in FILES if path.endswith((".py", ".toml", ".j2"))]
-TEXTS = {path: (ROOT / path[1:]).read_text("utf-8") for path in CODE}
-NAMES = {name for text in TEXTS.values() for name in re.findall(r"\w+", text)}
 # What a page has its reader write, and names of Python's and PyTorch's.
 EXAMPLES = {
-    "01_first.py",
-    "property_sizes",
-    "favourite_key.py",
-    "mistake.py",
-    "replay.py",
-    "getgrnam",
-    "share_memory_",
-}
+    "01_first.py", "property_sizes", "favourite_key.py", "mistake.py", "replay.py",
+    "getgrnam", "share_memory_",
+}  # fmt: skip
+
+
+@functools.cache
+def texts() -> dict[str, str]:
+    """The code of the repository, by path."""
+    return {path: (ROOT / path[1:]).read_text("utf-8") for path in CODE}
+
+
+@functools.cache
+def names() -> set[str]:
+    """All words of the code."""
+    return {name for text in texts().values() for name in re.findall(r"\w+", text)}
 
 
 def is_file(name: str) -> bool:
@@ -46,9 +52,10 @@ def is_file(name: str) -> bool:
 def is_module(name: str) -> bool:
     """Whether it is a module of ours, or a name in one."""
     module, _, last = (path := f"/{name.replace('.', '/')}").rpartition("/")
-    text = TEXTS.get(f"{module}.py", "") + TEXTS.get(f"{module}/__init__.py", "")
+    text = texts().get(f"{module}.py", "") + texts().get(f"{module}/__init__.py", "")
     ends = (".py", "/__init__.py")
-    return any(path + end in TEXTS for end in ends) or last in re.findall(r"\w+", text)
+    is_path = any(path + end in texts() for end in ends)
+    return is_path or last in re.findall(r"\w+", text)
 
 
 def stale(text: str) -> set[str]:
@@ -63,7 +70,7 @@ def stale(text: str) -> set[str]:
         }
         for targets in re.findall(r"^make((?: [a-z-]+(?![\w=-]))+)", line):
             missing |= {*targets.split()} - {*TARGETS}
-        missing |= {*re.findall(r"^(\w*(?:_|[a-z][A-Z])\w*|\w+(?=\())", line)} - NAMES
+        missing |= {*re.findall(r"^(\w*(?:_|[a-z][A-Z])\w*|\w+(?=\())", line)} - names()
     return {name for name in missing if Path(name).name not in EXAMPLES}
 
 
