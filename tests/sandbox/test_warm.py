@@ -4,6 +4,8 @@ import asyncio
 import subprocess
 import sys
 
+import pytest
+
 from autograder.sandbox import client
 from autograder.sandbox.confine import Policy
 from autograder.sandbox.inside import ALIKE
@@ -20,6 +22,7 @@ def test_a_notebooks_words_tell_what_it_needs():
     ]  # fmt: skip
 
 
+@pytest.mark.slow  # as only another version of PyTorch changes it
 def test_pytorchs_own_attention_finds_its_imports_done():
     """Which these are is PyTorch's own affair, and may change with its version."""
     code = (
@@ -70,16 +73,13 @@ def test_what_a_sandbox_finds_no_sandbox_before_it_has_a_say_in(tmp_path, monkey
             kernel.stop_channels()
 
     outputs = []
-    for imports in ((), (), ("pandas", "seaborn"), (), ()):  # from the third on, warmer
+    for imports in ((), ("pandas", "seaborn"), ()):  # from the second on, warmer
         monkeypatch.setenv(
             "AUTOGRADER_SANDBOX_POLICY", Policy(imports=imports).to_json()
         )
         outputs.append(asyncio.run(look()))
-    plain, _, with_seaborn, *_ = outputs
-    assert (
-        outputs == [plain, plain, with_seaborn, plain, plain]
-        and "'seaborn'" in with_seaborn
-    )
+    plain, with_seaborn, last = outputs
+    assert last == plain and "'seaborn'" in with_seaborn
     command = [sys.executable, "-c", "print(hash('word'))"]
     alike = subprocess.run(command, env=ALIKE, capture_output=True, text=True)
     assert plain.split()[0] == alike.stdout.strip()
