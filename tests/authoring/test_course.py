@@ -94,11 +94,9 @@ def test_the_products_of_a_unit_say_what_its_notebook_says(unit):
     assert is_built(unit), "run `make build`"
 
 
-CHANGED = touched.list_changed_files(touched.base())
-# Any unit tells whether the engine draws and answers as it did: the others are slow.
-OFTEN = mostly_slow(
-    [u for u in units() if any(p.is_relative_to(u.folder) for p in CHANGED)], "02"
-)
+# Any unit tells whether the engine draws and answers as it did: the others are slow,
+# but for those of which a change touches an exercise.
+OFTEN = mostly_slow([unit for unit in units() if touched.names(unit)], "02")
 
 
 @pytest.mark.parametrize("unit", OFTEN)
