@@ -62,13 +62,9 @@ def test_no_cell_is_a_formula_and_each_comes_back_as_it_was_meant(cell):
 
 
 ELSEWHERE = [
-    "x;=cmd|'/C calc'!A0;y",
-    'x;"=1+1"',
-    "x\n=HYPERLINK(1)\n@SUM(1)",
-    "x; -cmd|'/C calc'!A0",
-    "x\t+SUM(1)\n ＝1",
-    "a;'=b",
-]
+    "x;=cmd|'/C calc'!A0;y", 'x;"=1+1"', "x\n=HYPERLINK(1)\n@SUM(1)",
+    "x; -cmd|'/C calc'!A0", "x\t+SUM(1)\n ＝1", "a;'=b",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("cell", ELSEWHERE)

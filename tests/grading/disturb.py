@@ -9,14 +9,9 @@ from collections.abc import Callable, Iterator
 import psutil
 
 ROLES = (
-    "judge",
-    "worker",
-    "fork server",
-    "sandbox server",
-    "branch",
-    "supervisor",
+    "judge", "worker", "fork server", "sandbox server", "branch", "supervisor",
     "sandbox",
-)
+)  # fmt: skip
 _KINDS = {
     "autograder.grading.judge.judging": ("judge",),
     "autograder.grading.workers.worker": ("fork server", "worker", "judge"),

@@ -23,16 +23,11 @@ from transformer_course.since_2017.exercises.trained_model import instructors_mo
 from transformer_course.text_recovery.exercises._handed_in import likeness
 
 NAMES = (
-    "attention/scaled_dot_product",
-    "attention/masks",
-    "positional_encoding/bug_clinic",
-    "encoder_decoder/bug_clinic",
-    "sequence_reversal/greedy_decode",
-    "sequence_reversal/trained_model",
-    "text_recovery/bleu",
-    "text_recovery/model",
+    "attention/scaled_dot_product", "attention/masks", "positional_encoding/bug_clinic",
+    "encoder_decoder/bug_clinic", "sequence_reversal/greedy_decode",
+    "sequence_reversal/trained_model", "text_recovery/bleu", "text_recovery/model",
     "since_2017/trained_model",
-)
+)  # fmt: skip
 OTHERS = {
     RAISED,
     STUB,

@@ -81,14 +81,9 @@ def _colours(inbound: Path) -> None:
 
 
 HOSTILE = (
-    _without_a_time,
-    _pipes,
-    _a_secret_that_is_no_text,
-    _no_secret_at_all,
-    _a_vast_notebook,
-    _a_link,
-    _colours,
-)
+    _without_a_time, _pipes, _a_secret_that_is_no_text, _no_secret_at_all,
+    _a_vast_notebook, _a_link, _colours,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("make", HOSTILE)

@@ -19,13 +19,8 @@ def test_inflection():
         "opened",
     ]
     assert [ing_of(w) for w in ("bake", "run", "open", "see", "plan", "forget")] == [
-        "baking",
-        "running",
-        "opening",
-        "seeing",
-        "planning",
-        "forgetting",
-    ]
+        "baking", "running", "opening", "seeing", "planning", "forgetting",
+    ]  # fmt: skip
 
 
 def test_each_topic_is_complete():

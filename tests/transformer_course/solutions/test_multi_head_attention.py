@@ -169,29 +169,13 @@ def test_list_of_heads_reproduces_the_numbers_printed_in_a_published_assignment(
     layer = unit.ListOfHeads(256, num_heads=8, d_k=128, d_v=8, d_out=32)
     x = torch.randn(3, 10, 256)
     published_x = [
-        0.7195,
-        -0.3636,
-        1.3771,
-        0.3482,
-        -0.0604,
-        -0.3034,
-        -0.0698,
-        0.2131,
-        -0.9736,
+        0.7195, -0.3636, 1.3771, 0.3482, -0.0604, -0.3034, -0.0698, 0.2131, -0.9736,
         -0.4651,
-    ]
+    ]  # fmt: skip
     published = [
-        0.229,
-        -0.035,
-        0.0918,
-        -0.1069,
-        -0.1679,
-        -0.1939,
-        -0.2167,
-        0.1841,
-        0.0546,
+        0.229, -0.035, 0.0918, -0.1069, -0.1679, -0.1939, -0.2167, 0.1841, 0.0546,
         0.1668,
-    ]
+    ]  # fmt: skip
     torch.testing.assert_close(
         x[0, 0, :10], torch.tensor(published_x), atol=1.5e-4, rtol=0
     )

@@ -71,17 +71,8 @@ def test_equal_to_sacrebleu(corpus, tokens):
 def test_equal_on_a_thousand_random_corpora(tokens):
     draw = random.Random(tokens)
     vocabulary = [
-        "the",
-        "a",
-        "cat",
-        "Cat",
-        "dog,",
-        "dog",
-        "sat.",
-        "3.14",
-        "(so)",
-        "don't",
-    ]
+        "the", "a", "cat", "Cat", "dog,", "dog", "sat.", "3.14", "(so)", "don't",
+    ]  # fmt: skip
     tokenize = tokenize_13a if tokens == "13a" else str.split
 
     def text() -> str:
