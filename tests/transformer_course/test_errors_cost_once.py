@@ -107,7 +107,7 @@ def _panel(exercise: Specification, answer: object) -> Mapping[str, str]:
 
 def _load_drawing(exercise: Specification, kind: str) -> Any:
     unit = exercise.name.split("/")[0]
-    return references.load(unit, kind)[exercise.name]
+    return references.load(unit, kind, exercise.name)[exercise.name]
 
 
 def untrained(unit: Unit) -> set[str]:
