@@ -35,11 +35,12 @@ def ended(course: Path):
     return run
 
 
+@pytest.mark.slow  # as most of other tests have room
 def test_a_sandbox_that_has_room_writes_what_it_may(ended):
     assert ended("60m") == "killed"
 
 
-@pytest.mark.parametrize("size", ["11m", "3m"])
+@pytest.mark.parametrize("size", ["11m", pytest.param("3m", marks=pytest.mark.slow)])
 def test_where_the_disk_is_full_it_is_said_to_be_the_host_s(ended, size):
     """While it writes, or before it begins."""
     assert ended(size).startswith("there is no room in D; make some")
