@@ -61,12 +61,20 @@ def test_any_number_of_jobs_gives_the_same_gradebook_and_notebooks(course, tmp_p
 
 
 def test_results_are_recorded_in_the_order_of_students_whatever_is_ready_first(
-    course, tmp_path
+    course, tmp_path, monkeypatch
 ):
+    """And what is shared starts once, before the first is graded."""
+
+    def warm():
+        with (tmp_path / "begun").open("a") as file:
+            file.write("warm\n")
+
+    share(monkeypatch, wait=warm)
     wish(course, "ada", late=tmp_path / "bob is done")
-    wish(course, "bob", early=tmp_path / "bob is done")
+    wish(course, "bob", early=tmp_path / "bob is done", late=tmp_path / "begun")
     wish(course, "cyd")
     log = autograde(course)["log"]
+    assert (tmp_path / "begun").read_text() == "warm\n"
     assert points(course) == {"ada": FULL, "bob": FULL, "cyd": FULL}
     stamps = [
         (course / "autograded" / name / UNIT / f"{UNIT}.ipynb").stat().st_mtime_ns
@@ -75,7 +83,7 @@ def test_results_are_recorded_in_the_order_of_students_whatever_is_ready_first(
     assert stamps == sorted(stamps), log
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_what_takes_long_to_start_is_begun_before_the_course_is_read(
     course, monkeypatch, jobs
 ):
@@ -95,16 +103,13 @@ def test_what_takes_long_to_start_is_begun_before_the_course_is_read(
     assert autograde(course, jobs)["success"] and begun[3:] == []
 
 
-def test_a_second_run_starts_no_process_and_grades_nothing(course, monkeypatch):
-    wish(course, "ada")
-    autograde(course)
-    monkeypatch.setattr(Pool, "submit", None)
-    assert "1 up to date" in autograde(course)["log"]
-
-
-def test_what_is_logged_while_grading_is_logged_by_the_command(course):
+def test_a_command_logs_what_its_workers_log_and_a_second_one_starts_no_process(
+    course, monkeypatch
+):
     wish(course, "ada", warn="")
     assert autograde(course)["log"].count("it swaps") == 1
+    monkeypatch.setattr(Pool, "submit", None)
+    assert "1 up to date" in autograde(course)["log"]
 
 
 # --- processes come and go -----------------------------------------------------------
@@ -116,9 +121,16 @@ def test_a_worker_that_dies_costs_a_try_and_one_that_dies_again_one_submission(
     wish(course, "ada", die_once=tmp_path / "mark")
     wish(course, "bob", die="")
     wish(course, "cyd")
+    # Faults and refusals cross from the worker to the log.
+    wish(course, "dan", **{"raise": ""})
+    wish(course, "eve", refuse="")
     result = autograde(course)
-    assert points(course) == {"ada": FULL, "bob": NONE, "cyd": FULL}
+    students = {s: points(course)[s] for s in ("ada", "bob", "cyd")}
+    assert students == {"ada": FULL, "bob": NONE, "cyd": FULL}
     assert not result["success"]
+    assert "dan: grading failed" in result["log"]
+    assert "no space left on device" in result["log"]
+    assert "eve: refused: it used up all memory" in result["log"]
     assert (
         "bob: undecided: the process that graded it died: SIGKILL, then SIGKILL"
         in (result["log"])
@@ -133,31 +145,13 @@ def test_a_worker_that_hangs_costs_its_submission_a_try_and_the_class_goes_on(
     monkeypatch.setattr(parallel, "SILENCE", 3.0)
     wish(course, "ada", stop_once=tmp_path / "mark")
     wish(course, "bob", stop="")
-    for student in ("cyd", "dan"):
-        wish(course, student)
+    wish(course, "cyd", look_for=6.0)  # one that looks around may take long
+    wish(course, "dan")
     result = autograde(course)
     assert points(course) == {"ada": FULL, "bob": NONE, "cyd": FULL, "dan": FULL}
+    assert "cyd: not decided" not in result["log"]
     assert f"ada: not decided ({parallel.HUNG}" in result["log"]
     assert f"Needs a person: bob: undecided: {parallel.HUNG}" in result["log"]
-
-
-def test_a_worker_that_waits_for_long_but_looks_around_is_not_given_up(
-    course, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(parallel, "SILENCE", 2.0)
-    wish(course, "ada", look_for=6.0)
-    result = autograde(course)
-    assert result["success"] and "not decided" not in result["log"]
-
-
-def test_faults_and_refusals_cross_from_the_worker_to_the_log(course):
-    wish(course, "ada", **{"raise": ""})
-    wish(course, "bob", refuse="")
-    wish(course, "cyd")
-    log = autograde(course)["log"]
-    assert "ada: grading failed" in log and "no space left on device" in log
-    assert "bob: refused: it used up all memory" in log
-    assert points(course)["cyd"] == FULL
 
 
 @contextlib.contextmanager
@@ -215,7 +209,7 @@ def test_stopped_or_killed_no_process_is_left_and_the_next_run_goes_on(
     assert psutil.wait_procs(family, timeout=120)[1] == []
     for student in ("bob", "cyd"):
         (course / "submitted" / student / UNIT / "hang").unlink()
-    log = autograde(course)["log"]
+    log = autograde(course, jobs=1)["log"]
     assert "2 graded, 1 up to date" in log
     assert set(map(tuple, points(course).values())) == {tuple(FULL)}
 
@@ -280,20 +274,6 @@ def test_a_fork_server_that_is_stopped_while_it_starts_stops_the_run(monkeypatch
     monkeypatch.undo()
     with contextlib.closing(pool):
         assert pool.submit(task()).result(120)
-
-
-def test_what_is_shared_starts_once_and_before_the_first_is_graded(
-    course, monkeypatch, tmp_path
-):
-    def warm():
-        with (tmp_path / "begun").open("a") as file:
-            file.write("warm\n")
-
-    share(monkeypatch, wait=warm)
-    wish(course, "ada", late=tmp_path / "begun")
-    wish(course, "bob")
-    assert autograde(course)["success"]
-    assert (tmp_path / "begun").read_text() == "warm\n"
 
 
 def test_a_lost_fork_server_is_replaced(course, tmp_path):
