@@ -50,7 +50,7 @@ c.Autograde.jobs = {jobs}
 """
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_command_without_stderr_grades_and_says_so_on_stdout(course, jobs):
     (course / "nbgrader_config.py").write_text(SETTINGS.format(jobs=jobs))
     hand_in(course, "ada", good(course))

@@ -32,7 +32,7 @@ def after(steps: int) -> torch.nn.Module:
     return model.eval()
 
 
-@pytest.mark.parametrize("steps", [0, 40])
+@pytest.mark.parametrize("steps", [pytest.param(0, marks=pytest.mark.slow), 15])
 def test_the_judge_sees_what_the_notebook_sees(steps):
     weights = trained._weights_of(after(steps))
     for case in fresh_cases(TASK, "seed"):

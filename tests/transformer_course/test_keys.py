@@ -107,6 +107,7 @@ def test_the_manifests_list_those_and_no_part_of_a_solution():
         )
 
 
+@pytest.mark.slow  # as is what searches so
 def test_the_search_finds_a_look_up():
     unit = "positional_encoding"
     earlier = specification(f"{unit}/table_by_loops")
@@ -115,6 +116,7 @@ def test_the_search_finds_a_look_up():
     assert max(share(later.name, source) for source in sources) >= LUCK
 
 
+@pytest.mark.slow  # as is what searches so
 def test_the_search_finds_a_loop():
     unit = "sequence_reversal"
     earlier = specification(f"{unit}/greedy_sequence")
@@ -218,13 +220,9 @@ def nearest(names: list[str], wanted: list[str]) -> list[tuple[str, ...]]:
 
 
 FORMS = (
-    "{0}",
-    "[one[0] for one in {0}]",
-    "{0}.size(-1)",
-    "len({0})",
-    "int({0}.max()) + 1",
+    "{0}", "[one[0] for one in {0}]", "{0}.size(-1)", "len({0})", "int({0}.max()) + 1",
     "next(iter({0}))",
-)
+)  # fmt: skip
 RESULTS = ("{0}", "~{0}", "{0}[0]", "{0}.mT", "{0}.float().exp()", "({0}, {0})")
 ROWS = ("row", "row[None]")
 TOGETHER = (
