@@ -85,7 +85,7 @@ def test_what_has_not_changed_keeps_its_version_and_its_bytes(
     assert wheel_in(tmp_path / "again").name == three.name
 
 
-@pytest.mark.parametrize("seconds", [0, -86_400, 86_400])
+@pytest.mark.parametrize("seconds", [-86_400, 86_400])
 def test_what_has_changed_has_a_later_version_whatever_the_clock_says(
     kits, tmp_path, monkeypatch, seconds
 ):
