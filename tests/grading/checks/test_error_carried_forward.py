@@ -11,11 +11,11 @@ from nbformat.v4 import new_code_cell
 
 from autograder.authoring.catalogue import specification
 from autograder.authoring.variants import solution_source
-from autograder.checks import references
 from autograder.checks.exercise import CheckResult
 from autograder.course import ROOT, units
 from autograder.grading import converter
 from autograder.grading.cells.submission_files import earlier_solutions
+from autograder.grading.checks import reference_metadata
 from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.checks.checking import Checks
 from autograder.grading.checks.error_carried_forward import (
@@ -277,12 +277,12 @@ def test_none_is_tried_again_where_its_own_solution_has_been(unit):
     path = ROOT / "source" / unit.label / f"{unit.label}.ipynb"
     checks = map(check_cell, nbformat.read(path, as_version=4).cells)
     order = [check.exercise for check in checks if check]
-    exercises = references.load(unit.name)
+    exercises = reference_metadata.entries(unit.name)
     assert sorted(order) == sorted(exercises)
     for exercise in order:
         assert all(
             order.index(name) < order.index(exercise)
-            for name in exercises[exercise].builds_on
+            for name in exercises[exercise]["builds_on"]
         )
 
 
