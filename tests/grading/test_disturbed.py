@@ -129,12 +129,11 @@ def test_a_judge_that_is_stopped_while_it_judges_costs_nobody_anything(
 
 @pytest.mark.parametrize(
     "role",
-    [  # one of each side for every day
-        "judge",
+    [  # a judge that is stopped ends as one that is killed
         "sandbox",
         *(
             pytest.param(role, marks=pytest.mark.slow)
-            for role in ("sandbox server", "branch", "supervisor")
+            for role in ("judge", "sandbox server", "branch", "supervisor")
         ),
     ],
 )
