@@ -28,7 +28,9 @@ def exchange(process, channel, ticket=TICKET, submission="ada"):
         return exchange_handle, exchange_handle.await_mistake()
 
 
-def test_the_judge_process_answers_and_outlives_requests(judge, pair, sandbox):
+def test_the_judge_process_answers_and_outlives_requests_but_not_its_grader(
+    judge, pair, sandbox
+):
     for ticket in ("t1", "t2"):
         channel = sandbox(lambda: attention.stable_softmax, ticket)
         client, finished = exchange(judge, channel, ticket)
@@ -41,6 +43,11 @@ def test_the_judge_process_answers_and_outlives_requests(judge, pair, sandbox):
         verdict = silent.settle().verdict
     assert verdict.points == 0 and "did not run" in verdict.note
     assert not silent.complete and judge._process.pid == pid
+    process = judge._process
+    judge._line.close()
+    process.wait(60)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
 
 
 def test_a_judge_that_has_preloaded_a_unit_answers_as_any(judge, sandbox):
@@ -91,7 +98,7 @@ def test_a_class_is_asked_few_drawings_and_each_submission_always_the_same():
         assert not {s["shared"] for s in seeds_of_others} & {s["shared"] for s in seeds}
 
 
-def test_a_judge_that_is_left_in_an_exchange_is_ended_and_replaced(
+def test_a_judge_that_is_left_or_stopped_decides_nothing_and_is_replaced(
     judge, pair, sandbox
 ):
     judge.wait()
@@ -107,10 +114,6 @@ def test_a_judge_that_is_left_in_an_exchange_is_ended_and_replaced(
     channel = sandbox(lambda: attention.stable_softmax)
     verdict = exchange(judge, channel)[1].verdict
     assert verdict.exercise == NAME and verdict.points == verdict.max_points
-
-
-def test_a_judge_that_is_stopped_for_too_long_decides_nothing(judge, sandbox):
-    judge.wait()
     stopped = judge._process.pid
     os.kill(stopped, signal.SIGSTOP)
     judge.patience = 0.3
@@ -159,12 +162,3 @@ class FakeProcess:
 
     def wait(self):
         pass
-
-
-def test_the_judge_process_does_not_survive_its_grader(judge):
-    judge.wait()
-    process = judge._process
-    judge._line.close()
-    process.wait(60)
-    with pytest.raises(ProcessLookupError):
-        os.kill(process.pid, 0)
