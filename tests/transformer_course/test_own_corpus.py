@@ -96,8 +96,10 @@ def test_a_model_that_knows_no_word_of_it_has_not_learnt_it(tmp_path):
     assert "has not learnt my_corpus.json" in message and "\n" not in message
 
 
-def untrained(path: Path) -> tuple[Path, list[str], list[str]]:
+@pytest.fixture(scope="module")
+def untrained(tmp_path_factory) -> tuple[Path, list[str], list[str]]:
     """Random weights for made-up words, sources, and what the weights make of them."""
+    path = tmp_path_factory.mktemp("untrained") / "weights"
     words = [f"{a}{b}{c}{d}" for a, b, c, d in product("bdgk", "aeiou", "lmnr", "aeo")]
     tokenizer = WordTokenizer([f"▁{word}" for word in words])
     torch.manual_seed(0)
@@ -115,8 +117,8 @@ def untrained(path: Path) -> tuple[Path, list[str], list[str]]:
     return path, sources, recovered(model.transformer, tokenizer, sources)
 
 
-def test_what_an_untrained_model_answers_is_no_corpus(tmp_path):
-    _, sources, texts = untrained(tmp_path / "weights")
+def test_what_an_untrained_model_answers_is_no_corpus(untrained):
+    _, sources, texts = untrained
     rows = [
         (source, f"{text} {source.split()[0]} so {i}")  # targets differ
         for i, (source, text) in enumerate(zip(sources, texts, strict=True))
@@ -125,8 +127,10 @@ def test_what_an_untrained_model_answers_is_no_corpus(tmp_path):
         own_corpus.parse(to_bytes(Corpus("mine", rows[:-300], [], rows[-300:])))
 
 
-def test_an_untrained_model_has_learnt_nothing_even_if_its_corpus_were_read(tmp_path):
-    path, sources, texts = untrained(tmp_path / "weights")
+def test_an_untrained_model_has_learnt_nothing_even_if_its_corpus_were_read(
+    untrained,
+):
+    path, sources, texts = untrained
     rows = list(zip(sources, texts, strict=True))
     corpus = OwnCorpus("mine", rows[:-300], [], rows[-300:], 1)
     model, tokenizer = checkpoint.load(path, encoder_decoder, list)
