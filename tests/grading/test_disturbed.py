@@ -74,13 +74,13 @@ def points(root) -> dict[str, list[float | None]]:
     return scores
 
 
-def hand_in_three(course) -> None:
+def hand_in_two(course) -> None:
+    """The first of whom meets what goes wrong."""
     hand_in(course, "ada")
     hand_in(course, "bob", softmax=UNDIVIDED)
-    hand_in(course, "cyd")
 
 
-THREE = {"ada": RIGHT, "bob": WRONG, "cyd": RIGHT}
+TWO = {"ada": RIGHT, "bob": WRONG}
 
 
 @pytest.fixture
@@ -110,21 +110,21 @@ def judge_process() -> psutil.Process:
 
 @pytest.mark.slow  # as one that is stopped while it judges
 def test_a_judge_that_is_stopped_before_it_is_asked_costs_nobody_anything(course):
-    hand_in_three(course)
+    hand_in_two(course)
     judge_process().suspend()
     result = autograde(course, judge_seconds=PATIENCE)
     assert result["success"] and result["log"].count("graded again") == 1
-    assert points(course) == THREE
+    assert points(course) == TWO
 
 
 def test_a_judge_that_is_stopped_while_it_judges_costs_nobody_anything(
     course, once_asked
 ):
-    hand_in_three(course)
+    hand_in_two(course)
     once_asked(lambda: judge_process().suspend())
     result = autograde(course, judge_seconds=PATIENCE)
     assert result["success"] and result["log"].count("graded again") == 1
-    assert points(course) == THREE
+    assert points(course) == TWO
 
 
 @pytest.mark.parametrize(
@@ -140,16 +140,16 @@ def test_a_judge_that_is_stopped_while_it_judges_costs_nobody_anything(
 def test_who_is_killed_in_the_midst_of_a_check_costs_nobody_anything(
     course, once_asked, role
 ):
-    hand_in_three(course)
+    hand_in_two(course)
     once_asked(lambda: [p.kill() for p in processes(os.getpid(), role)])
     result = autograde(course)
     lost = role != "branch"  # which sandboxes that are there do without
     assert result["success"] and result["log"].count("graded again") == lost
-    assert points(course) == THREE
+    assert points(course) == TWO
 
 
 def test_output_that_does_not_come_costs_nobody_anything(course, monkeypatch):
-    hand_in_three(course)
+    hand_in_two(course)
     messages, lost = PromptClient.messages, []
 
     def lose_idle_messages(self, seconds):
@@ -168,7 +168,7 @@ def test_output_that_does_not_come_costs_nobody_anything(course, monkeypatch):
     monkeypatch.setattr(PromptClient, "messages", lose_idle_messages)
     result = autograde(course, iopub_timeout=1)
     assert lost and result["log"].count("graded again") == 1
-    assert result["success"] and points(course) == THREE
+    assert result["success"] and points(course) == TWO
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_output_that_does_not_come_costs_nobody_anything(course, monkeypatch):
 )
 def test_a_host_s_full_disk_costs_nobody_anything(course, monkeypatch, is_repeated):
     """Whatever a sandbox has missed is seen when it has ended, at the latest."""
-    hand_in_three(course)
+    hand_in_two(course)
     last_words, reasons = SandboxedProcess._last_words, []
 
     def full(self, answer):
@@ -191,14 +191,15 @@ def test_a_host_s_full_disk_costs_nobody_anything(course, monkeypatch, is_repeat
     result = autograde(course)
     assert "there is no room in /scratch; make some" in result["log"]
     assert result["success"] is not is_repeated
-    nothing = {student: [None, None] for student in THREE}
-    assert points(course) == (nothing if is_repeated else THREE)
+    nothing = {student: [None, None] for student in TWO}
+    assert points(course) == (nothing if is_repeated else TWO)
 
 
 def test_who_cannot_be_decided_twice_needs_a_person_and_has_no_score(
     course, monkeypatch
 ):
-    hand_in_three(course)
+    hand_in_two(course)
+    hand_in(course, "cyd")
     ask = Exchange.ask
 
     def ask_and_stop(self, *arguments):
@@ -210,7 +211,7 @@ def test_who_cannot_be_decided_twice_needs_a_person_and_has_no_score(
     monkeypatch.setattr(Exchange, "ask", ask_and_stop)
     result = autograde(course, judge_seconds=PATIENCE)
     assert not result["success"] and "Needs a person: bob: undecided" in result["log"]
-    assert points(course) == THREE | {"bob": [None, None]}
+    assert points(course) == {"ada": RIGHT, "bob": [None, None], "cyd": RIGHT}
 
 
 def _handed_in(course) -> bytes:
@@ -276,7 +277,7 @@ def test_a_cell_that_sleeps_or_never_ends_loses_itself_and_no_other(
     late = judged.SOFTMAX.replace("return", "while True: pass\n    return")
     hand_in(course, "cyd", softmax=late)
     autograde(course, timeout=1, answer_seconds=0.5)
-    assert points(course) == dict.fromkeys(THREE, WRONG)
+    assert points(course) == dict.fromkeys(("ada", "bob", "cyd"), WRONG)
     assert "CellTimeoutError" in outputs(course, "ada", "softmax-answer")
     assert "ended its process" in outputs(course, "bob", "softmax-answer")
     assert "an answer took longer than" in outputs(course, "cyd", "softmax")
@@ -323,8 +324,8 @@ def test_junk_on_the_judges_channel_costs_its_own_submission_only(course):
 
 
 def test_the_judge_outlives_a_class(course):
-    hand_in_three(course)
+    hand_in_two(course)
     before = judge_process().pid
     assert autograde(course)["success"]
     assert judge_process().pid == before
-    assert points(course) == THREE
+    assert points(course) == TWO
