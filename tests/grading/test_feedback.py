@@ -66,12 +66,8 @@ def page(root, submission, outputs=(), student="ada") -> str:
     Stranger.outputs = list(outputs)
     config = Config()
     config.Autograde.autograde_preprocessors = [
-        RunHere,
-        Stranger,
-        f"{FEEDBACK}CleanOutputs",
-        Save,
-        AssignLatePenalties,
-        CheckCellMetadata,
+        *(RunHere, Stranger, f"{FEEDBACK}CleanOutputs"),
+        *(Save, AssignLatePenalties, CheckCellMetadata),
     ]
     result = run_nbgrader(root, "autograde", UNIT, student, config=config)
     assert "Traceback" not in result.get("log", result.get("error")), result
@@ -117,9 +113,8 @@ def everyday_page(pristine, tmp_path_factory) -> str:
 
 
 def test_a_page_shows_scores_and_says_what_is_not_graded_yet(everyday_page):
-    html = everyday_page
-    assert "2 of 2 points" in html and "not graded yet (of 4)" in html
-    assert "4 of these points are not graded yet" in html
+    assert "2 of 2 points" in everyday_page and "not graded yet (of 4)" in everyday_page
+    assert "4 of these points are not graded yet" in everyday_page
 
 
 def test_a_written_answer_shows_its_points_once_it_is_graded(course):
@@ -181,21 +176,18 @@ def test_of_a_refused_submission_the_student_s_own_answers_are_shown(
 
 
 def test_the_verdict_panel_survives_with_its_style_and_drawing(everyday_page):
-    html = everyday_page
-    assert "a panel" in html and "border-left:5px solid" in html
-    assert re.search(r"<svg[^>]*viewbox", html, re.IGNORECASE) and "<rect" in html
+    for part in ("a panel", "border-left:5px solid", "<rect"):
+        assert part in everyday_page
+    assert re.search(r"<svg[^>]*viewbox", everyday_page, re.IGNORECASE)
 
 
-def test_details_fold_without_script_and_pages_fetch_nothing(everyday_page):
+def test_details_and_pictures_need_no_script_and_pages_fetch_nothing(everyday_page):
     html = everyday_page
+    assert html.count(f"data:image/png;base64,{PIXEL}") == 2
     assert "<details>" in html and "<summary>Hint</summary>" in html
     assert "default-src 'none'" in html
     assert "prefers-color-scheme: dark" in html
     assert dangers(html) == []
-
-
-def test_pictures_in_answers_are_part_of_the_page(everyday_page):
-    assert everyday_page.count(f"data:image/png;base64,{PIXEL}") == 2
 
 
 # --- nobody's scripts ----------------------------------------------------------------
@@ -236,12 +228,9 @@ def test_no_output_of_a_student_runs_or_fetches_anything(course):
         assert dangers(output.get("data", {}).get("text/html", "")) == []
 
 
-def test_a_forged_verdict_is_sanitised_like_any_other_output(everyday_page):
-    assert dangers(everyday_page) == [] and "99 of 99" in everyday_page
-
-
-def test_what_a_cell_shows_stays_in_its_frame(everyday_page):
+def test_a_forged_verdict_is_sanitised_and_stays_in_its_frame(everyday_page):
     html = everyday_page
+    assert dangers(html) == [] and "99 of 99" in html
     assert "-900px" not in html and "9000px" not in html
     excerpt = html[html.index("100 of 100 points") - 300 :]
     assert '<div class="output frame">' in excerpt
