@@ -98,8 +98,8 @@ def the_whole_machine():
 
 # %% [markdown]
 # A handful of functions did most of the work between question and answer, and in this
-# course you write them one by one. Your `embed` turns the ids of text pieces (unit 6)
-# into vectors. Attention (unit 2), split into several heads (unit 3), moves information
+# course you write them one by one. Your `embed` turns the ids of tokens (unit 6) into
+# vectors. Attention (unit 2), split into several heads (unit 3), moves information
 # between them; residual connections (unit 4) hold each of the 30 blocks together; and a
 # loop (unit 5) generates one token at a time. Units 1 to 6 each end with your functions
 # running inside this very model.
@@ -1077,8 +1077,8 @@ def hands_of_the_clock():
 
 
 # %% [markdown]
-# Rotations also add up, and each can be undone. The next cell compares $M_3 M_2$ with
-# $M_5$, and the transpose of $M_3$ with $M_{-3}$.
+# Rotations can also be combined, and each can be undone. The next cell compares $M_3
+# M_2$ with $M_5$, and the transpose of $M_3$ with $M_{-3}$.
 
 
 # %%

@@ -149,8 +149,8 @@ def neither_either_both():
 # Only the sum helps. If it is removed, all positions end up alike, whether or not the
 # network is there: since the network is applied to each position separately, it maps
 # equal vectors to equal results and cannot separate what averaging has merged. With the
-# sum, the similarity stays between 0.08 and 0.26; it even rises a little with the
-# network, which must therefore serve a different purpose (section 2).
+# sum, the similarity stays between 0.08 and 0.26; adding the network even raises it a
+# little, which must therefore serve a different purpose (section 2).
 #
 # The sum that runs through all layers is called the **residual stream**. Each layer
 # reads it and adds a *correction* (He et al. 2016), and the gradient can flow along it

@@ -1217,8 +1217,8 @@ def learning_rates():
 #
 # SGD's steps are proportional to the gradient, so a single steep spot can ruin the run:
 # after about a dozen steps the loss is `nan`, and so is every parameter from then on.
-# Clipping keeps the run alive at the same rate, but only the bound of 0.1, which makes
-# all steps short, also lets the model learn.
+# At the same learning rate, clipping keeps the run alive, but only the bound of 0.1,
+# which makes all steps short, also lets the model learn.
 #
 # ## 8. The same model on different data
 #
@@ -1687,7 +1687,7 @@ drawing(
 # logged run of section 7.
 #
 # **Predict first.** The Transformer stays at 98 to 100 % for all lengths from 1 to 10.
-# Up to which length does the pair get at least half of the sequences right?
+# Up to what length does the pair get at least half of the sequences right?
 
 # %%
 my_guess = "?"  # write yours here

@@ -277,7 +277,7 @@ def the_baselines():
 # *Every* word in their outputs is also in the original, capitals aside, but hardly any
 # sequence of four words is. The sorted original has all the words but is not a
 # sentence, and gets 9. The inserter reaches 64, so a model that scores lower has learnt
-# less than a table of counts holds.
+# less than a table of counts can tell you.
 #
 # ### The tokenizer, the model and the loop
 #
@@ -982,9 +982,9 @@ def bleu_and_unigrams():
 
 
 # %% [markdown]
-# The copy has a unigram precision of 82 % and 8 points of BLEU, while the sorted
-# original, which no one can read, has 100 % and 9 points. A score that cannot see word
-# order says nothing about sentences.
+# The copy has a unigram precision of 82 % and a BLEU score of 8, while the sorted
+# original, which no one can read, has 100 % and 9. A score that cannot see word order
+# says nothing about sentences.
 #
 # ## B4. Is the difference real?
 #
@@ -1247,8 +1247,8 @@ check("text_recovery/beam_step", beam_step)
 #
 # **Task.** Decode each sentence with your `beam_step`: in each step, compare the
 # hypotheses that now end in EOS with the best so far, by
-# $\text{score}/\text{length}^\alpha$; then keep the `beam_size` best *other*
-# continuations. Return rows of ids, as `greedy_decode` does.
+# $\text{score}/\text{length}^\alpha$; then, of the *other* continuations, keep the
+# `beam_size` best. Return rows of ids, as `greedy_decode` does.
 #
 # **Example.** `beam_search(model, ids, beam_size=3)` may return
 # `[[57, 9, 210, 5, 2], [8, 31, 2, 0, 0]]` for two sentences.
@@ -1386,8 +1386,8 @@ def beams_of_the_baseline():
 # thousands of them, you need a program. `mistakes_of` first *aligns* output and
 # original, pairing their tokens in order so that as few pairs as possible differ
 # (Levenshtein 1966). For `baker sleeps` and `the baker slept`, the pairs are `(None,
-# the)`, a missing token, `(baker, baker)` and `(sleeps, slept)`. Then it counts the
-# pairs that differ, each as the **first** kind that fits:
+# the)`, which marks a missing token, `(baker, baker)` and `(sleeps, slept)`. Then it
+# counts the pairs that differ, each as the **first** kind that fits:
 #
 # | kind | fits if |
 # |---|---|
@@ -1905,8 +1905,8 @@ check("text_recovery/model", restore)
 # **2. Beam search.** I expected fewer repeated words from a beam of 3, because one bad
 # token no longer decides the rest; refuted if "word" mistakes do not fall. They fell
 # from 102 to 70, and BLEU rose by 0.9 [+0.3, +1.7], which no seed can explain, since
-# the weights are the same. Beams of 5 and 10 add nothing that the intervals could show.
-# Next: I hand in a beam of 3.
+# the weights are the same. Beams of 5 and 10 bring no further gain outside the
+# intervals. Next: I hand in a beam of 3.
 #
 # **3. Subwords.** I expected fewer wrong words, because rare words are spelt from parts
 # that the model knows; refuted if their number does not fall. It rose from 102 to 178,

@@ -1514,12 +1514,12 @@ def it_reads_english():
 # %% [markdown]
 # Per token, the bytes win with about 1.6 nats against 3.7, but this comparison is
 # meaningless, because a token of the second model is two and a half bytes long on
-# average. Per byte, the pairs win with about 2.1 bits against 2.3. Even that is not
-# quite fair: in the same number of steps, the model trained on pairs has read two and a
-# half times as much text, and its larger embedding table gives it a quarter more
-# parameters. After 480 steps, when it has read as many bytes as the other model in all
-# of its 1,200, the two are about level. What merges buy is reading speed, together with
-# a longer context in the same 96 tokens.
+# average. Per byte, the pairs win: about 2.1 bits, against 2.3. Even that is not quite
+# fair: in the same number of steps, the model trained on pairs has read two and a half
+# times as much text, and its larger embedding table gives it a quarter more parameters.
+# After 480 steps, when it has read as many bytes as the other model in all of its
+# 1,200, the two are about level. What merges buy is reading speed, together with a
+# longer context in the same 96 tokens.
 #
 # As for the samples, after 100 steps there are letters and spaces, after 300 short
 # words, and after 1,200 something that from a distance looks like a manual: phrases of
@@ -2132,13 +2132,13 @@ def what_the_cache_buys():
 
 # %% [markdown]
 # The cache takes as much memory as we computed: 1.7 MB for the prompt, and 0.38 GB for
-# the 8,192 tokens that this model may read. With it, the model computes one position
+# the 8,192 tokens that this model can read. With it, the model computes one position
 # per token instead of reprocessing the whole text.
 #
-# **A question for you.** Asked to reverse "cat", 135 million parameters answer that it
-# "is a word that has a similar sound to 'cat' but with a different spelling", although
-# unit 5's model reverses sequences with less than a thousandth of that number. Write
-# down why you think that is before you read on.
+# **A question for you.** Asked to reverse "cat", a model of 135 million parameters
+# answers that it "is a word that has a similar sound to 'cat' but with a different
+# spelling", although unit 5's model reverses sequences with less than a thousandth as
+# many. Write down why you think that is before you read on.
 #
 # *An answer* that does not blame the size: "cat" is **one token** out of 49,152, so the
 # model never sees its letters, and what it knows of spelling comes from texts that

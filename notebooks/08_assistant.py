@@ -33,8 +33,8 @@
 # a cosine decay. It also gave `reversal.greedy_decode`, and `reversal.evaluating`,
 # which makes a function decode in evaluation mode without gradients. Unit 7 gave
 # `modern.LanguageModel`, a byte-level model trained on `modern.text_ids`, and
-# `modern.published_tensor`, which finds a parameter in the chat model's file. Unit 4
-# gave the encoder that runs MiniLM in section 9.
+# `modern.published_tensor`, which finds a parameter in the chat model's file. The
+# encoder that runs MiniLM in section 9 comes from unit 4.
 #
 # <details><summary>Conventions of this unit</summary>
 #
@@ -902,11 +902,11 @@ def one_base_model_two_ways():
 # than half to eight or nine in ten, because it samples what the model writes *now* and
 # rewards what works.
 #
-# Neither method taught a new skill. The base model could already reverse, and after
-# GRPO it mostly does: fine-tuning by reward *sharpens* what a model does some of the
-# time. Where it never succeeds, there is nothing to sharpen. A model that was trained
-# on lengths 1 to 10 reverses none of the sequences of length 12 (unit 5's cliff), so at
-# that length the rewards in every group are all equal:
+# Neither method taught a new skill. The base model could already reverse a sequence,
+# and after GRPO it usually does: fine-tuning by reward *sharpens* what a model does
+# some of the time. Where it never succeeds, there is nothing to sharpen. A model that
+# was trained on lengths 1 to 10 reverses none of the sequences of length 12 (unit 5's
+# cliff), so at that length the rewards in every group are all equal:
 
 
 # %%
@@ -1140,8 +1140,8 @@ check("assistant/bug_clinic", assert_learns_answers)
 # %% [markdown]
 # Learning the questions as well is not always wrong: Shi et al. 2024 (*Instruction
 # Tuning With Loss Over Instructions*) find that it helps most where long instructions
-# have short answers, or where there are few examples. A loop may do this on purpose,
-# but not without anyone noticing.
+# have short answers, or where there are few examples. You may write a loop that does
+# this deliberately, but it must not happen unnoticed.
 
 # %% [markdown]
 # ## 6. Smaller and faster

@@ -782,7 +782,8 @@ check("look_inside/head_outputs", head_outputs)
 # the product with `direction`. Return what each part contributes to the result.
 #
 # **Example.** For parts `[[1, 0], [1, 2]]`, the stream is `[2, 2]`, whose root mean
-# square is 2. With `gain` and `direction` of ones, the contributions are `[0.5, 1.5]`.
+# square is 2. If `gain` and `direction` are all ones, the contributions are `[0.5,
+# 1.5]`.
 #
 # <details><summary>Contract</summary>
 #
@@ -938,8 +939,8 @@ def a_logit_of_the_chat_model():
 #
 # A popular shortcut skips the parts and reads the stream as it is: the **logit lens**
 # (nostalgebraist 2020) applies the final norm and the output matrix after every block.
-# The post that proposed it observed that the guess of GPT-2 takes shape long before the
-# last block. Does it do so here?
+# The post that proposed it observed that GPT-2's guess takes shape long before the last
+# block. Does it do so here?
 
 
 # %%
@@ -1118,9 +1119,9 @@ def where_the_fact_is():
 # is 1.6 before block 23 and 9.2 after it, although a full stop still comes first.
 #
 # The map leaves nine candidates, the heads of that block, among which attribution
-# pointed at (23, 4). The next cell prints how strongly each attends from *is* to
-# *France*, what silencing it costs (nothing, if a head only *looks*), and the share of
-# the effect if its output alone is taken from the run about Italy.
+# pointed at (23, 4). For each head, the next cell prints how strongly it attends from
+# *is* to *France*, what silencing it costs (nothing, if it only *looks*), and which
+# share of the effect appears when its output alone is taken from the run about Italy.
 
 
 # %% folded=true

@@ -4,9 +4,9 @@
 # *This optional unit needs unit 7.* Most open models of 2025/26 descend from LLaMA's
 # design, but they have moved on: norms for queries and keys, layers that see only a
 # window, experts in place of one feed-forward network, an optimizer made for matrices,
-# sixteen-bit weights with a memory, and caches in pages. You build each of them in a
-# few lines, check the layers against independent implementations, and measure what each
-# change buys for the same number of steps.
+# sixteen-bit weights with a precise copy, and caches in pages. You build each of them
+# in a few lines, check the layers against independent implementations, and measure what
+# each change buys for the same number of steps.
 
 # %% [markdown]
 # **You will learn**
@@ -1001,7 +1001,7 @@ def muon_beside_adamw():
 # ## 5. Sixteen bits and a memory
 #
 # Large models compute in **bfloat16**, which has the exponent range of float32 but
-# keeps only eight significant bits: next to 1, its numbers are $2^{-7}$ apart. That is
+# keeps only eight significant bits: near 1, its numbers are $2^{-7}$ apart. That is
 # enough for a forward pass, in which errors average out, but not for a sum of many
 # small changes, and training is such a sum.
 #
@@ -1026,12 +1026,12 @@ def lost_updates():
 # You get 1: the sum $1 + 2^{-9}$ is nearer to 1 than to the next number, so each of the
 # 512 additions is rounded away, and no number of further ones would help. An update to
 # a weight suffers the same fate as soon as it is smaller than about one part in 500 of
-# that weight, as many updates are late in training.
+# that weight, and late in training many updates are.
 #
 # The usual remedy (Micikevicius et al. 2018, section 3.1) is a second copy of each
 # weight in float32, the **master copy**. Gradients come from the bfloat16 weights, the
 # optimizer updates the copies, and the model receives them rounded. Updates that are
-# too small to show at once add up in the copy until they do.
+# too small to show immediately accumulate in the copy until they do.
 #
 # ### Exercise 10.6 - A step with master copies
 #
@@ -1466,8 +1466,9 @@ def trained_longer():
 # k = \frac{n - n_\text{low}}{n_\text{high} - n_\text{low}}
 # \text{ limited to } [0, 1].$$
 #
-# A pair that has turned often has met all its angles and keeps its frequency ($k = 1$),
-# while one that has not even completed a turn is slowed down by the full factor.
+# A pair that has made many full turns has been at every angle and keeps its frequency
+# ($k = 1$), while one that has not even completed a turn is slowed down by the full
+# factor.
 #
 # ### Exercise 10.7 - Frequencies for longer texts
 #
