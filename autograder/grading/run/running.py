@@ -7,11 +7,11 @@ import shutil
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Never
+from typing import Any, Never
 
 from tqdm import tqdm
 
@@ -65,10 +65,14 @@ class Run:
         with bar, contextlib.ExitStack() as stack:
             stack.callback(_close_all, begun)
             stack.callback(self._executor.close)  # first: it uses files of `begun`
-            for student, folder in folders.items():
-                begun.append(self._begin(student, folder))
-                yield from self._settle(begun, bar, may_begin=True)
-            yield from self._settle(begun, bar, may_begin=False)
+            try:
+                for student, folder in folders.items():
+                    begun.append(self._begin(student, folder))
+                    yield from self._settle(begun, bar, may_begin=True)
+                yield from self._settle(begun, bar, may_begin=False)
+            except KeyboardInterrupt:
+                self._record_graded(begun)
+                raise
             if self._retries:
                 await_calm(self._calm)
             for student in self._retries:
@@ -92,6 +96,18 @@ class Run:
             else:
                 running = [future for waiting in begun for future in waiting.running]
                 wait(running, 0.5, FIRST_COMPLETED)
+
+    def _record_graded(self, begun: Iterable[InFlightSubmission]) -> None:
+        """Record those that are graded and wait for a slow one before them.
+
+        Otherwise runs that are stopped again and again, as by a time limit, would never
+        get past a slow one. What raises an error is graded by the next run.
+        """
+        for submission in begun:
+            futures = submission.futures.values()
+            if futures and all(f.done() and not _failed(f) for f in futures):
+                with contextlib.suppress(Exception):
+                    self._writer.save(submission)
 
     def _begin(
         self, student: str, folder: Path, final: bool = False
@@ -153,6 +169,11 @@ class Run:
             )
             log.debug("It was:", exc_info=error)
             return []
+
+
+def _failed(future: Future[Any]) -> bool:
+    """Whether a grading that has ended gave no result."""
+    return future.cancelled() or future.exception() is not None
 
 
 def _close_all(begun: Iterable[InFlightSubmission]) -> None:
