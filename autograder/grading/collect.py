@@ -22,7 +22,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.exchange.default import ExchangeCollect
 
 from autograder.course.access import account_name, refuse_full, refuse_path
-from autograder.course.errors import CourseError
+from autograder.course.errors import CourseError, list_present
 from autograder.course.files import locked
 from autograder.grading.dates import last_moment
 from autograder.grading.gradebook import extensions
@@ -165,6 +165,10 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
     def copy_files(self) -> None:
         """Copy the chosen submissions into ``submitted/``."""
         unit = self.coursedir.assignment_id
+        outbound = Path(self.root) / self.coursedir.course_id / "outbound"
+        released = sorted(p.name for p in outbound.glob("[!.]*") if p.is_dir())
+        if not self.src_records and released and unit not in released:
+            self.fail(f'"{unit}" was never released; {list_present(released)}')
         self.log.info("%d submissions of %s", len(self.src_records), unit)
         missed: list[str] = []
         for handed_in in self.src_records:

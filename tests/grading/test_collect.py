@@ -367,6 +367,15 @@ def test_what_disappears_while_it_is_looked_at_stops_nobody(exchange, monkeypatc
     assert os.listdir(exchange.root / "submitted") == ["ada"]
 
 
+def test_an_assignment_that_was_never_released_is_not_just_empty(exchange):
+    (exchange.inbound.with_name("outbound") / "02_words").mkdir(parents=True)
+    with pytest.raises(ExchangeError, match="never released; there is 02_words"):
+        exchange.collect()
+    (exchange.inbound.with_name("outbound") / UNIT).mkdir()
+    exchange.collect()
+    assert f"0 submissions of {UNIT}" in exchange.told
+
+
 def test_without_an_exchange_it_says_what_is_missing(exchange):
     exchange.inbound.rmdir()
     with pytest.raises(ExchangeError, match="nothing was released yet"):
