@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from argparse import Namespace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from autograder.classroom import services
@@ -50,8 +50,15 @@ def _collect(unit: str, root: Path, options: Namespace) -> int:
     if options.worksheet:
         class_roster = class_roster.with_worksheet(options.worksheet)
     due = gradebook.due(root, unit)
+    zone, is_local = layouts.to_utc(options.timezone), False
+
+    def utc(local: datetime) -> datetime:
+        nonlocal is_local
+        is_local = True
+        return zone(local)
+
     collection = place.Collection(
-        unit, root, class_roster, layouts.to_utc(options.timezone), options.lms.lower(),
+        unit, root, class_roster, utc, options.lms.lower(),
         options.replace, last_moment(due) if due else None,
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
@@ -62,6 +69,12 @@ def _collect(unit: str, root: Path, options: Namespace) -> int:
             remarks = fetch(unit, root, Path(folder))
         outcomes = list(collection.place(options.archives or [Path(folder)]))
     print(*remarks, place.as_text(outcomes), sep="\n")
+    if is_local and not options.timezone:
+        local_zone = f"{datetime.now().astimezone():%Z}"
+        print(
+            f"times were read in this computer's zone, {local_zone}; if the LMS has a "
+            "different one, collect again with --timezone and --replace"
+        )
     needs_person = bool(remarks) or any(outcome.needs_person for outcome in outcomes)
     return 1 if needs_person else 0
 
@@ -100,7 +113,10 @@ def _extend(unit: str, root: Path, options: Namespace) -> int:
     granted = options.students if extra else ()
     unknown = sorted({*granted} - gradebook.list_student_ids(root))
     for student in unknown:
-        print(f"{student} is in neither the gradebook nor submitted/; is that a typo?")
+        print(
+            f"{student} is in neither the gradebook nor submitted/; if that is a typo: "
+            f"autograder extend {unit} {student} --days 0"
+        )
     if options.students:
         print(f"it takes effect with the next run: nbgrader autograde {unit}")
     return 1 if unknown else 0

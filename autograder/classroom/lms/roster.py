@@ -116,7 +116,16 @@ class Roster:
         return valid(person.key or person.email)
 
     def with_worksheet(self, path: Path) -> Roster:
-        """Add the participant numbers of Moodle's grading worksheet to the roster."""
+        """Add the participant numbers of Moodle's grading worksheet to the roster.
+
+        Raises:
+            CourseError: it cannot be read, or is another table.
+        """
+        if sheet.read(path).index("identifier") is None:
+            raise CourseError(
+                f"{path} is not Moodle's grading worksheet: it has no column "
+                '"Identifier"; download it with the site in English'
+            )
         rows = [
             (number, row)
             for row in _rows(path, _WORKSHEET)

@@ -82,8 +82,16 @@ class Place:
         present = intake.take(self.folder, intake.DEFAULTS).files
         stored = {p: f.data for p, f in present.items() if p not in intake.OF_NBGRADER}
         if stored == dict(files):
-            is_dated = intake.STAMP in present or not stamp
-            return "same" if is_dated else "replaced", ""
+            if not stamp:
+                return "same", ""
+            if intake.STAMP not in present:
+                return "replaced", "the same files, now with their time"
+            earlier = present[intake.STAMP].data.decode(errors="replace").strip()
+            if earlier == stamp:
+                return "same", ""
+            if replace:
+                return "replaced", f"the same files; their time was {earlier}"
+            return "same", f"its time stays {earlier}; --replace sets {stamp}"
         if replace:
             return "replaced", ""
         claimant = old_note.claimant if old_note and old_note.lms == new.lms else ""

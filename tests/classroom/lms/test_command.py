@@ -57,6 +57,21 @@ def test_bad_options_are_said_in_one_line(course, capsys):
         from_csv(course.root / "bad.csv")
 
 
+@pytest.mark.parametrize("zone", ["", "Europe/Berlin"])
+def test_it_says_that_it_read_times_in_this_computer_s_zone(course, capsys, zone):
+    path = course.zip(("Ada Lovelace_7_assignsubmission_file_/a.ipynb", BOB))
+    worksheet = course.root / "worksheet.csv"
+    worksheet.write_text(
+        "Identifier,Full name,Last modified (submission)\n"
+        'Participant 7,Ada Lovelace,"Sunday, 30 November 2025, 11:59 PM"\n'
+    )
+    command = ["collect", "01", str(path), "--course", str(course.root)]
+    files = ["--roster", str(course.root / "roster.csv"), "--worksheet", str(worksheet)]
+    zones = ["--timezone", zone] if zone else []
+    assert cli.main([*command, *files, *zones]) == 0
+    assert ("computer's zone" in capsys.readouterr().out) == (not zone)
+
+
 def test_the_gradebook_is_the_roster_where_none_is_given(graded, capsys):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as file:

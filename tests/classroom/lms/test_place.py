@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from autograder.classroom.lms.roster import Roster, from_csv
+from autograder.course.errors import CourseError
 from tests.classroom.lms.course import ADA, BOB
 from tests.tiny_course import UNIT
 
@@ -121,6 +122,26 @@ def test_the_worksheet_says_when_each_student_handed_in(course, text, time):
     assert course.time("ada") == time
     course.collect(path)
     assert course.time("ada") == time, "the same without its time takes none away"
+
+
+def test_a_time_that_was_read_in_the_wrong_zone_is_corrected_on_request(course):
+    row = 'Participant 77,Ada Lovelace,,"Sunday, 30 November 2025, 11:59 PM"'
+    path = course.zip((MOODLE_ADA.format(77), BOB))
+    roster = worksheet(course, row, titles=MODIFIED)
+    course.collect(path, roster=roster, zone="UTC")
+    (outcome,) = course.collect(path, roster=roster).values()
+    assert outcome.status == "same" and course.time("ada") == "2025-11-30 23:59:00"
+    assert "stays 2025-11-30 23:59:00 UTC; --replace sets 2025" in outcome.remark
+    (outcome,) = course.collect(path, roster=roster, replace=True).values()
+    assert outcome.status == "replaced" and "23:59:00 UTC" in outcome.remark
+    assert course.time("ada") == "2025-11-30 22:59:00"
+    (outcome,) = course.collect(path, roster=roster, replace=True).values()
+    assert (outcome.status, outcome.remark) == ("same", "")
+
+
+def test_another_table_is_no_worksheet(course):
+    with pytest.raises(CourseError, match='no column "Identifier"; download it'):
+        course.roster.with_worksheet(course.root / "roster.csv")
 
 
 def test_a_time_that_cannot_be_read_is_told_and_the_work_placed(course):
