@@ -51,11 +51,6 @@ def parse_part(text: str) -> Part:
     return part
 
 
-def without_part(stem: str) -> str:
-    """The name of a file without the suffix of a part."""
-    return re.sub(r"-\d+of\d+$", "", stem)
-
-
 def pseudonyms(root: Path, unit: str, students: Iterable[str]) -> dict[str, str]:
     """Pseudonyms of students for one assignment, derived from the course's secret.
 

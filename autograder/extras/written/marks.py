@@ -6,6 +6,7 @@ mark that a different person has set since then is not overwritten by default.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from autograder.classroom import gradebook
 from autograder.course import graded_notebooks, sheet
 from autograder.course.errors import CourseError, list_present
 from autograder.extras.written import comment_bank
-from autograder.extras.written.division import pseudonyms, without_part
+from autograder.extras.written.division import pseudonyms
 from autograder.extras.written.written import (
     MARKED,
     SAME,
@@ -63,13 +64,20 @@ def take_list(unit: str, root: Path, path: Path, overwrite: bool = False) -> int
             overwrite marks of others.
     """
     table = sheet.read(path)
-    stem = without_part(path.stem.removeprefix(f"{unit}-"))
+    stem = path.stem.removeprefix(f"{unit}-")
     prompts = questions(unit, root)
-    matches = [q for q in prompts if q.name == stem]
+    # A browser or a colleague may have added " (1)" or "-tina".
+    matches = [q for q in prompts if re.match(rf"{re.escape(q.name)}(?!\w)", stem)]
     if not matches:
         names = list_present([f"{unit}-{q.name}.csv" for q in prompts])
-        raise CourseError(f"{path}: its name matches no question of {unit}; {names}")
-    question = matches[0]
+        raise CourseError(
+            f"{path}: its name begins with no question of {unit}; rename it: {names}"
+        )
+    question = max(matches, key=lambda prompt: len(prompt.name))
+    if table.index("student") is None:
+        raise CourseError(
+            f'{path}: no column "student"; keep the first line of the table as written'
+        )
     students = pseudonyms(root, unit, graded_notebooks(unit, root))
     students = {shown: student for student, shown in students.items()}
     marks: dict[str, AnswerMark] = {}

@@ -9,7 +9,6 @@ from autograder.extras.written.division import (
     Part,
     parse_part,
     pseudonyms,
-    without_part,
 )
 
 
@@ -24,12 +23,6 @@ def test_parts_are_of_about_the_same_size_and_each_answer_is_in_one():
 def test_what_is_no_part_is_refused(text):
     with pytest.raises(UsageError, match="write it like 1/2"):
         parse_part(text)
-
-
-def test_a_file_s_name_loses_its_part_only():
-    part = parse_part("2/3")
-    assert without_part(f"numbers-why{part.suffix}") == "numbers-why"
-    assert without_part("numbers-2of") == "numbers-2of"
 
 
 def test_pseudonyms_are_stable_in_an_assignment_and_differ_between_them(tmp_path):

@@ -203,3 +203,22 @@ def test_a_part_of_the_table_is_recorded(graded, question_table):
 def test_options_that_do_not_fit_are_refused_in_a_line(graded, options, capsys):
     assert cli.main(["written", "01", *options, "--course", str(graded)]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("suffix", ["-1of2", " (1)", "-1of2-tina", ""])
+def test_a_table_may_have_something_behind_its_name(graded, question_table, suffix):
+    fill(question_table, WHOLE, points="3")
+    path = question_table.with_stem(question_table.stem + suffix)
+    assert marks.take_list(UNIT, graded, question_table.rename(path)) == 1
+    assert score(graded, WHOLE) == 3
+
+
+def test_a_table_of_another_name_or_without_students_is_refused(graded, question_table):
+    text = question_table.read_text()
+    other = question_table.with_name(f"{UNIT}-numbers-whyever.csv")
+    other.write_text(text)
+    with pytest.raises(CourseError, match=f"rename it: there is {UNIT}-{NAME}.csv"):
+        marks.take_list(UNIT, graded, other)
+    question_table.write_text(text.replace("student,", "who,", 1))
+    with pytest.raises(CourseError, match='no column "student"; keep the first line'):
+        marks.take_list(UNIT, graded, question_table)
