@@ -11,7 +11,7 @@ from autograder.course.errors import CourseError
 from autograder.course.printable import printable
 from autograder.grading.intake.appeals import read_appeals
 from autograder.grading.replaced import appeals_folder
-from autograder.grading.titles import number, title
+from autograder.grading.titles import title
 
 Appeals = dict[str, dict[str, str]]  # student -> exercise -> reason
 
@@ -77,9 +77,6 @@ def _read(book: Classbook, root: Path) -> tuple[Appeals, list[str]]:
 
 def _find_exercise(book: Classbook, asked: str) -> str:
     """The exercise that a student means by "2.3" or "softmax"; "" if there is none."""
-    for exercise in book.exercises:
-        if number(book.unit, exercise.name) == asked.rstrip("."):
-            return exercise.name
     try:
         return book.find_exercise(asked).name
     except CourseError:

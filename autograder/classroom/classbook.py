@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from autograder.course.errors import CourseError, list_present
 from autograder.grading.judge.verdict import Verdict
+from autograder.grading.titles import number
 
 
 @functools.cache
@@ -177,7 +178,7 @@ class Classbook:
         raise CourseError(f"{student} has no graded submission of {self.unit}")
 
     def find_exercise(self, name: str) -> Item:
-        """Find an exercise by its grade id, or by the end of it: "softmax".
+        """Find an exercise by its grade id, the end of it ("softmax"), or "2.3".
 
         Raises:
             CourseError: there is none, or several have that end.
@@ -186,7 +187,9 @@ class Classbook:
         matches = [
             exercise
             for exercise in self.exercises
-            if exercise.name == name or exercise.name.endswith(f"-{name}")
+            if exercise.name == name
+            or exercise.name.endswith(f"-{name}")
+            or number(self.unit, exercise.name) == name.rstrip(".")
         ]
         if len(matches) != 1:
             raise CourseError(f'no exercise "{name}"; {list_present(names)}')

@@ -60,7 +60,7 @@ def assignments(root: Path) -> list[str]:
 
 
 def find_assignment(name: str, root: Path) -> str:
-    """Find an assignment of the course at ``root``, by a name like "attention" or "02".
+    """Find an assignment of the course at ``root``: "attention", "02" or "2".
 
     Raises:
         UsageError: there is none, or more than one.
@@ -71,7 +71,7 @@ def find_assignment(name: str, root: Path) -> str:
     refuse_unreadable(*(root / name for name in names))
     units = assignments(root)
     matches = [n for n in units if n == name] or [
-        n for n in units if name in n.split("_", 1)
+        n for n in units if {name, name.zfill(2)} & {*n.split("_", 1)}
     ]
     if len(matches) == 1:
         return matches[0]

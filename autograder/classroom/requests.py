@@ -103,7 +103,10 @@ def answer(
     item = book.find_exercise(exercise)
     path = place(unit, root, book.of(student).student.id, item.name)
     if not path.is_file():
-        raise CourseError(f"there is no request {path}")
+        raise CourseError(
+            f"there is no request {path}; record it first: autograder regrade {unit} "
+            f'{student} {item.name} --says "..."'
+        )
     if points is not None and not 0 <= points <= item.max_points:
         raise CourseError(f"{points:g} is not between 0 and {item.max_points:g}")
     gradebook.change(

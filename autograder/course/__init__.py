@@ -74,14 +74,14 @@ def units(root: Path = ROOT) -> list[Unit]:
 
 
 def find_unit(name: str) -> Unit:
-    """The unit called "attention", "02" or "02_attention".
+    """The unit called "attention", "02", "2" or "02_attention".
 
     Raises:
         UsageError: there is no such unit.
     """
     course_units = units()
     for unit in course_units:
-        if name in (unit.name, unit.number, unit.label):
+        if {name, name.zfill(2)} & {unit.name, unit.number, unit.label}:
             return unit
     listed = list_present([unit.label for unit in course_units])
     raise UsageError(f'there is no unit "{name}"; {listed}')

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from autograder.classroom import classbook
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
 
 ADA = Student("ada", "Ada", "Lovelace")
@@ -30,3 +31,12 @@ def test_the_penalty_comes_off_and_leaves_no_less_than_nothing(penalty, score):
 def test_a_unit_is_worth_what_its_items_are():
     items = (Item("a", 4.0), Item("essay", 2.5, written=True))
     assert Classbook("01_numbers", items, ()).max_points == 6.5
+
+
+@pytest.mark.parametrize("name", ["numbers-double", "double", "1.2", "1.2."])
+def test_an_exercise_is_found_by_its_name_and_by_its_number(monkeypatch, name):
+    monkeypatch.setattr(
+        classbook, "number", lambda unit, exercise: "1.2" * ("double" in exercise)
+    )
+    items = (Item("numbers-triple", 4.0), Item("numbers-double", 2.0))
+    assert Classbook("01_numbers", items, ()).find_exercise(name) == items[1]

@@ -48,6 +48,7 @@ def test_a_person_s_points_extra_credit_and_the_penalty_count(graded):
 
 def test_an_assignment_is_found_by_its_number_and_by_its_name(graded):
     assert gradebook.find_assignment("01", graded) == UNIT
+    assert gradebook.find_assignment("1", graded) == UNIT
     assert gradebook.find_assignment("numbers", graded) == UNIT
     with pytest.raises(CourseError, match='no assignment "nothing"; there is 01_n'):
         gradebook.find_assignment("nothing", graded)
