@@ -96,7 +96,7 @@ def _notebook(
         )
     except intake.RefusedError as reason:
         return "", str(reason), []
-    notes = [repair.says for repair in repairs if repair.kind == "cut off"]
+    notes = [r.says.removesuffix(".") for r in repairs if r.kind == "cut off"]
     release = root / "release" / unit / f"{unit}.ipynb"
     if release.is_file() and intake.is_unanswered(
         files[chosen], notebooks.read(release)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from nbformat import NotebookNode
@@ -19,8 +19,9 @@ from autograder.grading.intake.common import (
     SizeLimits,
     join_names,
 )
+from autograder.grading.intake.explaining import about_choice, about_damage, why_none
 from autograder.grading.intake.files import File
-from autograder.grading.intake.other_units import GradeIds, owner
+from autograder.grading.intake.other_units import GradeIds, is_other_units
 from autograder.grading.intake.reading import StudentCell, read
 from autograder.root import ALIASES
 
@@ -239,8 +240,8 @@ def find_notebook(
 
     Args:
         name: the name it should have, like "02_attention.ipynb".
-        course_ids: reads the grade ids of the course's assignments; called if no
-            notebook is found.
+        course_ids: reads the grade ids of the course's assignments; called if a
+            notebook has none of this unit's.
 
     Raises:
         RefusedError: no file is a readable notebook of this unit.
@@ -249,6 +250,7 @@ def find_notebook(
     candidates = [path for path in files if _looks_like_notebook(path, files[path])]
     candidates.sort(key=lambda path: (path != name, not path.endswith(".ipynb"), path))
     slots = slots_of(release, release)
+    own = {slot.grade_id for slot in slots}
     for path in candidates[:20]:
         try:
             notebook = read(files[path].data, limits)
@@ -259,7 +261,9 @@ def find_notebook(
         strange[path] = {cell.grade_id for cell in notebook.cells}
         if notebook.is_cut:
             cut[path] = len(notebook.cells)
-        if match.belongs():
+        if match.belongs() and not is_other_units(
+            strange[path], own, match.recognised(), course_ids
+        ):
             answers = sum(bool(match.filled(n)) for n in range(len(slots)))
             rank = (match.recognised(), answers, files[path].time, path == name)
             ranked.append((rank, path))
@@ -267,12 +271,11 @@ def find_notebook(
         broken += [
             f'"{join_names([path])}": it is damaged or incomplete' for path in cut
         ]
-        raise RefusedError(_why_none(candidates, broken, strange, course_ids))
+        raise RefusedError(why_none(files, candidates, broken, strange, course_ids))
     best = max(ranked)[1]
-    repairs = [*_about_choice(best, name, [path for _, path in ranked])]
+    repairs = [*about_choice(best, name, [path for _, path in ranked])]
     if best in cut:
-        damage = f'"{join_names([best])}" is damaged after its first {cut[best]} cells'
-        message = f"{damage}; only those count. Hand it in again."
+        message = about_damage(best, files[best].data, cut[best])
         repairs.append(Repair("cut off", message))
     return best, tuple(repairs)
 
@@ -281,32 +284,6 @@ def _looks_like_notebook(path: str, file: File) -> bool:
     if path.lower().endswith(".ipynb"):
         return True
     return file.data[:64].lstrip().startswith(b"{") and b'"nbformat"' in file.data
-
-
-def _why_none(  # for the student
-    candidates: Sequence[str],
-    broken: Sequence[str],
-    strange: Mapping[str, Collection[str]],
-    course_ids: Callable[[], GradeIds],
-) -> str:
-    if broken:
-        return f"the notebook cannot be read: {broken[0]}"
-    ids_by_assignment = course_ids() if strange else {}
-    for path, ids in strange.items():
-        if whose := owner(ids, ids_by_assignment):
-            return f'"{join_names([path])}" is {whose}, not this unit\'s'
-    if candidates:
-        return f"no notebook of this unit is among the files: {join_names(candidates)}"
-    return "there is no notebook in the submission"
-
-
-def _about_choice(best: str, name: str, paths: Sequence[str]) -> Iterator[Repair]:
-    if best != name:
-        yield Repair("renamed", f'"{join_names([best])}" was taken as "{name}".')
-    ignored = [path for path in paths if path != best]
-    if ignored:
-        choice = f'Of several notebooks, "{join_names([best])}" was graded'
-        yield Repair("several notebooks", f"{choice}, not {join_names(ignored)}.")
 
 
 def is_unanswered(

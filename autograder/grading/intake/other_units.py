@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,3 +45,21 @@ def owner(ids: Collection[str], assignments: GradeIds) -> str:
     if number.isdecimal() and name:
         return f"unit {int(number)}'s notebook ({label})"
     return f"the notebook of {label}"
+
+
+def is_other_units(
+    ids: Collection[str], own: Collection[str], recognised: int,
+    assignments: Callable[[], GradeIds],
+) -> bool:  # fmt: skip
+    """Whether a notebook has the grade ids of another unit, and none of this one.
+
+    It may still define a name that one of this unit's answers has.
+
+    Args:
+        own: the grade ids of this unit.
+        recognised: how many of its graded cells were found in the notebook.
+    """
+    marks = {*ids} - {""}
+    if marks & {*own}:
+        return False
+    return len(marks) > recognised and bool(owner(marks, assignments()))

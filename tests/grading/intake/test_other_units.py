@@ -28,6 +28,22 @@ def test_a_notebook_of_another_unit_is_called_by_its_unit(tmp_path):
     )
 
 
+def test_one_that_defines_a_name_of_this_unit_is_still_another_unit_s(tmp_path):
+    source = tmp_path / "source" / "07_words" / "07_words.ipynb"
+    source.parent.mkdir(parents=True)
+    marks = [
+        graded(new_code_cell("check()"), name, 2.0)
+        for name in ("words-count", "words-sort")
+    ]
+    helper = new_code_cell("def double(x):\n    return x + x")
+    source.write_bytes(data(nbformat.v4.new_notebook(cells=[helper, *marks])))
+    with pytest.raises(RefusedError, match="is unit 7's notebook"):
+        intake.find_notebook(
+            {NAME: File(source.read_bytes())}, NAME, RELEASE,
+            course_ids=lambda: intake.grade_ids(tmp_path),
+        )  # fmt: skip
+
+
 def test_a_damaged_source_hides_no_other(tmp_path):
     for label, text in {
         "01_a": b"{",
