@@ -180,9 +180,9 @@ def _refuse_handed_in(unit: Unit) -> None:
     """Refuse to change the edition of a unit that a student has handed in."""
     if submissions := sorted((unit.root / "submitted").glob(f"*/{unit.label}")):
         raise CourseError(
-            f"{len(submissions)} student(s) have handed in {unit.label}; for a new "
-            "term run autograder new-term, otherwise remove "
-            f"submitted/*/{unit.label} first"
+            f"{len(submissions)} hand-in(s) of {unit.label} are in submitted/; for a "
+            "new term run autograder new-term, otherwise move "
+            f"submitted/*/{unit.label} out of the course first"
         )
 
 

@@ -40,7 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; its status is 0, 1 or 2, as `_STATUS` explains."""
     terminal.settle()
     config_errors.refuse()
-    options = _parser().parse_args(arguments)
+    options, unknown = _parser().parse_known_args(arguments)
+    if unknown:
+        options.parser.refuse_unknown(unknown)
     if getattr(options, "verbose", False):
         logs.begin("autograder", debug=True)
     # Two processes with two threads each on two cores are ten times slower than with

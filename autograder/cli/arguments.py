@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import difflib
+import re
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
@@ -18,13 +20,27 @@ OnUnit = Callable[[str, Path, Namespace], int]
 Option = tuple[str, dict[str, Any]]
 
 
+_CHOICE = re.compile(
+    r"(?P<wrong>invalid choice: '(?P<word>.*)') \(choose from (?P<choices>.*)\)$"
+)
 WRONG_USAGE = 2  # the exit status that argparse itself uses for this
 
 
 class Parser(argparse.ArgumentParser):
     """A parser that reports wrong usage in one line, with a reference to --help."""
 
+    def refuse_unknown(self, arguments: Sequence[str]) -> NoReturn:
+        """End with a line on arguments that a command does not have."""
+        word, options = arguments[0].partition("=")[0], self._option_string_actions
+        close = difflib.get_close_matches(word, options, 1)
+        meant = f" (did you mean {close[0]}?)" if close else ""
+        self.error(f"unrecognized arguments: {' '.join(arguments)}{meant}")
+
     def error(self, message: str) -> NoReturn:
+        if match := _CHOICE.search(message):
+            choices = re.findall(r"[\w-]+", match["choices"])
+            if close := difflib.get_close_matches(match["word"], choices, 1):
+                message = f"{message[: match.end('wrong')]} (did you mean {close[0]}?)"
         self.exit(WRONG_USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
@@ -121,4 +137,4 @@ class CommandSet:
             command = commands.add_parser(name, description=text)  # help: by role
             for argument, keywords in options:
                 command.add_argument(argument, **keywords)
-            command.set_defaults(run=run)
+            command.set_defaults(run=run, parser=command)

@@ -70,3 +70,19 @@ def test_a_course_without_a_unit_says_what_to_write(monkeypatch, capsys):
     assert cli.main(["build"]) == 1
     message = capsys.readouterr().err
     assert "has no unit: write notebooks/01_NAME.py there" in message
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("shwo 02 ada", "'shwo' (did you mean show?); see autograder --help"),
+        ("grades 02 --format canvass", "(did you mean canvas?)"),
+        ("report 02 --sharable", "(did you mean --shareable?); see autograder report"),
+        ("report 02 --xyz", "unrecognized arguments: --xyz; see"),
+    ],
+)
+def test_a_word_that_is_misspelt_is_named_beside_the_closest(capsys, line, meant):
+    with pytest.raises(SystemExit) as end:
+        cli.main(line.split())
+    (said,) = capsys.readouterr().err.splitlines()
+    assert end.value.code == 2 and meant in said
