@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.classroom import gradebook, page
-from autograder.classroom.classbook import Classbook, Student
+from autograder.classroom.classbook import Classbook, Item, Student
 from autograder.classroom.ungraded import ungraded
 from autograder.course import sheet
 from autograder.course.errors import CourseError, UsageError
@@ -30,6 +30,7 @@ class Mark:
         late: days late, rounded up.
         extended: seconds of extension.
         dropped: whether the course's share leaves it out.
+        exercises: each with its points, None while a person has yet to grade it.
     """
 
     share: float
@@ -38,6 +39,7 @@ class Mark:
     late: int = 0
     extended: float = 0.0
     dropped: bool = False
+    exercises: tuple[tuple[Item, float | None], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,10 @@ def _mark(
         return Mark(0.0, False, waits, extended=extended)
     points = submissions[0].so_far / book.max_points if book.max_points else 0.0
     late = late_days(submissions[0].late)
-    return Mark(points, True, bool(submissions[0].waiting) or waits, late, extended)
+    given = submissions[0].points
+    exercises = tuple((item, given.get(item.name)) for item in book.exercises)
+    waits = bool(submissions[0].waiting) or waits
+    return Mark(points, True, waits, late, extended, exercises=exercises)
 
 
 def _line(

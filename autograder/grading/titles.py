@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from autograder.course import grade_ids
+import functools
+import re
+
+from autograder.course import grade_ids, units
 from autograder.grading.checks import reference_metadata
 
 
@@ -20,8 +23,17 @@ def title(assignment: str, grade_id: str) -> str:
     return titles.get(name, f"{words.capitalize()} (in words)")
 
 
+@functools.cache
 def heading(assignment: str) -> str:
-    """An assignment as a heading: "2 · Multi head attention" for a unit's label."""
+    """An assignment as a heading: "3 · Multi-head attention" for a unit's label.
+
+    It is the one at the top of a unit's notebook; other numbered names become words.
+    """
+    for unit in units():
+        if unit.label == assignment:
+            text = unit.text.read_text(encoding="utf-8")
+            if match := re.search(r"^# # (.+)$", text, re.MULTILINE):
+                return match[1]
     number, _, name = assignment.partition("_")
     words = name.replace("_", " ").capitalize()
     return f"{int(number)} · {words}" if number.isdecimal() and words else assignment

@@ -11,6 +11,7 @@ from autograder.checks.references import load
 from autograder.classroom import page as pages
 from autograder.classroom import progress, report
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
+from autograder.course import units
 from autograder.extras.written import written
 from autograder.grading.judge.verdict import CaseVerdict, Verdict
 from tests.browser.conftest import SIZE, UNIT
@@ -49,14 +50,13 @@ def summary() -> str:
 
 
 def book(unit: str = "02_attention") -> Classbook:
-    exercises = [
-        (name.replace("/", "-"), e.points) for name, e in load("attention").items()
-    ]
+    number, _, name = unit.partition("_")
+    exercises = [(name.replace("/", "-"), e.points) for name, e in load(name).items()]
     submissions = []
     for place, name in enumerate(NAMES):
         first, last = name.split()
         points = {
-            e: most * ((5 * n + 3 * place) % 11 >= place)
+            e: most * ((5 * n + 3 * place + int(number)) % 11 >= place)
             for n, (e, most) in enumerate(exercises)
         }
         records = {
@@ -81,7 +81,7 @@ def book(unit: str = "02_attention") -> Classbook:
 
 def course() -> str:
     progress_rows = progress.progress(
-        [book(), book("03_multi_head_attention")], {}, drop=1
+        [book(unit.label) for unit in units()[:5]], {}, drop=1
     )
     return pages.render("progress.html.j2", "course", course=progress_rows)
 

@@ -65,6 +65,30 @@ def test_late_days_and_extensions_stand_beside():
     assert rows[1]["02_b %"] == "" and rows[0]["course %"] == "73.3333"
 
 
+def test_each_exercise_is_a_box_that_opens_the_student_s_page():
+    course = progress.progress(BOOKS, {})
+    text = page.render("progress.html.j2", "course", course=course)
+    address = "../feedback/bob/01_a/01_a.html#a"
+    assert f'href="{address}" title="a: 5 of 10" style="--share:50%"></a>' in text
+    assert text.count('class="strip"') == 5, "one unit was not handed in"
+
+
+def test_weights_are_shown_where_they_are_not_all_one():
+    for weights, is_shown in (({}, False), ({"01_a": 2.0}, True)):
+        course = progress.progress(BOOKS, weights)
+        text = page.render("progress.html.j2", "course", course=course)
+        assert ("× 2" in text) == is_shown == ("× 1" in text)
+
+
+def test_columns_of_which_nobody_has_anything_are_left_out():
+    course = progress.progress(BOOKS[:2], {})
+    text = page.render("progress.html.j2", "course", course=course)
+    assert "late days" not in text and "extensions" not in text
+    course = progress.progress(BOOKS, {}, granted={"01_a": {"ada": 7200.0}})
+    text = page.render("progress.html.j2", "course", course=course)
+    assert "late days" in text and "extensions" in text
+
+
 def test_a_budget_of_late_days_has_a_balance_for_each_student():
     course = replace(progress.progress(BOOKS, {}), late_days=3)
     rows = list(csv.DictReader(io.StringIO(progress.as_csv(course))))

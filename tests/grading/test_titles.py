@@ -18,5 +18,6 @@ def test_exercises_have_the_numbers_of_their_notebook():
 
 
 def test_a_unit_is_called_by_its_number_and_name():
-    assert heading("03_multi_head_attention") == "3 · Multi head attention"
+    assert heading("03_multi_head_attention") == "3 · Multi-head attention"
+    assert heading("11_more_of_it") == "11 · More of it", "none of the course's units"
     assert heading("quiz-02") == "quiz-02"
