@@ -47,8 +47,8 @@ html_css_files = ["course.css"]
 html_copy_source = html_show_sourcelink = False
 html_show_sphinx = html_show_copyright = False
 html_theme_options = {
-    "use_download_button": False, "home_page_in_toc": True,
-    "footer_content_items": [], "navbar_persistent": [],
+    "use_download_button": False, "footer_content_items": [], "navbar_persistent": [],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "docs/more": []},
 }
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 4
@@ -61,7 +61,9 @@ suppress_warnings = ["myst.header", "myst.xref_missing", "misc.highlighting_fail
     "mystnb.unknown_mime_type"]
 """
 _TEMPLATES = Path(__file__).parent / "templates"
-_GUIDES = ("student", "instructor", "ta", "admin")  # listed first among the docs
+_GUIDES = ("student", "instructor", "ta", "admin")  # the others are on a page of their own
+_DRAWS = re.compile(r"(?:(?:#|from |import )[^\n]*\n|\s)*drawing\(")  # a cell that only draws
+_ELSEWHERE = re.compile(r"\[([^\]]+)\]\(\.\./(?!assets/)[^)]*\)")  # links to files of the repository
 _PICTURE = re.compile(r"<picture>.*?</picture>", re.DOTALL)
 _LAST = "## Where you stand"  # left out, since readers of the website have no points
 _DOORS = {
@@ -74,15 +76,17 @@ _INDEX = """\
 
 {about}
 
-{picture}
-
 <div class="doors">
 {doors}
 </div>
 
+{picture}
+
 ## Units
 
+<div class="units">
 {units}
+</div>
 
 ```{{toctree}}
 :hidden:
@@ -95,6 +99,15 @@ equations
 ```{{toctree}}
 :hidden:
 :caption: Guides
+
+{docs}
+```
+"""
+_MORE = """\
+# More guides
+
+```{{toctree}}
+:maxdepth: 1
 
 {docs}
 ```
@@ -139,7 +152,7 @@ def _refuse_without_sphinx() -> None:
 
 
 def _write_docs(texts: Path) -> list[str]:
-    """Write the course's docs and their pictures into ``texts``; return their names."""
+    """Write docs and their pictures into ``texts``; return the names of the first pages."""
     (texts / "extra").mkdir()
     for path in (ROOT / "assets").glob("*.png"):
         # Markdown refers to the first copy, and HTML within Markdown to the second.
@@ -147,9 +160,11 @@ def _write_docs(texts: Path) -> list[str]:
             write(folder / "assets" / path.name, path.read_bytes())
     names = sorted(path.stem for path in (ROOT / "docs").glob("*.md"))
     for name in names:
-        path = ROOT / "docs" / f"{name}.md"
-        write(texts / "docs" / path.name, path.read_bytes())
-    return sorted(names, key=lambda name: (*_GUIDES, name).index(name))
+        text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+        write(texts / "docs" / f"{name}.md", _ELSEWHERE.sub(r"\1", text))
+    if others := [name for name in names if name not in _GUIDES]:
+        write(texts / "docs" / "more.md", _MORE.format(docs="\n".join(others)))
+    return [*(name for name in _GUIDES if name in names), *(["more"] if others else [])]
 
 
 def _index(units: Sequence[Unit], docs: Sequence[str]) -> str:
@@ -165,7 +180,7 @@ def _index(units: Sequence[Unit], docs: Sequence[str]) -> str:
             for door, page in doors
             if page in pages or page.removeprefix("docs/") in docs
         ),
-        units="\n\n".join(map(_describe, units)),
+        units="\n".join(map(_describe, units)),
         pages="\n".join(pages),
         docs="\n".join(f"docs/{name}" for name in docs),
     )
@@ -201,11 +216,15 @@ def _describe(unit: Unit) -> str:
     sentences = next((match[0] for match in prose if match), "")
     count = sum(cell.role == "check" and not cell.is_given for cell in cells)
     return f"""\
-### [{title.lstrip("# ")}]({unit.label})
+<div>
+
+**[{title.lstrip("# ")}]({unit.label})**
 
 {sentences}
 
-{format_count(count, "exercise")} · {_links(unit)}"""
+{format_count(count, "exercise")} · {_links(unit)}
+
+</div>"""
 
 
 def _links(unit: Unit) -> str:
@@ -235,7 +254,7 @@ def _readable(cells: Sequence[NotebookNode]) -> Iterator[NotebookNode]:
     for cell in cells:
         if cell.source.startswith(_LAST):
             return
-        if cell.source.startswith("drawing("):
+        if _DRAWS.match(cell.source):
             cell.metadata["tags"] = [*cell.metadata.get("tags", ()), "remove-input"]
         if cell.id not in notebooks.GENERATED:
             yield cell

@@ -3,6 +3,7 @@
 import html
 import re
 from html.parser import HTMLParser
+from urllib.parse import unquote
 
 import nbformat
 import pytest
@@ -78,7 +79,6 @@ def test_no_line_of_a_solution_and_no_hidden_test_is_in_it(site):
     files = [path for path in site.rglob("*") if path.is_file()]
     assert {f"{unit.label}.html" for unit in units()} <= {path.name for path in files}
     released = "\n".join(u.release.read_text(encoding="utf-8") for u in units())
-    files = [path for path in files if path.parent.name != "docs"]
     everything = "\n".join(path.read_bytes().decode(errors="replace") for path in files)
     # Highlighted code is full of tags, and of letters that HTML writes otherwise.
     plain = html.unescape(re.sub(r"<[^>]+>", "", everything))
@@ -131,6 +131,26 @@ def test_a_page_fits_on_a_phone(site, page):
     for path in [site / "index.html", *site.glob("[0-9]*.html"), *site.glob("docs/*")]:
         page.goto(path.as_uri())
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
+
+
+@pytest.mark.slow
+def test_no_link_within_the_site_is_dead(site):
+    texts = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
+    for path, text in texts.items():
+        for link in filter(None, Page(text).links):
+            if re.match(r"[a-z]+:|//", link):
+                continue
+            address, _, part = unquote(link).partition("#")
+            target = (path.parent / address).resolve() if address else path
+            assert target.exists(), (path.name, link)
+            if part and target in texts:
+                assert f'id="{part}"' in texts[target], (path.name, link)
+
+
+@pytest.mark.slow
+def test_a_drawing_comes_without_the_cell_that_shows_it(site):
+    text = (site / "02_attention.html").read_text(encoding="utf-8")
+    assert text.index("<figure") < text.index("<pre"), "the first cell only draws"
 
 
 @pytest.mark.slow
