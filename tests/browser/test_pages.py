@@ -103,7 +103,7 @@ PAGES = {
     "instructor_course": course,
 }
 GRADED = {"student_feedback": feedback, "instructor_written": work_list}
-PICTURED = {"instructor_report": "#exercises"}  # where it is not the top
+PICTURED = {"instructor_report": "#students"}  # where it is not the top
 SCREENS = 8  # of a laptop: a page on which most exercises lost points
 
 
@@ -122,7 +122,7 @@ def test_a_page_fits(request, page, picture, name, theme, width):
     if name in PICTURED:
         page.locator(PICTURED[name]).evaluate("part => part.scrollIntoView()")
     if width == SIZE["width"]:
-        picture(page, f"{name}_{theme}", 620)
+        picture(page, f"{name}_{theme}", 620, is_ours=True)
 
 
 def test_a_heat_map_is_sorted_without_a_script(page):
