@@ -61,9 +61,9 @@ suppress_warnings = ["myst.header", "myst.xref_missing", "misc.highlighting_fail
     "mystnb.unknown_mime_type"]
 """
 _TEMPLATES = Path(__file__).parent / "templates"
-_GUIDES = ("student", "instructor", "ta", "admin")  # the others are on a page of their own
-_DRAWS = re.compile(r"(?:(?:#|from |import )[^\n]*\n|\s)*drawing\(")  # a cell that only draws
-_ELSEWHERE = re.compile(r"\[([^\]]+)\]\(\.\./(?!assets/)[^)]*\)")  # links to files of the repository
+_GUIDES = ("student", "instructor", "ta", "admin")  # others have a page of their own
+_DRAWS = re.compile(r"(?:(?:#|from |import )[^\n]*\n|\s)*drawing\(")  # a drawing cell
+_ELSEWHERE = re.compile(r"\[([^\]]+)\]\(\.\./(?!assets/)[^)]*\)")  # not on the site
 _PICTURE = re.compile(r"<picture>.*?</picture>", re.DOTALL)
 _LAST = "## Where you stand"  # left out, since readers of the website have no points
 _DOORS = {
@@ -152,7 +152,7 @@ def _refuse_without_sphinx() -> None:
 
 
 def _write_docs(texts: Path) -> list[str]:
-    """Write docs and their pictures into ``texts``; return the names of the first pages."""
+    """Write docs and pictures into ``texts``; return the names of the first pages."""
     (texts / "extra").mkdir()
     for path in (ROOT / "assets").glob("*.png"):
         # Markdown refers to the first copy, and HTML within Markdown to the second.
