@@ -71,47 +71,6 @@ _DOORS = {
     "Teach": "Hand out the notebooks, and see at a glance where a class is in trouble.",
     "Grade": "Collect, read the written answers, and return feedback.",
 }
-_INDEX = """\
-# {title}
-
-{about}
-
-<div class="doors">
-{doors}
-</div>
-
-{picture}
-
-## Units
-
-<div class="units">
-{units}
-</div>
-
-```{{toctree}}
-:hidden:
-:caption: Units
-
-{pages}
-equations
-```
-
-```{{toctree}}
-:hidden:
-:caption: Guides
-
-{docs}
-```
-"""
-_MORE = """\
-# More guides
-
-```{{toctree}}
-:maxdepth: 1
-
-{docs}
-```
-"""
 
 
 def build(units: Sequence[Unit], folder: Path) -> Path:
@@ -125,8 +84,7 @@ def build(units: Sequence[Unit], folder: Path) -> Path:
     with tempfile.TemporaryDirectory() as name:
         texts, pages = Path(name) / "texts", Path(name) / "pages"
         write(texts / "conf.py", _CONF.replace("{title}", repr(settings()["title"])))
-        style = (_TEMPLATES / "course.css").read_text(encoding="utf-8")
-        write(texts / "_static" / "course.css", font_rules() + style)
+        write(texts / "_static" / "course.css", font_rules() + _template("course.css"))
         docs = _write_docs(texts)
         write(texts / "index.md", _index(units, docs))
         write(texts / "equations.md", equation_page.page(list(map(_texts, units))))
@@ -139,6 +97,10 @@ def build(units: Sequence[Unit], folder: Path) -> Path:
         folder.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(pages, folder, ignore=shutil.ignore_patterns(".*"))
     return folder / "index.html"
+
+
+def _template(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def _refuse_without_sphinx() -> None:
@@ -163,7 +125,8 @@ def _write_docs(texts: Path) -> list[str]:
         text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
         write(texts / "docs" / f"{name}.md", _ELSEWHERE.sub(r"\1", text))
     if others := [name for name in names if name not in _GUIDES]:
-        write(texts / "docs" / "more.md", _MORE.format(docs="\n".join(others)))
+        more = _template("more.md").format(docs="\n".join(others))
+        write(texts / "docs" / "more.md", more)
     return [*(name for name in _GUIDES if name in names), *(["more"] if others else [])]
 
 
@@ -171,7 +134,7 @@ def _index(units: Sequence[Unit], docs: Sequence[str]) -> str:
     pages = [unit.label for unit in units]
     doors = [("Learn", pages[0]), ("Teach", "docs/instructor"), ("Grade", "docs/ta")]
     about = settings()
-    return _INDEX.format(
+    return _template("index.md").format(
         title=about["title"],
         about=about["about"].strip(),
         picture=_picture(),
