@@ -1384,7 +1384,7 @@ def beams_of_the_baseline():
 #
 # In part A you sorted twenty outputs by hand, but to see what a change does to
 # thousands of them, you need a program. `mistakes_of` first *aligns* output and
-# original, pairing their tokens in order so that as few pairs as possible differ
+# original, pairing their tokens in order, such that as few pairs as possible differ
 # (Levenshtein 1966). For `baker sleeps` and `the baker slept`, the pairs are `(None,
 # the)`, which marks a missing token, `(baker, baker)` and `(sleeps, slept)`. Then it
 # counts the pairs that differ, each as the **first** kind that fits:

@@ -161,7 +161,11 @@ def describe_mistakes(specification: Specification) -> dict[str, Mistake]:
 
 
 def _is_right(variant: str, cases: Iterable[Case]) -> bool:
-    """Whether a variant's stored answers are correct in all cases."""
+    """Whether a variant of a mistake passes all cases that store its answers.
+
+    Args:
+        variant: its name, under which a case stores these answers.
+    """
     return all(
         compare(case, select_whole(case.mistakes[variant])).passed
         for case in cases

@@ -96,7 +96,7 @@ def pristine() -> Iterator[None]:
 
 @contextlib.contextmanager
 def restored() -> Iterator[None]:
-    """Restore all switches afterwards to what they are now.
+    """Restore all global switches (dtype, seeds, threads, ...) to what they are now.
 
     Reading them takes longer than setting them, because NumPy copies its generator's
     state: use this once, around several `reset`.

@@ -107,7 +107,11 @@ def _is_change(result: CaseResult) -> bool:
 
 
 def _is_result(aspect: str) -> bool:
-    """Whether an aspect is one of results, or of a part of them."""
+    """Whether an aspect, which has its own share of the points, concerns results.
+
+    Others concern how a result is reached, such as "calls"; an aspect without a price
+    of its own is one part of the results.
+    """
     return aspect in RESULTS or aspect not in PRICES
 
 

@@ -22,20 +22,23 @@ ENGLISH = "en"
 class Wording:
     """The words in a notebook that the build looks for, as parts of patterns.
 
+    An edition is a notebook in which some exercises are given: solved, without points.
+    The short path is a selection of exercises for students with less time.
+
     Args:
         exercise: the word before the number in an exercise's heading.
         minutes: the time of an exercise, with ``{}`` for the number of minutes.
         hours: the time of a unit, with ``{}`` for hours and half hours.
         half, hour: the time of a unit that takes half an hour, or one hour.
         short: the short path, with ``{hours}`` and ``{exercises}``.
-        solved: the list of exercises that an edition gives, with ``{exercises}``.
+        solved: the list of the given exercises, with ``{exercises}``.
         paid, unpaid: an exercise's points, and the text in their place if it is given.
         story, instead: the sentence about the short path, and its replacement in an
             edition.
         hint, contract: titles of folded sections.
         difficulty: the word before an exercise's level, as in "difficulty 3/5".
         points, exercises, questions: patterns of the words that follow a count.
-        singular, plural: the noun for the exercises that an edition counts.
+        singular, plural: the noun after a number of exercises in an edition.
         numerals: counts in words, from 0 on.
     """
 

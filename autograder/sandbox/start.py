@@ -27,7 +27,13 @@ START_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Plan:
-    """All that is known about a sandbox before it is started."""
+    """All that is known about a sandbox before it is started.
+
+    Attributes:
+        room: the paths that the sandbox can see, and its own directory on the host.
+        level: the kind of confinement, one of `confine.LEVELS`.
+        group: the control group that limits its memory; None if there is none.
+    """
 
     request: Request
     policy: Policy

@@ -148,7 +148,7 @@ def _median(differences: Sequence[Difference]) -> Difference:
 
 
 def as_csv(tried: Tried) -> str:
-    """All changes as CSV."""
+    """All changes of a setting that students tried, as CSV: a row for each."""
     rows: list[list[object]] = [
         ["change", "where", "students", "helped", "unclear", "hurt", "BLEU more", "low",
          "high"]
@@ -161,10 +161,13 @@ def as_csv(tried: Tried) -> str:
 
 
 def as_html(unit: str, tried: Tried) -> str:
-    """The changes as one page without scripts: a table and a picture."""
+    """The first changes of a setting that students tried, as a page without scripts.
+
+    The page has a table, and a picture of the differences in BLEU that they made.
+    """
     changes = tried.changes[:_MOST]
-    end = reach(changes)
-    x = functools.partial(place, end=end)
+    end = reach(changes)  # the axis of the picture is from -end to end
+    x = functools.partial(place, end=end)  # a difference's place in the picture
     return page.render(
         "tried.html.j2",
         unit,

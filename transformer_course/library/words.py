@@ -123,7 +123,10 @@ def topics() -> tuple[Topic, ...]:
 
 
 def _read_line(topic: Topic, kind: str, name: str, text: str) -> None:
-    """Add the contents of a line in lexicon.txt, "kind name: text", to a topic."""
+    """Add the contents of a line in lexicon.txt, "kind name: text", to a topic.
+
+    The head of the file says what each kind is, for example "mis" a verb for a mishap.
+    """
     match kind:
         case "people":
             topic.people = tuple(text.split(", "))

@@ -38,6 +38,7 @@ def _details(expected: Answers, actual: Answers) -> dict[str, float]:
 
 
 def _remark(expected: Answers, actual: Answers) -> str:
+    """What follows the percentage in a verdict: its meaning, and the `_details`."""
     details = _details(expected, actual)
     if not details:
         return "(its logits are huge or NaN, as after a training run that diverged)"

@@ -34,6 +34,10 @@ def are_shared(student_errors: Mapping[str, str], copied: Mapping[str, str]) -> 
     Two models that were trained separately share less than half of their errors; one
     model that is decoded in two ways shares four fifths (docs/recovery_grade.md). The
     result is False for few errors, which could be shared by chance.
+
+    Args:
+        student_errors: the incorrect texts of the student's model, as from `errors`.
+        copied: those of the shipped checkpoint, on the same sources.
     """
     shared = sum(student_errors.get(index) == text for index, text in copied.items())
     return len(copied) >= _TELLING and shared >= _SHARE * len(copied)

@@ -137,7 +137,10 @@ def _observe_part(
 
 
 def _otherwise(function: Callable[..., Any], form: Form) -> Callable[..., Any]:
-    """Pass a function's options by name; by position, if they were given by name."""
+    """Call a function in the other form, which must give the same result.
+
+    Its options are passed by name, or by position if they were given by name.
+    """
 
     def call_otherwise(*args: Any, **keywords: Any) -> Any:
         values, options = (form.in_order if keywords else form.by_name)(args, keywords)

@@ -205,7 +205,12 @@ def _effects(observation: Observation, names: Sequence[str]) -> Iterator[_Effect
 def _new_parts(
     outcomes: Sequence[EditOutcome], parts: Sequence[Seen]
 ) -> Sequence[Seen]:
-    """The parts of the result after a change; () if their number is different."""
+    """The parts of the result after a change; () if their number is different.
+
+    Args:
+        outcomes: of the change, by case; the question is about the first case.
+        parts: those of the result before the change.
+    """
     result = outcomes[0].result
     new = result.results if result and not outcomes[0].raised else ()
     return new if len(new) == len(parts) else ()

@@ -23,12 +23,13 @@ class Attention(nn.Module):
         super().__init__()
         self.num_heads, self.num_kv_heads = num_heads, num_kv_heads
         d_k = d_model // num_heads
+        # There are no queries and keys: the weights depend on the distance only.
         self.w_v = nn.Linear(d_model, num_kv_heads * d_k, bias=False)
         self.w_o = nn.Linear(num_heads * d_k, d_model, bias=False)
         self.merged = torch.zeros(0)  # the input of w_o in the last call
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Attend; keeps the shape `(B, L, d_model)`."""
+        """Attend with weights base**-distance; keeps the shape `(B, L, d_model)`."""
         values = self.w_v(x).unflatten(-1, (self.num_kv_heads, -1)).transpose(1, 2)
         copies = self.num_heads // self.num_kv_heads
         values = values.repeat_interleave(copies, dim=1)  # (B, h, L, d_k)

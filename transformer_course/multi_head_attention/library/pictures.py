@@ -89,7 +89,12 @@ def splits(named: Mapping[str, Tensor]) -> None:
 
 
 def losses(named: Mapping[int, Sequence[float]], sizes: Mapping[int, int]) -> None:
-    """Draw the training losses of layers with 1, 2 and 4 heads."""
+    """Draw the training losses of layers with 1, 2 and 4 heads.
+
+    Args:
+        named: the losses of each layer, by its number of heads.
+        sizes: the number of its parameters, by its number of heads.
+    """
     figure, axes = style.subplots(height=2.8)
     for (count, values), colour, line in zip(
         named.items(), (ORANGE, BLUE, GREEN), ("-", "--", ":"), strict=True

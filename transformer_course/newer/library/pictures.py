@@ -116,7 +116,12 @@ def _every_tenth(
     caption: str,
     even_share: float | None = None,
 ) -> None:
-    """Show two curves over training steps, with a value for every tenth step."""
+    """Show two curves over training steps, with a value for every tenth step.
+
+    Args:
+        number: of the figure, as in "10.3".
+        even_share: the height of a dotted line to compare the curves with, if any.
+    """
     steps = range(0, 10 * max(map(len, curves.values())), 10)
     figure, axes = _two(steps, curves, xlabel="steps", title=title)
     if even_share is not None:

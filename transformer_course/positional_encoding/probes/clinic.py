@@ -25,7 +25,11 @@ class _Tables(BlindTrial):
         return {"count": torch.tensor(len(self.names))}
 
     def conclude(self, answers: Answers) -> dict[str, object]:
-        """Report the test's verdict on each table, and whether it modified any."""
+        """Report the test's verdict on each table, and whether it modified any.
+
+        ``_words`` holds a verdict for each table that the test was given; those with
+        the suffix `_CHANGED` are of tables that the test modified.
+        """
         changed = any(word.endswith(_CHANGED) for word in self._words)
         self._words = [word.removesuffix(_CHANGED) for word in self._words]
         changes = "some" if changed else "none"

@@ -15,7 +15,14 @@ from transformer_course.sequence_reversal.exercises._inputs import (
 
 
 def _steps(count: int, *lengths: int, scale: float = 1.0, **options: float) -> Maker:
-    """The scripted model's parameters and batches; ``weight`` is that of EOS in a custom loss function."""
+    """Random parameters of the probe's small model, and the batches on which it is trained.
+
+    Args:
+        count: the number of batches, with one step each.
+        lengths: of the rows of a batch, without EOS.
+        scale: of the random parameters.
+        options: further inputs: ``rate``, ``max_norm``; ``weight``, of EOS in a loss function of its own.
+    """
 
     def make_inputs(draw: Draw) -> Inputs:
         numbers = {name: torch.tensor(value) for name, value in options.items()}

@@ -83,7 +83,11 @@ def cache(without: Sequence[int], cached: Sequence[int]) -> None:
 
 
 def _triangle(axes: Any, count: int, n: int, new: int) -> None:
-    """Draw the scores and keys of n positions, of which the last ``new`` are new."""
+    """Draw the scores and keys of n positions; the last ``new`` of them are computed.
+
+    Args:
+        count: the positions for which the picture has room, at least n.
+    """
     full, pale, none = (style.sequential()(part) for part in (1.0, 0.25, 0.0))
     for i in range(count):
         for j in range(i + 1):
