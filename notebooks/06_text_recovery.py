@@ -187,8 +187,8 @@ def what_is_left():
 # different words.
 #
 # It would be simpler to shuffle all sentences and cut the list, but real texts repeat
-# themselves, from headlines to refrains. To see the effect, we repeat every third
-# sentence out of 6,000 once, with an exclamation mark at the end.
+# themselves. To see the effect, we repeat every third sentence out of 6,000 once, with
+# an exclamation mark at the end.
 #
 # **Predict first.** If you shuffle these sentences and cut the list, how many of the
 # 400 test sources also occur in train?
@@ -1233,10 +1233,10 @@ check("text_recovery/beam_step", beam_step)
 # **Third idea, the length:** a longer text means multiplying more probabilities below
 # 1, so raw scores favour short texts. The search therefore compares
 # $\text{score}/\text{length}^\alpha$, with $\alpha = 1$ in the picture and a length
-# that counts EOS but not BOS. This quotient ranks finished hypotheses and decides when
-# to stop. For $\alpha > 0$ it can rise again as a prefix grows, so stopping is then a
-# good bet, not a certainty. Which prefixes stay live is still decided by raw scores,
-# because all live prefixes have the same length.
+# that counts EOS but not BOS. This quotient ranks finished hypotheses and decides the
+# stop. For $\alpha > 0$ it can rise again as a prefix grows, so stopping is then a good
+# bet, not a certainty. Which prefixes stay live is still decided by raw scores, because
+# all live prefixes have the same length.
 #
 # A finished hypothesis left in the beam would push out a prefix with a worse raw score,
 # although that prefix might, for $\alpha > 0$, still have overtaken it.
@@ -1486,14 +1486,13 @@ def sentences_of_your_own():
 # A sentence that the grammar could have written usually comes back intact. One that
 # only shares the grammar's words may come back changed, because the model prefers what
 # was frequent in *its* texts, and Gregor Samsa comes back in pieces that fit nowhere.
-# We measured a BLEU above 95 for this model, but only *on this grammar*, its
-# **domain**, and no score on a domain can show how small that domain is. Only other
-# data can.
+# This model scores above 95 BLEU, but only *on this grammar*, which is its **domain**;
+# how small that domain is, only other data can show.
 
 # %% [markdown]
 # ## C. Your model
 #
-# From here on there is no correct answer to compare with, only a budget and your ideas.
+# From here on there is no correct answer, only a budget and your ideas.
 #
 # **The rules**
 # - All training runs together may use 6,000,000 target tokens, which takes ten to
@@ -1931,8 +1930,8 @@ check("text_recovery/model", restore)
 #    why.
 # 5. One thing that did not work or surprised you, and what you would try next.
 #
-# *Points: task, data and split (3), a recipe that can be repeated (3),
-# results with intervals next to the baselines', and kinds of mistake compared with the
+# *Points: task, data and split (3), a recipe that can be repeated (3), results with
+# intervals beside those of the baselines, and kinds of mistake compared with the
 # diagnosis (4), the model outside its domain (2), and a surprise that leads to a next
 # step (4).*
 
@@ -1964,8 +1963,8 @@ check("text_recovery/model", restore)
 #
 # Given the 48,900 merges from the chat model's file, your `segment` cuts words into the
 # very pieces that the model was trained on. Units 1 to 5 have filled the other slots,
-# so your own functions now cut the question, embed it, pass information between its
-# tokens, and write the answer.
+# so your own functions now split the question into tokens, embed them, pass information
+# between them, and write the answer.
 
 
 # %%

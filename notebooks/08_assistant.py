@@ -27,10 +27,10 @@
 # and come back to their exercises later; the demonstrations that depend on them are
 # described in the text.
 #
-# **Recap.** Unit 5 gave a small encoder-decoder, `reversal.new_model()`, that learns to
-# reverse digits, with `reversal.make_batch(sequences)`, the training loop
+# **Recap.** Unit 5 provided a small encoder-decoder, `reversal.new_model()`, that
+# learns to reverse digits, with `reversal.make_batch(sequences)`, the training loop
 # `reversal.fit`, and `reversal.rate_factor(step, warmup, steps)`, a warm-up followed by
-# a cosine decay. It also gave `reversal.greedy_decode`, and `reversal.evaluating`,
+# a cosine decay. It also provided `reversal.greedy_decode` and `reversal.evaluating`,
 # which makes a function decode in evaluation mode without gradients. Unit 7 gave
 # `modern.LanguageModel`, a byte-level model trained on `modern.text_ids`, and
 # `modern.published_tensor`, which finds a parameter in the chat model's file. The
@@ -116,7 +116,8 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # is `IGNORE`.
 #
 # **Example.** In the conversation above, every label before `Arr` is `IGNORE`, as is
-# that of the last newline. The learnt part runs from `Arr` to the last `<|im_end|>`.
+# that of the last newline. The part that counts in the loss runs from `Arr` to the last
+# `<|im_end|>`.
 #
 # <details><summary>Contract</summary>
 #
@@ -197,13 +198,13 @@ def what_is_learnt():
 
 
 # %% [markdown]
-# Of a short conversation like this one, less than a fifth is learnt. The marker at the
-# end of each answer deserves a second look, because a well-known bug drops it from the
-# loss: SmolLM2 uses `<|im_end|>` for padding as well, so code that gives every padding
-# token the label -100 also hides the end of every answer. The loss falls as it should
-# and the answers look fine, but the tuned model never stops talking (*trl*, issue 1623
-# and pull request 6357). The labels still need to be shifted, as in unit 7, since the
-# logits at position `t` predict token `t + 1`:
+# Of a short conversation like this one, less than a fifth of the tokens counts in the
+# loss. The marker at the end of each answer deserves a second look, because a
+# well-known bug drops it from the loss: SmolLM2 uses `<|im_end|>` for padding as well,
+# so code that gives every padding token the label -100 also hides the end of every
+# answer. The loss falls as it should and the answers look fine, but the tuned model
+# never stops talking (*trl*, issue 1623 and pull request 6357). The labels still need
+# to be shifted, as in unit 7, since the logits at position `t` predict token `t + 1`:
 
 
 # %%
@@ -1024,8 +1025,8 @@ def on_a_leash():
 # training was spent on the questions. Such loops have been published, some of them
 # deliberately. The trainer of *trl* counts every token of a conversation unless you set
 # `assistant_only_loss=True`, and Raschka 2024 (*Build a Large Language Model From
-# Scratch*, section 7.3) masks only the padding, and leaves masking the questions as an
-# exercise. Here is such a step, which ignores its mask:
+# Scratch*, section 7.3) masks only the padding and leaves the questions as an exercise.
+# Here is such a step, which ignores its mask:
 
 
 # %%
@@ -1235,10 +1236,10 @@ check("assistant/quantize_per_channel", quantize_per_channel)
 # To see what fewer bits cost the chat model, we measure its perplexity on a text
 # written for this course, which it cannot have learnt by heart. Your function quantises
 # all matrices of the model's thirty blocks in three ways: with one scale for a whole
-# matrix, with one for each row, and with one for every 32 weights of a row, for which
-# the matrix only has to be reshaped. (In the file, each weight of these matrices
-# already takes one of only sixteen values within its block of 32, so the price below
-# comes on top of one that has already been paid.)
+# matrix, with one for each row, and with one for every 32 weights of a row, which takes
+# no more than reshaping the matrix. (In the file, each weight of these matrices already
+# takes one of only sixteen values within its block of 32, so the price below comes on
+# top of one that has already been paid.)
 #
 # The next cell looks for the model, and if it is missing, says in one line how to get
 # it (98 MB, Apache-2.0). In that case, the later cells show what they printed for us.
@@ -1591,9 +1592,9 @@ def guesses_at_work():
 # %% [markdown]
 # With four guesses, the model writes about two bytes in each of its passes, so it has
 # to run only half as often. Guessing further ahead helps less and less, because the
-# first rejected guess ends a pass and makes all later ones worthless. The sampled pairs
-# of bytes differ from the model's own probabilities about as much as plain samples do,
-# that is, by no more than sampling noise.
+# first rejected guess ends a pass and makes all later ones worthless. The frequencies
+# of the sampled pairs of bytes differ from the model's own probabilities about as much
+# as plain samples do, that is, by no more than sampling noise.
 #
 # How much time this saves depends on the machine, and above all on the cost of a long
 # pass compared with a short one, which is why the cell prints milliseconds and the text
@@ -1733,11 +1734,11 @@ def twenty_questions_with_choices():
 # mean picks long ones, and both fail more often than not. The model has not changed,
 # only the way in which we read its log-probabilities.
 #
-# We chose the lengths of our choices to make this visible; where choices are about
-# equally long, the three scores are closer together. Still,  two reports on the same
-# model and the same benchmark may differ by several points for no other reason, so a
-# number without its scoring rule says little (Holtzman et al. 2021 explain how the
-# probability of an answer is split among all the ways of saying it).
+# Our answers differ in length to make this visible; where they are about equally long,
+# the three scores are closer together. Still,  two reports on the same model and the
+# same benchmark may differ by several points for no other reason, so a number without
+# its scoring rule says little (Holtzman et al. 2021 explain how the probability of an
+# answer is split among all the ways of saying it).
 #
 # ## 9. Ask your own notes
 #
@@ -1745,8 +1746,8 @@ def twenty_questions_with_choices():
 # library, and no amount of fine-tuning on other texts would help. What the model *can*
 # do is read, so the way out is to **find** the sentence with the answer and put it into
 # the prompt (Lewis et al. 2020, *Retrieval-Augmented Generation*). MiniLM, running in
-# your encoder from unit 4, does the finding: it gives each passage a vector, so that
-# similar meanings point in similar directions, and SmolLM2 does the reading.
+# your encoder from unit 4, does the finding: it gives each passage a vector, with
+# similar directions for similar meanings; SmolLM2 does the reading.
 #
 # ### Exercise 8.11 - Find the passages
 #

@@ -1611,9 +1611,9 @@ def stretching():
 # 0.2 to 0.6 nats, while interpolation raises it above 3.6, and scaling by turns does
 # worse than leaving the model unchanged.
 #
-# The fastest pair is the reason for most of this: when we divided it alone by 4, with
-# seed 0, the loss rose almost as much as when we divided all, whereas dividing the
-# slowest pair alone changed nothing. This model relies on each token's nearest
+# The fastest pair accounts for most of this: when we divided only its frequency by 4,
+# with seed 0, the loss rose almost as much as when we divided all, whereas dividing
+# only the slowest changed nothing. This model relies on each token's nearest
 # neighbours, and interpolation places them at distances of a quarter, which never
 # occurred in training. Scaling by turns leaves the fastest pair alone, but it slows the
 # second one, which turns just once in 64 bytes, by nearly the full factor; the larger
