@@ -153,6 +153,7 @@ def _pair_cells(
         [json.dumps(cell) for cell in cells] for cells in (old, new)
     )
     matcher = SequenceMatcher(None, old_texts, new_texts, autojunk=False)
+    # Old cells i to i_end are, or are replaced by, new cells j to j_end.
     for _, i, i_end, j, j_end in matcher.get_opcodes():
         for offset in range(j_end - j):
             yield (i + offset if i + offset < i_end else None), j + offset
@@ -163,6 +164,7 @@ def _cell(
 ) -> NotebookNode:
     """Convert an edited cell to the hand-written form, spaced like the original."""
     location = f'{_relative_path(unit.source, unit)}: the cell "{cell.source[:40]}"'
+    # The metadata of a folded cell, without what JupyterLab itself may change.
     folding = {key: v for key, v in notebook.FOLDED.items() if key not in _NOISE}
     folded = folding.items() <= dict(cell.metadata).items()
     allowed = {"nbgrader", *(folding if folded else ())}

@@ -59,6 +59,7 @@ class Late(UserDict[str, Any]):
     """
 
     def __getitem__(self, name: str) -> Value:
+        """Look up an answer; if it is still a function, call that first."""
         answer = super().__getitem__(name)
         if callable(answer):
             answer = self.data[name] = answer()
@@ -101,6 +102,7 @@ def mistaken_answers(
 
 
 def _double(value: Value) -> Value:
+    """Convert a tensor of floats to float64; leave other values as they are."""
     if isinstance(value, torch.Tensor) and value.is_floating_point():
         return value.double()
     return value

@@ -62,7 +62,7 @@ def estimate(cells: Iterable[Cell]) -> dict[str, int]:
     not its hints. Time that the computer needs is not included.
     """
     minutes: dict[str, int] = {}
-    number = text = ""
+    number = text = ""  # of the last heading of an exercise
     for cell in cells:
         headings = list(cell.words.heading.finditer(cell.text))
         if cell.kind == "markdown" and headings:
@@ -117,7 +117,7 @@ def total(cells: Sequence[Cell], chosen: Collection[str]) -> float:
 
     Sections that contain exercises, but no chosen one, are not read.
     """
-    sections: list[list[Cell]] = [[]]
+    sections: list[list[Cell]] = [[]]  # the first holds what precedes all headings
     for cell in cells:
         if cell.kind == "markdown" and _SECTION.search(cell.text):
             sections.append([])

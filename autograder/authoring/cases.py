@@ -51,7 +51,8 @@ def drawings(
 ) -> Iterable[tuple[CaseKind, Answers]]:
     """Draw inputs from a seed for each kind of case.
 
-    Kinds that are only used in hidden cases are included if ``hidden``.
+    Kinds that are only used in hidden cases are included if ``hidden``. ``tells`` says
+    by kind which variants (wrong programs) its inputs must expose.
     """
     kinds = all_kinds(specification, tells)
     included = (kind for kind in kinds if hidden or not kind.hidden_only)
@@ -70,7 +71,11 @@ def _draw_inputs(
 def all_kinds(
     specification: Specification, tells: Tells = EMPTY
 ) -> tuple[CaseKind, ...]:
-    """An exercise's own kinds of cases and those of its general properties."""
+    """An exercise's own kinds of cases and those of its general properties.
+
+    Such a property holds for any correct solution: that a second call gives the same,
+    say (properties.py). ``tells``: as in `drawings`.
+    """
     own_kinds = [
         draw_until_telling(specification, kind, tells.get(kind.name, ()))
         for kind in specification.cases
@@ -114,6 +119,7 @@ def exercise(
     unsteady_by_kind = dict[str, set[str]]()
 
     def case(kind: CaseKind, inputs: Answers, with_mistakes: bool) -> Case:
+        """Make a case, and note variants whose answers to it depend on rounding."""
         mistakes = {}
         if with_mistakes:
             mistakes = mistaken_answers(specification, objects, inputs)
@@ -127,6 +133,7 @@ def exercise(
         for kind, inputs in kind_inputs
         if not kind.says
     }
+    # Variants that no ordinary case shows to be wrong.
     unseen = {name for name in objects if _is_right(name, cases_by_kind.values())}
     for kind, inputs in kind_inputs:
         if kind.says:
@@ -228,7 +235,7 @@ def builds_on(
     targets = {candidate.target for candidate in unit}
     names = namespace(specification)
     used: set[str] = set()
-    waiting = [solution_source(specification)]
+    waiting = [solution_source(specification)]  # code whose names are still to be read
     while waiting:
         new_names = _names(waiting.pop()) - used
         used |= new_names

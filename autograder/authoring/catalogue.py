@@ -97,9 +97,9 @@ def specification(name: str) -> Specification:
             raise CourseError(f"{name}: ready_made names {listed!r}, but {fault}")
     solutions = importlib.import_module(f"{PACKAGE}.solutions.{unit}")
     solved = [getattr(solutions, target, None) for target in exercise.targets]
-    key = [written, *solved]
-    if name not in _completed or not all(map(is_, _completed[name][0], key)):
-        _completed[name] = key, complete(exercise)
+    made_from = [written, *solved]
+    if name not in _completed or not all(map(is_, _completed[name][0], made_from)):
+        _completed[name] = made_from, complete(exercise)
     return _completed[name][1]
 
 

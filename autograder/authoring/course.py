@@ -217,6 +217,7 @@ def _reload_refused(unit: Unit, cells: list[notebook.Cell]) -> None:
         importlib.import_module(f"{PACKAGE}.solutions.{unit.name}")
     except Exception as error:
         log.debug("%s: it was:", unit.label, exc_info=error)
+        # The module's lines come from the cells, so the cell that fails holds this one.
         line = traceback.extract_tb(error.__traceback__)[-1].line or ""
         places = (c.locate(c.text.find(line)) for c in cells if line in c.text)
         raise CourseError(

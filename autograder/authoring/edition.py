@@ -40,6 +40,8 @@ def read(unit: Unit) -> list[Cell]:
 def select_given(unit: Unit, name: str, queries: Sequence[str] = ()) -> tuple[str, ...]:
     """Select the exercises to give: none for "full", those off the path for "short".
 
+    The short path lists the essential exercises of a unit, in its unit.toml.
+
     Args:
         queries: more exercises to give, as "unit/name", "name" or "5.9".
 
@@ -70,6 +72,8 @@ def apply(
     unit: Unit, cells: Sequence[Cell], given_names: Collection[str]
 ) -> list[Cell]:
     """Make some exercises of a unit given ones; without any, the cells do not change.
+
+    Students read the solution of a given exercise, and the others share its points.
 
     Raises:
         CourseError: no exercise would be left to solve.
@@ -113,7 +117,11 @@ def scale_points(points: Sequence[float], total: float) -> list[float]:
 def find_giveaways(
     unit: Unit, given_names: Collection[str]
 ) -> Iterator[tuple[str, str]]:
-    """Find given exercises whose solution reveals an exercise that is not given."""
+    """Find given exercises whose solution reveals an exercise that is not given.
+
+    Such an exercise is a key of the other: the unit's unit.toml lists keys. Yields each
+    key, with the exercise that it would answer.
+    """
     for name, keys in manifest.read(unit).keys.items():
         unsolved = f"{unit.name}/{name}"
         for key in keys:
@@ -133,11 +141,11 @@ def _restate_points(cells: Sequence[Cell], points: dict[str, float]) -> list[Cel
     new_cells = list(cells)
     for cell, named in numbers.stated_points(cells):
         if cell.role == "check" and named:
-            place, match = named[-1]
-            new = cell.words.unpaid
+            place, match = named[-1]  # the last one before the check
+            stated = cell.words.unpaid
             if cell.name in points:
-                new = cell.words.paid.format(points[cell.name])
-            text = match.string[: match.start()] + new + match.string[match.end() :]
+                stated = cell.words.paid.format(points[cell.name])
+            text = match.string[: match.start()] + stated + match.string[match.end() :]
             new_cells[place] = replace(new_cells[place], text=text)
     return new_cells
 

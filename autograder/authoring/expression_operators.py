@@ -49,6 +49,7 @@ def _expression(text: str, **parts: ast.expr) -> ast.expr:
 
 @into(OPERATORS)
 def drop_an_argument(node: ast.AST) -> Nodes:
+    """Leave out one argument of a call, in each possible way."""
     if isinstance(node, ast.Call):
         for field in ("args", "keywords"):
             arguments = getattr(node, field)
@@ -60,6 +61,7 @@ def drop_an_argument(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def swap_arguments(node: ast.AST) -> Nodes:
+    """Swap two neighbouring positional arguments of a call, in each possible way."""
     if isinstance(node, ast.Call):
         for i in range(len(node.args) - 1):
             swapped = copy.deepcopy(node)
@@ -159,6 +161,7 @@ def a_condition(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def remove_a_statement(node: ast.AST) -> Nodes:
+    """Leave out an assignment, an expression, a ``raise`` or a ``break``."""
     if isinstance(node, ast.Assign | ast.AugAssign | ast.Expr | ast.Raise | ast.Break):
         yield ast.Pass()
 
@@ -248,7 +251,7 @@ def another_name(node: ast.AST) -> Nodes:
         if not isinstance(old, ast.Name) or not isinstance(old.ctx, ast.Load):
             continue
         for name in names if old.id in names and old not in messages else ():
-            if name != old.id:
+            if name != old.id:  # change the tree, copy it, and change it back
                 replace_node(place, field, index, ast.Name(name, ast.Load()))
                 renamed = copy.deepcopy(node)
                 replace_node(place, field, index, old)
@@ -284,6 +287,7 @@ def registration(node: ast.AST) -> Nodes:
         ):
             yield _expression(text, n=node.args[0], v=node.args[1])
     if name in ("nn.Linear", "nn.LayerNorm", "nn.Embedding", "nn.Dropout"):
+        # A function around the layer, which the module does not register.
         yield _expression("(lambda made: lambda x: made(x))(x)", x=node)
 
 

@@ -123,6 +123,7 @@ def of_exercise(
 
 def _leaves(text: str, catalogue: Catalogue) -> Iterator[str]:
     """The parts of a name or result that are words and that no template covers."""
+    # Every second item of the split text is a separator.
     for part in JOINED.split(text)[::2]:
         if part in catalogue.sentences or _is_list(part) or _PARAMETERS.fullmatch(part):
             continue
@@ -138,6 +139,7 @@ def _leaves(text: str, catalogue: Catalogue) -> Iterator[str]:
 
 
 def _is_list(text: str) -> bool:
+    """Whether a text is a JSON list or object, which is not translated."""
     try:
         return isinstance(json.loads(text), list | dict)
     except ValueError:

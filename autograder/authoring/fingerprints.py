@@ -62,7 +62,8 @@ class Fingerprints:
     def __init__(self, unit: Unit, targets: Mapping[str, str]) -> None:
         self._unit, self._targets = unit, targets
         self._solutions = unit.package / "solutions" / f"{unit.name}.py"
-        self._contents: dict[Path, list[_Statement]] = {}
+        self._contents: dict[Path, list[_Statement]] = {}  # of files read so far
+        # Data files, on which statements depend if they name them.
         folders = (CONTENT, ROOT / "assets", ENGINE / "authoring")
         self._data = [
             path
@@ -78,13 +79,14 @@ class Fingerprints:
         """
         statements = self._reach(name)
         words = {word for statement in statements for word in statement.words}
-        users = [
+        # This exercise, and those of the unit whose targets its statements mention.
+        mentioned = [
             (peer, target)
             for peer, target in self._targets.items()
             if peer == name or words.intersection(target.split(", "))
         ]
         digests = sorted({statement.digest for statement in statements})
-        inputs = repr((name, stub, seed, users, digests))
+        inputs = repr((name, stub, seed, mentioned, digests))
         messages = "".join(sorted(statement.messages for statement in statements))
         return hashlib.sha256(inputs.encode()).hexdigest(), messages
 
@@ -103,6 +105,7 @@ class Fingerprints:
         # Probes and what they import see no solutions of their own unit.
         words_of_solutions = set(words)
         reached = set[_Statement]()
+        # Each round adds names and files that the last one's statements mention.
         while new := {
             statement
             for path in files

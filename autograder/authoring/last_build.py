@@ -85,6 +85,7 @@ def describe_exercises(
     lines = {}
     for name, cell in checks.items():
         stub, contract = stubs.get(name, ""), contracts[name][1]
+        # The first digest decides whether cases are drawn anew; texts can be replaced.
         digest, messages = fingerprints.of_exercise(name, stub, seed)
         texts = _digest(titles[name], *contract, messages)
         lines[name] = f"{digest} {name} {cell.points:g} {texts}"

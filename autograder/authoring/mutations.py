@@ -43,6 +43,7 @@ def mutations(source: str) -> Iterator[Mutation]:
         for operator, replacement in _candidates(node):
             if node in in_init and operator in IN_CALLS:
                 continue
+            # The tree is changed, written as code, and changed back.
             replace_node(holder, field, index, replacement)
             code = ast.unparse(ast.fix_missing_locations(tree))
             replace_node(holder, field, index, node)

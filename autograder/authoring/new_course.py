@@ -105,6 +105,7 @@ def _run(folder: Path, *command: str) -> str:
 
 
 def _list_files(root: Path) -> list[str]:
+    """The files of a checkout that Git tracks, relative to it. Raises CourseError."""
     try:
         listing = subprocess.run(
             ["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True,

@@ -101,6 +101,7 @@ def _with_cells(
     end = marks[last + 1].start() if marks[last + 1 :] else len(text)
     code = _CODE.search(text)
     body = code.start() if code else 0
+    # Text before the first code may state how many exercises there are.
     head = numbers.with_count(text[:body], count, count + 1, wording)
     above = text[body:end].rstrip("\n")
     missing = [

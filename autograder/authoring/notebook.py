@@ -271,6 +271,7 @@ def _generated(unit: Unit) -> list[nbformat.NotebookNode]:
 
 
 def _nbformat_cell(cell: Cell) -> nbformat.NotebookNode:
+    """Convert a cell to nbformat, with nbgrader's metadata unless it is given."""
     built: nbformat.NotebookNode
     if cell.kind == "markdown":
         built = nbformat.v4.new_markdown_cell(cell.text)

@@ -29,7 +29,10 @@ _WORDS = {
 
 
 def shares(name: str, points: float) -> dict[str, float]:
-    """The points of an exercise's visible cases by aspect, in the usual order."""
+    """The points of an exercise's visible cases by aspect, in the usual order.
+
+    An aspect is what answers are about, such as "values", "form" or "gradients".
+    """
     exercise = replace(references.load(name.split("/")[0])[name], points=points)
     case_aspects = dict.fromkeys(a for case in exercise.cases for a in aspects(case))
     usual = [aspect for aspect in PRICES if aspect in case_aspects]
@@ -44,6 +47,7 @@ def price_table() -> str:
 
 
 def _cost(price: Price) -> str:
+    """What a mistake of this price costs, in words."""
     if price is PRICES["names"]:
         return f"{100 * RENAMED_ARGUMENT:g} %"
     return _WORDS[price.least]

@@ -68,6 +68,7 @@ def kinds(
     """Make the kinds of cases for a contract's properties from an exercise's own."""
     forms = forms or {}
     by_name = {kind.name: kind for kind in own_kinds}
+    # A contract names kinds of cases, for its ways and for dropout.
     _refuse_unknown([*contract.on, *(contract.dropout or [()])[0]], by_name)
     sources = [by_name[name] for name in contract.on]
     property_kinds = [
@@ -108,15 +109,19 @@ def _case(
     """Make the case of one way to call, on the inputs of some kinds of cases.
 
     Args:
+        way_name: one of the ways in autograder/checks/properties, such as "steady".
+        forms: names and defaults of arguments, for ways that pass options differently.
         rates: additional inputs, which set the rate of dropout.
     """
     labels = [source.title if len(sources) > 1 else "" for source in sources]
+    # For each kind: how to call, the prefix of its inputs, and words for its answers.
     parts = [
         {"way": way_name, "inputs": f"{i}/", "label": label}
         for i, label in enumerate(labels)
     ]
 
     def inputs(draw: Draw) -> Inputs:
+        """Draw the inputs of each kind, and pack them with the calls to make."""
         extra = {name: torch.tensor(rate) for name, rate in (rates or {}).items()}
         input_sets = [{**source.inputs(draw), **extra} for source in sources]
         return _pack_inputs(
@@ -162,6 +167,7 @@ def sequence(
     first, *other_kinds = usable
 
     def inputs(draw: Draw) -> Inputs:
+        """Draw the inputs of calls in turn; the first are used again at the end."""
         chosen = [first, first, *other_kinds[:2]]
         input_sets = [kind.inputs(draw) for kind in chosen]
         order = [*range(len(input_sets)), 0]
@@ -187,7 +193,12 @@ def _pack_inputs(
     contract: Contract, parts: list[dict[str, str]], input_sets: list[Inputs],
     forms: Forms | None = None,
 ) -> Inputs:  # fmt: skip
-    """Pack inputs under the prefixes "0/", "1/", ..., and the calls to make as JSON."""
+    """Pack inputs under the prefixes "0/", "1/", ..., and the calls to make as JSON.
+
+    Args:
+        parts: the calls, each with its way, the prefix of its inputs, and its label.
+        forms: names and defaults of arguments, for ways that need them.
+    """
     call = {
         "arguments": _dims(contract.arguments),
         "optional": [n[:-1] for n in _names(contract.arguments) if n.endswith("?")],

@@ -53,6 +53,7 @@ def build(
         if exercise.name not in unchanged:
             with faults.collect(), naming_file(exercise.name):
                 tells[exercise.name] = sample(exercise)
+    # The public cases need no seed; the hidden ones have this term's.
     for visibility, seed in zip(VISIBILITIES, ("", seed_of(unit)), strict=True):
         with faults.collect():
             drawings[visibility] = draw_exercises(unit, cells, seed, tells, unchanged)
@@ -211,6 +212,7 @@ def _keep_case(old: Case | None, new: Case) -> Case:
         return new
 
     def keep(before: Predictions, after: Predictions, part: float) -> dict[str, Any]:
+        """Prefer old values that agree with new ones within a part of the tolerance."""
         return {
             name: before[name]
             if name in before and not _value_difference(before[name], value, new, part)

@@ -59,6 +59,7 @@ def _drawing_of(source: str) -> list[str]:
 
 
 def _run_nbgrader(root: Path, unit: Unit) -> None:
+    """Have nbgrader write ``root/release`` from ``root/source``. Raises CourseError."""
     from nbgrader.apps import NbGraderAPI
 
     shutil.copy(unit.root / "nbgrader_config.py", root)

@@ -139,6 +139,7 @@ def evaluate(dimension: str, sizes: Mapping[str, int]) -> int:
 
 
 def _evaluate(node: ast.expr, sizes: Mapping[str, int]) -> int:
+    """Compute a part of a dimension; see `evaluate`."""
     match node:
         case ast.Name(name):
             return sizes[name]
@@ -180,7 +181,7 @@ def _is_dimension(text: str) -> bool:
     if text[0] == "*":
         return text[1:].isidentifier()
     try:
-        evaluate(text, defaultdict(lambda: 97))
+        evaluate(text, defaultdict(lambda: 97))  # any size of each name will do
     except ValueError:
         return False
     return True

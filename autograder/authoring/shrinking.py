@@ -40,6 +40,7 @@ def _cut_lists(inputs: Answers) -> Iterator[dict[str, Value]]:
         data = _read_data(value)
         if isinstance(data, list) and len(data) > 1:
             lists.setdefault(len(data), {})[name] = data
+    # A list that has no other of its length is cut elsewhere, by `_smaller_values`.
     for length, named in lists.items():
         for indices in _cuts(length, least=1) if len(named) > 1 else ():
             cut = {n: json.dumps([d[i] for i in indices]) for n, d in named.items()}

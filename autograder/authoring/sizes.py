@@ -129,6 +129,7 @@ class _Plan:
                 )
 
     def _make_inputs(self, case: str, sizes: InputSizes) -> Maker:
+        """Make the function that draws a case's inputs; errors name the ``case``."""
         signature, call = self.signature, self._describe_call(sizes)
         options = signature.arguments if self.is_module else ()
 
@@ -154,6 +155,7 @@ class _Plan:
         return make_inputs
 
     def _describe_call(self, sizes: InputSizes) -> dict[str, Any]:
+        """Say for the default probe how to call the object, and what to report."""
         call: dict[str, Any] = {
             "order": [p.name for p in self.signature.call.arguments],
             "results": self.result_names,
@@ -245,8 +247,7 @@ class _Plan:
     ) -> SpecialSizes | None:
         """Vary the inputs of a case: one size is 1, for each size, or all are equal.
 
-        Args:
-            more: further changes to the case's values, each under its label.
+        ``more`` are further changes to the case's values, each under its label.
         """
         assert isinstance(kind.inputs, InputSizes)
         fixed = self.specification.fixed.split()

@@ -67,7 +67,7 @@ def names_used_later(unit: Unit) -> set[str]:
 
 
 def module_text(label: str, cells: list[Cell], later: Collection[str] = ()) -> str:
-    """Generate the module of a notebook's solutions.
+    """Generate the module of a notebook's solutions (``label``: "02_attention").
 
     The solutions follow the imports, functions and classes of plain cells that they
     use. The definitions that only ``later`` units use come last.

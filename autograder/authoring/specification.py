@@ -135,6 +135,7 @@ class Mutant:
     tests: str = ""
 
     def __post_init__(self) -> None:
+        """Name variants without a name after the mistake: x, x_2, x_3."""
         named = tuple(
             variant
             if variant.name

@@ -55,7 +55,7 @@ def another_attribute(node: ast.AST) -> Nodes:
         if not _is_own(old) or not isinstance(old.ctx, ast.Load):
             continue
         for name in names if old.attr in names else ():
-            if name != old.attr:
+            if name != old.attr:  # change the tree, copy it, and change it back
                 replace_node(
                     place, field, index, ast.Attribute(old.value, name, ast.Load())
                 )

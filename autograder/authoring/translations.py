@@ -106,6 +106,7 @@ def _can_be_filled(text: str, entry: Entry) -> bool:
                 return False
     except ValueError:
         return False
+    # Formats differ in the values that they accept: one value must do.
     for value in (1, 1.0, "1"):
         try:
             text.format(**dict.fromkeys(names, value))

@@ -147,6 +147,7 @@ def run_source(source: str, namespace: dict[str, Any], filename: str) -> dict[st
 
 @functools.cache  # the variants of a mutant are built anew for each drawing
 def _compiled(source: str, filename: str) -> CodeType:
+    """Compile code, without warnings of its syntax."""
     with warnings.catch_warnings():  # in code that is wrong on purpose
         warnings.simplefilter("ignore", SyntaxWarning)
         # Like a cell of a notebook, without the future imports of this module.

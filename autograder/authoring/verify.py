@@ -43,7 +43,10 @@ class Validity:
 def measure(
     specifications: Iterable[Specification], drawings: Sequence[Mapping[str, Exercise]]
 ) -> Iterator[Validity]:
-    """Measure the checks of each exercise on the cases of several drawings."""
+    """Measure the checks of each exercise on the cases of several drawings.
+
+    A drawing holds exercises by name, with the cases drawn from one seed.
+    """
     for specification in specifications:
         exercises = [drawing[specification.name] for drawing in drawings]
         yield _measure(specification, exercises)
@@ -141,6 +144,10 @@ def refuse_wrong_scores(
     exercise: Specification, drawings: list[Exercise], stub: str
 ) -> None:
     """Refuse an exercise unless its solution scores all points, and its stub none.
+
+    Args:
+        drawings: the exercise with the cases drawn from each of several seeds.
+        stub: the code of its cell as students get it.
 
     Raises:
         CourseError: the solution loses points, or the stub earns some.

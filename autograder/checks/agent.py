@@ -34,6 +34,7 @@ def serve(name: str, ticket: str, get: Callable[[], object]) -> None:
         get: evaluates the expression that the check was given.
     """
     fileno = os.dup(int(os.environ[CHANNEL]))
+    # What a notebook may have set (seeds, a default dtype) is reset for each question.
     with socket.socket(fileno=fileno) as channel, restored():
         channel.setblocking(True)
         send(channel, f"ready {ticket}")

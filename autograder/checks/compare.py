@@ -147,6 +147,7 @@ def _compare_case(case: Case, answers: Answers) -> CaseResult:
 
 
 def _compare_measure(case: Case, answers: Answers) -> CaseResult:
+    """Score answers, such as a trained model's, by the scale of the case's measure."""
     value, reason = measure_answers(case.measure, case.expected, answers)
     share = credit(value, case.scale)
     name = case.measure.replace("_", " ")
@@ -164,7 +165,7 @@ def _worth(case: Case, value: float, answers: Answers) -> str:
     return f"{value:.4g}; {_marks(case.scale)}. {comment}".strip()
 
 
-def _marks(scale: Sequence[tuple[float, float]]) -> str:
+def _marks(scale: Sequence[tuple[float, float]]) -> str:  # (value, share) pairs
     enough = next(value for value, share in scale if share >= 1.0)
     message = _("all points from {enough:.4g} on").format(enough=enough)
     if scale[-1][1] > 1.0:

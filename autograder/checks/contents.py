@@ -55,8 +55,8 @@ class Contents:
     """The contents of a unit's notebook; ``title`` is like "4 · Encoder and decoder".
 
     ``places`` says where each exercise is, by name; ``path`` names the exercises of the
-    short path; ``written`` holds the points of each written question; ``attempts``
-    says whether the course records attempts.
+    short path, the essential ones; ``written`` holds the points of each written
+    question; ``attempts`` says whether the course records attempts.
     """
 
     number: int = 0

@@ -71,7 +71,10 @@ def require_solved(*answers: object) -> None:
 
 
 def _say_waiting(title: str, reason: str, exercise: str) -> None:
-    """Say which demonstration waits, why, and for which exercise (with a link)."""
+    """Say which demonstration waits, why, and for which exercise ("" if unknown).
+
+    A person gets a box with a link to the exercise, a program plain text.
+    """
     unit = exercise.partition("/")[0]
     unit_contents = contents.contents_of(unit)
     place, on_path = unit_contents.places.get(exercise), ""

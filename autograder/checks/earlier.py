@@ -62,6 +62,7 @@ def own_answers(label: str) -> ModuleType | None:
 
 
 def _find_notebook(label: str) -> Path | None:
+    """The student's notebook of a unit; None if it is in none of the usual places."""
     paths = [Path(place.format(label=label)) for place in PLACES]
     return next((path for path in paths if path.is_file()), None)
 

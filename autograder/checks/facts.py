@@ -68,6 +68,7 @@ def _render_collection(value: tuple[Any, ...] | list[Any] | dict[Any, Any]) -> S
 
 
 def _rounded(value: Any) -> Any:
+    """Round the floats in nested collections to three digits."""
     if isinstance(value, float):
         return float(f"{value:.3g}")
     if isinstance(value, dict):
@@ -106,6 +107,7 @@ def _open(value: torch.Tensor) -> torch.Tensor:
 
 
 def _is_causal(value: torch.Tensor) -> bool:
+    """Whether a square matrix is zero exactly above its diagonal."""
     square = value.dim() > 1 and value.size(-1) == value.size(-2) > 1
     return square and bool(((value != 0) == torch.ones_like(value).tril().bool()).all())
 
@@ -191,5 +193,6 @@ def _factor(old: torch.Tensor, new: torch.Tensor) -> float | None:
         return None
     largest = old.abs().argmax()
     factor = float(new.flatten()[largest] / old.flatten()[largest])
+    # One entry gives a factor; it counts only if it is that of all entries.
     exact = math.isfinite(factor) and _close(old * factor, new, rtol=_NEAR, atol=1e-4)
     return round(factor, 4) if exact else None

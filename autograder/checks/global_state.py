@@ -54,6 +54,7 @@ _HOOKS = [
 
 
 def _set_hooks(saved: Sequence[Mapping[Any, Any]]) -> None:
+    """Fill PyTorch's dictionaries of hooks with what was saved of each."""
     for hooks, saved_hooks in zip(_HOOKS, saved, strict=True):
         if hooks or saved_hooks:
             hooks.clear()
@@ -89,7 +90,10 @@ _THREADS = torch.get_num_threads()
 
 @contextlib.contextmanager
 def pristine() -> Iterator[None]:
-    """Set all switches as in a new process, and restore them afterwards."""
+    """Set all switches as in a new process, and restore them afterwards.
+
+    A switch is a setting of the whole process: a default dtype, a seed, a generator.
+    """
     with restored(), reset():
         yield
 

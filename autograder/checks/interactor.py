@@ -159,6 +159,7 @@ class BlindTrial(Interactor):
         return cls({**inputs, "apart": ""} if "seed" in inputs else inputs, draw)
 
     def __init__(self, inputs: Mapping[str, Any], draw: random.Random):
+        """Draw how often each subject comes up, and in which order."""
         super().__init__(inputs, draw)
         self.names = [
             name
@@ -169,7 +170,7 @@ class BlindTrial(Interactor):
         self._words: list[str] = []  # verdicts on the subjects before the current one
 
     def own_seed(self) -> int:
-        """Draw the seed of one subject's weights."""
+        """Draw the seed of one subject's weights; outside of grading, all share one."""
         bits = self.draw.getrandbits(self.SEED_BITS) if "apart" in self.inputs else 0
         return int(self.inputs["seed"]) ^ bits
 

@@ -132,7 +132,7 @@ def translate(text: str) -> str:
     if text in translations.sentences:
         return translations.sentences[text]
     if len(parts := JOINED.split(text)) > 1:
-        parts[::2] = map(translate, parts[::2])
+        parts[::2] = map(translate, parts[::2])  # separators are in between
         return "".join(parts)
     for pattern, translation in translations.patterns:
         if match := pattern.fullmatch(text):
@@ -145,6 +145,6 @@ def translate(text: str) -> str:
 def _pattern(sentence: str) -> re.Pattern[str]:
     """Compile a pattern that matches a template with any text in its fields."""
     parts = re.split(r"\{(\w+)\}", sentence)
-    parts[::2] = map(re.escape, parts[::2])
+    parts[::2] = map(re.escape, parts[::2])  # names of fields are in between
     parts[1::2] = [f"(?P<{name}>.+?)" for name in parts[1::2]]
     return re.compile("".join(parts))

@@ -49,6 +49,7 @@ def name_layers(
         find_exact: returns the only mistake that gives all results passed to it, or
             None.
     """
+    # The layers in turn: forms of results, their values, and minor aspects.
     forms, results = _set_forms_right(results)
     values = _select(results, lambda result, finding: not _is_minor(result, finding))
     named = list(forms)
@@ -62,6 +63,7 @@ def name_layers(
         if _all_right(part):
             continue
         mistake = find_exact(exercise, part)
+        # A mistake that would show in the values, too, cannot be what is wrong here.
         if mistake is None or _shows(values, mistake):
             mistake = _symptom(part)
         if mistake:
@@ -143,6 +145,7 @@ def _minor_parts(
 
 
 def _counts_for(aspect: str, result: CaseResult, finding: Finding) -> bool:
+    """Whether a finding counts for an aspect (form, gradients, ...) of the results."""
     return result.case.aspect_of(finding.name) == aspect
 
 
@@ -237,7 +240,10 @@ def _as_dtype(finding: Finding) -> torch.Tensor | None:
 def _convert(
     result: CaseResult, name: str, convert: Callable[[Finding], torch.Tensor | None]
 ) -> CaseResult:
-    """Convert the named answer of a result to the expected form; compare it again."""
+    """Convert the named answer of a result to the expected form; compare it again.
+
+    An answer of low precision, such as float16, is compared with a larger tolerance.
+    """
     case, findings, answers = result.case, list(result.findings), dict(result.answers)
     for place, finding in enumerate(findings):
         if finding.name != name or not finding.problem:

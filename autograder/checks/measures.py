@@ -24,7 +24,9 @@ _UNREADABLE = (KeyError, TypeError, ValueError, RuntimeError, AttributeError)
 
 @dataclass(frozen=True)
 class Measure:
-    """Functions that compare the given answers of a case with the expected ones.
+    """Functions that score answers which are not just right or wrong.
+
+    They compare the given answers of a case, a model's say, with the expected ones.
 
     Args:
         value: returns a number, the larger the better.

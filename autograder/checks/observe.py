@@ -196,6 +196,7 @@ def describe_error(
     if not frames:
         return message
     (first, _), (code, number) = frames[0], frames[-1]
+    # The line of the first cell from which the other cell was called, if any.
     calling = [n for c, n in frames if c.co_filename == first.co_filename][-1]
     called = ""
     if code.co_filename != first.co_filename:

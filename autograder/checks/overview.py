@@ -97,6 +97,7 @@ def _field(row: ExerciseScore) -> str:
 
 
 def _square(look: str, content: str, tooltip: str = "") -> str:
+    """Draw a square with a CSS look; content and tooltip are HTML."""
     label = f' title="{tooltip}"' if tooltip else ""
     return (
         f'<span{label} style="display:inline-block;box-sizing:border-box;width:2em;'

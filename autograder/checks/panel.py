@@ -204,6 +204,7 @@ def _folded_points(line: str) -> str:
 
 
 def _mistake_lines(verdict: CheckResult) -> list[str]:
+    """What is said of a recognised mistake, and the question that helps."""
     if verdict.mistake is None:
         return []
     message, asks = _(verdict.mistake.says), verdict.mistake.asks
@@ -284,6 +285,7 @@ def _case_details(
     pictures: Mapping[str, str],
     is_brief: bool = False,
 ) -> str:
+    """The lines on a case, and its picture (by the case's name)."""
     picture = pictures.get(result.case.name, "")
     return _details_html(result, verdict, is_brief) + picture
 
@@ -291,6 +293,7 @@ def _case_details(
 def _details_html(
     result: CaseResult, verdict: CheckResult, is_brief: bool = False
 ) -> str:
+    """The lines on a case; if brief, those below the student's code are folded."""
     detail_lines = details(result, verdict)
     lines = [
         f'<div style="white-space:pre-wrap">{line.html}</div>' for line in detail_lines

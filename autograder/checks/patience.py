@@ -54,6 +54,7 @@ def report_status(
     finished, stream = threading.Event(), sys.stdout
 
     def tell() -> None:
+        """Print the running case again and again, until the checks have finished."""
         pause = first
         while not finished.wait(pause):
             pause = interval

@@ -133,6 +133,7 @@ def _shades(matrix: torch.Tensor, most: float) -> Callable[[float], str]:
     strongest = STRONG if _has_numbers(matrix) else 0.95
 
     def fill(value: float) -> str:
+        """The colour of a value: its hue is the sign, its strength the size."""
         if not math.isfinite(value):
             return f"rgba({GREY},.45)"
         shade = FAINT + (strongest - FAINT) * min(abs(value) / most, 1.0)
@@ -227,6 +228,7 @@ def _frame(
 
 
 def _side_by_side(drawings: Iterable[tuple[str, str]], legend: str) -> str:
+    """Put drawings, each with its title, beside each other, above a legend."""
     figures = "".join(
         f'<figure style="display:inline-block;margin:0 1.5em 0 0;vertical-align:top">'
         f'<figcaption style="font-size:12px">{html.escape(title)}</figcaption>'

@@ -138,7 +138,7 @@ def _charge(
 
 
 def credits(results: Iterable[CaseResult]) -> Credits:
-    """The share that each case earns in each of its aspects.
+    """The share that each case earns in each of its aspects (values, gradients, ...).
 
     If a ready-made answer was called in any case, all cases with results earn nothing.
     If it was one of PyTorch's, the other cases still count as the student's own work;
@@ -200,7 +200,7 @@ def _shares(result: CaseResult) -> dict[str, float]:
     wrong = {_aspect_of_damage(case, finding) for finding in problems}
     wrong |= set(case_aspects) if raised else set()
     results = {case.aspect} & set(case_aspects) or parts
-    if results <= wrong:
+    if results <= wrong:  # beside wrong results, only right parts still count
         wrong |= set(case_aspects) - parts
     return {a: float(a not in wrong) for a in dict.fromkeys([*case_aspects, *wrong])}
 
@@ -226,6 +226,7 @@ def _aspect_of_damage(case: Case, finding: Finding) -> str:
 
 
 def _is_finite(inputs: Answers) -> bool:
+    """Whether no input tensor holds NaN or infinity."""
     return all(
         bool(value.isfinite().all())
         for value in inputs.values()

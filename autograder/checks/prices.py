@@ -88,6 +88,7 @@ def price(aspect: str) -> Price:
 def divide(present: Iterable[str]) -> dict[str, float]:
     """Divide an exercise's points over the given aspects: shares that sum to one."""
     weights = {aspect: price(aspect).weight for aspect in present}
+    # Names have a fixed share; they and other small aspects get at most a fifth.
     rest = 1.0 - RENAMED_ARGUMENT if "names" in weights else 1.0
     small = sum(weight for a, weight in weights.items() if price(a).small)
     large = sum(weights.values()) - small

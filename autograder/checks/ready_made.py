@@ -119,6 +119,7 @@ class _Notes:
         pytorchs = filter(is_pytorchs, names)
         self._patterns = {name: _pattern(name) for name in pytorchs}
         self._courses = [name for name in names if name not in self._patterns]
+        # The listed names that each function, or its code, was found to stand for.
         self._known: dict[str, list[str]] = {}
         self._known_code: dict[CodeType, list[str]] = {}
 

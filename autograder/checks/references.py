@@ -56,6 +56,7 @@ def pack(exercises: Iterable[Exercise]) -> dict[str, bytes]:
 
 
 def _describe_mistake(mistake: Mistake) -> dict[str, Any]:
+    """The fields of a mistake; without its variants if they are the usual ones."""
     fields_by_name = asdict(mistake)
     if mistake.variants == (mistake.name,):
         del fields_by_name["variants"]
@@ -181,6 +182,7 @@ def _read_exercise(
 def _read_case(
     description: dict[str, Any], packed: dict[str, Any], prefix: str, file: safe_open
 ) -> Case:
+    """Restore a case; its tensors are in ``file``, under names with the prefix."""
     answers = stored_answers.unpack(packed, prefix, file.get_tensor)
     scale = tuple(map(tuple, description.get("scale", ())))
     return Case(**{**description, **answers, "scale": scale})

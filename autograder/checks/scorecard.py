@@ -74,6 +74,8 @@ def row_of(verdict: CheckResult) -> ExerciseScore:
 def next_step(rows: Mapping[str, ExerciseScore], after: str = "") -> NextStep | None:
     """The next open exercise, on the short path if one is open there.
 
+    The short path is a choice of a unit's exercises: the essential ones.
+
     After an exercise that is not on the path, it is the next one in the notebook,
     together with the next one on the path. That the path is done is reported in a
     summary and after exercises of the path, but not after every exercise beyond it.

@@ -182,6 +182,7 @@ def named_text(inputs: Answers) -> str:
 
 
 def _named_inputs(inputs: Answers) -> list[tuple[str, str]]:
+    """A case's inputs by name, each as one line, without how the object is called."""
     return [
         (name.removeprefix(MAKE), _in_a_line(value))
         for name, value in inputs.items()
@@ -257,7 +258,10 @@ def _first_difference(finding: Finding, case: Case) -> tuple[int, int] | None:
 def _distinguish(
     expected: Value, actual: Value | None, place: tuple[int, int] | None, rows: Rows
 ) -> tuple[Rows, Rows]:
-    """Both results as rows, with enough digits to show their first difference."""
+    """Both results as rows, with enough digits to show their first difference.
+
+    ``rows`` are those of the answer with the usual number of digits.
+    """
     expected_rows = _rows(expected)
     if place is None or actual is None or not isinstance(expected, torch.Tensor):
         return expected_rows, rows

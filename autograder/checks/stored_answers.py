@@ -97,7 +97,10 @@ def _pack_answer(
 def _pack_mistake(
     answers: Predictions, case: Case, rows: dict[str, list[torch.Tensor]]
 ) -> dict[str, Any] | list[list[Any]]:
-    """The answers that differ, by name; all as pairs, if an expected one is missing."""
+    """The answers that differ, by name; all as pairs, if an expected one is missing.
+
+    ``rows`` collects the entries of all tensors, by dtype.
+    """
     lacks_some = not case.expected.keys() <= answers.keys()
     expected = {} if lacks_some else case.expected
     names = [*expected, *(name for name in answers if name not in expected)]

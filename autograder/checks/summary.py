@@ -53,6 +53,7 @@ class Summary:
         return self._next_step(str(self.follows or ""))
 
     def _next_step(self, follows: str) -> str:
+        """What to do now; ``follows`` names the next exercise, as text or HTML."""
         if not self.rows:
             return _("No check has run yet: run the cells above, then this one again.")
         if not follows:
@@ -91,6 +92,7 @@ class Summary:
         return {ATTEMPTS_DATA: records} if records else {}
 
     def _repr_html_(self) -> str:
+        """The summary as a panel: what comes next, a table of exercises, and notes."""
         if not self.rows:
             return boxed(BLUE, self.next_step)
         follows = self._next_step(self.follows.html if self.follows else "")
@@ -183,6 +185,7 @@ def _tr(cells: str) -> str:
 
 
 def _cell(content: str, tag: str) -> str:
+    """A cell of the table: ``tag`` is "th" in the head, else "td"."""
     style = (
         "text-align:left;vertical-align:top;padding:.25em .6em .25em 0;white-space:"
         "normal;overflow-wrap:break-word;border-bottom:1px solid rgba(128,128,128,.4)"

@@ -67,6 +67,7 @@ class AnswerCode:
         times = Counter[int]()  # how often each number was noted, in all calls
 
         def note(number: int, value: Any) -> Any:
+            """Note an expression's value, or None once values differ or are many."""
             if notes is not None and notes.get(number, {}) is not None:
                 times[number] += 1
                 entry = summary(value) if times[number] <= _MOST_NOTES else None
@@ -182,7 +183,10 @@ def _is_plain(case: Case) -> bool:
 
 
 def _worth(watched: _Watched) -> float:
-    """Rate how informative a call is: many small arguments whose sizes differ."""
+    """Rate how informative a call is: many small arguments whose sizes differ.
+
+    The weights are rough: what matters is the order of calls.
+    """
     values = list(watched.call.arguments.values())
     tensors = [value for value in values if isinstance(value, torch.Tensor)]
     sizes = {size for value in tensors for size in value.shape} - {1}
@@ -234,6 +238,7 @@ def _edited(
     """
     most = before.number + 1
     results = []
+    # With new memory full of ones and then of twos, to notice if it matters.
     for memory in (1.0, 2.0) if "empty" in code else (None,):
         watch = CallWatch(answer.method, most, moves, _EDIT_SECONDS, usual)
         try:

@@ -110,6 +110,7 @@ def send(
 
 
 def _entry(name: str, value: Value) -> dict[str, Any]:
+    """Describe a value in the header: a text itself, a tensor by dtype and shape."""
     value = as_received(value)
     if isinstance(value, str):
         return {"name": name, "text": value}
@@ -126,6 +127,7 @@ def as_received(value: Value) -> Value:
 
 
 def _bytes(tensor: torch.Tensor) -> bytes:
+    """The entries of a tensor; none if its dtype cannot be sent."""
     if tensor.dtype not in _NAMES:
         return b""
     if tensor.dtype == torch.bfloat16:  # which NumPy does not know

@@ -49,6 +49,7 @@ def as_text(book: Classbook, submission: Submission) -> str:
 
 
 def _lines(book: Classbook, submission: Submission) -> Iterator[str]:
+    """Yield a summary, then a line for each exercise and what went wrong in it."""
     points_so_far = f"{submission.graded_points:g} of {book.max_points:g} points"
     yield f"{submission.student.full}: {points_so_far}"
     if submission.waiting:

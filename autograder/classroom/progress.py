@@ -136,7 +136,12 @@ def _mark(
     book: Classbook, student: str, granted: Mapping[str, Mapping[str, float]],
     new: Mapping[str, Sequence[str]],
 ) -> Mark:  # fmt: skip
-    """A student's result in one unit."""
+    """A student's result in the unit of ``book``.
+
+    Args:
+        granted: seconds of extension by unit and student.
+        new: by unit, the students whose latest submission is not graded.
+    """
     extended = granted.get(book.unit, {}).get(student, 0.0)
     submissions = [s for s in book.submissions if s.student.id == student]
     waits = student in new.get(book.unit, ())

@@ -133,6 +133,7 @@ def as_text(explanation: Explanation) -> str:
 
 
 def _lines(explanation: Explanation) -> Iterator[str]:
+    """Yield how the answer was graded, its points by aspect, and each tried case."""
     student = explanation.submission.student.full
     yield f"{student}, {explanation.title}: {explanation.score}"
     if explanation.mark.comment:

@@ -52,7 +52,13 @@ def submissions(unit: Unit) -> dict[str, bytes]:
 
 
 def _answers(exercises: Sequence[Specification], solved: Codes) -> dict[str, Codes]:
-    """The code of each student: complete, blank, broken, noisy, or with mistakes."""
+    """The code of each student: complete, blank, broken, noisy, or with mistakes.
+
+    Students with the same kind of code differ by a number, their turn.
+
+    Args:
+        solved: the solution of each exercise, by the exercise's name.
+    """
     middle = exercises[len(exercises) // 2].name
     unfinished = f"{solved[middle]}\n    return ((("
     exits = f"import os\n\n{solved[middle]}\n\nos._exit(1)"
@@ -85,7 +91,7 @@ def _styles(exercises: Sequence[Specification], solved: Codes, turn: int) -> Cod
 
 
 def _instead(exercise: Specification, variant: Variant, solved: Codes) -> str:
-    """Put a variant in place of the solution's definition in the solved cell."""
+    """The solved cell with a variant, another program, in place of the solution."""
     code = variant_source(exercise, variant)
     return solved[exercise.name].replace(solution_source(exercise).rstrip("\n"), code)
 
@@ -97,6 +103,7 @@ def _mistakes(
     answers = dict(solved)
     for index, exercise in enumerate(exercises):
         if (index + turn) % 2 == 0:
+            # One wrong program for each mistake that the exercise knows.
             variants = (mutant.variants[0] for mutant in exercise.mutants)
             mistakes = [
                 variant for variant in variants if stands_alone(exercise, variant)

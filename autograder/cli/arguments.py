@@ -37,6 +37,7 @@ class Parser(argparse.ArgumentParser):
         self.error(f"unrecognized arguments: {' '.join(arguments)}{meant}")
 
     def error(self, message: str) -> NoReturn:
+        """End with a usage error; for a misspelt choice, suggest a similar one."""
         if match := _CHOICE.search(message):
             choices = re.findall(r"[\w-]+", match["choices"])
             if close := difflib.get_close_matches(match["word"], choices, 1):

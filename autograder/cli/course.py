@@ -59,6 +59,7 @@ def _build_unit(unit: Unit, options: Namespace) -> None:
     "build", "build source, release, solutions and references", UNITS, *_EDITION
 )
 def _build(options: Namespace) -> int:
+    """Build the chosen units; a fault in one does not stop the others."""
     faults = Faults()
     for unit in chosen_units(options):
         with faults.collect():
@@ -149,6 +150,7 @@ def _new_course(options: Namespace) -> int:
          "instead make mutants by rule, and list those that no case catches"),
 )  # fmt: skip
 def _validity(options: Namespace) -> int:
+    """Run the checks on known wrong and right programs; 0 if they judge well."""
     from autograder.authoring.catalogue import specification
     from autograder.authoring.verify import measure, total
     from autograder.checks.references import load
@@ -159,12 +161,14 @@ def _validity(options: Namespace) -> int:
     for unit, names in groupby(
         _choose_exercises(options), lambda name: name.split("/")[0]
     ):
+        # Inputs drawn for the notebooks, which students see, and hidden ones.
         drawings = [load(unit), load(unit, "hidden")]
         for row in measure(map(specification, names), drawings):
             rows.append(row)
             print(row, *(f"    {line}" for line in row.failures), sep="\n", flush=True)
     overall = total(rows)
     print(overall)
+    # Each wrong program must fail, and nearly all get the name of their mistake.
     sound = overall.caught == overall.mutants and overall.accepted == overall.solutions
     return 0 if sound and overall.named >= 0.95 * overall.mutants else 1
 
@@ -185,7 +189,7 @@ def _choose_exercises(options: Namespace) -> list[str]:
 
 
 def _list_survivors(names: Sequence[str]) -> int:
-    """Print how many generated mutants are caught, and which survive."""
+    """Print how many wrong programs, made by rule, are caught, and which survive."""
     from autograder.authoring.catalogue import specification
     from autograder.authoring.generated import count
 
@@ -205,6 +209,7 @@ def _list_survivors(names: Sequence[str]) -> int:
            "UNIT", nargs="*"),
 )  # fmt: skip
 def _demo(options: Namespace) -> int:
+    """Grade a made-up class in demo/, in the chosen units or the usual ones."""
     from autograder.classroom.demo import run, usual
 
     if options.units == ["all"]:
@@ -231,6 +236,7 @@ def _lab(options: Namespace) -> int:
     *_EDITION,
 )  # fmt: skip
 def _kit(options: Namespace) -> int:
+    """Write the folder for students: notebooks up to a unit, the checks, a README."""
     from autograder.authoring.colab import published
     from autograder.classroom.publishing import kit
 
@@ -270,6 +276,7 @@ def _with_edition(unit: Unit) -> str:
            type=Path, default=ROOT / "dist" / "mistakes"),
 )  # fmt: skip
 def _mistakes(options: Namespace) -> int:
+    """Write a page of the known mistakes of each chosen unit."""
     from autograder.classroom import mistakes
 
     for unit in chosen_units(options):
@@ -281,6 +288,7 @@ def _mistakes(options: Namespace) -> int:
     "new-term", "draw new hidden references, and move old results to terms/"
 )
 def _new_term(options: Namespace) -> int:
+    """Draw new hidden inputs for all checks, and put the last term's results away."""
     from autograder.authoring import term
 
     for path in term.renew(units()):

@@ -36,6 +36,7 @@ _IN_FOLDERS = {
     option("--output", "default: reports/", "FILE", type=Path),
 )  # fmt: skip
 def _report(options: Namespace) -> int:
+    """Write the report of one unit or of the course; 1 if some work is ungraded."""
     from autograder.classroom import gradebook, progress, report, ungraded
 
     if bool(options.unit) == options.all:
@@ -66,6 +67,7 @@ def _report(options: Namespace) -> int:
     option("student", "an id or a name", "STUDENT"),
 )  # fmt: skip
 def _show(unit: str, root: Path, options: Namespace) -> int:
+    """Print one student's results; 1 if newer work of theirs is not graded."""
     from autograder.classroom import gradebook, one_student, ungraded
 
     book = gradebook.read(unit, root)
@@ -91,6 +93,7 @@ def _show(unit: str, root: Path, options: Namespace) -> int:
     option("--output", "default: reports/", "PATH", type=Path),
 )  # fmt: skip
 def _grades(unit: str, root: Path, options: Namespace) -> int:
+    """Write the grades of a unit to a file, or send them; 1 if any are missing."""
     from autograder.classroom import exports, gradebook, ungraded
     from autograder.course import sheet
 
@@ -150,6 +153,7 @@ def _grades(unit: str, root: Path, options: Namespace) -> int:
            type=float),
 )  # fmt: skip
 def _regrade(unit: str, root: Path, options: Namespace) -> int:
+    """Handle requests to grade an answer again, or preview what that would change."""
     from autograder.classroom import page, requests
 
     modes = (options.preview, options.requests, bool(options.student))
@@ -179,6 +183,7 @@ def _regrade(unit: str, root: Path, options: Namespace) -> int:
     option("--html", "also write a page, for an appeal", "FILE", type=Path),
 )  # fmt: skip
 def _replay(unit: str, root: Path, options: Namespace) -> int:
+    """Grade one answer again and explain the result; 1 if it differs from before."""
     from autograder.classroom import replay
 
     explanation = replay.explain(unit, root, options.student, options.exercise)
@@ -225,6 +230,7 @@ def _preview(unit: str, root: Path) -> int:
     flag("--dry-run", "with --to: only list what would be sent"),
 )  # fmt: skip
 def _feedback(unit: str, root: Path, options: Namespace) -> int:
+    """Pack the feedback pages into zips, or send them to an LMS."""
     from autograder.classroom import feedback_archive, gradebook, ungraded
 
     if options.dry_run and not options.to:

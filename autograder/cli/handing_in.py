@@ -34,6 +34,7 @@ _LONGEST_EXTENSION = 1000  # days
     flag("--replace", "prefer the archive where it is unclear which is newer"),
 )  # fmt: skip
 def _collect(unit: str, root: Path, options: Namespace) -> int:
+    """Store what students handed in to an LMS, from its archives or its network."""
     from autograder.classroom import gradebook
     from autograder.classroom.lms import layouts, place, roster
     from autograder.grading.dates import last_moment
@@ -50,7 +51,7 @@ def _collect(unit: str, root: Path, options: Namespace) -> int:
     if options.worksheet:
         class_roster = class_roster.with_worksheet(options.worksheet)
     due = gradebook.due(root, unit)
-    zone, is_local = layouts.to_utc(options.timezone), False
+    zone, is_local = layouts.to_utc(options.timezone), False  # is a local time read?
 
     def utc(local: datetime) -> datetime:
         nonlocal is_local
@@ -90,6 +91,7 @@ def _collect(unit: str, root: Path, options: Namespace) -> int:
            "TIME", default=""),
 )  # fmt: skip
 def _extend(unit: str, root: Path, options: Namespace) -> int:
+    """Grant extensions, and list all of the unit; 1 for an unknown student."""
     from autograder.classroom import gradebook
     from autograder.grading.dates import in_words
     from autograder.grading.gradebook import extensions
@@ -154,6 +156,7 @@ def _extra(unit: str, root: Path, options: Namespace) -> timedelta | None:
     flag("--now", "before the last deadline, or without any"),
 )  # fmt: skip
 def _solutions(unit: str, root: Path, options: Namespace) -> int:
+    """Write the solved notebook, not before the last student's deadline."""
     from autograder.classroom import gradebook
     from autograder.classroom.publishing import solved
     from autograder.course import find_unit

@@ -189,6 +189,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
             except OSError as error:
                 theirs = str(error.filename).startswith(str(handed_in.path))
                 reason = f"{error.filename or folder}: {error.strerror}"
+                # A student's own unreadable files do not make the command fail.
                 missed += [reason] * (not theirs)
                 self.log.error("%s: not collected: %s", student, reason)
         if missed:

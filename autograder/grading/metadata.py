@@ -105,9 +105,10 @@ class GradingMetadata:
 
     @property
     def isolation(self) -> str:
-        """The sandbox's level, and whether it lacked a control group.
+        """How strictly the sandbox was isolated, and whether it lacked a control group.
 
-        "" if no code ran.
+        A control group lets Linux measure all processes of a sandbox together. The text
+        is "" if no code ran.
         """
         if self.sandbox is None:
             return ""

@@ -100,6 +100,7 @@ def _run(
     for kind in map(load_class, task.preprocessors):
         stage = kind(config=task.config)
         if isinstance(stage, JudgedExecute):
+            # It then stops after this check, and keeps the check's evidence.
             stage.explained = grade_id
             stage(notebook, resources)
             return stage.evidence

@@ -193,6 +193,7 @@ class LatePenalties(AssignLatePenalties):  # type: ignore[misc]
             self.plugin_inst = _BeyondLateDays(parent=self, policy=policy, free=free)
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Processed:
+        # nbgrader logs several lines for each late submission; ours is the one below.
         logger, self.log = self.log, _SILENT
         try:
             nb, resources = super().preprocess(nb, resources)

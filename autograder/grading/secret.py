@@ -50,7 +50,8 @@ def _make(path: Path) -> None:
             file.write(secrets.token_hex(32))
             file.flush()
             os.fsync(descriptor)
-        with contextlib.suppress(FileExistsError):  # another run was quicker
+        # Unlike a rename, a link never replaces what another run has put there.
+        with contextlib.suppress(FileExistsError):
             os.link(part, path)
     finally:
         os.unlink(part)

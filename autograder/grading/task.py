@@ -111,7 +111,10 @@ class Graded:
 
 
 def resources_of(task: Task, metadata: GradingMetadata) -> dict[str, Any]:
-    """The resources for nbgrader's preprocessors, with those that only ours use."""
+    """The resources for nbgrader's preprocessors, with those that only ours use.
+
+    The latter are the metadata of the grading, and the items of "autograder".
+    """
     return {
         RUN: metadata,
         "autograder": {

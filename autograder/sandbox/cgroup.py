@@ -96,7 +96,7 @@ def _enable_controllers(folder: Path) -> None:
     order = " ".join(f"+{name}" for name in sorted(wanted))
     try:
         (folder / "cgroup.subtree_control").write_text(order)
-    except OSError:
+    except OSError:  # refused while the group itself holds processes
         _move_processes(folder)
         (folder / "cgroup.subtree_control").write_text(order)
 
@@ -132,9 +132,9 @@ class Group:
         self._set("memory.max", memory)
         self._set("memory.oom.group", 1)
         self._set("pids.max", policy.processes)
-        for name, value in (("memory.swap.max", 0), ("cpu.weight", 100)):
-            if (self.folder / name).exists():  # no swap, or no such controller
-                self._set(name, value)
+        for file, value in (("memory.swap.max", 0), ("cpu.weight", 100)):
+            if (self.folder / file).exists():  # else no swap, or no such controller
+                self._set(file, value)
 
     def _set(self, name: str, value: int) -> None:
         (self.folder / name).write_text(str(value))
@@ -155,8 +155,8 @@ class Group:
         """Kill what is left in the group, and remove it."""
         with contextlib.suppress(OSError):
             (self.folder / "cgroup.kill").write_text("1")
-        patience = time.monotonic() + _END_SECONDS
-        while self.folder.exists() and time.monotonic() < patience:
+        deadline = time.monotonic() + _END_SECONDS
+        while self.folder.exists() and time.monotonic() < deadline:
             with contextlib.suppress(OSError):
                 self.folder.rmdir()
                 return

@@ -33,8 +33,8 @@ START_SECONDS = 120.0
 _MAX_BYTES = 60  # bytes of the path in which the directory is made
 _SILENT = f"it said nothing; {launch.AGAIN}"
 _lock = threading.Lock()
-_servers: list[subprocess.Popen[bytes]] = []  # one ends with its input
-_begun: list[tuple[Path, subprocess.Popen[bytes]]] = []  # one that is starting
+_servers: list[subprocess.Popen[bytes]] = []  # kept: their open input keeps them alive
+_begun: list[tuple[Path, subprocess.Popen[bytes]]] = []  # started, not awaited yet
 
 
 class NotStartedError(ConfinementError):
@@ -145,6 +145,7 @@ def _await_greeting(run: Path, server: subprocess.Popen[bytes]) -> Path:
 
 
 def _spawn(run: Path, lock: int) -> subprocess.Popen[bytes]:
+    """Start a server process; it inherits the locked file, and so the lock on `run`."""
     return subprocess.Popen(
         launch.command("autograder.sandbox.fork_server"),
         stdin=subprocess.PIPE,

@@ -30,6 +30,11 @@ class PromptStream(ZMQStream):
 
     The handler's coroutine runs at once; only if it awaits something, as a cell may, it
     goes on as a task.
+
+    Args:
+        handler: handles one message.
+        may_go_on: whether the kernel can take another message now; if not, it is asked
+            again soon.
     """
 
     def __init__(
@@ -92,7 +97,7 @@ class PromptStream(ZMQStream):
 
 
 async def _finish(coroutine: Coroutine[Any, Any, None], waits: Any) -> None:
-    """Run a coroutine to its end, once it has begun to wait for something."""
+    """Run a coroutine to its end; ``waits`` is what it awaits at present."""
     await _steps(coroutine, waits)
 
 

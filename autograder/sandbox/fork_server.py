@@ -125,9 +125,8 @@ class Server:
             for client in [client for client in self.clients if client in ready]:
                 self.clients.remove(client)
                 with client:
-                    # The request itself is read in a fork, because traces of what was
-                    # ever in our memory, even if it was freed, would be in all later
-                    # sandboxes.
+                    # Only a fork reads the request itself: traces of what was ever
+                    # in our memory, even if freed, are in all later sandboxes.
                     if imports := client.recv(LARGEST_REQUEST):  # it is still there
                         self._pass_on(client, self._filter_names(json.loads(imports)))
 
@@ -139,6 +138,7 @@ class Server:
         return tuple(name for name in allowed if name in requested)
 
     def _pass_on(self, client: socket.socket, names: tuple[str, ...]) -> None:
+        """Send a connection to the branch with these modules; fork it if need be."""
         for _ in range(2):  # the second time with a new branch
             if names not in self.branches:
                 self._grow(names)
@@ -233,7 +233,7 @@ class Branch:
             ready_to_fork()
         hugepages.collapse()
 
-    def _become_supervisor(self, client: socket.socket) -> None:
+    def _become_supervisor(self, client: socket.socket) -> None:  # in the fork
         try:
             self.door.close()
             text, fds, _, _ = socket.recv_fds(client, LARGEST_REQUEST, 1)
@@ -254,8 +254,8 @@ class Branch:
 
 def _await_children() -> None:
     """Wait for the children to end by themselves; then end those that are left."""
-    patience = time.monotonic() + 10
-    while _has_children() and time.monotonic() < patience:
+    deadline = time.monotonic() + 10
+    while _has_children() and time.monotonic() < deadline:
         time.sleep(0.005)
     end_all_children()
 

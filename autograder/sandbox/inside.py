@@ -119,6 +119,7 @@ def _cold() -> None:
     """Start a kernel in bubblewrap as the supervisor requests, and confine it first."""
     request = json.loads(os.environ.pop("AUTOGRADER_COLD"))
     policy = confine.Policy(**request["policy"])
+    # No visible paths are listed, as bubblewrap has mounted them already.
     room = confine.Room(Path("/"), Path("/submission"), (), (), (), os.getuid())
     confine.enter("bwrap", policy, room)
     for fd in (*request["listeners"], int(os.environ[CHANNEL_VARIABLE])):

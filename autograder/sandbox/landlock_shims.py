@@ -111,6 +111,7 @@ class PipeSemaphore:
     def __init__(
         self, kind: int, value: int, maxvalue: int, name: str, unlink: bool
     ) -> None:
+        """Create it for ``value`` acquisitions, with the arguments of `SemLock`."""
         self.kind, self.maxvalue = kind, maxvalue
         self._source, self._target = os.pipe()
         self.handle = self._source
@@ -173,7 +174,7 @@ class PipeSemaphore:
         self.release()
 
     def _is_recursive(self) -> bool:
-        return self.kind == 0
+        return self.kind == 0  # the number of a recursive lock in `multiprocessing`
 
     def _count(self) -> int:
         return self._held

@@ -34,6 +34,7 @@ def total_mb(pids: list[int], limit: float, warm_mb: float) -> float:
         warm_mb: MB that the first of them had mapped before it ran student code.
     """
     rough = resident_mb(pids) + page_tables_mb(pids)
+    # An exact count is slow: only if much is mapped, or many files are open.
     hidden = waiting = queues_mb(pids)
     open_files = sum_fields(pids, "status", "FDSize:")
     if mapped_mb(pids) - len(pids) * warm_mb > limit / 2 or open_files > 256:
@@ -132,6 +133,7 @@ def share_fairly(pids: list[int]) -> None:
     busy = [task for pid in pids for task in _find_running_tasks(pid)]
     if len(busy) < 3:
         return
+    # So many steps that each of n busy threads weighs as much as one n-th.
     nice = min(round(math.log(len(busy)) / math.log(_STEP)), 19)
     for task in busy:
         with contextlib.suppress(OSError):

@@ -44,6 +44,7 @@ class Messages:
         unread = memoryview(data)
         passed = bytearray(self._read_greeting(unread))
         unread = unread[len(passed) :]
+        # A part of length 0 is finished although nothing more arrives.
         while unread or (self._in_part and not self._left):
             if not self._in_part:
                 unread = self._read_header(unread)

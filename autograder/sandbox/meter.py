@@ -71,7 +71,7 @@ class Meter:
         self.lost = 0.0  # seconds in which the sandbox was kept from working
         self._stopped = 0.0
         self._last = time.monotonic()
-        self._waits: dict[tuple[int, str], float] = {}
+        self._waits: dict[tuple[int, str], float] = {}  # at the last look, by thread
         self.look()
 
     def look(self) -> None:
@@ -80,12 +80,13 @@ class Meter:
         if self._waits and instant - self._last < _SOON:
             return
         passed, self._last = instant - self._last, instant
-        ours = max(passed - _LATE, 0.0)
-        passed -= ours
+        # This process looks late only if it had no CPU: that time does not count.
+        late = max(passed - _LATE, 0.0)
+        passed -= late
         lost = (
             self._look_at_sandbox(self._supervisor, passed) if self._supervisor else 0.0
         )
-        self.lost += ours + lost
+        self.lost += late + lost
         self.clock += passed - lost
 
     def _look_at_sandbox(self, supervisor: int, passed: float) -> float:

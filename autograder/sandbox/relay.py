@@ -58,6 +58,7 @@ class Relay:
     def __init__(self, doors: list[Door], policy: Policy) -> None:
         self.excess = ""
         self._policy, self._arrived = policy, 0
+        # `_wanted` holds the events for which `_ready` is registered, by descriptor.
         self._ready, self._wanted = select.poll(), dict[int, int]()
         self._pairs: dict[int, tuple[_Lane, _Lane]] = {}  # by descriptor, of both ends
         self._doors: dict[int, tuple[socket.socket, Door]] = {}
@@ -76,6 +77,7 @@ class Relay:
             self._want(fd, select.POLLIN)
         ready = dict(self._ready.poll(seconds * 1000))
         try:
+            # Each pair once, even if both of its ends are ready.
             for pair in {
                 id(p): p for fd, p in self._pairs.items() if fd in ready
             }.values():

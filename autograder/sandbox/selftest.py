@@ -64,6 +64,7 @@ class Canaries:
     """Things outside the sandbox that must stay out of reach and unharmed."""
 
     def __init__(self, folder: Path) -> None:
+        """Create what the attacks aim at: a file, four sockets and a process."""
         self.folder = folder
         self.secret = folder / "secret"
         self.secret.write_text("canary")
@@ -75,10 +76,11 @@ class Canaries:
         self.name = f"ag-probe-{os.getpid()}"
         self.abstract.bind("\0" + self.name)
         self.abstract.listen()
+        # A socket at a path, to which anybody may send datagrams.
         self.letters = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.letters.bind(str(folder / "letters"))
         (folder / "letters").chmod(0o666)
-        self.bird = subprocess.Popen(["/bin/sleep", "60"])
+        self.bird = subprocess.Popen(["/bin/sleep", "60"])  # a process to be killed
 
     def __enter__(self) -> Canaries:
         return self
@@ -235,6 +237,7 @@ def _datagram(port: int) -> None:
 
 
 def _letter(path: str) -> None:
+    """Send a datagram to a path, from sockets that a sandbox may create."""
     for sock in socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM):
         with sock:
             sock.sendto(b"out", path)

@@ -53,7 +53,11 @@ class Plan:
 
 
 def start(plan: Plan, channel: int) -> int:
-    """Fork the kernel, and wait until it is confined. Raises ConfinementError."""
+    """Fork the kernel, and wait until it is confined; return its process id.
+
+    `channel` is the judge's socket, which the kernel inherits. Raises
+    ConfinementError.
+    """
     if plan.level == "none" and not plan.policy.allow_unconfined:
         raise ConfinementError(
             "no confinement works here; only allow_unconfined would run submissions"
@@ -85,7 +89,11 @@ def _read_all(fd: int) -> bytes:
 
 
 def _run_kernel(plan: Plan, keep: list[int]) -> None:
-    """In the child: confine this process, then run the kernel. Does not return."""
+    """In the child: confine this process, then run the kernel. Does not return.
+
+    `keep` are the only descriptors that stay open: the kernel's bound sockets, the
+    judge's socket, and the pipe on which "ok" or an error is reported.
+    """
     *listeners, channel, status = keep
     request, level = plan.request, plan.level
     try:
@@ -107,7 +115,7 @@ def _run_kernel(plan: Plan, keep: list[int]) -> None:
         os.environ.update(variables)
         os.write(status, b"ok")
         os.close(status)
-        status = -1
+        status = -1  # errors from here on are the kernel's, and are not reported
         _freshen(plan.policy.seed)
         inside.run(request["connection"], listeners, request["arguments"], level)
     except BaseException as error:

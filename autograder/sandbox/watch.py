@@ -40,10 +40,12 @@ class Watchdog:
         self.explanation = ""
         self.next_look = time.monotonic() + WATCH_SECONDS
         self.cpu = (0.0, 0.0)
+        # What the process has from the warm server, before it runs student code.
         self.warm_mb, self.mapped_mb = resident_mb([sandbox]), mapped_mb([sandbox])
 
     def until_end(self, client: socket.socket, life: int) -> Usage:
         """Pass on signals and check limits until the kernel ends; return its usage."""
+        # When a child ends, a byte in this pipe ends the wait in `turn`.
         reader, writer = os.pipe2(os.O_NONBLOCK)
         signal.set_wakeup_fd(writer)
         signal.signal(signal.SIGCHLD, lambda *_: None)

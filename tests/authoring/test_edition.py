@@ -229,5 +229,7 @@ def test_an_edition_stays_once_somebody_has_handed_in(tmp_path, monkeypatch):
     write(tmp_path / "submitted" / "ada" / copy.label / "x.ipynb", "{}")
     monkeypatch.setattr(course.edition, "read", lambda unit: [])
     monkeypatch.setattr(course.notebook, "to_source", lambda unit, cells: "")
-    with pytest.raises(CourseError, match="handed in 02_attention; for a new"):
+    with pytest.raises(
+        CourseError, match="of 02_attention are in submitted/; for a new"
+    ):
         course.build(copy, ["attention/softmax"])

@@ -302,7 +302,8 @@ def test_another_architecture_is_named(tmp_path):
     )
     message = verdict(deeper, list)[RAISED]
     assert (
-        "another architecture" in message and "is missing in the file, and (" in message
+        "does not hold a Restorer" in message
+        and "is missing in the file, and (" in message
     )
     save_file({"lstm.weight_ih_l0": torch.ones(3, 4)}, tmp_path / "lstm")
     assert "no description of its model" in verdict(tmp_path / "lstm", list)[RAISED]

@@ -147,6 +147,7 @@ def _call(function: Any, order: Sequence[str], values: Mapping[str, Any]) -> Any
 
 
 def _read_results(result: object, names: Sequence[str]) -> Seen:
+    """Split what was returned into as many tensors as there are names."""
     results = (result,) if len(names) == 1 else returned(result, *names)
     return {
         name: _read_tensor(value, name)

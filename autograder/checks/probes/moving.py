@@ -70,6 +70,7 @@ def who_sees_whom(
     sequences = [0.25 * sequence for sequence in sequences]
 
     def move_outputs(j: int, push: Push) -> torch.Tensor:
+        """How much the outputs change if position j is pushed."""
         changed = [sequence.clone() for sequence in sequences]
         for sequence in changed[-pushed:]:
             sequence[:, j] += 0.25 * push(sequence)

@@ -125,7 +125,13 @@ def by_hand(inputs: Inputs, answers: Answers) -> bool:
 def _observe_part(
     part: Named, request: Named, probe: Report, answer: Any, inputs: Inputs,
 ) -> Tries:  # fmt: skip
-    """Yield the calls that one part of a request asks for, with their labels."""
+    """Yield the calls that one part of a request asks for, with their labels.
+
+    Args:
+        part: the ``way`` to call, a ``label``, and flags, as authoring packs them.
+        request: the whole request, whose ``call`` describes arguments and results.
+        inputs: those of this part alone.
+    """
     if part["way"] == "probe":  # run the exercise's own probe, on one of several inputs
         copies = {n: v.clone() if copied(v) else v for n, v in inputs.items()}
         if "named" in part:
@@ -151,6 +157,8 @@ def _otherwise(function: Callable[..., Any], form: Form) -> Callable[..., Any]:
 
 def caught(probe: Report, answer: Any, inputs: Inputs, form: Named) -> Call:
     """Catch the first call that a probe makes to an object, or to the module it makes.
+
+    ``form`` describes the call: names and dimensions of its arguments and results.
 
     Raises:
         WrongAnswerError: the probe never gets that far.
@@ -179,7 +187,7 @@ def _watched(module: object) -> object:
     kind = type(module)
 
     def caught_call(self: Any, *args: Any, **keywords: Any) -> Any:
-        self.__class__ = kind
+        self.__class__ = kind  # later calls are not caught
         raise _Caught(self, args, keywords)
 
     members = {"__call__": caught_call, AWAITED: True}

@@ -53,6 +53,7 @@ def steady(call: Call) -> Tries:
     for label, changed in _vary_arguments(call):
         yield label, partial(call, **changed)
     options = call.called.defaults if call.called else {}
+    # Only if there is a number among the options: its dimensions are declared as "_".
     if any(call.dims.get(name) == ("_",) for name in options):
         bare = dict.fromkeys(options)
         yield "with nothing but what must be given", partial(call, **bare)
@@ -137,7 +138,7 @@ def _some_mask(call: Call, name: str) -> torch.Tensor:
     """A mask of the argument's shape that allows the first key to all queries."""
     shape = [call.size(dim) for dim in call.dims[name]]
     grid = torch.arange(int(torch.tensor(shape).prod())).reshape(shape)
-    keep = grid * 7 % 5 > 1
+    keep = grid * 7 % 5 > 1  # an irregular pattern
     keep[..., 0] = True
     return keep
 
@@ -248,6 +249,7 @@ def closed(call: Call) -> Tries:
     """
 
     def far() -> Results:
+        """Call with inputs that are 1024 times as large."""
         large = {name: value * 1024 for name, value in call.floats().items()}
         return {
             name: value / value.abs().amax().clamp(min=1)

@@ -21,6 +21,7 @@ def dropout_is(stand_in: Callable[..., Tensor]) -> Iterator[None]:
     def single_numbers(
         input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
     ) -> Tensor:
+        """In place of `F.dropout`, which drops single numbers."""
         if not training:
             return input
         return input.copy_(stand_in(input, p)) if inplace else stand_in(input, p)
@@ -46,6 +47,7 @@ def dropout_by_rand() -> Iterator[None]:
     def drop_by_rand(
         input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
     ) -> Tensor:
+        """Drop an entry if the number drawn for it is below p; scale up the others."""
         # Calls that are not random, or are errors, are left to PyTorch.
         if not (training and isinstance(input, Tensor) and 0 < p < 1):
             return original(input, p, training, inplace)

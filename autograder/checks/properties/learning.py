@@ -84,6 +84,7 @@ def gradient(call: Call) -> Tries:
     """
 
     def learning() -> Results:
+        """Take gradients in training mode, but in eval mode if training is random."""
         if not isinstance(call.target, nn.Module):
             return _gradients(call)
         with _training_mode(call):

@@ -22,6 +22,7 @@ def loaded(call: Call) -> Tries:
         return replace(call, target=second.eval())()
 
     def halved() -> Results:
+        """Call a copy, halve its weights, and call it again."""
         copy = replace(call, target=copied_module(call.target))
         copy()  # if it stores a result of this call, the next one will be wrong
         with torch.no_grad():

@@ -129,7 +129,11 @@ class Collection:
     def _student(
         self, archive: Source, layout: Layout, student: str, claims: Sequence[Claim]
     ) -> tuple[str, str, str]:
-        """Store a student's latest attempt; return status, remark and any fault."""
+        """Store a student's latest attempt; return status, remark and any fault.
+
+        ``claims`` are the attempts in the archive that seem to be this student's, each
+        with the person whose attempt it is for the LMS.
+        """
         person, latest = _latest(claims)
         unread = ""
         if latest.time is None and not layout.lasting:

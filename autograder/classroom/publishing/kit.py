@@ -214,6 +214,7 @@ def _wheel(last: Unit, repository: Repository, folder: Path) -> tuple[str, bytes
     terms = {"License": about["license"]} if "license" in about else {}
 
     def build_wheel(version: str) -> bytes:
+        """Build the wheel of the checks, which then know their version and origin."""
         latest = repository.file(CHECKS) if repository.is_public else ""
         stamped = files[_STAMPED].replace(
             b'VERSION = ""\nLATEST = ""',

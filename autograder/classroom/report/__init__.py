@@ -40,6 +40,7 @@ def as_csv(overview: Overview) -> str:
 
 
 def _student_table(overview: Overview) -> Iterator[list[object]]:
+    """Yield the head and the rows of the CSV table with a row for each student."""
     names = [row.name for row in overview.exercises]
     yield [
         "student", "name", "email", "score", "max_score", "waiting", "late_penalty",
@@ -58,6 +59,7 @@ def _student_table(overview: Overview) -> Iterator[list[object]]:
 
 
 def _exercise_table(overview: Overview) -> Iterator[list[object]]:
+    """Yield the head and the rows of the CSV table with a row for each exercise."""
     yield [
         "exercise", "title", "max_points", "mean_share", "all_points", "some", "none",
         "waiting",

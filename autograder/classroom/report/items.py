@@ -68,7 +68,10 @@ def _failed(records: Iterable[Verdict]) -> Iterator[CaseRow]:
 def _discrimination(
     book: Classbook, exercise: Item, graded: Sequence[Submission]
 ) -> tuple[float | None, str]:
-    """The corrected item-total correlation of an exercise, and a remark on it."""
+    """The corrected item-total correlation of an exercise, and a remark on it.
+
+    That is the correlation of its points with a student's points in all other checks.
+    """
     points = [s.points[exercise.name] or 0.0 for s in graded]
     exercise_points = [0.0 if exercise.written else p for p in points]
     other_points = [

@@ -14,7 +14,7 @@ RARE = 3  # groups of fewer people are merged or left out in a shareable report
 
 
 def anonymous(overview: Overview) -> Overview:
-    """Remove students, and groups that are small enough to identify them."""
+    """Remove students' names, and counts so small that they might identify someone."""
     refused = sum(row.count for row in overview.refused)
     return replace(
         overview,

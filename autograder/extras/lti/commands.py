@@ -52,6 +52,7 @@ Opening = Callable[[Path, str, float], Any]
 def _send_grades(
     opening: Opening, book: Classbook, root: Path, is_trial: bool, may_lower: bool
 ) -> Delivery:
+    """Send grades to the unit's assignment in an LMS, which ``opening`` opens."""
     from autograder.extras.lti import sending
 
     assignment = opening(root, book.unit, book.max_points)
@@ -78,6 +79,7 @@ def _max_points(unit: str, root: Path) -> float:
 
 
 def _service(opening: Opening, takes_files: bool) -> Service:
+    """The service of an LMS: grades, and hand-ins and feedback if it takes files."""
     return Service(
         partial(_send_grades, opening),
         partial(_fetch, opening) if takes_files else None,
@@ -98,6 +100,7 @@ SERVICES = {
     option("service", None, choices=tuple(_OPENINGS)),
 )  # fmt: skip
 def _lms_roster(unit: str, root: Path, options: Namespace) -> int:
+    """Write the members of the LMS's course as a CSV file with a roster's columns."""
     from autograder.course.files import write
     from autograder.extras.lti import class_list
 

@@ -104,7 +104,13 @@ def _plan(
     accepted: Mapping[str, Mapping[str, Any]],
     may_lower: bool,
 ) -> list[GradeRow]:
-    """Decide for each student, before anything is sent, what is to be done."""
+    """Decide for each student, before anything is sent, what is to be done.
+
+    Args:
+        people: the members of the LMS's course, by student id.
+        standings: the LMS's scores by a member's key; None if they cannot be read.
+        accepted: by student id, what the LMS has accepted before.
+    """
     rows = []
     for submission in book.submissions:
         student = submission.student
@@ -139,6 +145,7 @@ def _how_to_match(student: Student) -> str:
 def _mark(
     book: Classbook, root: Path, submission: Submission, score: float
 ) -> SentMark:
+    """The score to send, with its comment and the time of the hand-in."""
     folder = root / "submitted" / submission.student.id / book.unit
     handed_in, _ = intake.handed_in(folder)
     return SentMark(score, book.max_points, comment(book, submission), handed_in)
@@ -160,7 +167,12 @@ def comment(book: Classbook, submission: Submission) -> str:
 def _compared(
     row: GradeRow, mark: SentMark, sent: Mapping[str, Any], may_lower: bool
 ) -> GradeRow:
-    """Decide what to do with a score, by the LMS's score and what was sent before."""
+    """Decide what to do with a score, by the LMS's score and what was sent before.
+
+    ``sent`` has the last "score" that was sent and the digest of its "comment"; it is
+    empty if nothing was sent. A score that somebody has changed in the LMS since then
+    stays, and so does a higher one.
+    """
     is_sent = sent and _is_equal(sent["score"], mark.score)
     is_sent = is_sent and sent["comment"] == digest(mark.comment)
     if row.before is None:

@@ -46,7 +46,13 @@ def what_if(
     names: Sequence[str],
     draw: random.Random,
 ) -> Iterator[ChoiceQuestion]:
-    """Questions of the kind "You change a line: what happens to this call?"."""
+    """Questions of the kind "You change a line: what happens to this call?".
+
+    Args:
+        tried: changes of the student's code, each with its outcome by case.
+        observations: the unchanged code, by case; the question shows the first case.
+        names: what questions call the parts of the result.
+    """
     for edit, outcomes in tried:
         first = outcomes[0]
         if first.is_unclear:
@@ -102,7 +108,10 @@ def is_scalar(observation: Observation) -> bool:
 def _false(
     claims: Sequence[Statement], right: Statement, draw: random.Random
 ) -> list[str]:
-    """Wrong options: statements of different kinds, none of which implies another."""
+    """Wrong options: statements of different kinds, none of which implies another.
+
+    First comes a kind that suits this value, then a usual one, which suits any value.
+    """
     by_kind: dict[str, list[str]] = {}
     for claim in claims:
         if not claim.true and (claim.kind != right.kind or claim.kind == "shape"):
@@ -144,7 +153,10 @@ class _Effect:
 def which_change(
     tried: Tried, observation: Observation, names: Sequence[str], draw: random.Random
 ) -> Iterator[ChoiceQuestion]:
-    """Questions of the kind "Exactly one change has this effect. Which one?"."""
+    """Questions of the kind "Exactly one change has this effect. Which one?".
+
+    ``names`` are what questions call the parts of the result.
+    """
     plain = [
         (edit, outcomes)
         for edit, outcomes in tried
@@ -217,10 +229,13 @@ def _new_parts(
 
 
 def _reaches(argument: str) -> Tell:
+    """Make a test: does the first result depend on this argument's last row?"""
     return lambda outcomes: outcomes[0].moved.get(argument)
 
 
 def _grows(index: int, old: float, sign: int) -> Tell:
+    """Make a test: does the result's part ``index``, a number, grow or shrink?"""
+
     def tell(outcomes: Sequence[EditOutcome]) -> bool | None:
         """Whether the number changes in the direction of ``sign``; None without a
         number."""
@@ -234,6 +249,8 @@ def _grows(index: int, old: float, sign: int) -> Tell:
 
 
 def _reshapes(index: int, parts: Sequence[Seen]) -> Tell:
+    """Make a test: does the shape of the result's part ``index`` change?"""
+
     def tell(outcomes: Sequence[EditOutcome]) -> bool | None:
         """Whether this part's shape has changed; None if the number of parts has."""
         new = _new_parts(outcomes, parts)
@@ -243,6 +260,8 @@ def _reshapes(index: int, parts: Sequence[Seen]) -> Tell:
 
 
 def _unsums(index: int, parts: Sequence[Seen]) -> Tell:
+    """Make a test: do the rows of the result's part ``index`` stop summing to 1?"""
+
     def tell(outcomes: Sequence[EditOutcome]) -> bool | None:
         """Whether rows no longer sum to 1; None if any shape has changed."""
         new = _new_parts(outcomes, parts)

@@ -187,7 +187,10 @@ def _first_assigned(statement: ast.stmt, function: ast.FunctionDef) -> bool:
 
 
 def _candidates(node: ast.AST, names: list[str]) -> Iterator[tuple[str, ast.AST]]:
-    """Yield operators and the nodes that they replace a node by."""
+    """Yield kinds of changes, "operators", and what each would put in place of a node.
+
+    ``names`` are those of the function's arguments.
+    """
     yield from (("another dimension", replacement) for replacement in _dimensions(node))
     yield from (("remove a call", replacement) for replacement in _without_call(node))
     for operator in sorted(_WORTH.keys() & _ALL.keys() - _OWN):

@@ -67,6 +67,7 @@ class _Noting(ast.NodeTransformer):
         self._listing, self._places, self._line = listing, places, 0
 
     def visit(self, node: ast.AST) -> ast.AST:
+        """Wrap the values inside a node, then the node itself if it is worth noting."""
         if isinstance(
             node, ast.FunctionDef | ast.ClassDef | ast.Lambda | ast.JoinedStr
         ):

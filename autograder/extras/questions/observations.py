@@ -148,6 +148,7 @@ def read(printed: str) -> list[Observation]:
 
 
 def _observation(report: dict[str, Any]) -> Observation:
+    """Read one case of a sandbox's report; an error if anything has a wrong type."""
     return Observation(
         title=_text(report["title"]),
         construction=_text(report["made"]),
@@ -163,6 +164,7 @@ def _observation(report: dict[str, Any]) -> Observation:
 
 
 def _outcome(report: dict[str, Any]) -> EditOutcome:
+    """Read from a report what an edit of the answer did on one case."""
     return EditOutcome(
         raised=_text(report.get("raised", "")),
         result=_read_value(report["result"]) if "result" in report else None,
@@ -178,6 +180,7 @@ def _outcome(report: dict[str, Any]) -> EditOutcome:
 
 
 def _read_value(report: dict[str, Any], depth: int = 0) -> Seen:
+    """Read an observed value; the parts of a tuple are one level deeper."""
     if depth > 3:
         raise ValueError("tuples in tuples in tuples")
     return Seen(

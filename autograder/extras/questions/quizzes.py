@@ -107,7 +107,7 @@ def _notebook(name: str = "", sheet: QuestionSheet | None = None) -> NotebookNod
 
 
 def _mark(cell: NotebookNode, grade_id: str, **settings: object) -> None:
-    """Set a cell's metadata for nbgrader."""
+    """Set a cell's metadata for nbgrader; ``settings`` are further items of it."""
     locked = bool(settings.get("locked", True))
     cell.id = grade_id
     cell.metadata = NotebookNode(deletable=False, editable=not locked)

@@ -158,7 +158,7 @@ def _is_idle(node: ast.BinOp) -> bool:
     """Whether an operation has only constants, or changes nothing, like ``x / 1``."""
     left_number, right_number = number(node.left), number(node.right)
     if isinstance(node.left, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
-        left_number = number(node.left.right)
+        left_number = number(node.left.right)  # as in x + 1 - 2
     neutral = 1 if isinstance(node.op, ast.Mult | ast.Div | ast.Pow) else 0
     return (
         left_number is not None and right_number is not None
@@ -168,6 +168,7 @@ def _is_idle(node: ast.BinOp) -> bool:
 def _is_silly_call(call: ast.Call) -> bool:
     """Whether a call is implausible, such as a swap of a dimension with itself."""
     numbers = [number(arg) for arg in call.args[-2:]]
+    # Unknown dimensions count as two different ones, in order.
     dims = numbers if None not in numbers and len(numbers) == 2 else [0, 1]
     name = name_of(call)
     if name in _SWAPS:  # needs two different dimensions

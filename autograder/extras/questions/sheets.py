@@ -152,7 +152,12 @@ def _sheet(
     unit: str, submission: Submission, path: Path | None, draw: random.Random,
     most: Mapping[str, float], exercises: Mapping[str, Specification],
 ) -> tuple[QuestionSheet | None, list[str]]:  # fmt: skip
-    """Make a student's sheet, or None if that is impossible, and remarks."""
+    """Make a student's sheet, or None if that is impossible, and remarks.
+
+    Args:
+        path: the student's graded notebook, if there is one.
+        most: the maximum points of each exercise, by the name of its check.
+    """
     student = submission.student
     accepted = [
         grade_ids.exercise_of(name)
@@ -186,6 +191,7 @@ def _not_asked(title: str, reason: Exception) -> str:
 
 def _fit_page(parts: Sequence[SheetPart]) -> tuple[SheetPart, ...]:
     """Choose the best parts that fit on one page, with questions that go together."""
+    # If the sheet has too few questions, the limits are relaxed, one after the other.
     for of_short, least in ((_OF_SHORT, _GOOD), (_EACH, _GOOD), (_EACH, -math.inf)):
         fitted = list[SheetPart]()
         for part in sorted(parts, key=lambda part: -_worth(part)):

@@ -44,7 +44,12 @@ def _spellings(part: str) -> tuple[str, str, str]:
 def line_of(
     source: str, statement: ast.stmt, old: ast.AST, new: ast.AST, replacement: ast.AST
 ) -> str:
-    """The changed line of a longer statement; "" if the change is not in one line."""
+    """The changed line of a longer statement; "" if the change is not in one line.
+
+    Args:
+        old, new: the changed part of the statement, before and after.
+        replacement: the whole statement after the change.
+    """
     first, last = getattr(old, "lineno", 0), getattr(old, "end_lineno", 0)
     if first != last or old is statement or not isinstance(new, ast.expr | ast.Slice):
         return ""

@@ -127,7 +127,12 @@ def _keeps_shapes(before: Observation, after: EditOutcome) -> bool:
 def _of_part(
     before: Observation, after: EditOutcome, index: int, name: str
 ) -> Iterator[Statement]:
-    """List statements on one part of the result."""
+    """List statements, true or false, on how an edit changes one part of the result.
+
+    Args:
+        index: of the part, among the parts of the result.
+        name: what the statements call it.
+    """
     olds, news = before.result.results, after.result.results if after.result else ()
     old, new = olds[index], news[index] if len(news) == len(olds) else None
     if old.number is not None:

@@ -205,6 +205,7 @@ class _Item:
 
     def shared(self) -> np.ndarray:
         """(students, students), float32: the weight of common runs of each two."""
+        # A run that only one student wrote is common to no two.
         several = [run for run, count in self._counts.items() if count > 1]
         column = {run: n for n, run in enumerate(several)}
         rows = np.zeros((len(self.written), len(several)), dtype=np.float32)

@@ -65,6 +65,7 @@ class Watch:
         except CourseError as error:  # earlier submissions can still be graded
             failed.append(str(error))
         records, handed_in = self._read_records(), folders(self.unit, self.root)
+        # A mark is a digest of a hand-in's files: a new one means a new hand-in.
         marks = {student: _mark(folder) for student, folder in handed_in.items()}
         new = {s for s, mark in marks.items() if records.get(s, {}).get("mark") != mark}
         often = {
@@ -97,6 +98,7 @@ class Watch:
         return self.root / ".autograder" / "watched" / f"{self.unit}.json"
 
     def _read_records(self) -> dict[str, dict[str, Any]]:
+        """By student, the last graded hand-in's mark, and the times of gradings."""
         try:
             return dict(json.loads(self._path.read_text(encoding="utf-8")))
         except (OSError, ValueError):

@@ -62,8 +62,7 @@ suppress_warnings = ["myst.header", "myst.xref_missing", "misc.highlighting_fail
 """
 _TEMPLATES = Path(__file__).parent / "templates"
 _GUIDES = ("student", "instructor", "ta", "admin")  # others have a page of their own
-_DRAWS = re.compile(r"(?:(?:#|from |import )[^\n]*\n|\s)*drawing\(")  # a drawing cell
-_ELSEWHERE = re.compile(r"\[([^\]]+)\]\(\.\./(?!assets/)[^)]*\)")  # not on the site
+_ELSEWHERE = re.compile(r"\[([^\[\]]+)\]\(\.\./(?!assets/)[^)]*\)")  # not on the site
 _PICTURE = re.compile(r"<picture>.*?</picture>", re.DOTALL)
 _LAST = "## Where you stand"  # left out, since readers of the website have no points
 _DOORS = {
@@ -131,6 +130,7 @@ def _write_docs(texts: Path) -> list[str]:
 
 
 def _index(units: Sequence[Unit], docs: Sequence[str]) -> str:
+    """Fill in the first page: the course, a door for each role, units and docs."""
     pages = [unit.label for unit in units]
     doors = [("Learn", pages[0]), ("Teach", "docs/instructor"), ("Grade", "docs/ta")]
     about = settings()
@@ -196,7 +196,10 @@ def _links(unit: Unit) -> str:
 
 
 def _page(unit: Unit) -> str:
-    """The released notebook, with the outputs of a notebook that is solved."""
+    """The released notebook, with the outputs of a notebook that is solved.
+
+    Solutions are filled in, all cells run, and the exercises' stubs put back.
+    """
     book = notebooks.read(unit.release)
     book.cells = [c for c in book.cells if not _is_markdown_answer(c)]
     stubs = _fill_in(book, unit)
@@ -212,12 +215,22 @@ def _page(unit: Unit) -> str:
     return text
 
 
+def _only_draws(code: str) -> bool:
+    """Whether a cell does nothing but draw: comments and imports come first at most."""
+    first = (
+        line
+        for line in code.splitlines()
+        if line.strip() and not line.startswith(("#", "from ", "import "))
+    )
+    return next(first, "").startswith("drawing(")
+
+
 def _readable(cells: Sequence[NotebookNode]) -> Iterator[NotebookNode]:
     """The cells for a reader who does not work on the notebook."""
     for cell in cells:
         if cell.source.startswith(_LAST):
             return
-        if _DRAWS.match(cell.source):
+        if _only_draws(cell.source):
             cell.metadata["tags"] = [*cell.metadata.get("tags", ()), "remove-input"]
         if cell.id not in notebooks.GENERATED:
             yield cell

@@ -21,6 +21,7 @@ COMMANDS = CommandSet("teaching assistant")
            default=""),
 )  # fmt: skip
 def _grade_written(unit: str, root: Path, options: Namespace) -> int:
+    """Write the list of written answers, or record the points of filled-in lists."""
     from autograder.extras.written import division, marks, written
 
     if options.tables and (options.blind or options.part):

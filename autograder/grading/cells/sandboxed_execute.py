@@ -212,6 +212,7 @@ class SandboxedExecute(CappedOutputs):
             self._meter = Meter(sandbox.supervisor)
 
     def _start_anew(self) -> None:
+        """Replace a sandbox that is used up; after too many, stop the notebook."""
         if len(self._sandboxes) >= self.most_sandboxes:
             self._stop(EndReason.TOO_MANY_SANDBOXES)
             return
@@ -230,7 +231,7 @@ class SandboxedExecute(CappedOutputs):
     # One cell
 
     def _run(self, cell: NotebookNode, index: int, look: Look) -> None:
-        """Execute a cell in the current sandbox, and handle that sandbox's death."""
+        """Execute a cell until ``look`` ends it, and handle its sandbox's death."""
         span = Span(self._meter, usual_budget(self.timeout))
         ended = None
         try:
@@ -269,8 +270,9 @@ class SandboxedExecute(CappedOutputs):
         return reason
 
     def _notebook_is_over(self, span: Span) -> EndReason | None:
-        cpu = self._cpu_before + self._meter.cpu
-        clock = self._clock_before + span.clock
+        """Stop the notebook if its cells have together used up their time."""
+        cpu = self._cpu_before + self._meter.cpu  # of all sandboxes together
+        clock = self._clock_before + span.clock  # of all cells so far
         budget = usual_budget(self.notebook_seconds)
         if cpu > budget.cpu or clock > budget.clock:
             self._stop(EndReason.NOTEBOOK_TIME, _USED_UP)

@@ -66,7 +66,10 @@ class Checks:
             notebook.cells[index].outputs = [output]
 
     def run(self, cell: NotebookNode, check: CheckCell, index: int) -> None:
-        """Run a check cell, and keep the verdict on it."""
+        """Run a check cell, and keep the verdict on it.
+
+        Without a sandbox, because an earlier cell ended the notebook, nothing is asked.
+        """
         if not self._cells.has_sandbox(index) and (ended := self._cells.ended(index)):
             from autograder.grading.judge.rendered import without_sandbox
 
@@ -101,6 +104,8 @@ class Checks:
             before = failed.get(check.exercise) if check else None
             if check is None or before is None or before.is_unsolved:
                 continue
+            # Keys are earlier exercises whose solutions would answer this one: they are
+            # replaced only once the student has solved most of them.
             prerequisites = error_carried_forward.find_prerequisites(
                 check.exercise, failed, uses
             )
@@ -201,7 +206,11 @@ class Checks:
         self, exchange: Exchange, cell: NotebookNode, check: CheckCell, index: int,
         answers: Sequence[str],
     ) -> None:  # fmt: skip
-        """Run code that answers the judge, in place of the source of the cell."""
+        """Run code that answers the judge, in place of the source of the cell.
+
+        Args:
+            answers: sources of the student's cells that build on replaced exercises.
+        """
         ticket, source = secrets.token_hex(8), cell.source
         sandbox = self._cells.sandbox
         assert sandbox.judge_socket, "it has started"

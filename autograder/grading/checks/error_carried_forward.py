@@ -98,7 +98,13 @@ def run_again(
 
 
 def find_withheld_keys(exercise: str, failed: Mapping[str, Verdict]) -> list[str]:
-    """Find the keys to an exercise that the student has not solved enough of."""
+    """Find the keys to an exercise that the student has not solved enough of.
+
+    A key is an earlier exercise whose solution would answer this one.
+
+    Args:
+        failed: the verdicts on the failed exercises, by exercise ("unit/name").
+    """
     unit, _, name = exercise.partition("/")
     keys = manifest.read(find_unit(unit)).keys.get(name, ())
     verdicts = (failed.get(f"{unit}/{key}") for key in keys)

@@ -202,7 +202,12 @@ def _row(
     cell: NotebookNode, checks: Mapping[str, Verdict], assignment: str,
     sentences: Mapping[str, str],
 ) -> dict[str, Any]:  # fmt: skip
-    """A row of the table at the top; ``sign`` is "" until it has been graded."""
+    """A row of the table at the top; ``sign`` is "" until it has been graded.
+
+    Args:
+        checks: the verdicts, by grade id.
+        sentences: what an instructor says to all who fail in the same way, by group.
+    """
     mark = nbgrader_of(cell)
     name, waits = mark["grade_id"], mark.get("waiting")
     is_full = not waits and mark["score"] >= mark["points"]

@@ -311,6 +311,7 @@ def first_line(error: Exception) -> str:
 
 
 def _about(error: Exception) -> str:
+    """Say what is wrong with the gradebook, and what a person can do about it."""
     message = first_line(error)
     remedy = "close what else uses it, or see to its server, or its file and folder"
     if _FULL in message:

@@ -62,7 +62,10 @@ class HandEntry:
 
 
 def install() -> None:
-    """Make all sessions of this process keep the log. Doing it twice is harmless."""
+    """Make all sessions of this process log what people change in grades and comments.
+
+    Doing it twice is harmless.
+    """
     if event.contains(Session, "before_commit", _write):
         return
     columns = (
@@ -75,7 +78,7 @@ def install() -> None:
 
 
 def read(book: api.Gradebook, unit: str, after: int = 0) -> list[HandEntry]:
-    """The entries of an assignment after a number, the oldest first."""
+    """The entries of an assignment with numbers above ``after``, the oldest first."""
     if not sql.inspect(book.engine).has_table(_TABLE.name):
         return []
     columns = _TABLE.c
@@ -140,7 +143,10 @@ def _write(session: Session) -> None:
 def _entries(
     notebook: Any, check: str, before: dict[str, Any], why: str
 ) -> Iterator[dict[str, object]]:
-    """The entry on an answer; none for a comment on a cell without points."""
+    """The entry on an answer; none for a comment on a cell without points.
+
+    ``before`` has the earlier values of the columns that a person has changed.
+    """
     comments = {grade_ids.check_of(c.cell.name): c for c in notebook.comments}
     for grade in notebook.grades:
         if grade.cell.name != check:

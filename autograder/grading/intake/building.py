@@ -100,7 +100,10 @@ class _Builder:
         return [n for n, slot in enumerate(self.match.slots) if slot.is_answer]
 
     def _answer(self, n: int) -> int | None:
-        """The index of the cell that answers an exercise; None if it has no cell."""
+        """The index of the cell that answers an exercise; None if it has no cell.
+
+        Of several, the last one counts, at best of those that define the right names.
+        """
         cells = self.match.of(n)
         filled = [cell for cell in self.match.filled(n) if not self._too_long(cell)]
         targets = self.match.slots[n].targets
@@ -143,7 +146,11 @@ class _Builder:
             self._note("cell type", f"Your answer {slot.name} is code again.")
 
     def _extras(self, answers: set[int]) -> dict[int, list[int]]:
-        """The student's own cells, by the slot that they follow."""
+        """The student's own cells, by the slot (a cell of the course) that they follow.
+
+        Cells before the first slot have the number -1. A cell of the course that the
+        student moved does not count, as the course's order is restored.
+        """
         in_place, anchor = self.match.in_place(), -1
         extras: dict[int, list[int]] = {}
         for number in range(len(self.match.cells)):

@@ -18,7 +18,14 @@ def why_none(
     strange: Mapping[str, Collection[str]],
     course_ids: Callable[[], GradeIds],
 ) -> str:
-    """Why none of the files is the unit's notebook."""
+    """Why none of the files is the unit's notebook.
+
+    Args:
+        candidates: the files that look like notebooks.
+        broken: the reasons why some of them cannot be read.
+        strange: by path, the grade ids in the notebooks that can.
+        course_ids: reads the grade ids of the course's assignments.
+    """
     if broken:
         return f"the notebook cannot be read: {broken[0]}"
     ids_by_assignment = course_ids() if strange else {}

@@ -82,6 +82,11 @@ def _read(
     """The content of a file, and the time of its last change; None for a folder.
 
     Between these two is the size of a notebook that was read without outputs, else 0.
+
+    Args:
+        parent: the open folder in which the file is.
+        owner: the account that must own the file; None for any.
+        most: the bytes that are left for it.
     """
     status = os.stat(name, dir_fd=parent, follow_symlinks=False)
     if stat.S_ISDIR(status.st_mode):

@@ -135,6 +135,7 @@ class Match:
         return [n for n in range(len(self.cells)) if n not in self.slot_of]
 
     def _by_grade_id(self) -> None:
+        """Match cells that still have the grade id by which nbgrader names a slot."""
         slot_by_grade_id = {slot.grade_id: n for n, slot in enumerate(self.slots)}
         slot_by_grade_id.pop("", None)
         for number, cell in enumerate(self.cells):
@@ -142,6 +143,7 @@ class Match:
                 self.slot_of[number] = slot_by_grade_id[cell.grade_id]
 
     def _by_id(self) -> None:
+        """Match cells that lost their grade id, but kept the cell's own id."""
         slot_by_id = {slot.source.get("id", ""): n for n, slot in enumerate(self.slots)}
         slot_by_id.pop("", None)
         for number in self._free():
@@ -150,6 +152,7 @@ class Match:
                 self._restore(number, slots[0])
 
     def _by_text(self) -> None:
+        """Match cells whose text is that of a released cell."""
         matched = set(self.slot_of.values())
         slot_by_text = {
             _plain(slot.release.source): n
@@ -162,6 +165,7 @@ class Match:
                 self._restore(number, slot)
 
     def _by_definition(self) -> None:
+        """Match an unfilled answer with the last other cell that defines its names."""
         for n, slot in enumerate(self.slots):
             if not slot.is_answer or not slot.targets or self.filled(n):
                 continue
@@ -198,7 +202,10 @@ class Match:
             self.restored.append(slot)
 
     def in_place(self) -> set[int]:
-        """The largest set of matched cells that are in the course's order."""
+        """The largest set of matched cells that are in the course's order.
+
+        That is a longest increasing sequence of slots.
+        """
         last_slots: list[int] = []  # smallest last slot of a run of each length
         last: list[int] = []  # the cell that ends it
         before: dict[int, int | None] = {}

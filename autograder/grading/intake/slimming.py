@@ -96,7 +96,12 @@ class Slimmer:
         return end + 1
 
     def _next(self, piece: bytes, start: int) -> int:
-        """Go past the next mark outside of strings; return the position after it."""
+        """Go past the next mark outside of strings; return the position after it.
+
+        A quote begins a string, which may be the name of a dropped value. A colon after
+        such a name begins the value: ``[]`` is kept in its place, and it is skipped up
+        to the mark that ends it.
+        """
         at = start
         if self._depth > 0 and (passed := _UNIMPORTANT.match(piece, at)):
             at = passed.end()

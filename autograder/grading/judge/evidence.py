@@ -26,6 +26,7 @@ def evidence_of(results: Sequence[CaseResult]) -> tuple[CaseEvidence, ...]:
 
 
 def _case_evidence(result: CaseResult) -> CaseEvidence:
+    """Describe the random inputs of a case, and how the answers to them compare."""
     case = result.case
     inputs = {name: as_text(value) for name, value in case.inputs.items()}
     comparisons = tuple(map(_comparison, result.findings))

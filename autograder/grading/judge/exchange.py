@@ -84,6 +84,7 @@ class Exchange:
 
     def __init__(self, line: Connection, names: Message, patience: float):
         self._line, self._names, self._patience = line, names, patience
+        # It goes on if, after the verdict, one that names the mistake is to come.
         self._asked = self._goes_on = False
         self.ready = self.complete = self.hindered = False
         self.code, self.took, self.heard = "", 0.0, time.monotonic()

@@ -80,7 +80,10 @@ def serve(control: socket.socket) -> None:
 
 
 def _answer(message: Message, line: Connection) -> None:
-    """Serve one exchange; see `exchange.py`."""
+    """Serve one exchange: prepare a check, question the sandbox, send the verdict.
+
+    ``line`` leads to the process that grades; `exchange.py` is its side of this.
+    """
     names = {key: message[key] for key in ("id", "exercise", "submission")}
     request = message["prepare"]
     replaced, limits = request.pop("given"), Seconds(**request.pop("seconds"))
@@ -107,13 +110,14 @@ def _answer(message: Message, line: Connection) -> None:
         )
         if sandbox.await_ready():
             say("ready")
-        draws = not replaced
+        draws = not replaced  # a second verdict shows no pictures
         verdicts = _verdicts(check, sandbox, names, draws, with_evidence)
         decided, continues = next(verdicts)
     seconds = round(time.monotonic() - started, 3)
     log.debug("decided in %s s: %s", seconds, decided.verdict)
 
     def tell(state: str, final: RenderedVerdict, continues: bool) -> None:
+        """Send a verdict; ``continues`` says that one with a mistake's name follows."""
         if replaced and final.verdict.decided != "person":
             final = reference_substitution.render_second_verdict(
                 final.verdict, replaced

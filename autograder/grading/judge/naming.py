@@ -76,6 +76,7 @@ def _with_answers(
 ) -> list[CaseResult]:
     """Add to the results what these variants of mistakes answer to the fresh cases.
 
+    A variant is one wrong program that makes a mistake; ``names`` are those to try.
     Wrong answers are compared first: a mistake that answers one of them differently is
     excluded, and is not computed for further cases. Measured cases are left out,
     because their answers say only how good a model is, and running mistaken models
@@ -103,7 +104,7 @@ def _with_answers(
 
 
 def _with_variants(exercise: Exercise, names: Collection[str]) -> Exercise:
-    """The exercise with these variants of its mistakes only."""
+    """The exercise with only these variants (wrong programs) of its mistakes."""
     mistakes = {
         name: replace(mistake, variants=chosen)
         for name, mistake in exercise.mistakes.items()

@@ -138,8 +138,8 @@ def _has_many_numbers(case: Case) -> bool:
 def _draw_cases(name: str, seed: str) -> tuple[Case, ...]:
     """Draw fresh cases; in a bug clinic, draw those twice that have no visible version.
 
-    There, one guess in three or four is right, so each case must be answered at least
-    twice.
+    In a clinic, students write a test that must catch buggy programs. There, one guess
+    in three or four is right, so each case must be answered at least twice.
     """
     task, exercise = specification(name), _visible(name.split("/")[0])[name]
     visible = (*exercise.cases, *exercise.small)

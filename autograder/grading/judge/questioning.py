@@ -59,6 +59,7 @@ class SandboxClient:
         )
         self._worked = 0.0  # seconds of ours, for its questions
         self._number, self._questions, self._lost = 0, 0, ""
+        # The bytes that its answers may still have, and the seconds that they took.
         self._room, self._clock = MOST_ANSWERED, 0.0
         self._waits, self._last_sign = waits, time.monotonic()
         self.heard = self.complete = self.hindered = False

@@ -50,7 +50,11 @@ def without_sandbox(
 
 
 def verdict_of(result: CheckResult, submission: str = "") -> Verdict:
-    """The verdict that a result on a submission gives, without any tensors."""
+    """The verdict that a result on a submission gives, without any tensors.
+
+    A case's inputs that students see, and those drawn for grading, count as one case.
+    Where it has a measure (a score of a trained model), the values are kept, too.
+    """
     cases: dict[str, CaseVerdict] = {}
     scores: dict[str, float] = {}
     for case_result in result.results:

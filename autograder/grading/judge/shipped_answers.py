@@ -27,6 +27,9 @@ def mark_shipped(
 ) -> tuple[Case, ...]:
     """Mark, in each fresh case, the aspects whose correct answers students can look up.
 
+    Aspects are what answers are about, such as gradients. ``side`` is the class that
+    questions the sandbox for the judge.
+
     Nothing is marked where the judge computes answers from what a sandbox reports: in a
     bug clinic, every case has the same two words. Nor is anything marked if no unmarked
     answer would remain, because then no correct answer would earn points.

@@ -84,7 +84,10 @@ class Verdict:
 
     @property
     def lost(self) -> str:
-        """Where points were lost, by aspect; "" if none was, or there is only one."""
+        """Where points were lost, by aspect (such as gradients), in words.
+
+        "" if no point was lost, or there is only one aspect.
+        """
         return "" if self.points >= self.max_points else by_aspect(self.aspects)
 
     def to_json(self) -> dict[str, Any]:

@@ -54,7 +54,10 @@ def _penalties(book: Gradebook, assignment: str) -> dict[str, dict[str, float]]:
 
 
 def _renew(writer: ResultWriter, outcome: Outcome, before: dict[str, float]) -> Outcome:
-    """Recompute a student's penalties; if they change, feedback is out of date."""
+    """Recompute a student's penalties; if they change, feedback is out of date.
+
+    ``before`` are the penalties so far, by notebook.
+    """
     try:
         after = {name: _penalty(writer, outcome.student, name) for name in before}
     except Exception as error:
@@ -66,7 +69,8 @@ def _renew(writer: ResultWriter, outcome: Outcome, before: dict[str, float]) -> 
             status="undecided",
             reason="the late policy failed; its penalty stays",
         )
-    for name in before if after != before else ():  # feedback is out of date now
+    # A page that is older than its result is reported as out of date.
+    for name in before if after != before else ():
         os.utime(writer.published(outcome.student).path / f"{name}.ipynb")
     return outcome
 

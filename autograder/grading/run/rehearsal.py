@@ -116,8 +116,8 @@ def _failures(graded: Graded) -> dict[str, str]:
             reasons[check.exercise] = _reason(verdicts[grade_id])
         elif check is None:
             points, most = inside_score(cell), float(cell.metadata.nbgrader.points)
-            lost = points is not None and points < most
-            reasons[grade_id] = f"{points:g} of {most:g} points" if lost else ""
+            is_short = points is not None and points < most
+            reasons[grade_id] = f"{points:g} of {most:g} points" if is_short else ""
     return {name: reason for name, reason in reasons.items() if reason}
 
 

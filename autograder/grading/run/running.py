@@ -140,7 +140,11 @@ class Run:
     def _send(
         self, task: Task, submission: InFlightSubmission, cleanup: contextlib.ExitStack
     ) -> Task:
-        """Submit a task, unless it is up to date; return it without its files."""
+        """Submit a task, unless it is up to date; return it without its files.
+
+        It is up to date if all that its result depends on is as it was, and the
+        gradebook still has the scores of that result.
+        """
         extra = self._writer.extra.get(task.student)
         inputs = [] if extra is None else [extra]
         digest = self._writer.course.digest(task, submission.stamp, *inputs)

@@ -18,7 +18,7 @@ _FS_EXECUTE, _FS_WRITE, _FS_READ, _FS_READ_DIR = 1, 2, 4, 8
 _FS_TRUNCATE = 1 << 14
 _FS_ALL = (1 << 16) - 1
 _FS_OF_FILES = _FS_EXECUTE | _FS_WRITE | _FS_READ | _FS_TRUNCATE | 1 << 15
-_FS_DEVICES = 1 << 6 | 1 << 11
+_FS_DEVICES = 1 << 6 | 1 << 11  # making devices: character and block
 
 _READ_ONLY = _FS_EXECUTE | _FS_READ | _FS_READ_DIR
 _PROC = ("cpuinfo", "meminfo", "stat", "self/status", "self/stat", "self/statm")
@@ -34,7 +34,7 @@ def restrict(room: Room) -> None:
     abi = syscall(NR_LANDLOCK_CREATE, "Landlock", None, 0, 1)
     if abi < 6:
         raise ConfinementError(f"Landlock ABI {abi} does not confine signals")
-    tcp, scoped = 3, 3
+    tcp, scoped = 3, 3  # bind and connect; abstract sockets and signals
     ruleset_attributes = struct.pack("QQQ", _FS_ALL, tcp, scoped)
     ruleset = syscall(NR_LANDLOCK_CREATE, "Landlock", ruleset_attributes, 24, 0)
     hidden = {os.path.realpath(path) for path in room.hidden}

@@ -73,6 +73,7 @@ def drop_privileges(uid: int) -> None:
         os.setgroups([])
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
+    # The header of capset's version 3 for this process, and empty sets.
     version_3 = struct.pack("Ii", 0x20080522, 0)
     syscall(NR_CAPSET, "capset", version_3, bytes(24))
     prctl(PR_SET_NO_NEW_PRIVS, 1)

@@ -34,6 +34,7 @@ def build_root(policy: Policy, room: Room) -> None:
     mount("none", "/", "", MS_REC | MS_PRIVATE)
     mount("sandbox", root, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=755")
     hidden = set(room.hidden)
+    # Outer paths come first, so that what is mounted on paths inside them stays on top.
     for path in sorted({*room.visible, *hidden}, key=lambda p: p.count("/")):
         if path in hidden:
             _mask(path, root)
@@ -48,6 +49,7 @@ def build_root(policy: Policy, room: Room) -> None:
     _mount_home(policy, room, root)
     _read_only(root, recursive=False)
     os.chdir(root)
+    # The host's root is put on top of the new one, and unmounted there.
     syscall(NR_PIVOT_ROOT, "pivot_root", b".", b".")
     check(LIBC.umount2(b".", MNT_DETACH), "umount of the host's root")
     os.chdir("/")

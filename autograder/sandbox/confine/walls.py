@@ -108,6 +108,7 @@ def forbidden_calls() -> list[str]:
 
 
 def _succeeds(call: Callable[[], object]) -> bool:
+    """Whether a system call is carried out, rather than refused with an error."""
     try:
         call()
     except OSError:
