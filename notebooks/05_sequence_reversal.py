@@ -4,8 +4,7 @@
 # Read a sequence and write it backwards: `3 1 4 1 5` becomes `5 1 4 1 3`. A child can
 # do it, and yet it takes everything that you have built: an encoder that reads, a
 # decoder that writes, attention that finds the right symbol, and positions that say
-# where it is. The answer can be checked at a glance, which makes reversal a good
-# first job for a Transformer.
+# where it is. Since anyone can check the answer at a glance, it is a good first job.
 #
 # *About 4 hours · short path about 2: exercises 5.1, 5.2, 5.3, 5.4, 5.5, 5.8*
 #
