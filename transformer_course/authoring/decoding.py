@@ -97,8 +97,10 @@ def beam_search(
     """Find the finished hypothesis with the largest log-probability / length**alpha.
 
     Args:
+        transformer, max_len: as for `greedy`.
         source: ids (B, Ls), int64.
         beam: the number of hypotheses to keep for each source.
+        alpha: 0 compares log-probabilities; larger values prefer longer texts.
 
     Returns:
         Ids (B, L) as in `greedy`; for a source without a finished hypothesis, the best
@@ -117,6 +119,7 @@ def beam_search(
         gains = steps.logits(token, position).log_softmax(-1).view(len(live), beam, -1)
         gains[..., [PAD, BOS]] = -torch.inf
         total = (scores[..., None] + gains).flatten(1)  # (b, beam * V)
+        # At most half of these end with EOS, so `beam` of them remain to be continued.
         values, chosen = total.topk(2 * beam)  # (b, 2 * beam)
         parents, tokens = chosen // gains.size(-1), chosen % gains.size(-1)
         is_eos = tokens == EOS
@@ -153,7 +156,8 @@ class _Steps:
     """A decoder with a KV cache, which computes one position at a time.
 
     For each layer it stores the keys and values of the positions so far, and those of
-    the memory, which never change; all are (b, h, L, d_k).
+    the memory, which never change; all are (b, h, L, d_k). Here b counts the rows that
+    are still being decoded; `keep` drops the others.
     """
 
     def __init__(self, transformer: Any, source: Tensor):
@@ -183,6 +187,7 @@ class _Steps:
         """The three sublayers of layer n, of which two attend with cached keys."""
 
         def attend(x: Tensor) -> Tensor:
+            """Self-attention from the newest position; extends the cache."""
             new = _keys_and_values(layer.self_attention, x)
             before = self._prefix[n]
             self._prefix[n] = (
@@ -198,7 +203,7 @@ class _Steps:
         return attend, look_up, layer.feed_forward
 
     def keep(self, going: Tensor) -> None:
-        """Keep only these rows, given as a mask (b,) or as indices."""
+        """Keep these rows of the caches, in this order: a mask (b,) or indices."""
         self._mask, self._memory_mask = self._mask[going], self._memory_mask[going]
         self._memory = [(k[going], v[going]) for k, v in self._memory]
         self._prefix = [(k[going], v[going]) for k, v in self._prefix]

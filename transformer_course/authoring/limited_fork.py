@@ -69,7 +69,7 @@ def _outcome(work: Callable[[], object]) -> dict[str, object]:
 def _limit(seconds: int, megabytes: int, parent: int) -> None:
     """Limit this process's CPU time and memory, and let it end with its parent."""
     child.end_with_parent()
-    if os.getppid() != parent:
+    if os.getppid() != parent:  # the parent ended before the line above
         os._exit(1)
     torch.set_num_threads(1)  # a fork does not inherit PyTorch's worker threads
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -32,6 +32,8 @@ class Entry:
 
     Args:
         low, high: the ends of the 95% interval of its BLEU.
+        recall: the share of lost words that the model recovered, by ability.
+        level: how much the sources lack, from 1 (punctuation, upper case) to 3.
         corpus, corpus_name: the number of the corpus, and its author's name for it.
         rule, inserter: BLEU of the baselines on this corpus and level.
     """
@@ -69,6 +71,7 @@ def boards(entries: Sequence[Entry]) -> list[tuple[str, list[Entry]]]:
     """
 
     def group(entry: Entry) -> tuple[bool, int, int]:
+        """What the entries of one board share; a student's own corpus has no level."""
         is_own_corpus = entry.corpus != _EMBEDDED
         return is_own_corpus, entry.corpus, 0 if is_own_corpus else entry.level
 

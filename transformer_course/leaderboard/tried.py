@@ -92,6 +92,7 @@ def read(unit: str, root: Path) -> Tried:
     logs, remarks = {}, []
     for student, folder in folders(unit, root).items():
         path = folder / run_log.FILE
+        # A link could lead to a file outside the submission.
         if folder.is_symlink() or folder.parent.is_symlink() or not path.exists():
             continue
         refusal = f"is larger than {run_log.MOST_BYTES >> 20} MB"
@@ -106,7 +107,11 @@ def read(unit: str, root: Path) -> Tried:
 
 
 def summary(logs: Mapping[str, RunLog], remarks: Sequence[str] = ()) -> Tried:
-    """Sum up the logs of students."""
+    """Sum up the logs of students, which are given by student, as `Tried` describes.
+
+    A run counts if it is not too short, and changes one setting of the run that it is
+    compared with.
+    """
     runs = [run for log in logs.values() for run in log.runs]
     medians: dict[tuple[str, str], list[Difference]] = defaultdict(list)
     for log in logs.values():
@@ -125,7 +130,10 @@ def summary(logs: Mapping[str, RunLog], remarks: Sequence[str] = ()) -> Tried:
 def _group_by_change(
     runs: Iterable[LoggedRun],
 ) -> dict[tuple[str, str], list[Difference]]:
-    """Group a student's differences by what was changed, and in which task."""
+    """Group a student's differences in BLEU by change and task.
+
+    The keys are pairs such as ("num_heads: 4 → 8", "embedded, level 2").
+    """
     differences: dict[tuple[str, str], list[Difference]] = defaultdict(list)
     for run in runs:
         if run.difference and not run.too_short and len(_list_changes(run)) == 1:
@@ -143,6 +151,7 @@ def _list_changes(run: LoggedRun) -> list[str]:
 
 
 def _median(differences: Sequence[Difference]) -> Difference:
+    """The medians of the values, of the lower ends, and of the upper ends."""
     value, low, high = (median(column) for column in zip(*differences, strict=True))
     return value, low, high
 

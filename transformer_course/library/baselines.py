@@ -55,6 +55,11 @@ class Insertion:
         self._gaps[following][gap] += 1
 
     def __call__(self, source: str) -> str:
+        """The source with the most frequent form of each word, and gap between words.
+
+        A gap is what training targets have between two words that follow each other in
+        the source or, if the pair is new, before the second one.
+        """
         words, text = source.split(), ""
         for previous, following in zip([EDGE, *words], [*words, EDGE], strict=True):
             gaps = self._gaps.get((previous, following)) or self._gaps.get(following)

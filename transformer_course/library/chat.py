@@ -73,7 +73,10 @@ def ask(question: str, runs: Runs) -> None:
 def answer(
     model: PublishedModel, question: str, runs: Runs
 ) -> Iterator[tuple[str, str]]:
-    """Yield the label and the answer of each run, computed on one thread."""
+    """Yield the label and the answer of each run, computed on one thread.
+
+    A run maps names of `Slots` to the functions that take their place in the model.
+    """
     weights = {name: model.weights[name] for name in model.weights}
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # on a busy machine, several threads are ten times slower
@@ -168,10 +171,14 @@ def _answer_once(
 
 
 def _guard(name: str, function: Function) -> Function:
-    """Wrap a slot's function so that its errors and wrong shapes become SlotErrors."""
+    """Wrap a slot's function so that its errors and wrong shapes become SlotErrors.
+
+    A slot is a replaceable function of the chat model; ``name`` is one of `Slots`.
+    """
 
     @functools.wraps(function)
     def guarded(*arguments: Any) -> Any:
+        """The function's result, if it has the shape that the slot needs."""
         try:
             result = function(*arguments)
         except SlotError:

@@ -99,7 +99,13 @@ def _pairs(sentences: Iterable[str], damage: Callable[[str], str]) -> list[Pair]
 def _by_hash(
     name: str, sentences: Iterable[str], damage: Callable[[str], str]
 ) -> Corpus:
-    """Split sentences by a hash of the source, so that equal sources share a split."""
+    """Split sentences by a hash of the source, so that equal sources share a split.
+
+    One in 20 goes to test, one in 20 to dev, and the others to train.
+
+    Raises:
+        CorpusError: a split is empty.
+    """
     parts: dict[str, list[Pair]] = {split: [] for split in SPLITS}
     for source, target in _pairs(dict.fromkeys(sentences), damage):
         digest = hashlib.sha256(source.encode()).digest()

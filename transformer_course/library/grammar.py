@@ -121,6 +121,10 @@ class Writer:
     ) -> T:
         """Draw until the triple of the result belongs to the writer's split.
 
+        Args:
+            draw: draws a candidate.
+            triple: maps a candidate to its (subject, verb, object).
+
         Raises:
             UnsaidError: 300 draws yielded no such result.
         """
@@ -186,6 +190,7 @@ class Writer:
         """A random deed with an object.
 
         Args:
+            topic, subject: given ones; otherwise random.
             plain: the verb has no particle.
             intended: the deed is not a mishap.
         """
@@ -217,6 +222,7 @@ class Writer:
             noun = self.pick(about.all_nouns)
             return noun, self.pick(noun.remarks), about
 
+        # The triple (noun, "be", remark), so that a remark is in one split only, too.
         return self.draw_in_split(draw, lambda d: (d[0].word, "be", d[1]))
 
     # --- noun phrases -----------------------------------------------------------------

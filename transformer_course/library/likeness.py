@@ -146,9 +146,10 @@ def _as_gemma(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def mistaken(weights: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-    """By mistake, weights with which correct code computes what the mistake would.
+    """For each of three mistakes, weights with which correct code computes its result.
 
-    All of the mistakes are in attention.
+    All of the mistakes are in attention. Permuting or scaling the published weights has
+    the same effect as making the mistake with the original ones.
     """
     heads, groups = SIZES["num_heads"], SIZES["num_kv_heads"]
     dealt_out = torch.arange(heads).view(-1, groups).T.flatten()  # 0, 2, 1, 3

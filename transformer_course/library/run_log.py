@@ -241,7 +241,10 @@ def _flag(value: object) -> bool:
 
 
 def _interval(reader: Callable[[object], float]) -> Callable[[Any], tuple[float, ...]]:
-    """A reader of a value and the ends of its interval."""
+    """Make a function that checks a value and the ends of its interval.
+
+    ``reader`` checks each of the three numbers.
+    """
 
     def triple(values: Any) -> tuple[float, ...]:
         value, low, high = map(reader, values)

@@ -81,6 +81,7 @@ class SubwordTokenizer:
     ):
         self.alphabet = sorted(set(alphabet))
         self.merges = [(first, second) for first, second in merges]
+        # Several merges can result in the same symbol, which gets one id.
         joined = dict.fromkeys(first + second for first, second in self.merges)
         self.vocab = [*SPECIALS, *self.alphabet, *joined]
         self._ids = {symbol: i for i, symbol in enumerate(self.vocab)}

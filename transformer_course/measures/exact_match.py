@@ -9,6 +9,7 @@ from autograder.checks.measures import Measure
 
 
 def _value(expected: Answers, actual: Answers) -> float:
+    """The share, from 0 to 1, in the observations of the student's model."""
     share = actual["share"]
     return share.item() if isinstance(share, torch.Tensor) else 0.0
 

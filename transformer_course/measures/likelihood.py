@@ -15,7 +15,8 @@ _LARGEST = 700.0  # nats; above it, the perplexity exceeds the largest float
 def _value(expected: Answers, actual: Answers) -> float:
     """The probability of the correct byte in percent, as a geometric mean.
 
-    ``nats`` is the mean loss per byte; the perplexity is 100 divided by this value.
+    ``actual`` has the mean loss per byte as "nats", and what the model can do as
+    "likelihood". The perplexity is 100 divided by the returned value.
 
     Raises:
         NotTheirsError: the model sees bytes that it should predict.

@@ -77,6 +77,7 @@ def _details(expected: Answers, actual: Answers) -> dict[str, float]:
 
 
 def _remark(expected: Answers, actual: Answers) -> str:
+    """The sentence about the numbers, which follows the score in a verdict."""
     return str(_numbers(actual)["says"])
 
 

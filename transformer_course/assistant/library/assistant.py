@@ -58,6 +58,7 @@ class Assistant:
     def log_probabilities(self, text: str, continuation: str) -> Tensor:
         """The log-probability of each token of a continuation of a text, `(T,)`."""
         encode = self.published.encode
+        # The continuation begins where the ids of the text alone would end.
         start, ids = len(encode(text)), torch.tensor(encode(text + continuation))
         logits: Tensor = self.network(ids[None, :-1])[0]  # (L - 1, V)
         return logits.log_softmax(-1).gather(-1, ids[1:, None])[start - 1 :, 0]

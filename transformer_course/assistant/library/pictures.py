@@ -21,6 +21,7 @@ def learnt(ids: Sequence[int], marks: Sequence[bool]) -> None:
     """
     from matplotlib.patches import Rectangle
 
+    # `encode_letters` adds 3 to the code of each letter, and has markers below that.
     names = [_NAMES[i] if i in _NAMES else chr(i - 3) for i in ids]
     figure, axes = style.subplots(height=1.9, width=6.6)
     row = column = widest = 0
@@ -79,7 +80,12 @@ def rewards(log: Sequence[float]) -> None:
 
 
 def prices(bits: Sequence[int], perplexities: Mapping[str, Sequence[float]]) -> None:
-    """Draw the perplexity by the number of bits, for each kind of scale."""
+    """Draw the perplexity by the number of bits, for each kind of scale.
+
+    Args:
+        bits: the numbers of bits to which weights were rounded.
+        perplexities: by what shares a scale, such as a row; one for each of ``bits``.
+    """
     figure, axes = style.subplots(height=2.6, width=6.0)
     for (name, values), colour, marker in zip(
         perplexities.items(), PALETTE, "osD", strict=False

@@ -13,7 +13,10 @@ from transformer_course.assistant.library.letters import encode_letters
 
 @probe("assistant/chat_example", results="ids; labels", calls="turns afterwards")
 def chat_example(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report ids and labels of a conversation, encoded letter by letter."""
+    """Report the ids and labels that the student's function makes of a conversation.
+
+    The function gets the turns, and an encoder that makes one id of each letter.
+    """
     turns = [tuple(turn) for turn in json.loads(inputs["turns"])]
     newline = str(inputs.get("newline", "\n"))  # what a newline is encoded as
     result = function(turns, lambda text: encode_letters(text.replace("\n", newline)))

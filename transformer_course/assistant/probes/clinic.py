@@ -42,9 +42,14 @@ class _Steps(Patients):
     results="a correct step; the other one; a third one",
 )
 def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
-    """Report whether the student's test accepts or rejects each training step."""
+    """Report whether the student's test accepts or rejects each training step.
+
+    The test gets a function that asks the judge for the step's loss and gradient.
+    """
 
     def judged(number: int) -> str:
+        """The verdict of the test on the step with this number."""
+
         def step(
             logits: torch.Tensor, ids: torch.Tensor, answers: torch.Tensor
         ) -> tuple[torch.Tensor, torch.Tensor]:

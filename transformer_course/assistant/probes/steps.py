@@ -44,8 +44,12 @@ def _with_gradient(loss: Tensor, leaf: Tensor) -> tuple[Tensor, Tensor]:
 def _weighted(
     bug: str, logits: Tensor, ids: Tensor, answers: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """The loss and its gradient, with positions weighted as the bug does."""
+    """The loss and its gradient, computed with weights of positions as the bug does.
+
+    The arguments are those of `take_step`; without a bug, both are correct.
+    """
     leaf = logits.detach().clone().requires_grad_()
+    # The logits at a position predict the token that is this many positions ahead.
     ahead = {"no shift": 0, "two ahead": 2}.get(bug, 1)
     length = ids.size(1) - ahead
     is_learnt = _select(bug, answers)

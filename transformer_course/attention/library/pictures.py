@@ -35,7 +35,13 @@ def scores_grow(
     sharp: Sequence[float],
     scaled: Sequence[float],
 ) -> None:
-    """Draw the spread of scores, and the largest weight with and without scaling."""
+    """Draw the spread of scores, and the largest weight with and without scaling.
+
+    Args:
+        sizes: the values of d_k; the others have a number for each of them.
+        spread: the standard deviation of the scores.
+        sharp, scaled: the largest weight without and with scaling.
+    """
     figure, (left, right) = style.subplots(1, 2)
     left.loglog(sizes, [size**0.5 for size in sizes], "--", color=ORANGE)
     left.loglog(sizes, spread, "o", color=BLUE)

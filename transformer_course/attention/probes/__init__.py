@@ -27,11 +27,15 @@ from autograder.checks.probes.default import observe_call
     gradients="gradient of x",
 )
 def softmax(function: Any, inputs: Inputs) -> Seen:
-    """Report the call, and in float64 quantities that are too small for float32."""
+    """Report a call, and what only float64 can show: tiny weights, and errors of sums.
+
+    For these, the student's function is called again with x in float64.
+    """
     x = inputs["x"].clone()
     observations = observe_call(function, inputs)
     exact = tensor(function(x.double()), "weights").double()
     return observations | {
+        # Masked weights are 0, whose logarithm would be -inf, hence the lower bound.
         "their logarithms": exact.clamp(min=1e-30).log().to(x.dtype),
         "what rows lack to 1, in millionths": (2**20 * (1 - exact.sum(-1))).to(x.dtype),
     }
@@ -78,7 +82,10 @@ def _read_numbers(numbers: object, what: str) -> torch.Tensor:
     },
 )
 def masks(functions: Any, inputs: Inputs) -> Seen:
-    """Report the result of the function that these inputs are for, and the inputs."""
+    """Report what one of the student's three functions returns, and its arguments.
+
+    The names in ``inputs`` tell which function the case is for.
+    """
     padding_mask, causal_mask, combine_masks = functions
     if "ids" in inputs:
         return _padding_mask(padding_mask, inputs)
@@ -151,6 +158,7 @@ def who_sees_whom(function: Any, inputs: Inputs) -> Seen:
     return {
         "who sees whom": matrix,
         "x afterwards": x,
+        # PyTorch counts in-place changes, even those that have been undone.
         "number of writes to x afterwards": torch.tensor(x._version),
         "runs of the layer beside another x, counted afterwards": torch.tensor(changed),
     }

@@ -25,7 +25,10 @@ def _guessing(axes: Any, value: float, at: float) -> None:
 
 
 def placements(runs: Mapping[str, Sequence[Run]]) -> None:
-    """Draw losses and initial gradient norms of pre- and post-norm, for some seeds."""
+    """Draw losses and initial gradient norms of pre- and post-norm, for some seeds.
+
+    ``runs`` has the keys "post-norm" and "pre-norm", with a run for each seed.
+    """
     figure, (left, right) = style.subplots(1, 2, height=2.8)
     descriptions = []
     looks = {"post-norm": (ORANGE, "--"), "pre-norm": (BLUE, "-")}
@@ -85,6 +88,7 @@ def who_moves(parts: Sequence[Named]) -> None:
     _allowed(parts, "4.7", caption, "the input that changes")
 
 
+# FLOPs of attention and network; entries of attention weights and hidden vectors.
 Cost = tuple[int, int, int, int]
 
 
@@ -104,6 +108,7 @@ def costs(lengths: Sequence[int], layer_costs: Sequence[Cost]) -> None:
         ):
             axes.plot(lengths, values, line, color=colour, label=name)
         first, second = curves.values()
+        # the lengths from which the first cost is at least the second
         over = [n for n, a, b in zip(lengths, first, second, strict=True) if a >= b]
         descriptions.append(f"{title}: {' equal to '.join(curves)} at length {over[0]}")
         axes.axvline(over[0], **style.DOTTED)
@@ -127,7 +132,13 @@ def masks(named: Mapping[str, Tensor], names: Sequence[str]) -> None:
 def families(
     masked: Mapping[str, Sequence[float]], following: Sequence[float], letters: int
 ) -> None:
-    """Draw the accuracy by position for masked letters and for the next letter."""
+    """Draw the accuracy by position for masked letters and for the next letter.
+
+    Args:
+        masked: the accuracies of encoder-only models, by their names.
+        following: the accuracy of the decoder-only model.
+        letters: the size of the alphabet, which gives the accuracy of guessing.
+    """
     figure, (left, right) = style.subplots(1, 2, height=2.6, sharey=True)
     looks = ((BLUE, "o-"), (ORANGE, "^--"))
     for (name, values), (colour, line) in zip(masked.items(), looks, strict=True):

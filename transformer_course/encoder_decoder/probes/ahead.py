@@ -44,21 +44,26 @@ class Ahead:
 
     The number of outputs that are requested ahead doubles with each request. It starts
     small because a test often rejects a buggy layer after a few calls.
+
+    Args:
+        follows: what followed each two requests so far; all layers share this dict.
+        call: sends x and memory to the judge, and returns the outputs by name.
     """
 
     def __init__(
         self, follows: Follows, call: Callable[..., Mapping[str, torch.Tensor]]
     ):
         self._follows, self._call = follows, call
-        self._known: dict[Key, torch.Tensor] = {}
-        self._before: tuple[Key, Key] = ((), ())
-        self._far = 4
+        self._known: dict[Key, torch.Tensor] = {}  # outputs that have been received
+        self._before: tuple[Key, Key] = ((), ())  # the last two requests
+        self._far = 4  # how many outputs are requested ahead next time
 
     def __call__(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
         """The output for these sequences."""
         pair = (plain(x), plain(memory))
         if not _is_usual(pair):
-            return self._call(x=x, memory=memory)["output"]  # raises a suitable error
+            # What is no float tensor is sent as it is: the judge says what is wrong.
+            return self._call(x=x, memory=memory)["output"]
         key = key_of(pair)
         if all(value.numel() <= MOST_EARLY_NUMBERS for value in pair):
             _keep(self._follows, self._before, (key, pair))
@@ -68,7 +73,11 @@ class Ahead:
         return self._known[key].clone()
 
     def _learn(self, key: Key, pair: Pair) -> None:
-        """Request an output, together with those that are expected to follow."""
+        """Request and cache an output, together with those that are expected to follow.
+
+        Besides "x" and "memory", the question has "x.0", "memory.0" and so on: stacks
+        of successive expected pairs that have the same shapes and dtypes.
+        """
         names = ("x", "memory")
         question = dict(zip(names, pair, strict=True))
         early = self._expected()
@@ -87,7 +96,10 @@ class Ahead:
         self._far = min(2 * self._far, MOST_AHEAD)
 
     def _expected(self) -> dict[Key, Pair]:
-        """Return the expected questions that have no answer yet, in their order."""
+        """The pairs that are expected to follow and have no known output, in order.
+
+        They are found by following `_follows` from the last two requests.
+        """
         expected: dict[Key, Pair] = {}
         before = self._before
         for _ in range(4 * self._far):  # more, since some answers may be cached already

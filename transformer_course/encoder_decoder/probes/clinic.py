@@ -39,10 +39,11 @@ class _Patients(Patients):
     MOST_EARLY = 1 << 9  # outputs that are computed ahead of time
 
     def __init__(self, inputs: Inputs, draw: random.Random):
+        # The parent calls `most_times`, which needs this attribute.
         self._twice = draw.choice(self.list_subjects())
         super().__init__(inputs, draw)
         self._layers = [self._build_layer(name) for name in self.names]
-        self._early = 0
+        self._early = 0  # how many outputs have been requested ahead of time
 
     def _build_layer(self, name: str) -> DecoderLayer:
         sizes = tuple(self.inputs["sizes"].tolist())
@@ -70,13 +71,15 @@ class _Patients(Patients):
     def try_subject(self, number: int, question: Answers) -> Mapping[str, object]:
         """Compute a layer's output, or gradients if the question contains "pull".
 
-        A question may also contain further inputs, which the test is expected to ask
-        for next. Their outputs are computed ahead of time, in stacks of the same form.
+        A question contains "x" and "memory". It may also contain further pairs of them,
+        which the test is expected to ask for next. Their outputs are computed ahead of
+        time, in stacks of the same form (shapes and dtypes).
         """
         pair = self._sequences(question, "", 3, self.MOST)
         if "pull" in question:
             return self._gradients(number, pair, question)
         layer, early = self._layers[number], self._early_pairs(question)
+        # A first group of the same form is computed in one stack with the pair itself.
         beside = early[0] if early and form_of(early[0][0]) == form_of(pair) else []
         output, *more_outputs = _computed(layer, [pair, *beside])
         response = {"output": output}
@@ -111,7 +114,12 @@ class _Patients(Patients):
         return groups
 
     def _sequences(self, question: Answers, ending: str, dim: int, most: int) -> Pair:
-        """Read x and the memory from a question. Raises WrongAnswerError."""
+        """Read the tensors x and memory, with this ending of their names in a question.
+
+        Raises:
+            WrongAnswerError: they do not have ``dim`` dimensions or one float dtype, or
+                have more than ``most`` entries.
+        """
         x, memory = (
             require_tensor(question, f"{name}{ending}", dim, _FLOATS, most)
             for name in ("x", "memory")
@@ -123,9 +131,10 @@ class _Patients(Patients):
     def _gradients(
         self, number: int, pair: Pair, question: Answers
     ) -> dict[str, torch.Tensor]:
-        """Gradients of the output's sum weighted by "pull".
+        """The gradients of a sum of the layer's output, with "pull" as its weights.
 
-        They are with respect to x, the memory and each weight, numbered in this order.
+        They are with respect to x, the memory and each weight, and are named "0", "1"
+        and so on in this order.
         """
         layer, x = self._layers[number], pair[0]
         pull = require_tensor(question, "pull", 3, _FLOATS, self.MOST)
@@ -203,6 +212,7 @@ class _Patient(nn.Module):
         self._ahead = Ahead(_FOLLOWS, self._call)
 
     def forward(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
+        """The judge's output, with a gradient if any tensor here requires one."""
         output: torch.Tensor
         leaves = (x, memory, *self._leaves)
         learning = (isinstance(v, torch.Tensor) and v.requires_grad for v in leaves)
@@ -224,12 +234,14 @@ class _Call(torch.autograd.Function):
         ctx: Any, ahead: Ahead, call: Callable[..., Inputs], x: torch.Tensor,
         memory: torch.Tensor, *weights: torch.Tensor,
     ) -> Any:  # fmt: skip
+        """The output; the weights are arguments so that they can get gradients."""
         ctx.save_for_backward(x, memory)
         ctx.call = call
         return ahead(x, memory)
 
     @staticmethod
     def backward(ctx: Any, pull: torch.Tensor) -> Any:
+        """Ask the judge for the gradients, given that of the output (``pull``)."""
         x, memory = ctx.saved_tensors
         gradients = ctx.call(x=x, memory=memory, pull=pull)
         return None, None, *(gradients[str(place)] for place in range(len(gradients)))
@@ -248,6 +260,7 @@ def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
     d_model, d_ff, count = inputs["sizes"].tolist()
 
     def judged(number: int) -> str:
+        """The verdict of the test on the layer with this number."""
         shapes = json.loads(inputs[f"shapes.{number}"])
         layer = _Patient(number, shapes, ask)
         seed(0)

@@ -20,9 +20,11 @@ from autograder.checks.probes.weights import load_weights
     calls="entry ?, second call, other inputs; * afterwards",
 )
 def attention_weights(function: Any, inputs: Inputs) -> Seen:
-    """Report the weights of each attention layer.
+    """Report the attention weights that the student's function collects with hooks.
 
-    Depending on the case, also report the model's state, or a kept autograd graph.
+    ``inputs["look"]`` tells what else the case reports: with "model", what the call has
+    changed in the model; with "graph", which of the weights still have an autograd
+    graph.
     """
     model = _Looking(inputs)
     load_weights(model, inputs).train()
@@ -38,6 +40,7 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
     before, recorded = _State(model), list[bool]()
 
     def listen(*arguments: torch.Tensor) -> Any:
+        """Call the student's function, and log whether gradients are on afterwards."""
         try:
             return function(model, attentions, *arguments)
         finally:
@@ -84,8 +87,8 @@ class _State:
     def since(self) -> Seen:
         """Describe what has changed in the model since then."""
         model = self._model
-        learns = all(parameter.requires_grad for parameter in model.parameters())
-        pulls = all(
+        all_learn = all(parameter.requires_grad for parameter in model.parameters())
+        are_gradients_kept = all(
             p.grad is not None and bool((p.grad == 1).all()) for p in model.parameters()
         )
         modes = {self._modes}
@@ -98,13 +101,14 @@ class _State:
             "hooks stay": "yes" if _hooks(model) > self._hooks else "no",
             "hooks of others stay": "yes" if _has_caller_hooks(model) else "no",
             "modes as before": "yes" if _modes(model) == self._modes else "no",
-            "learns as before": "yes" if learns else "no",
-            "gradients as before": "yes" if pulls else "no",
+            "learns as before": "yes" if all_learn else "no",
+            "gradients as before": "yes" if are_gradients_kept else "no",
             "left behind": ", ".join(sorted(_names(model) - self._names)) or "nothing",
         }
 
 
 def _modes(model: nn.Module) -> tuple[bool, ...]:
+    """Whether each module is in training mode."""
     return tuple(part.training for part in model.modules())
 
 
@@ -147,6 +151,7 @@ class _Look(nn.Module):
     def forward(
         self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
+        """The mean of all heads (B, Lq, d_model), and the weights (B, h, Lq, Lk)."""
         scores = query[:, None] @ self.matrices @ key[:, None].mT  # (B, h, Lq, Lk)
         weights = scores.softmax(dim=-1)
         return (weights @ value[:, None]).mean(1), weights
@@ -167,6 +172,7 @@ class _Looking(nn.Module):
         memory: torch.Tensor | None = None,
         shift: torch.Tensor | None = None,
     ) -> torch.Tensor:
+        """The output (B, L, d_model); ``shift`` is a third argument to be passed on."""
         self.calls += 1
         x = x if shift is None else x + shift
         self.modes.add(_modes(self))

@@ -33,9 +33,10 @@ _probe_layer = partial(
     results="output; output in training*",
 )
 def feed_forward(module_class: Any, inputs: Inputs) -> Seen:
-    """Report a call and, if the case has a rate, what dropout does in training mode.
+    """Report a call and, if the case has a dropout rate, the output in training mode.
 
-    A single vector is repeated many times, and the mean of the outputs is reported.
+    If x is a single vector, what is dropped is random, so the mean of the outputs for
+    many copies of it is reported.
     """
     observations = observe_call(module_class, inputs)
     if _RATE not in inputs:
@@ -63,7 +64,10 @@ _ROWS = 1 << 15  # repetitions of a single vector
     results="output; output in training; factors on branch ?; dropped together",
 )
 def layer(module_class: Any, inputs: Inputs) -> Seen:
-    """Report a call and, if the case has a rate, what dropout does in training mode."""
+    """Report a call of an encoder or decoder layer, and what its dropout does.
+
+    The latter only if the case has a dropout rate.
+    """
     observations = observe_call(module_class, inputs)
     if _RATE in inputs:
         module = load_weights(create_module(module_class, inputs), inputs).train()
@@ -89,6 +93,8 @@ def _observe_chance(module: nn.Module, inputs: Inputs) -> Seen:
     parameters = dict(module.named_parameters())
     for parameter in parameters.values():
         parameter.zero_()
+    # All parameters are 0 now. The last bias of each of the k branches becomes 1 at
+    # every k-th feature, so these features of the output show what dropout does to it.
     last_biases = sorted(
         n for n in parameters if n.endswith(("w_o.bias", "linear2.bias"))
     )
@@ -116,13 +122,17 @@ def _observe_chance(module: nn.Module, inputs: Inputs) -> Seen:
     mode="output in eval mode; calls, also in eval mode",
 )
 def add_and_norm(function: Any, inputs: Inputs) -> Seen:
-    """Report a call, how often each part was called, and both again in eval mode."""
+    """Report a call, how often each part was called, and both again in eval mode.
+
+    The parts are a sublayer, a norm and a dropout, which ``inputs`` name; see `_PARTS`.
+    """
     parts = {name: _PARTS[inputs[name]](inputs["x"].size(-1)) for name in _NAMES}
     calls = Counter(dict.fromkeys(parts, 0))
     for name, part in parts.items():
         part.register_forward_hook(lambda *_, name=name: calls.update([name]))
 
     def list_calls() -> str:
+        """How often each part has been called so far."""
         return ", ".join(f"{name} {count}" for name, count in calls.items())
 
     in_eval = {**inputs, **parts, "x": inputs["x"].clone()}

@@ -39,7 +39,12 @@ def language_model(module_class: Any, inputs: Inputs) -> Seen:
     parts={"memory": "memory"},
 )
 def transformer(module_class: Any, inputs: Inputs) -> Seen:
-    """Report a call, the results of other methods, and where positions are added."""
+    """Report a call, the results of `encode` and `decode`, and the positions' modules.
+
+    If the case has a module that adds positions, a stand-in for it is passed, and the
+    modules in the model that are such stand-ins are counted. Otherwise the probe
+    reports whether source and target share one module.
+    """
     if _POSITIONS in inputs:
         inputs = {**inputs, _POSITIONS: _AddRows(int(inputs[f"{MAKE}d_model"]))}
     observations = language_model(module_class, inputs)
@@ -65,6 +70,7 @@ def _observe_methods(model: Any, src: torch.Tensor, tgt: torch.Tensor) -> Seen:
         "logits of decode": decode(tgt, memory),
         "logits of decode with another memory": decode(tgt, -memory.flip(-1)),
     }
+    # A model that keeps the memory of its last `encode` would now decode with this one.
     model.encode(src.flip(0))
     observations["logits of decode after another encode"] = decode(tgt, memory)
     observations["logits of decode for the first token"] = decode(tgt[:, :1], memory)

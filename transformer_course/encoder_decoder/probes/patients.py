@@ -24,11 +24,12 @@ class DecoderLayer(nn.Module):
 
     def __init__(self, d_model: int, num_heads: int, d_ff: int, style: str, bug: str):
         super().__init__()
+        # "pre" or "post" norm, "relu" or "gelu", and perhaps "rounding"
         first, activation, *rounding = style.split()
         self.first, self.bug, self.rounding = first, BUGS[bug], bool(rounding)
-        bends = {"relu": nn.ReLU, "gelu": nn.GELU}[activation]()
-        narrows = nn.Linear(d_ff, d_model)
-        self.thinking = nn.Sequential(nn.Linear(d_model, d_ff), bends, narrows)
+        bend = {"relu": nn.ReLU, "gelu": nn.GELU}[activation]()
+        out = nn.Linear(d_ff, d_model)
+        self.thinking = nn.Sequential(nn.Linear(d_model, d_ff), bend, out)
         cross = _RoundingAttention if rounding else _Attention
         self.seeing = nn.ModuleList(
             attention(d_model, num_heads) for attention in (_Attention, cross)
@@ -88,6 +89,7 @@ class _Attention(nn.Module):
     def forward(
         self, x: torch.Tensor, source: torch.Tensor, mask: torch.Tensor | None = None
     ) -> torch.Tensor:
+        """Attend from x (..., B, Lq, d_model) to the source (..., B, Lk, d_model)."""
         to_query, to_key, to_value, out = self.maps
         q = self._split(to_query.forward(x))
         k = self._split(to_key.forward(source))

@@ -25,7 +25,8 @@ def stack(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report what the student's stack does with the stand-in layers below.
 
     They are decoder layers if the inputs contain a memory. There is one for each weight
-    matrix in the inputs.
+    matrix in the inputs. The report includes how many layers the stack has made, and
+    whether it called one by `forward`, which leaves out its hooks.
     """
     d_model, layers = inputs["x"].size(-1), []
     names, masks, make = ["x"], ["mask"], _EncoderStandIn
@@ -49,6 +50,7 @@ def stack(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     observations["parameters"] = parameter_shapes(module)
     sequences = [inputs[name] for name in names]
     mask_tensors = [inputs.get(name) for name in masks]
+    # Trailing masks that the case lacks are left out, which tests the defaults.
     while mask_tensors and mask_tensors[-1] is None:
         mask_tensors.pop()
 
@@ -83,6 +85,7 @@ class _EncoderStandIn(nn.Module):
         self.register_forward_hook(_EncoderStandIn._count_hook)
 
     def _count_hook(self, *_: object) -> None:
+        """A hook, which does not run if `forward` is called directly."""
         self.skipped_hooks -= 1
 
     def forward(
@@ -102,6 +105,7 @@ class _DecoderStandIn(_EncoderStandIn):
         tgt_mask: torch.Tensor | None = None,
         memory_mask: torch.Tensor | None = None,
     ) -> torch.Tensor:
+        """The output, which depends on the order and the masks of both attentions."""
         self.skipped_hooks += 1
         x = x + torch.tanh(_attend(x, x, tgt_mask) @ self.matrix)
         return x - torch.tanh(_attend(x, memory, memory_mask) @ self.matrix.T)

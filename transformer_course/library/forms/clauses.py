@@ -118,7 +118,11 @@ def there_is(w: Writer) -> str:
 
 
 def compared(w: Writer) -> str:
-    """For example: "The cake is sweeter than the pie."."""
+    """For example: "The cake is sweeter than the pie.".
+
+    Both nouns are from one group of a topic. If they are equal, or the adjective has no
+    comparative, it draws again.
+    """
 
     def draw() -> tuple[Noun, Noun, str]:
         topic = w.topic()

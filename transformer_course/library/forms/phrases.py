@@ -32,7 +32,12 @@ def timed(w: Writer, clause: str, time: str) -> str:
 def in_words(
     w: Writer, deed: Deed, verb: str, ending: float = 0.6, definite: bool = False
 ) -> str:
-    """A clause: the deed's subject, this verb phrase, the object, and how or where."""
+    """A clause: the deed's subject, this verb phrase, the object, and how or where.
+
+    Args:
+        ending: the probability of a phrase for how or where.
+        definite: the object gets a definite article; see `Writer.object`.
+    """
     object_phrase = f" {w.object(deed, definite)}" if deed.noun else ""
     return f"{deed.subject.text} {verb}{object_phrase}{how_or_where(w, deed, ending)}"
 

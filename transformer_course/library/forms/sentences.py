@@ -115,7 +115,7 @@ def persuasion(w: Writer) -> str:
 def handed_on(w: Writer) -> str:
     """For example: "Anna baked a cake and gave it to Peter."."""
     deed = w.deed(subject=w.acquaintance(), plain=True, intended=True)
-    if deed.object.mark:
+    if deed.object.mark:  # such as a mass noun or a part of the body
         return handed_on(w)
     object_phrase, verb = w.object(deed), w.pick(("gave", "showed", "sold", "brought"))
     pronoun = "it" if object_phrase.startswith(("a ", "an ")) else "them"

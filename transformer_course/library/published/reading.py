@@ -27,6 +27,7 @@ class Weights(Mapping[str, Tensor]):
         self._stored = stored
 
     def __getitem__(self, name: str) -> Tensor:
+        """The float32 tensor with this name; one from a GGUF file is dequantised."""
         stored = self._stored[name]
         if isinstance(stored, Tensor):
             return stored.float().clone()

@@ -73,7 +73,13 @@ def bus(contributions: Mapping[str, float], token: str) -> None:
 def _bus(
     axes: Any, names: Sequence[str], values: Sequence[float], count: int, tall: float
 ) -> None:
-    """Draw a bus with its first parts connected, and the running total at its end."""
+    """Draw a bus with its first parts connected, and the running total at its end.
+
+    Args:
+        names, values: all parts, and what each of them adds to a logit.
+        count: how many parts are connected.
+        tall: the largest absolute value.
+    """
     end = len(names) + 0.6
     axes.plot((-0.6, end), (0, 0), color=style.QUIET, linewidth=5, alpha=0.35)
     axes.plot((-0.6, count - 0.4), (0, 0), color=BLUE, linewidth=5)
@@ -111,6 +117,7 @@ def patching(effects: Sequence[Sequence[float]], tokens: Sequence[str]) -> None:
     axes.set_yticks(range(0, len(effects), 3))
     axes.set(xlabel="position", ylabel="the state that enters block")
     maps.colour_bar(figure, mappable, axes, "share of the effect")
+    # For each block, the position with the largest effect; it changes at some block.
     carriers = [max(range(len(row)), key=row.__getitem__) for row in effects]
     change = next(i for i, at in enumerate(carriers) if at != carriers[0])
     alt = (

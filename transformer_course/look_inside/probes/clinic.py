@@ -40,7 +40,11 @@ class _Tools(Patients):
         }  # fmt: skip
 
     def try_subject(self, number: int, question: Answers) -> Seen:
-        """The logits of a patched run with one of the tools."""
+        """The logits of a run with one of the tools, which patches one hidden state.
+
+        The question has two texts, "ids" and "other_ids", and the "block" and the
+        "position" of the state that is taken from the other text.
+        """
         ids, other = (
             require_tensor(question, name, 2, [torch.int64], self.MOST)
             for name in ("ids", "other_ids")
@@ -67,13 +71,20 @@ class _Tools(Patients):
     results="a correct tool; the other one; a third one",
 )
 def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
-    """Report whether the student's test accepts or rejects each patching tool."""
+    """Report whether the student's test accepts or rejects each patching tool.
+
+    A tool runs a model on a text, with one hidden state taken from another text. The
+    test gets a function that asks the judge for the tool's logits.
+    """
     blocks, vocab_size = inputs["sizes"].tolist()
 
     def judged(number: int) -> str:
+        """The verdict of the test on the tool with this number."""
+
         def patch(
             ids: torch.Tensor, other_ids: torch.Tensor, block: int, position: int
         ) -> torch.Tensor:
+            """The tool, whose logits the judge computes."""
             question = {
                 "ids": ids, "other_ids": other_ids,
                 "block": torch.tensor(int(block)),

@@ -42,7 +42,11 @@ EDITS: dict[str, Edit] = {
     "hooks *; after an error*",
 )
 def run_edited(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report the logits of an edited run, and what the run leaves in the model."""
+    """Report the logits of an edited run, and what the run leaves in the model.
+
+    ``inputs["edits"]`` lists modules with the names of their `EDITS`. In a case with
+    "fails", the model also raises an error during a run.
+    """
     model = StandIn(inputs)
     names = str(inputs["edits"]).split(", ")
     edits = {
@@ -106,7 +110,10 @@ def silence_head(function: Callable[..., Any], inputs: Inputs) -> Seen:
     calls="* afterwards; hooks *",
 )
 def patching_map(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report the map, and what computing it leaves in the model."""
+    """Report the map of activation patching, and what computing it leaves in the model.
+
+    ``inputs["answers"]`` are the ids that the texts "ids" and "other" suggest.
+    """
     model = StandIn(inputs)
     ids, other = inputs["ids"], inputs["other"]
     answer, other_answer = inputs["answers"].tolist()

@@ -63,15 +63,16 @@ class PatchingTool:
         if self.bug == "in place":
             return self._in_place(ids, other_ids, block, position)
         states = self._states(ids if self.bug == "own states" else other_ids)
-        self._first = self._first or states
+        self._first = self._first or states  # those of the first call
         if self.bug == "states of the first call" and (
             self._first[0].shape == states[0].shape
         ):
             states = self._first
         if self.bug == "attention only":
             return self._attention_only(ids, states[block], block, position)
-        late = self.bug == "next block"
+        late = self.bug == "next block"  # counts as 1
         change = block + late, position, states[block + late]
+        # The other style, and the bugs that remain, run the blocks in a loop.
         if self.style == "hooks" and not self.bug:
             return self._by_hook(ids, *change)
         logits = self._finish(self.model.embedding(ids), 0, [*self._left, change])
@@ -105,7 +106,10 @@ class PatchingTool:
     def _patch(
         self, x: Tensor, block: int, changes: list[tuple[int, int, Tensor]]
     ) -> Tensor:
-        """Apply the changes at the input of a block to x, in the way of the bug."""
+        """Apply those changes that are for a block to x, its input, as the bug does.
+
+        A change is the number of a block, a position, and the states to put there.
+        """
         for at, position, new in changes:
             if at == block and x.shape == new.shape:
                 x = x.clone()

@@ -21,7 +21,10 @@ def _maps(
     caption: str,
     height: float = 2.6,
 ) -> None:
-    """Draw attention maps side by side."""
+    """Draw attention maps side by side, by their titles; words name rows and columns.
+
+    ``number`` is that of the figure, as in "3.1".
+    """
     figure, row = style.subplots(1, len(named), height=height)
     descriptions = []
     for axes, (title, weights) in zip(row, named.items(), strict=True):
@@ -81,6 +84,7 @@ def splits(named: Mapping[str, Tensor]) -> None:
     for line, (name, heads) in zip(grid, named.items(), strict=True):
         for head, axes in enumerate(line):
             _cells(axes, heads[head], heads.size(-1), f"{name}, head {head}")
+        # An entry like 21 is feature 1 of position 2, so its last digit gives its head.
         mixed = sorted({int(n) % 10 // heads.size(-1) for n in heads[0].flatten()})
         descriptions.append(f"{name}: head 0 holds features of heads {mixed}")
     alt = f"{'; '.join(descriptions)}."
@@ -150,12 +154,15 @@ def birth(
 
 
 def who_writes_what(spread: Tensor, features: Sequence[str]) -> None:
-    """Draw how much each head writes into each feature, `(h, d_model)`."""
+    """Draw how much each head writes into each feature, `(h, d_model)`.
+
+    ``features`` are the names of groups of features of the same size, in order.
+    """
     figure, axes = style.subplots(height=1.5)
     rows = [f"head {i}" for i in range(len(spread))]
     maps.heat_map(axes, spread, rows, (), top=None, values=".1f", size=7)
-    half = spread.size(1) / len(features)
-    axes.set_xticks([half * (i + 0.5) - 0.5 for i in range(len(features))], features)
+    width = spread.size(1) / len(features)
+    axes.set_xticks([width * (i + 0.5) - 0.5 for i in range(len(features))], features)
     descriptions = []
     for name, row in zip(rows, spread, strict=True):
         means = [float(part.mean()) for part in row.chunk(len(features))]

@@ -45,6 +45,7 @@ def mask_for_heads(function: Any, inputs: Inputs) -> Seen:
 def pack_heads(function: Any, inputs: Inputs) -> Seen:
     """Report the six packed tensors, the heads afterwards, and a second call.
 
+    They are the weights and biases of `w_q`, `w_k` and `w_v`, packed from all heads.
     If the inputs contain "double", the heads are in float64, and the probe reports the
     dtypes and the digits that float32 would lose.
     """
@@ -145,7 +146,7 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
         )
         output, weights = theirs(*sequences, average_attn_weights=False)
         for parameter in theirs.parameters():
-            parameter.add_(1)
+            parameter.add_(1)  # must not change `mine`, of which it is a copy
     observations |= {"output": output, "weights": weights}
     return observations | {
         f"{name} of yours when theirs has changed afterwards": parameter

@@ -30,7 +30,10 @@ def windows(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> No
 
 
 def loads(curves: Mapping[str, Sequence[float]]) -> None:
-    """Draw the smallest share of tokens of any expert in a block, every tenth step."""
+    """Draw the smallest share of tokens of any expert in a block, every tenth step.
+
+    A router chooses among four experts for each token; an even load is a quarter each.
+    """
     caption = "The least used of four experts; dotted: an even load."
     _every_tenth(
         curves, "share of the least used expert", "10.3", caption, even_share=0.25

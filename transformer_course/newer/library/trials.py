@@ -76,6 +76,7 @@ def train(
     groups = [group for optimizer in optimizers for group in optimizer.param_groups]
     peaks = [group["lr"] for group in groups]
     for step in range(steps):
+        # Each group's rate follows the same schedule, scaled by its own peak.
         for group, peak in zip(groups, peaks, strict=True):
             group["lr"] = peak * recipe.rate_factor(step, steps)
         starts = torch.randint(len(text) - length, (32, 1), generator=random)

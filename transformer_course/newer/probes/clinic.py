@@ -41,6 +41,7 @@ def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
     """
 
     def judged(number: int) -> str:
+        """The verdict of the test on the pool with this number."""
         pool = ask({"thing": torch.tensor(number)})
         sizes = (int(inputs["pages"]), int(inputs["page_size"]))
         try:

@@ -137,7 +137,12 @@ def clocks(start: Tensor, moved: Tensor, wanted: Tensor, pos: int, k: int) -> No
 
 
 def accuracies(results: Mapping[str, Sequence[float]], sizes: Sequence[int]) -> None:
-    """Draw the accuracy of each model at two lengths."""
+    """Draw the accuracy of each model at two lengths.
+
+    Args:
+        results: by the model's name, its accuracy at each length, from 0 to 1.
+        sizes: the two lengths.
+    """
     figure, axes = style.subplots(height=2.6)
     for column, (size, colour) in enumerate(zip(sizes, (BLUE, ORANGE), strict=True)):
         xs = [row + 0.38 * column - 0.19 for row in range(len(results))]

@@ -50,9 +50,14 @@ class _Tables(BlindTrial):
     calls="* afterwards",
 )
 def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
-    """Report the student's verdict on each table, and whether the test modifies it."""
+    """Report the verdict of the student's test on each table of sinusoids.
+
+    The judge sends one table at a time, and never says which are correct. If the test
+    modifies a table, its verdict gets the suffix `_CHANGED`.
+    """
 
     def judged(number: int) -> str:
+        """The verdict on the table with this number, and whether it was modified."""
         table = ask({"thing": torch.tensor(number)})["table"]
         before = table.clone()
         word = _judged(test, table)

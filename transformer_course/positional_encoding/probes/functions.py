@@ -14,7 +14,11 @@ from autograder.checks.probes.default import observe_call, read_arguments
 
 @probe("positional_encoding/shuffle_gap", results="gap of *", calls="* afterwards")
 def shuffle_gap(function: Any, inputs: Inputs) -> Seen:
-    """Report the gaps of the mixers named in ``inputs``, and x afterwards."""
+    """Report the gaps of the mixers named in ``inputs["mix"]``, and x afterwards.
+
+    A gap is what the student's function returns for a mixer (one of `MIXERS`), x, and
+    an order to shuffle x into.
+    """
     observations: Seen = {}
     for name in inputs["mix"].split(", "):
         mixer = MIXERS[name]
@@ -70,7 +74,10 @@ def sinusoid(function: Any, inputs: Inputs) -> Seen:
 
 
 def _steps(function: Any, count: int) -> int:
-    """Count the calls of Python and C functions during the encoding of positions."""
+    """Count the calls of Python and C functions during the encoding of positions.
+
+    The number grows with that of the positions if the function loops over them.
+    """
     positions, steps = torch.arange(count), 0
 
     def step(_: object, event: str, __: object) -> None:

@@ -78,7 +78,11 @@ def _describe(call: Callable[[], object]) -> str:
     mode="in training mode",
 )
 def input_layer(module_class: Any, inputs: Inputs) -> Seen:
-    """Report a call in eval mode, and how training mode changes the output."""
+    """Report a call in eval mode, and how training mode changes the output.
+
+    The student's layer gets a stand-in for the module that adds positions; the probe
+    also reports whether it keeps this very module.
+    """
     positions = _AddRows(inputs["make.positions"])
     weight = inputs["weights.embedding.weight"].clone()
     weight[int(inputs["make.padding_idx"])] = 0  # as in a new embedding layer

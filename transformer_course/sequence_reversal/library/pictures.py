@@ -65,7 +65,12 @@ def _reaches_half(steps: Sequence[int], values: Sequence[float]) -> object:
 
 
 def ablations(final: Mapping[str, float], scores: Mapping[str, float]) -> None:
-    """Draw the loss and exact match of models that each lack one part."""
+    """Draw the loss and exact match of models that each lack one part.
+
+    Args:
+        final: the loss at the end of training, by the name of the model.
+        scores: its exact match on held-out sequences.
+    """
     figure, (left, right) = style.subplots(1, 2, height=1.9, sharey=True)
     for axes, values, title, colour in (
         (left, final, "loss at the end", ORANGE),
@@ -143,10 +148,10 @@ def _writing(axes: Any, trial: Trial, step: int) -> str:
     source, right, written, weights = trial
     ended = step >= len(written)
     row = [0.0] * len(source) if ended else weights[step].tolist()
-    read, blue = style.sequential(), 0
+    shade, bluest = style.sequential(), 0
     for j, (token, weight) in enumerate(zip(source, row, strict=True)):
-        maps.cell(axes, 0, j, read(weight), token)
-        blue = j if weight > row[blue] else blue
+        maps.cell(axes, 0, j, shade(weight), token)
+        bluest = j if weight > row[bluest] else bluest
     for j, token in enumerate(written[: step + 1]):
         good = j < len(right) and token == right[j]
         fill = (*_rgb(ORANGE), 0.55) if not good else (*_rgb(BLUE), 0.12)
@@ -160,8 +165,8 @@ def _writing(axes: Any, trial: Trial, step: int) -> str:
     wanted = right[step] if step < len(right) else "nothing"
     verdict = "correct" if newest == wanted else f"it should be {wanted}"
     return (
-        f"Length {len(source) - 1}: attends most to {source[blue]} at index {blue}, "
-        f"writes {newest}: {verdict}."
+        f"Length {len(source) - 1}: attends most to {source[bluest]} "
+        f"at index {bluest}, writes {newest}: {verdict}."
     )
 
 

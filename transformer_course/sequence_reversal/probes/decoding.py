@@ -29,7 +29,14 @@ class _Lines(Interactor):
     MOST = 1 << 16  # entries of one tensor in a question
 
     def answer(self, question: Answers) -> Seen:
-        """Compute the logits for a batch of prefixes. Raises WrongAnswerError."""
+        """Compute the logits (B, T, V) for "source" (B, Ls) and "tokens" (B, T).
+
+        The tokens are prefixes of what is decoded. The best token at each position is
+        that of the row's line, or the last id if the prefix is wrong.
+
+        Raises:
+            WrongAnswerError: a shape or a source is not one of the case.
+        """
         source = require_tensor(question, "source", 2, [torch.int64], self.MOST)
         tokens = require_tensor(question, "tokens", 2, [torch.int64], self.MOST)
         known_sources, noise = self.inputs["source"], self.inputs["noise"]
@@ -50,6 +57,8 @@ class _Lines(Interactor):
             memory = require_tensor(question, "memory", 3, [torch.float32], self.MOST)
             is_correct &= (memory == _memory(source)).all(dim=1)  # (B, 1)
         best = torch.where(is_correct, lines[:, :width], logits.size(-1) - 1)  # (B, T)
+        # A second token is only slightly worse: code that compares rounded
+        # probabilities finds both equal, and may take this one.
         rival = torch.where(best > 0, best - 1, best + 1)
         most = logits.gather(-1, best[..., None]) + 3  # (B, T, 1)
         logits = logits.scatter(-1, rival[..., None], most - 2**-14)
@@ -60,7 +69,7 @@ class _Lines(Interactor):
         """(B, T): whether a prefix is BOS and the line; tokens after EOS may differ."""
         line_tokens = lines[:, : tokens.size(1) - 1]
         over = (line_tokens == EOS).int().cumsum(1) > 0
-        over = over.roll(1, dims=1)
+        over = over.roll(1, dims=1)  # only after EOS: EOS itself has to match
         over[:, :1] = False
         matches = (tokens[:, 1:] == line_tokens) | over
         return torch.cat((tokens[:, :1] == BOS, matches), dim=1).cumprod(1).bool()
@@ -153,9 +162,11 @@ def _count_unended(tokens: torch.Tensor) -> torch.Tensor:
 
 
 def _decoded(function: Any, inputs: Inputs, ask: Ask) -> tuple[Any, Seen]:
-    """Decode with a function; return its result and observations of side effects.
+    """Decode the case's source with the student's function.
 
-    These are the modes, the gradients and the source, during decoding and afterwards.
+    Returns:
+        Its result, and observations of side effects: the modes, the gradients and the
+        source, during decoding and afterwards.
     """
     source, max_len = inputs["source"], int(inputs["max_len"])
     model = _Teller(ask)

@@ -48,7 +48,13 @@ def reversed_share(source: torch.Tensor, rows: torch.Tensor) -> float:
 def symptom(
     model: nn.Module, source: torch.Tensor, rows: torch.Tensor, decode: Decode
 ) -> str:
-    """Describe in a few words, by observed facts only, what the model outputs."""
+    """Describe in a few words, by observed facts only, what the model outputs.
+
+    Args:
+        source: the sequences to reverse, (N, Ls).
+        rows: the tokens that the model has decoded for them, (N, Ls).
+        decode: decodes other sequences with the model.
+    """
     right = reversed_share(source, rows)
     if right >= 0.9:
         return "reverses"

@@ -65,19 +65,21 @@ class Reverser(Interactor):
         return tokens[:, 1:]
 
     def reveal_inputs(self) -> Answers:
+        """A hash of the hidden sources, to tell cases apart, and seeds if any."""
         source = self.inputs["source"].numpy().tobytes()
         seeds = {n: v for n, v in self.inputs.items() if n == "seeds"}
         return {"case": hashlib.sha256(source).hexdigest(), **seeds}
 
     def conclude(self, answers: Answers) -> Seen:
+        """Put the student's weights into the course's model, and `observe` it."""
         weights = {n: v for n, v in answers.items() if n.startswith(WEIGHTS)}
         return self.observe(with_weights(_like_new_model(), weights, _OTHER), answers)
 
     def observe(self, model: nn.Module, answers: Answers) -> Seen:
-        """Report the share of correct rows, or whether training depends on the seed.
+        """Report the share of correct rows or, in a case with seeds, the seed's effect.
 
-        The latter is reported with whether the model has learnt something, since a
-        model that has not earns nothing for the seed.
+        The latter is what `_use_of_the_seed` found, taken from ``answers``, and whether
+        the model has learnt something, since otherwise it earns nothing for the seed.
         """
         examined = _examined(model, self.inputs, self.decode)
         if "seeds" not in self.inputs:
@@ -114,10 +116,11 @@ class _FirstStep(BaseException):
 
 
 def _use_of_the_seed(function: Any, inputs: Inputs) -> Seen:
-    """Check that the seed determines how training begins, and that it has an effect.
+    """Report whether equal seeds begin training alike, and different ones differently.
 
-    The global random state differs each time. If nothing is trained because the weights
-    come from a file, both hold.
+    The function is called three times: twice with one seed, then with another. The
+    global random state differs each time. Both hold if nothing is trained because the
+    weights come from a file.
     """
     if isinstance(function, nn.Module):
         return dict.fromkeys(_SEEDED, torch.tensor(True))
@@ -138,10 +141,16 @@ _SOMETHING = 0.3  # a share of correct rows that cannot be reached by guessing
 
 
 def _start(function: Any, seed: int, noise: int) -> str:
-    """Hash the weights and gradients at the first step; "" if there is no step."""
+    """Hash the weights and gradients at the first step; "" if there is no step.
+
+    Args:
+        function: the student's; called with a seed and, if it takes one, a file name.
+        noise: the seed of the global random state.
+    """
     digest = hashlib.sha256()
 
     def look(optimizer: torch.optim.Optimizer, *_: object) -> None:
+        """A hook that hashes what an optimizer is about to use, and ends training."""
         for trained in optimizer.param_groups:
             for parameter in trained["params"]:
                 for value in (parameter, parameter.grad):
@@ -151,6 +160,7 @@ def _start(function: Any, seed: int, noise: int) -> str:
 
     torch.manual_seed(noise)
     random.seed(noise)
+    # The second parameter is the file with trained weights: without one it must train.
     arguments = (seed, "no such file")[: _positional(function)]
     hook = register_optimizer_step_pre_hook(look)
     try:

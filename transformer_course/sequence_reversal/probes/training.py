@@ -52,6 +52,7 @@ class _Scripted(nn.Module):
         self.modes: list[tuple[bool, bool]] = []  # of this module and of its part
 
     def forward(self, source: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        """Log the call; the logits are (B, T, V)."""
         self.sources.append(source.clone())
         self.inputs.append(tokens.clone())
         self.modes.append((self.training, self.part.training))
@@ -111,7 +112,11 @@ class _LoggingSGD(torch.optim.Optimizer):
     },
 )
 def training_step(function: Any, inputs: Inputs) -> Seen:
-    """Report losses, the model's inputs, its mode, and its tables after some steps."""
+    """Report losses, the model's inputs, its mode, and its tables after some steps.
+
+    The model is a stand-in that logs its calls. Some cases have a bound for clipping
+    ("max_norm"), a custom loss ("weight"), or leave gradients behind ("spare").
+    """
     model = _Scripted(inputs)
     rate = float(inputs["rate"])
     optimizer = torch.optim.SGD(model.groups(), lr=rate, momentum=0.25)
@@ -184,6 +189,7 @@ def _another_loss(inputs: Inputs) -> dict[str, Any]:
 
 
 def _floats(losses: Sequence[object]) -> torch.Tensor:
+    """The losses of all steps as a tensor. Raises WrongAnswerError."""
     numbers = [number(loss, "the loss") for loss in losses]
     return torch.tensor(numbers, dtype=torch.get_default_dtype())
 
@@ -199,6 +205,7 @@ def fit(function: Any, inputs: Inputs) -> Seen:
     """Report the rates of all steps, the batches drawn, the losses, and the tables."""
     model = _Scripted(inputs)
     rate = float(inputs["rate"])
+    # `fit` should take the peak from the groups, not from the optimizer's default.
     default_rate = float(inputs.get("others", rate))
     groups = [{**group, "lr": rate} for group in model.groups()]
     optimizer = _LoggingSGD(groups, lr=default_rate)

@@ -28,7 +28,10 @@ from autograder.checks.probes.default import observe_call
     errors="error at the temperature *",
 )
 def sampling_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report a call, whether it used random numbers, and errors at two temperatures."""
+    """Report a call, whether it used random numbers, and errors at two temperatures.
+
+    Also report how many tokens with the logit -inf get a probability besides 0.
+    """
     random_state = torch.random.get_rng_state()
     observations = observe_call(function, inputs)
     is_drawn = not torch.equal(random_state, torch.random.get_rng_state())

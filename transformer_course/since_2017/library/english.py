@@ -112,6 +112,7 @@ class BytePairs:
     def _piece(self, piece: str) -> list[int]:
         """The ids of a piece, which is segmented only once."""
         if piece not in self._pieces:
+            # As in `merges`, each character represents a byte.
             word = piece.encode().decode("latin-1")
             # Faster: a merge whose result does not occur in the word cannot apply.
             merges = [pair for pair in self._merges if pair[0] + pair[1] in word]

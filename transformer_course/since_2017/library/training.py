@@ -78,6 +78,7 @@ def measure_step(
     saved: dict[int, Tensor] = {}  # by address; kept alive so that no address is reused
 
     def save(tensor: Tensor) -> Tensor:
+        """A hook that notes what the forward pass saves, except for parameters."""
         address = tensor.untyped_storage().data_ptr()
         if address not in held:
             saved[address] = tensor

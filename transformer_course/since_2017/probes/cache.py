@@ -33,6 +33,7 @@ class _Layer(nn.Module):
         self.keys = torch.zeros(0)  # the newest keys, before they are rotated
 
     def _log(self, name: str, vectors: torch.Tensor, result: torch.Tensor) -> None:
+        """Count the positions that the projection ``name`` gets, and keep new keys."""
         # Batch and positions may be flattened into one dimension.
         self.seen[name] += vectors.numel() // vectors.size(-1) // self._batch
         if name == "w_k":
@@ -48,7 +49,12 @@ class _Layer(nn.Module):
     calls="* afterwards",
 )
 def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report outputs by chunk, for a second text, for one row, and from old caches."""
+    """Report what the student's attention with a cache returns, chunk after chunk.
+
+    It is also called for a second text, for one row of the batch, and with old caches,
+    which later calls must not have changed. If the inputs contain "measured", the probe
+    reports whether a cache grows too much, and whether it holds unrotated keys.
+    """
     layer = _Layer(inputs)
     load_weights(layer, inputs)
     x, chunks = inputs["x"], inputs["chunks"].tolist()
@@ -57,9 +63,9 @@ def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
         unturned = torch.tensor(_holds(caches[-1], layer.keys))
         counts = ", ".join(f"{name} {count}" for name, count in layer.seen.items())
         second, _ = _walk(function, layer, inputs["other"], chunks[::-1])
-        begin, two = chunks[0], sum(chunks[:2])
-        alone, _ = _walk(function, layer, x[1:2, :two], chunks[:2])
-        back, _ = _step(function, layer, inputs["other"][:, :begin], caches[0])
+        first_size, two_sizes = chunks[0], sum(chunks[:2])
+        alone, _ = _walk(function, layer, x[1:2, :two_sizes], chunks[:2])
+        back, _ = _step(function, layer, inputs["other"][:, :first_size], caches[0])
         onward, _ = _step(function, layer, x[:, :1], caches[-1])
     size = {}
     if "measured" in inputs:
@@ -79,7 +85,7 @@ def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 
 def _new(layer: _Layer, x: torch.Tensor, positions: int) -> int:
-    """The number of entries in the keys and values of a chunk."""
+    """The number of entries in the keys and values of a chunk of ``positions``."""
     d_k = x.size(-1) // layer.num_heads
     return 2 * x.size(0) * layer.num_kv_heads * positions * d_k
 

@@ -34,7 +34,10 @@ _LEARNING = f"parameters; {BEGINNING}"
     learning=_LEARNING,
 )
 def rms_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report a call, the initial weight and, in other dtypes, bfloat16's accuracy."""
+    """Report a call, the initial weight and, if the case has a dtype, the accuracy.
+
+    The latter is whether a row of bfloat16 is normalised in too low a precision.
+    """
     observations = observe_call(module_class, inputs)
     weight = getattr(create_module(module_class, inputs), "weight", None)
     observations["weight at first"] = tensor(weight, "`weight`").clone()
@@ -86,7 +89,12 @@ class _File(Mapping[str, torch.Tensor]):
     calls="* afterwards",
 )
 def published_tensor(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report each parameter's tensor, the lookups, and changed tensors of the file."""
+    """Report the tensor that the student's function finds for each parameter.
+
+    The function gets a parameter's name in the course's model and the tensors of a
+    published file. The probe also reports how many tensors it looks up for one
+    parameter, and which tensors of the file it has changed.
+    """
     stored = under(inputs, "published.")
     originals = {name: value.clone() for name, value in stored.items()}
     heads = whole(inputs, "num_heads", "num_kv_heads")

@@ -27,6 +27,7 @@ class _Reader(Interactor):
     keeps = frozenset({"windows"})
 
     def conclude(self, answers: Answers) -> Seen:
+        """Report the loss and the kind of the model that has the student's weights."""
         unit = importlib.import_module("transformer_course.solutions.since_2017")
         model = with_weights(unit.new_model(), answers, _OTHER)
         return examined(model, self.inputs["windows"].long())
@@ -57,7 +58,11 @@ def _model_of(function: Callable[..., Any]) -> nn.Module:
 
 
 def examined(model: nn.Module, windows: torch.Tensor) -> Seen:
-    """Report a model's loss on windows of bytes (N, L + 1), and what kind it is."""
+    """Report a model's loss on windows of bytes (N, L + 1), and what it can do.
+
+    Raises:
+        WrongAnswerError: its logits have an unexpected shape.
+    """
     contexts, wanted = windows[:, :-1], windows[:, 1:]
     total, repeats = 0.0, 0
     with torch.no_grad():
@@ -75,6 +80,7 @@ def examined(model: nn.Module, windows: torch.Tensor) -> Seen:
             log_probs = logits.double().log_softmax(-1).gather(-1, targets[..., None])
             total -= log_probs.sum().item()
             repeats += int((logits.argmax(-1) == ids).sum())
+        # Changing the last byte must not change the logits of earlier positions.
         sample = contexts[:8]
         changed = sample.clone()
         changed[:, -1] = ord("~")

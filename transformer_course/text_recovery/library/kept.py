@@ -154,6 +154,7 @@ class KeptRuns:
         return paths
 
     def _file(self, name: str, suffix: str) -> Path:
+        """The path of a run's file, whose folder is made if it is missing."""
         self._runs.mkdir(parents=True, exist_ok=True)
         return self._runs / f"{name}.{suffix}"
 

@@ -17,7 +17,11 @@ _MARKS = ("o-", "s-", "^-", "D-", "v-", "X-")
 
 
 def line(run: LoggedRun, sentences: int, log: RunLog) -> str:
-    """Describe a run in a line or two: its BLEU, and how it compares with others."""
+    """Describe a run in a line or two: its BLEU, and how it compares with another.
+
+    A run is too short if its BLEU is not clearly above that of the inserter, a baseline
+    that inserts what was most frequent in training. ``sentences`` counts those of dev.
+    """
     if run.stopped or run.bleu is None:
         reason = run.stopped or "an unknown reason"
         return f"{run.name}: stopped by {reason} after {run.tokens:,} target tokens."
@@ -62,6 +66,7 @@ def describe_gain(gain: Interval, seeds: float | None = None) -> str:
 
 
 def _signed(gain: Sequence[float]) -> str:
+    """A difference and its interval with signs, as in "+1.2 [+0.3, +2.1]"."""
     value, low, high = gain
     return f"{value:+.1f} [{low:+.1f}, {high:+.1f}]"
 
@@ -164,7 +169,14 @@ def differences(
     log: RunLog,
     number: str = "",
 ) -> None:
-    """Show the differences from a run with their intervals, and describe each."""
+    """Show the differences in BLEU from a run with their intervals, and describe each.
+
+    Args:
+        base: the run to compare with.
+        gains: each other run, and its difference from ``base``.
+        sentences: the number of dev sentences on which BLEU was measured.
+        log: tells by how much runs with different seeds differ.
+    """
     short = [run.name for run in (base, *(r for r, _ in gains)) if run.too_short]
     clear = {run.name: gain for run, gain in gains if not run.too_short}
     if base.too_short or not clear:

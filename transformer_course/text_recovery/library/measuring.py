@@ -29,6 +29,7 @@ def pairs_of(
     """The (source, target) pairs on which a hand-in is measured.
 
     Args:
+        student_track: the corpus, level and beam of the hand-in.
         originals: sentences of the embedded corpus.
         corpus: the student's corpus, if their model was trained on one.
         seed: the seed for drawing sentences from the student's corpus.
@@ -62,6 +63,8 @@ def measure(
     """Compute all measures of some texts, and a sentence about them, as JSON.
 
     Args:
+        texts: what the model recovered from the sources of ``pairs``.
+        marks: BLEU of baselines, and the points for more; see `marks_of`.
         corpus: the student's corpus, if any; see `pairs_of`.
 
     Raises:

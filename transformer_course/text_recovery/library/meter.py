@@ -51,6 +51,8 @@ class TokenMeter:
                 break
             self.seen += count
             yield source, target
+            # The caller has trained on this batch; ``look`` is called if it has passed
+            # a mark, outside the measured time.
             if self._marks and self.seen >= self._marks[0]:
                 self._marks = [mark for mark in self._marks if mark > self.seen]
                 self.seconds += time.process_time() - started

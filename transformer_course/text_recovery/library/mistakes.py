@@ -27,6 +27,8 @@ def align(output: Sequence[str], original: Sequence[str]) -> list[Pair]:
     Returns:
         Pairs (token of the output or None, token of the original or None), in order.
     """
+    # cost[i][j] is the number of differences between output[:i] and original[:j]; the
+    # second loop goes back from the end along the cheapest steps.
     cost = [[i + j for j in range(len(original) + 1)] for i in range(len(output) + 1)]
     for i, token in enumerate(output, 1):
         for j, wanted in enumerate(original, 1):

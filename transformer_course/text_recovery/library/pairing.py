@@ -57,6 +57,8 @@ def _aligned(source: Sequence[str], target: Sequence[str]) -> list[tuple[int, in
 
     Two forms of the same word also match, but with a smaller weight.
     """
+    # best[i][j] is the largest weight for source[i:] and target[j:]; the second loop
+    # follows the choices that led to best[0][0].
     weights = [[_weight(a, b) for b in target] for a in source]
     best = [[0] * (len(target) + 1) for _ in range(len(source) + 1)]
     for i in range(len(source) - 1, -1, -1):

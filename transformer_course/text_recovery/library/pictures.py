@@ -33,7 +33,13 @@ def mistakes(
     sentences: int,
     number: str,
 ) -> None:
-    """Draw how many mistakes of each kind two or three models make."""
+    """Draw how many mistakes of each kind two or three models make.
+
+    Args:
+        counts: by the model's name, the number of its mistakes of each of the kinds.
+        sentences: the number of sentences in which they were counted.
+        number: that of the figure.
+    """
     figure, row = style.subplots(1, len(counts), height=2.1, sharey=True)
     descriptions = []
     most = max(1, *(n for numbers in counts.values() for n in numbers))

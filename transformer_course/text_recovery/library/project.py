@@ -172,11 +172,7 @@ class Project:
         log_view.curves(runs, self.inserter, (PEEK, len(self.dev)), number)
 
     def compare(self, first: str, *names: str, number: str = "") -> None:
-        """Show how the BLEU of runs differs from that of one, with 95% intervals.
-
-        Args:
-            number: the number of the figure.
-        """
+        """Show runs' BLEU minus that of a first one, with intervals, in a figure."""
         base_counts = self._kept.counts(first, self.dev)
         gains = [
             (
@@ -205,11 +201,13 @@ class Project:
         return paths
 
     def _trained(self, run: LoggedRun, settings: Settings, tokens: int) -> LoggedRun:
+        """Build a model and train it on so many target tokens; measure and log it."""
         torch.manual_seed(run.seed)
         model, tokenizer = self._build(dict(settings), self.corpus, run.seed)
         curve: list[tuple[int, float]] = []
 
         def look(tokens_seen: int) -> None:
+            """Add BLEU on a few sentences of dev to the curve, during training."""
             pairs = self.dev[:PEEK]
             texts = self._recovered(model, tokenizer, pairs, self._decode)
             curve.append(
@@ -272,11 +270,13 @@ class Project:
         self, model: Restorer, tokenizer: Tokenizer, pairs: Sequence[Pair],
         decode: Decode,
     ) -> list[str]:  # fmt: skip
+        """The texts that a model recovers from the sources of some pairs."""
         model.eval()
         with torch.no_grad():
             return recover(model, tokenizer, [source for source, _ in pairs], decode)
 
     def _settings(self, changes: Settings) -> dict[str, Any]:
+        """All settings of a run with these changes. Raises ProjectError."""
         for name in changes:
             if name not in self.settings:
                 listed = ", ".join(self.settings)

@@ -14,7 +14,11 @@ ARCHITECTURE = {"num_heads", "num_layers", "d_model", "d_ff", "residual", "dropo
 
 
 def missing(log: RunLog) -> Iterator[str]:
-    """Yield a line for everything that the log lacks; none if it is complete."""
+    """Yield a line for everything that the log lacks; none if it is complete.
+
+    A project needs `FEWEST` runs, and some that compare positions, beams and parts of
+    the architecture; each run needs a hypothesis, and a comparison a next step.
+    """
     runs = [run for run in log.runs if not run.stopped]
     yield from log.remarks
     if len(runs) < FEWEST:
@@ -61,6 +65,7 @@ def _compares_too_much(run: LoggedRun) -> bool:
 
 
 def _describe_changes(run: LoggedRun) -> str:
+    """The line about a run that changes several settings at once."""
     listed = ", ".join(list(run.changed)[:5])
     return (
         f"{run.name} changes {len(run.changed)} things at once ({listed}), so "

@@ -35,6 +35,11 @@ class Track:
         return self == Track(beam=self.beam, alpha=self.alpha)
 
     def __post_init__(self) -> None:
+        """Validate the fields, which come from an untrusted file.
+
+        Raises:
+            CheckpointError: a value is not allowed.
+        """
         for name, value, is_valid in (
             ("corpus", self.corpus, self.corpus in (EMBEDDED, OWN)),
             ("level", self.level, type(self.level) is int and self.level in LEVELS),

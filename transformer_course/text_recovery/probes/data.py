@@ -18,19 +18,22 @@ from transformer_course.text_recovery.probes.observing import as_json, kinds
     calls="the result is a new list; * afterwards",
 )
 def merge_pair(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report the merged lists, and the original lists afterwards."""
-    copies, new, rows = [], True, json.loads(inputs["rows"])
+    """Report the merged lists, whether each is a new list, and the original ones.
+
+    Each row of the case has a list of symbols, and the pair of symbols to merge.
+    """
+    copies, are_new, rows = [], True, json.loads(inputs["rows"])
     answers = []
     for symbols, pair in rows:
         merged = _symbols(function(symbols, tuple(pair)))
         copies.append(list(merged))
         answers.append(merged)
-        new &= merged is not symbols
+        are_new &= merged is not symbols
     return {
         "merged": as_json(copies, "the symbols"),
         "kind of the symbols": kinds(answers),
         "symbols afterwards": as_json([symbols for symbols, _ in rows], "symbols"),
-        "the result is a new list": "yes" if new else "no",
+        "the result is a new list": "yes" if are_new else "no",
     }
 
 
@@ -75,14 +78,18 @@ def learn_merges(function: Callable[..., Any], inputs: Inputs) -> Seen:
     limits="symbols of a second call, the first ones written over",
 )
 def segment(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report the symbols of some words, and the merges afterwards."""
+    """Report the symbols of some words, in two calls each, and the merges afterwards.
+
+    Between the calls the first results are modified, which must not affect the second
+    ones: a function that caches its results has to return copies.
+    """
     merges = [tuple(pair) for pair in json.loads(inputs["merges"])]
     words = json.loads(inputs["words"])
     answers = [_symbols(function(word, merges)) for word in words]
     symbols = [list(answer) for answer in answers]
     for answer in answers:
         if isinstance(answer, list):
-            answer.append("?")  # modifying a result must not change later results
+            answer.append("?")
     second_symbols = [list(_symbols(function(word, merges))) for word in words]
     return {
         "symbols": as_json(symbols, "the symbols"),

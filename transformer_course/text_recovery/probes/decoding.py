@@ -37,6 +37,7 @@ class Script(nn.Module):
         return self._row(source)[:, None].expand(-1, source.size(1), -1)
 
     def _row(self, source: torch.Tensor) -> torch.Tensor:
+        """The sentence as a one-hot vector (B, S): its first id is its number + 4."""
         rows = self.one_hot[source[:, 0] - 4]
         return rows.roll(1, dims=-1) if self.training else rows  # another sentence
 
@@ -79,11 +80,12 @@ def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
     source = inputs["source"]
     for size in json.loads(inputs["beam_sizes"]):
         model = Script(inputs["places"], inputs["habits"]).train("training" in inputs)
-        dials = {
+        options = {
             "beam_size": size, "max_len": int(inputs["max_len"]),
             "alpha": float(inputs["alpha"]),
         }  # fmt: skip
-        ids = function(model, source, **(dials if size else {}))  # 0: as they come
+        # A beam size of 0 stands for a call with all options left at their defaults.
+        ids = function(model, source, **(options if size else {}))
         ids = tensor(ids, "the ids")
         observations |= _observe_beam(model, ids, size)
         if not size:

@@ -25,7 +25,11 @@ LIMITS = {  # bytes
 
 
 class Measured(Interactor):
-    """The judge's side: receives the files, and selects the sources to recover."""
+    """The judge's side: receives the files, and selects the sources to recover.
+
+    Only grading needs it, so this is just a base class: the class that does so is
+    in the exercise's file, which students do not have.
+    """
 
 
 def _recovered(function: Callable[..., Any], sources: list[str]) -> list[str]:
@@ -40,7 +44,12 @@ def _recovered(function: Callable[..., Any], sources: list[str]) -> list[str]:
 
 
 def _measure_here(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Measure the texts for the public sentences, in the notebook's own process."""
+    """Measure the recovered texts of the public sentences, in the notebook's process.
+
+    The model's track (its corpus, level and beam) decides what the sources are. For a
+    model on the shipped checkpoint's corpus and level, the first errors are reported
+    too, so that they can be compared with that checkpoint's.
+    """
     try:
         student_track, corpus = measuring.beside()
         pairs = measuring.pairs_of(
@@ -77,7 +86,11 @@ def model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
 
 
 def _files() -> dict[str, torch.Tensor]:
-    """Read the files that are handed in as bytes, up to one more than their limits."""
+    """Read the handed-in files (a checkpoint, perhaps a corpus), as bytes by name.
+
+    At most one byte more than its limit is read of each, so that the judge can refuse
+    it; files that are missing or empty are left out.
+    """
     files = {}
     for path in (checkpoint.handed_in(), Path(own_corpus.FILE)):
         name = checkpoint.HANDED_IN if path.suffix == ".safetensors" else path.name
