@@ -51,9 +51,9 @@ def sums(findings: Sequence[Finding]) -> Sign:
         for a, b in pairs
     ):
         return None
+    name = translate(findings[0].name)
     if any(_are_one(b.sum(-1)) for a, b in pairs):
         return None
-    name = translate(findings[0].name)
     for dim in range(pairs[0][0].dim() - 1):
         if all(b.dim() > dim + 1 and _are_one(b.sum(dim)) for a, b in pairs):
             return (
@@ -100,13 +100,21 @@ def one_value(findings: Sequence[Finding]) -> Sign:
 
 
 def not_zero(findings: Sequence[Finding]) -> Sign:
-    """Recognise numbers that should be exactly 0, in all cases that should have a 0."""
+    """Recognise numbers that should be exactly 0, in all cases that should have a 0.
+
+    A 0 may be an accident: all wrong numbers should be 0, or most entries of tensors.
+    """
     pairs = [(a, b) for a, b in _pairs(findings) if a.is_floating_point()]
     astray = [b[(a == 0) & _wrong(a, b)] for a, b in pairs]
     actual = torch.cat([torch.empty(0), *astray])
-    if len(actual) < (_MANY if any(a.dim() for a, b in pairs) else 1):
-        return None
     if not all(len(n) or a.all() for n, (a, _b) in zip(astray, pairs, strict=True)):
+        return None
+    count_wrong = sum(int(_wrong(a, b).sum()) for a, b in pairs)
+    count_zeros = sum(int((a == 0).sum()) for a, _b in pairs)
+    is_rule, has_dimensions = len(actual) == count_wrong, any(a.dim() for a, _ in pairs)
+    if has_dimensions:
+        is_rule = 2 * len(actual) > min(count_wrong, 1.5 * count_zeros)
+    if not is_rule or len(actual) < (_MANY if has_dimensions else 1):
         return None
     return (
         _('In "{name}", some entries should be exactly 0, but one is {own}.').format(
@@ -119,15 +127,14 @@ def not_zero(findings: Sequence[Finding]) -> Sign:
 def zeros(findings: Sequence[Finding]) -> Sign:
     """Recognise zeros in place of other numbers, in some entries of every case."""
     pairs = _pairs(findings)
-    astray = [(b == 0) & _wrong(a, b) for a, b in pairs]
     if not pairs or any(not b.is_floating_point() or not b.any() for _a, b in pairs):
         return None
-    counts = [int(mask.sum()) for mask in astray]
+    counts = [int(((b == 0) & _wrong(a, b)).sum()) for a, b in pairs]
     if min(counts) < 1 or sum(counts) < _MANY:
         return None
-    name = translate(findings[0].name)
+    message = _('In "{name}", some numbers are 0 that should not be.')
     return (
-        _('In "{name}", some numbers are 0 that should not be.').format(name=name),
+        message.format(name=translate(findings[0].name)),
         _("Which entries are these, and which step leaves them out or writes a 0?"),
     )
 
@@ -300,14 +307,10 @@ def count(findings: Sequence[Finding]) -> Sign:
     offsets = {int(b) - int(a) for a, b in pairs}
     if len(offsets) > 1 or pairs[0][0].dtype == torch.bool:
         return None
-    if (number := offsets.pop()) > 0:
-        message = _("{name}: {count} too many.")
-    else:
-        message = _("{name}: {count} too few.")
-    name = translate(findings[0].name)
-    return message.format(name=name, count=abs(number)), _(
-        "What should not be there, or what is missing?"
-    )
+    number, name = offsets.pop(), translate(findings[0].name)
+    many, few = _("{name}: {count} too many."), _("{name}: {count} too few.")
+    message = (many if number > 0 else few).format(name=name, count=abs(number))
+    return message, _("What should not be there, or what is missing?")
 
 
 # Of one answer, in all cases in which it is wrong.

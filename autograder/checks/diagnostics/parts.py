@@ -16,7 +16,14 @@ from autograder.checks.diagnostics.alike import is_gradient
 from autograder.checks.diagnostics.numbers import NUMBERS
 from autograder.checks.diagnostics.promises import another_error, names
 from autograder.checks.diagnostics.shapes import SHAPES, too_long
-from autograder.checks.diagnostics.texts import TEXTS, ended, phrase, rejects, same_word
+from autograder.checks.diagnostics.texts import (
+    SOMETIMES,
+    TEXTS,
+    ended,
+    phrase,
+    rejects,
+    same_word,
+)
 from autograder.checks.diagnostics.values import (
     CUT,
     DTYPE,
@@ -35,14 +42,22 @@ from autograder.checks.exercise import (
 )
 from autograder.checks.forms import dtype_of
 from autograder.checks.language import _, translate
+from autograder.checks.points import MINOR
 from autograder.checks.values import is_raised_by_code, telling_part
 
 
 def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
-    """The first symptom that some wrong answers share, usually those of one name."""
-    answers = _by_answer(f for f in faults(wrong) if _is_comparable(f, wrong))
+    """The first symptom that some wrong answers share, usually those of one name.
+
+    Where a result is wrong, what is observed beside it may follow from that: its
+    numbers are not quoted then.
+    """
+    comparable = [f for f in faults(wrong) if _is_comparable(f, wrong)]
+    answers = _by_answer(comparable)
+    main = {f.name for r in wrong for f in faults([r]) if _is_main(f, r)}
+    telling = [findings for findings in answers if findings[0].name in main] or answers
     gradients = [findings for findings in answers if is_gradient(findings[0])]
-    results = [findings for findings in answers if not is_gradient(findings[0])]
+    results = [findings for findings in telling if not is_gradient(findings[0])]
     # Cases in which only gradients are wrong: elsewhere, results may be the reason.
     alone = [r for r in wrong if all(map(is_gradient, faults([r])))]
     return (
@@ -50,18 +65,27 @@ def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
         or _first((parameters,), answers)
         or _first((_no_gradient,), _by_answer(faults(alone)))
         or _first((other_dtype, _other_kind, another_error), answers)
-        or _first(SHAPES, answers)
+        or _first(SHAPES, telling)
         or _errors(wrong)
         or _no_numbers(wrong)
         or _of_a_test(wrong)
         or rejects(wrong)
         or names(faults(wrong))
         or ended(wrong)
-        or same_word(wrong)
+        or (same_word(wrong) if main else None)
         or _never_counted(results)
         or _first((*TEXTS, too_long, *NUMBERS, phrase), results)
-        or _first((_no_gradient, *NUMBERS), gradients)
+        or _first(TEXTS, answers)
+        or _first((_no_gradient, *([] if main else NUMBERS)), gradients)
     )
+
+
+def _is_main(finding: Finding, result: CaseResult) -> bool:
+    """Whether a finding is of a result, and of no result that is derived from one."""
+    if is_gradient(finding) or result.case.aspect_of(finding.name) in MINOR:
+        return False
+    names = [f.name for f in result.findings if f.problem and f.name]
+    return not any(finding.name.endswith(f" of {name}") for name in names)
 
 
 def _by_answer(findings: Iterable[Finding]) -> list[list[Finding]]:
@@ -184,8 +208,8 @@ def _no_numbers(wrong: Wrong) -> Sign:
 
 def _of_a_test(wrong: Wrong) -> Sign:
     """Recognise a student's test that always errs in the same direction."""
-    pairs = {(f.expected, f.actual) for r in wrong for f in r.findings if f.problem}
-    if pairs == {("rejected", "accepted")}:
+    pairs = {(f.expected, f.actual) for f in faults(wrong)}
+    if pairs and pairs <= {("rejected", word) for word in ("accepted", SOMETIMES)}:
         return (
             _(
                 "Your test accepts some of what is faulty; it rejects nothing that is "

@@ -134,3 +134,22 @@ def test_a_sign_says_nothing_of_other_problems():
     for result in (judged(*shapes), judged(({"output": A}, {"output": "text"}))):
         findings = [f for case_result in result for f in case_result.findings]
         assert not any(sign(findings) for sign in NUMBERS)
+
+
+def test_a_single_number_that_should_be_0_in_one_case_only_is_an_accident():
+    zero, more = torch.tensor(0.0), torch.tensor(2.5)
+    message = 'In "low", some entries should be exactly 0'
+    for right, is_told in (([zero, zero], True), ([zero, more], False)):
+        wrong = [torch.tensor(-1.98), torch.tensor(0.73)]
+        assert name_symptom(right, wrong, "low").startswith(message) == is_told
+
+
+def test_zeros_of_a_tensor_are_told_if_most_of_what_is_wrong_should_be_0():
+    few = [A.where(MASK * A.abs() > 0.3, 0.0), B.where(B.abs() > 0.3, 0.0)]
+    mostly_right = [r.where(r == 0, r + 1) + (r == 0) * NOISE[: len(r)] for r in few]
+    message = 'In "output", some entries should be exactly 0'
+    assert name_symptom(few, mostly_right).startswith(message)
+    sparse = [r.where(torch.arange(4) > 0, 0.0) for r in (A + 2, B + 2)]
+    kept = torch.arange(4) > torch.tensor([[0], [0], [-1], [-1], [-1]])
+    wrong = [r * 1.5 + ~kept[: len(r)] * 0.5 * (NOISE[: len(r)] != 0) for r in sparse]
+    assert not name_symptom(sparse, wrong).startswith(message)

@@ -149,3 +149,42 @@ def test_an_error_that_the_code_raises_itself_goes_before_what_is_wrong_elsewher
     fewer = raised, answers[-1], answers[-1]
     symptom = of_all([compare(c, a) for c, a in zip(three, fewer, strict=True)])
     assert symptom is None or symptom.says != message
+
+
+def test_what_is_observed_beside_a_result_is_not_quoted_while_the_result_is_wrong():
+    right = {"w.bias": X, "last digits of w.bias": X, "gradient of x": X, "form": X}
+    aspects = {"form": "form", "gradient of x": "gradients"}
+    cases = [Case(n, n, "", {"x": X}, right, aspects=aspects) for n in "ab"]
+    spoilt = {"last digits of w.bias": 0 * X + (X > 0) * X, "form": X[:, :2]}
+    spoilt |= {"gradient of x": 3 * X}
+    for result, is_quoted in (({}, True), ({"w.bias": X.sin() + X}, False)):
+        answer = right | spoilt | result
+        symptom = of_all([compare(case, answer) for case in cases])
+        says = symptom.says if symptom else ""
+        assert any(f'"{name}"' in says or f" {name} " in says for name in spoilt) == (
+            is_quoted
+        ), says
+
+
+def test_the_same_word_is_told_of_results_only():
+    """The value of an observation beside them, like "none", is nobody's answer."""
+    expected = [f"row {n}" for n in "abc"]
+    for aspects, is_told in (({}, True), ({"start": "learning"}, False)):
+        results = [
+            compare(
+                Case(e, e, "", {}, {"start": e}, aspects=aspects), {"start": "none"}
+            )
+            for e in expected
+        ]
+        symptom = of_all(results)
+        assert bool(symptom and "Wherever your answer" in symptom.says) == is_told
+
+
+def test_a_test_that_rejects_only_sometimes_is_told():
+    """In grading, each patient comes up several times."""
+    right = {"the first": "rejected", "the other": "accepted"}
+    case = Case("c", "c", "", {}, right)
+    symptom = of_all([compare(case, right | {"the first": "sometimes rejected"})])
+    assert "accepts some of what is faulty" in symptom.says
+    symptom = of_all([compare(case, right | {"the other": "sometimes rejected"})])
+    assert symptom.says == "Your test rejects something that is right."
