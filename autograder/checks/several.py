@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import filterfalse
 
 import torch
 
+from autograder.checks.by_result import name_by_result
 from autograder.checks.diagnostics.parts import and_more
 from autograder.checks.diagnostics.promises import input_change
 from autograder.checks.exercise import (
@@ -28,6 +31,8 @@ from autograder.checks.values import same_answer
 _MOST = 3  # mistakes that are named at once
 _TELLING = 4  # this many different numbers do not agree by chance
 _LONG = 40  # nor does a text of this many letters
+_RARE = 2  # nor do this many single numbers,
+_SIMPLE, _NEAR = 24, 1e-4  # if they are not near fractions with so small denominators
 _COUNT = {
     2: translatable(
         "There are two mistakes; correct one at a time, then run this again: {all}"
@@ -66,6 +71,8 @@ def several(
     if pairs and len(shared := set.intersection(*pairs)) == 1:
         return and_more(exercise.mistakes[shared.pop()]), False
     chosen, is_complete = _case_by_case(ordinary, mistakes)
+    if not chosen:
+        chosen, is_complete = name_by_result(ordinary, mistakes)
     if not chosen:
         return None
     mistake = join_mistakes([*_input_changed(ordinary, chosen), *chosen][:_MOST])
@@ -145,7 +152,7 @@ def _case_by_case(
     while unexplained and len(chosen) < _MOST:
         gains = {name: part.explains & unexplained for name, part in parts.items()}
         best = max(gains, key=lambda name: len(gains[name]), default="")
-        if not best or not gains[best] & telling:
+        if not best or not (gains[best] & telling or _are_rare(results, gains[best])):
             break
         if sum(gain >= gains[best] for gain in gains.values()) > 1:
             break  # two mistakes that no case tells apart
@@ -198,6 +205,28 @@ def _variant_part(
         else:
             refuted += 1
     return _Part(frozenset(explains), refuted)
+
+
+def _are_rare(results: Sequence[CaseResult], wrong: frozenset[Wrong]) -> bool:
+    """Whether single numbers of several cases are no simple fractions, as counts are.
+
+    No two of them agree by chance with what a mistake gives.
+    """
+    values = {
+        f.actual.item()
+        for i, name in wrong
+        for f in results[i].findings
+        if f.name == name
+        and isinstance(f.actual, torch.Tensor)
+        and f.actual.is_floating_point()
+        and f.actual.numel() == 1
+        and f.actual.isfinite().all()
+    }
+    return len(set(filterfalse(_is_simple, values))) >= _RARE
+
+
+def _is_simple(number: float) -> bool:
+    return abs(number - Fraction(number).limit_denominator(_SIMPLE)) < _NEAR
 
 
 def is_telling(finding: Finding) -> bool:

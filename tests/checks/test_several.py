@@ -107,4 +107,23 @@ def test_two_mistakes_made_together_are_named_by_their_sketch():
     judgement = verdict(combined, combined, combined, combined, cases=cases)
     assert judgement.mistake.name == "tripled + signed" and judgement.sure
     far = {"y": 3 * X + 0.1, "z": X}
-    assert _unnamed(verdict(far, far, far, far, cases=cases))
+    assert verdict(far, far, far, far, cases=cases).mistake.name == "signed"
+
+
+def test_single_numbers_tell_only_if_they_are_no_simple_fractions():
+    """Scores of several cases do not agree by chance; counts and shares may."""
+    for wrong, is_named in (((9.31, 4.77), True), ((0.5, 0.25), False)):
+        answers = [{"score": torch.tensor(number)} for number in wrong]
+        cases = tuple(
+            case(n, expected={"score": torch.tensor(3.3)}, mistakes=mistakes)
+            for n, answer in zip("ab", answers, strict=True)
+            for mistakes in [
+                {"tripled": answer, "signed": {"score": torch.tensor(1.1)}}
+            ]
+        )
+        # A third case shows something else, so that no mistake explains all.
+        other = case("c", expected={"score": torch.tensor(3.3)}, mistakes={
+            name: {"score": torch.tensor(2.7)} for name in MISTAKES})  # fmt: skip
+        last = {"score": torch.tensor(7.77)}
+        judgement = verdict(*answers, last, cases=(*cases, other))
+        assert _unnamed(judgement) != is_named

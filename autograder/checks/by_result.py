@@ -1,0 +1,92 @@
+"""Name what is wrong with one of several results, where nothing explains all of them.
+
+Two mistakes in different results look like neither. But if one result is, in every
+case, what a single known mistake makes of it, and the results that are right are right
+with that mistake as well, then this mistake was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+
+from autograder.checks.diagnostics.alike import is_gradient
+from autograder.checks.exercise import CaseResult, Finding, Mistake
+from autograder.checks.points import MINOR
+from autograder.checks.values import same_answer
+
+_FEWEST = 2  # cases in which a result is wrong in the way of a mistake
+_TELLING = 4  # so many wrong entries do not agree by chance
+_LONG = 40  # nor do so many letters
+
+Places = Mapping[str, list[tuple[CaseResult, Finding]]]  # by the name of a result
+
+
+def name_by_result(
+    results: Sequence[CaseResult], mistakes: Sequence[Mistake]
+) -> tuple[list[Mistake], bool]:
+    """The mistakes that single results prove; whether they explain all wrong ones.
+
+    If two mistakes explain a result, it proves neither.
+    """
+    places = _find_results(results)
+    wrong = [n for n, rows in places.items() if any(f.problem for _, f in rows)]
+    named: list[Mistake] = []
+    explained = 0
+    for name in wrong:
+        fitting = [
+            mistake
+            for mistake in mistakes
+            if any(_explains(places, name, v) for v in mistake.variants)
+        ]
+        if len({mistake.says for mistake in fitting}) == 1 and _is_no_chance(
+            places[name]
+        ):
+            explained += 1
+            named += [m for m in fitting[:1] if m not in named]
+    return named, explained == len(wrong)
+
+
+def _find_results(results: Sequence[CaseResult]) -> Places:
+    """What each case shows of each result; nothing of cases that ended in an error."""
+    places: dict[str, list[tuple[CaseResult, Finding]]] = {}
+    for result in results:
+        for f in result.findings:
+            is_minor = result.case.aspect_of(f.name) in MINOR
+            if f.name and not (is_minor or is_gradient(f)):
+                places.setdefault(f.name, []).append((result, f))
+    return places
+
+
+def _explains(places: Places, name: str, variant: str) -> bool:
+    """Whether a result is as the mistake has it, and what is right is right there."""
+    return all(_is_alike(r, f, variant) for r, f in places[name]) and all(
+        f.problem or _is_alike(r, f, variant)
+        for rows in places.values()
+        for r, f in rows
+    )
+
+
+def _is_alike(result: CaseResult, finding: Finding, variant: str) -> bool:
+    predicted = result.case.mistakes.get(variant, {}).get(finding.name)
+    actual = result.answers.get(finding.name)
+    return same_answer(predicted, actual, result.case)
+
+
+def _is_no_chance(rows: Sequence[tuple[CaseResult, Finding]]) -> bool:
+    """Whether a result is wrong in several cases, and in more than a few entries."""
+    wrong = [f for _, f in rows if f.problem]
+    return len(wrong) >= _FEWEST and sum(map(_count_wrong, wrong)) >= _TELLING
+
+
+def _count_wrong(finding: Finding) -> int:
+    """The wrong entries of a result; of another form or a long text, enough of them."""
+    a, b = finding.expected, finding.actual
+    if isinstance(b, str):
+        return _TELLING if len(b) >= _LONG else 1
+    if not (isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)):
+        return 0
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return len(b.unique())
+    return int((a != b).sum())
