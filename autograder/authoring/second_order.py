@@ -11,10 +11,12 @@ import io
 import itertools
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from difflib import SequenceMatcher
 
 import torch
 
 from autograder.authoring.specification import Specification, Variant
+from autograder.authoring.telling import move
 from autograder.authoring.variants import (
     apply_edit,
     clean,
@@ -26,6 +28,7 @@ from autograder.checks.compare import compare
 from autograder.checks.exercise import RAISED, Answers, Case
 from autograder.checks.global_state import pristine
 from autograder.checks.interactor import Interactor
+from autograder.checks.naming import PATTERN
 from autograder.checks.observe import observe
 from autograder.checks.probes import find
 from autograder.checks.second_order import SKETCH, WHICH, sketch
@@ -35,6 +38,7 @@ from autograder.course.errors import CourseError
 
 _RUNS = 1_500  # of pairs on cases: many pairs are run on few cases
 _CASES = 3  # the least number of cases, if the exercise has so many
+_STEADY = 1e-3  # sums of entries may differ by so much in a rounding
 _SECONDS = 2.0  # of CPU time: two mistakes together may never end
 _ENDLESS: Answers = {RAISED: "it does not end"}
 
@@ -47,12 +51,13 @@ def with_doubles(
     A sketch is two numbers that tell results apart.
 
     Args:
-        unsteady: variants whose results depend on rounding; no pair includes them.
+        unsteady: variants whose results depend on rounding; a pair includes one only if
+            its own results do not.
     """
     ordinary = [c for c in cases if c.mistakes and not c.says and not c.measure]
     if specification.side is not Interactor or any(case.measure for case in cases):
         return tuple(cases)  # these take too long
-    doubles = _sketches(specification, ordinary, unsteady)
+    doubles = _sketches(specification, ordinary, frozenset(unsteady))
     return tuple(
         replace(case, doubles=doubles[case.name]) if case.name in doubles else case
         for case in cases
@@ -60,29 +65,16 @@ def with_doubles(
 
 
 def _sketches(
-    specification: Specification, cases: Sequence[Case], unsteady: Collection[str]
+    specification: Specification, cases: Sequence[Case], unsteady: frozenset[str]
 ) -> dict[str, Answers]:
     sketched: list[tuple[tuple[int, int], list[torch.Tensor]]] = []
-    probe = find(specification.name)
-    doubles = list(_doubles(specification, cases, unsteady))
+    doubles = list(_doubles(specification, cases))
     cases = cases[: max(_CASES, _RUNS // max(len(doubles), 1))]
     with contextlib.redirect_stdout(io.StringIO()), pristine():
-        for places, code in doubles:
-            try:
-                names = run_source(code, namespace(specification), "<two mistakes>")
-            except Exception:  # the lines of two mistakes may conflict
-                continue
-            answer, sketches = specification.answer_in(names), []
-            for case in cases:
-                try:
-                    with limit(_SECONDS):
-                        answers = observe(probe, answer, case.inputs)
-                except TooLongError:
-                    sketches.append(sketch(_ENDLESS, case.expected))
-                    break
-                sketches.append(sketch(answers, case.expected))
-            has_answer = not all(vector.isnan().any() for vector in sketches)
-            if len(sketches) == len(cases) and has_answer:
+        for places, names, code in doubles:
+            is_unsteady = not unsteady.isdisjoint(names)
+            sketches = _sketch_double(specification, cases, code, is_unsteady)
+            if sketches and not any(_is_one(cases, sketches, name) for name in names):
                 sketched.append((places, sketches))
     if not sketched:
         return {}
@@ -96,27 +88,75 @@ def _sketches(
     }
 
 
-def _doubles(
-    specification: Specification, cases: Sequence[Case], unsteady: Collection[str]
-) -> Iterator[tuple[tuple[int, int], str]]:
-    """The places of two mutants, and the code that makes the mistakes of both.
+def _sketch_double(
+    specification: Specification, cases: Sequence[Case], code: str, is_unsteady: bool
+) -> list[torch.Tensor]:
+    """Sketch what code answers to each case; nothing if that tells nothing."""
+    try:
+        names = run_source(code, namespace(specification), "<two mistakes>")
+    except Exception:  # the lines of two mistakes may conflict
+        return []
+    probe, answer = find(specification.name), specification.answer_in(names)
+    sketches = list[torch.Tensor]()
+    for case in cases:
+        try:
+            with limit(_SECONDS):
+                answers = observe(probe, answer, case.inputs)
+                moved = {n: move(v) for n, v in case.inputs.items()}
+                if is_unsteady and not _is_close(
+                    answers, observe(probe, answer, moved), case
+                ):
+                    return []
+        except TooLongError:
+            sketches.append(sketch(_ENDLESS, case.expected))
+            break
+        sketches.append(sketch(answers, case.expected))
+    has_answer = not all(vector.isnan().any() for vector in sketches)
+    return sketches if len(sketches) == len(cases) and has_answer else []
 
-    Only mutants that some case sees, and that rounding does not decide, are combined.
+
+def _is_close(answers: Answers, moved: Answers, case: Case) -> bool:
+    """Whether inputs that differ by a rounding give the same answers."""
+    pair = (sketch(answers, case.expected), sketch(moved, case.expected))
+    return torch.allclose(*pair, rtol=_STEADY, atol=_STEADY, equal_nan=True)
+
+
+def _is_one(
+    cases: Sequence[Case], sketches: Sequence[torch.Tensor], variant: str
+) -> bool:
+    """Whether two mistakes answer as one of them does: the other adds nothing."""
+    predictions = [case.mistakes[variant] for case in cases]
+    if any(PATTERN in prediction for prediction in predictions):
+        return False  # its answers depend on rounding, those of both do not
+    return all(
+        torch.allclose(both, sketch(select_whole(one), case.expected), equal_nan=True)
+        for case, both, one in zip(cases, sketches, predictions, strict=True)
+    )
+
+
+def _doubles(
+    specification: Specification, cases: Sequence[Case]
+) -> Iterator[tuple[tuple[int, int], set[str], str]]:
+    """The places of two mutants, their variants, and code with the mistakes of both.
+
+    Only mutants that some case sees are combined.
     """
     visible = [
         (place, variant)
         for place, mutant in enumerate(specification.mutants)
         for variant in mutant.variants
-        if variant.name not in unsteady
-        and not all(_is_right(c, variant) for c in cases)
+        if not all(_is_right(c, variant) for c in cases)
     ]
     for (i, first), (j, second) in itertools.combinations(visible, 2):
         if i != j and (code := combine_variants(specification, first, second)):
-            yield (i, j), code
+            yield (i, j), {first.name, second.name}, code
 
 
 def _is_right(case: Case, variant: Variant) -> bool:
-    return compare(case, select_whole(case.mistakes[variant.name])).passed
+    prediction = case.mistakes[variant.name]
+    if PATTERN in prediction:
+        return not prediction[PATTERN]
+    return compare(case, select_whole(prediction)).passed
 
 
 def combine_variants(
@@ -124,15 +164,39 @@ def combine_variants(
 ) -> str:
     """Combine two mistakes in one code; "" if they do not combine.
 
-    Edits that overlap are one mistake or the other, not both. A student's program is
-    combined with nothing: it is not executed here.
+    Edits that overlap are one mistake or the other, not both. Of whole code, what
+    differs from an accepted solution counts as edits. A student's program is combined
+    with nothing: it is not executed here.
     """
     if first.confined or second.confined:
         return ""
     for earlier, later in ((first, second), (second, first)):
         with contextlib.suppress(CourseError):
             return _with_both(specification, earlier, later)
-    return ""
+    if not (first.source and second.source):
+        return ""
+    bases = (clean(a.source) for a in specification.accepted if not a.confined)
+    merged = (_merge(base, clean(first.source), clean(second.source)) for base in bases)
+    return next(filter(None, merged), "")
+
+
+def _merge(base: str, first: str, second: str) -> str:
+    """Make the changes of two texts to a third one; "" if they touch the same lines."""
+    lines = base.splitlines()
+    changes = sorted(
+        (start, end, text.splitlines()[i:j])
+        for text in (first, second)
+        for kind, start, end, i, j in SequenceMatcher(
+            None, lines, text.splitlines(), autojunk=False
+        ).get_opcodes()
+        if kind != "equal"
+    )
+    for (_, end, _), (start, _, _) in itertools.pairwise(changes):
+        if start <= end:
+            return ""
+    for start, end, replacement in reversed(changes):
+        lines[start:end] = replacement
+    return "\n".join(lines) if base else ""
 
 
 def _with_both(specification: Specification, first: Variant, second: Variant) -> str:

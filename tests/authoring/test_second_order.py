@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
 
 from autograder.authoring.catalogue import specification
-from autograder.authoring.notation import source, student_program
+from autograder.authoring.notation import edit, right, source, student_program, wrong
 from autograder.authoring.second_order import combine_variants, with_doubles
-from autograder.authoring.variants import namespace, run_source, solution_source
+from autograder.authoring.variants import (
+    build_object,
+    namespace,
+    run_source,
+    solution_source,
+)
 from autograder.checks import references
 from autograder.checks.compare import judge
 from autograder.checks.observe import observe
 from autograder.checks.probes import find
+from autograder.checks.second_order import WHICH
 
 SPLIT = specification("multi_head_attention/split_heads")
 
@@ -62,3 +69,53 @@ def test_a_student_s_program_is_combined_with_nothing():
             for variant in mutant.variants
         ]
         assert any(combinations_of_mistakes) == is_combined
+
+
+def pairs_of(*mutants, accepted=(), unsteady=()):
+    """The places of the pairs that are sketched, of these mistakes in split_heads."""
+    specification = replace(SPLIT, mutants=mutants, accepted=accepted)
+    exercise = references.load(SPLIT.unit, "public", SPLIT.name)[SPLIT.name]
+    cases = [
+        replace(case, doubles={}, mistakes={
+            variant.name: observe(
+                find(SPLIT.name), build_object(specification, variant), case.inputs)
+            for mutant in mutants for variant in mutant.variants
+        }) for case in exercise.cases if case.mistakes and not case.says
+    ]  # fmt: skip
+    doubles = with_doubles(specification, cases, unsteady)[0].doubles
+    return doubles[WHICH].tolist() if doubles else []
+
+
+CODE = """
+def split_heads(x, num_heads):
+    parts = x.unflatten(-1, (num_heads, -1))
+    whole = parts.transpose(1, 2)
+    return whole.contiguous()
+"""
+ADDED = wrong("added", "It adds.", "Why?", source(CODE.replace("= x.", "= (x + 1).")))
+NEGATED = wrong("negated", "It negates.", "Why?",
+                source(CODE.replace("return whole", "return -whole")))  # fmt: skip
+
+
+def test_whole_programs_are_combined_by_what_differs_from_an_accepted_one():
+    assert pairs_of(ADDED, NEGATED, accepted=[right("plain", source(CODE))]) == [[0, 1]]
+    assert pairs_of(ADDED, NEGATED) == []
+    same_line = wrong(
+        "other", "It is.", "?", source(CODE.replace("= x.", "= (x - 1)."))
+    )
+    assert pairs_of(ADDED, same_line, accepted=[right("plain", source(CODE))]) == []
+
+
+def test_a_pair_that_answers_as_one_of_its_mistakes_does_is_left_out():
+    """What the other one changes, no case shows then: it cannot be claimed."""
+    zero = wrong("zero", "Zero.", "?", edit("return ", "return 0 * "))
+    scaled = wrong(
+        "scaled", "It scales.", "?", edit("    return ", "    x = 2 * x; return ")
+    )
+    assert pairs_of(zero, scaled) == []
+
+
+def test_an_unsteady_mistake_is_combined_if_both_together_are_steady():
+    shaky = wrong("shaky", "Shaky.", "?", edit("    return ", "    x = 3 * x; return "))
+    negated = wrong("negated", "It negates.", "?", edit("return ", "return -1 * "))
+    assert pairs_of(shaky, negated, unsteady={"shaky"}) == [[0, 1]]
