@@ -31,14 +31,13 @@ from autograder.checks.interactor import Interactor
 from autograder.checks.naming import PATTERN
 from autograder.checks.observe import observe
 from autograder.checks.probes import find
-from autograder.checks.second_order import SKETCH, WHICH, sketch
+from autograder.checks.second_order import SKETCH, WHICH, are_close, sketch
 from autograder.checks.stored_answers import select_whole
 from autograder.checks.time_limit import TooLongError, limit
 from autograder.course.errors import CourseError
 
 _RUNS = 1_500  # of pairs on cases: many pairs are run on few cases
 _CASES = 3  # the least number of cases, if the exercise has so many
-_STEADY = 1e-3  # sums of entries may differ by so much in a rounding
 _SECONDS = 2.0  # of CPU time: two mistakes together may never end
 _ENDLESS: Answers = {RAISED: "it does not end"}
 
@@ -98,27 +97,27 @@ def _sketch_double(
         return []
     probe, answer = find(specification.name), specification.answer_in(names)
     sketches = list[torch.Tensor]()
+
+    def ask(case: Case, inputs: Answers) -> torch.Tensor:
+        with limit(_SECONDS):
+            return sketch(observe(probe, answer, inputs), case.expected)
+
     for case in cases:
         try:
-            with limit(_SECONDS):
-                answers = observe(probe, answer, case.inputs)
-                moved = {n: move(v) for n, v in case.inputs.items()}
-                if is_unsteady and not _is_close(
-                    answers, observe(probe, answer, moved), case
-                ):
-                    return []
+            sketched = ask(case, case.inputs)
+            moved = {name: move(value) for name, value in case.inputs.items()}
+            if is_unsteady and not _is_same(sketched, ask(case, moved), case):
+                return []
         except TooLongError:
             sketches.append(sketch(_ENDLESS, case.expected))
             break
-        sketches.append(sketch(answers, case.expected))
+        sketches.append(sketched)
     has_answer = not all(vector.isnan().any() for vector in sketches)
     return sketches if len(sketches) == len(cases) and has_answer else []
 
 
-def _is_close(answers: Answers, moved: Answers, case: Case) -> bool:
-    """Whether inputs that differ by a rounding give the same answers."""
-    pair = (sketch(answers, case.expected), sketch(moved, case.expected))
-    return torch.allclose(*pair, rtol=_STEADY, atol=_STEADY, equal_nan=True)
+def _is_same(first: torch.Tensor, second: torch.Tensor, case: Case) -> bool:
+    return bool(are_close(first, second, case, equal_nan=True))
 
 
 def _is_one(
@@ -129,7 +128,7 @@ def _is_one(
     if any(PATTERN in prediction for prediction in predictions):
         return False  # its answers depend on rounding, those of both do not
     return all(
-        torch.allclose(both, sketch(select_whole(one), case.expected), equal_nan=True)
+        _is_same(both, sketch(select_whole(one), case.expected), case)
         for case, both, one in zip(cases, sketches, predictions, strict=True)
     )
 

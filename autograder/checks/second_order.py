@@ -49,18 +49,34 @@ def pairs_that_fit(results: Sequence[CaseResult]) -> list[tuple[int, int]]:
     sketched = [result for result in results if WHICH in result.case.doubles]
     if all(result.passed for result in sketched):
         return []
-    return sorted(set.intersection(*map(_match_pairs, sketched)))
+    fitting = torch.stack([_match_rows(result) for result in sketched]).all(dim=0)
+    pairs = sketched[0].case.doubles[WHICH]
+    assert isinstance(pairs, torch.Tensor)
+    return sorted({(a, b) for a, b in pairs[fitting].tolist()})
 
 
-def _match_pairs(result: CaseResult) -> set[tuple[int, int]]:
-    """The pairs of mistakes whose sketch fits the answers of one case."""
-    pairs, sketches = (result.case.doubles[key] for key in (WHICH, SKETCH))
-    assert isinstance(pairs, torch.Tensor) and isinstance(sketches, torch.Tensor)
+def _match_rows(result: CaseResult) -> torch.Tensor:
+    """Which sketches of a case match; each row is the same code in all cases.
+
+    Several rows may be of two mistakes that have several variants.
+    """
+    sketches = result.case.doubles[SKETCH]
+    assert isinstance(sketches, torch.Tensor)
     actual = sketch(result.answers, result.case.expected)
-    close = torch.isclose(
-        sketches, actual, rtol=_CLOSE, atol=_CLOSE * _size(result.case)
-    )
-    return {(a, b) for a, b in pairs[close.all(dim=1)].tolist()}
+    return are_close(sketches, actual, result.case)
+
+
+def are_close(
+    first: torch.Tensor, second: torch.Tensor, case: Case, *, equal_nan: bool = False
+) -> torch.Tensor:
+    """Whether sketches of answers to a case, ``(..., 2)``, are those of equal ones.
+
+    Args:
+        equal_nan: whether two that raised are equal; they may not have raised alike.
+    """
+    atol = _CLOSE * _size(case)
+    close = torch.isclose(first, second, rtol=_CLOSE, atol=atol, equal_nan=equal_nan)
+    return close.all(dim=-1)
 
 
 def _size(case: Case) -> float:

@@ -58,3 +58,16 @@ def test_cases_without_sketches_and_right_ones_alone_say_nothing():
     bare = replace(case(**PAIRS), doubles={})
     assert pairs_that_fit([compare(bare, {"y": 3 * X})]) == []
     assert pairs_that_fit([compare(case(**PAIRS), {"y": X.abs()})]) == []
+
+
+def test_all_cases_have_to_show_the_same_variants_of_a_pair():
+    """One variant in one case and another one in the next are two programs."""
+    pairs = torch.tensor([(0, 1), (0, 1)], dtype=torch.int16)
+    rows = [sketch({"y": factor * X}, ("y",)) for factor in (3, 5)]
+    results = [
+        compare(replace(case(**PAIRS), doubles={WHICH: pairs, SKETCH: torch.stack(s)}),
+                {"y": 3 * X})
+        for s in (rows, rows[::-1])
+    ]  # fmt: skip
+    assert pairs_that_fit(results[:1]) == pairs_that_fit(results[1:]) == [(0, 1)]
+    assert pairs_that_fit(results) == []
