@@ -74,9 +74,27 @@ def several(
     if not chosen:
         chosen, is_complete = name_by_result(ordinary, mistakes)
     if not chosen:
+        chosen, is_complete = _in_ordinary_cases(ordinary, mistakes), False
+    if not chosen:
         return None
     mistake = join_mistakes([*_input_changed(ordinary, chosen), *chosen][:_MOST])
     return mistake if is_complete else and_more(mistake), False
+
+
+def _in_ordinary_cases(
+    results: Sequence[CaseResult], mistakes: Sequence[Mistake]
+) -> list[Mistake]:
+    """The only mistake that gives all ordinary results, some of which are right.
+
+    Cases of general properties then show another one beside it.
+    """
+    needs = {i: _needed(r) for i, r in enumerate(results) if not r.passed}
+    unexplained = {(i, name) for i, need in needs.items() for name in need}
+    if not needs or len(needs) == len(results):
+        return []
+    parts = [(mistake, _part(results, needs, mistake)) for mistake in mistakes]
+    fitting = [m for m, p in parts if not p.refuted and p.explains >= unexplained]
+    return fitting if len(fitting) == 1 else []
 
 
 def _input_changed(

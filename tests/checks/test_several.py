@@ -8,7 +8,7 @@ import torch
 
 from autograder.checks.compare import judge
 from autograder.checks.diagnostics.symptoms import SEEN
-from autograder.checks.exercise import Case, CheckResult, Exercise, Mistake
+from autograder.checks.exercise import RAISED, Case, CheckResult, Exercise, Mistake
 from autograder.checks.second_order import SKETCH, WHICH, sketch
 
 X = torch.tensor([1.0, -2.0, 4.0, 0.5, 7.0])
@@ -127,3 +127,20 @@ def test_single_numbers_tell_only_if_they_are_no_simple_fractions():
         last = {"score": torch.tensor(7.77)}
         judgement = verdict(*answers, last, cases=(*cases, other))
         assert _unnamed(judgement) != is_named
+
+
+def test_a_mistake_of_all_ordinary_cases_is_likely_where_a_property_contradicts_it():
+    """An error with the same words tells little, unless all that is right is, too."""
+    failing = {RAISED: "RuntimeError: out of range"}
+    cases = tuple(
+        case(n, mistakes={"tripled": failing if n == "a" else RIGHT, "signed": SIGNED})
+        for n in "abc"
+    )
+    spread = replace(
+        case("spread", says="Wrong {label}.", aspect="calls"),
+        mistakes={"tripled": {"pattern": ""}, "signed": {"pattern": ""}},
+    )
+    judgement = verdict(failing, RIGHT, RIGHT, TRIPLED, cases=(*cases, spread))
+    assert judgement.mistake.name == "tripled" and not judgement.sure
+    always = verdict(failing, cases=cases[:1])
+    assert always.mistake.name == "tripled" and always.sure
