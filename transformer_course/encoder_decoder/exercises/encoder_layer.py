@@ -68,8 +68,8 @@ MISTAKES = [
           "Where does your code use `norm_first`?",
           edit("self.norm_first = norm_first", "self.norm_first = True")),
     wrong("argument_ignored",
-          "In pre-norm the attention sees the layer's raw input, at least as key and value: the function that you pass "
-          "to `add_and_norm` does not use its argument.",
+          "In pre-norm the keys and values, if not the queries as well, come from the layer's raw input, not from your "
+          "function's argument.",
           "What does `add_and_norm` hand to that function, and do query, key and value all come from it?",
           edit(_ATTEND, _ATTEND.replace("attend(x", "attend(y")),
           edit(_ATTEND, _ATTEND.replace("attend(x", "attend(y").replace("(x, x", "(y, x"),

@@ -75,7 +75,9 @@ MISTAKES = [
           "Which tools are correct at this position by chance?",
           edit("for position in range(5)", "for position in [4]"),
           edit("for position in range(5)", "for position in [0]", name="first"), tests="this one state"),
-    wrong("first_block_only", "Your test patches only block 0, so a tool that always does so passes.",
+    wrong("first_block_only",
+          "In later blocks your test does not check what a state of the other text does, so a tool that always patches "
+          "block 0 passes.",
           "How does a state of a later block differ from one of block 0?",
           edit(_CONTEXT, "pass"), tests="earlier tokens"),
     wrong("each_call_once", "Your test never repeats a run after a patch. A tool that leaves something behind passes.",

@@ -32,6 +32,12 @@ def _break(name: str, tables: torch.Tensor, lengths: torch.Tensor, free: torch.T
             tables[2, 1] = tables[1, 0]
         case "shared, nothing lost":
             tables[2, 1], free[0] = tables[1, 0], tables[2, 1].clone()
+        case "one more reader":  # a text that has grown by a page, which is another's
+            lengths[0] += lengths[1] // 2
+            tables[0, 1] = tables[1, 0]
+        case "read twice":
+            lengths[0] += lengths[1] // 2
+            tables[0, 1] = tables[0, 0]
         case "freed too early":
             free[1] = tables[1, 1]
         case "freed twice":
@@ -73,6 +79,8 @@ CASES = [
            "How often does each page occur, in all tables and among the free ones together?"),
     _pools("free", "a page is free twice; a page does not exist", ("freed twice", "lost"),
            "Each page from 0 to `pages - 1` occurs exactly once."),
+    _pools("complete", "every page has an owner, but one has two; a text owns one of its pages twice",
+           ("one more reader", "read twice"), "Does your test count, or does it forget how often a page occurs?"),
     _pools("stale", "a table still names a page that was freed; a text has a page too few", ("stale", "one page too few"),
            "How many entries does a text need, and what is in the others?", sizes=(11, 3)),
     _pools("hole", "an entry of -1 comes before a page; a page is twice in one table", ("a hole", "twice in a table"),
@@ -101,7 +109,8 @@ MISTAKES = [
           edit(_ONCE, "assert len(owned.unique()) == len(owned) and (owned >= 0).all()")),
     wrong("twice_passes", "Your test accepts a page that occurs twice, since a set forgets how often.",
           "Two texts write into the same page: what does each of them read?",
-          edit(_ONCE, "assert set(owned.tolist()) <= set(range(pages))"), tests="exactly once"),
+          edit(_ONCE, "assert set(owned.tolist()) <= set(range(pages))"),
+          edit(_ONCE, "assert set(owned.tolist()) == set(range(pages))", name="equal_sets"), tests="exactly once"),
     wrong("within_tables_only", "Your test looks for duplicates within a table, not between two texts.",
           "Which pages may two texts share here?",
           edit(_ONCE, "assert all(len(row[row >= 0].unique()) == (row >= 0).sum() for row in tables)")),

@@ -81,6 +81,9 @@ MISTAKES = [
     wrong("sign_of_k_lost", "Steps backward are treated like steps forward.",
           "What should `k = -3` do?",
           edit("angles = k /", "angles = abs(k) /"), tests="negative"),
+    wrong("no_steps_backward", "For a negative `k` your matrix is the identity: a loop over `range(k)` does not run.",
+          "How often does a loop over `range(-3)` run?",
+          edit("angles = k /", "angles = max(k, 0) /"), tests="negative"),
     wrong("halves",
           "Your matrix suits a table with all sines on the left and all cosines on the right, but ours alternates "
           "them.",

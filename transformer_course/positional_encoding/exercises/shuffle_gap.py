@@ -76,6 +76,7 @@ MISTAKES = [
           edit(".abs().max()", ".abs().sum()", name="summed_gap"),
           edit(".abs().max()", ".norm()", name="distance"),
           edit(".abs().max()", ".norm(dim=-1).max()", name="distance_per_position"),
+          edit(".abs().max()", ".abs().mean(-1).max()", name="mean_of_features"),
           edit(".abs().max()", ".abs().amax((1, 2)).mean()", name="mean_of_sentences")),
     wrong("squared", "You return the largest *squared* difference.",
           "Should a gap have the units of `x`, or of its square?",

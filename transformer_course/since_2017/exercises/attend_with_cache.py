@@ -158,6 +158,13 @@ MISTAKES = [
               q = mha.split_heads(layer.w_q(x)""",
                _PAST, "past = 0", _JOINED, "",
                "(mha.merge_heads(heads)), (k, v)", "(mha.merge_heads(heads))[:, -new:], x"),
+          edit("q = mha.split_heads(layer.w_q(x)", """
+              new = x.size(1)
+              x = x if cache is None else torch.cat((cache, x), dim=1)
+              q = mha.split_heads(layer.w_q(x[:, -new:])""",
+               _PAST, "past = 0", _JOINED, "", _TURNED, "q, k = rotate(q, angles[-new:]), rotate(k, angles)",
+               _MASK, "mask = attention.causal_mask(x.size(1))[-new:]",
+               "(mha.merge_heads(heads)), (k, v)", "(mha.merge_heads(heads)), x", name="inputs_kept"),
           edit("v = mha.split_heads(layer.w_v(x)", "layer.w_k(x); v = mha.split_heads(layer.w_v(x)",
                name="projected_twice"),
           tests="position"),

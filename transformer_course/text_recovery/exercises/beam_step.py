@@ -62,7 +62,12 @@ MISTAKES = [
               flat = (tokens + torch.arange(len(total))[:, None] * total.size(1)).flatten()
               scores, order = each.flatten().sort(descending=True)
               flat = flat[order]
-              """, name="k_of_each_prefix")),
+              """, name="k_of_each_prefix"),
+          edit(f"scores, flat = {_TOPK}", """
+              each, tokens = total.max(dim=1)
+              scores, rows = each.topk(min(k, len(total)))
+              flat = rows * total.size(1) + tokens[rows]
+              """, name="best_of_each_prefix")),
     wrong("scores_forgotten", "Only the new token's log-probability counts; the prefix's own score is forgotten.",
           "What is the score of a continuation made of?",
           edit(_TOTAL, "total = log_p")),
@@ -77,6 +82,8 @@ MISTAKES = [
           edit(_PARENT, "parent = (flat // k) % len(prefixes)"),
           edit(_PARENT, "parent = flat % len(prefixes)", _TOKEN, "token = flat // len(prefixes)", name="divided_by_n"),
           edit(_PARENT, "parent = (flat // len(prefixes)) % len(prefixes)", name="parent_by_n"),
+          edit(_PARENT, "parent = (flat // len(prefixes)).clamp(max=len(prefixes) - 1)",
+               _TOKEN, "token = flat % len(prefixes)", name="both_by_rows"),
           edit(_TOKEN, "token = flat % len(prefixes)", name="token_by_rows")),
     wrong("wrong_parent", "The tokens are appended to the wrong prefixes.",
           "Which prefix does each of the k best continue?",
