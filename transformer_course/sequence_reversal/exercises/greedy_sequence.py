@@ -68,7 +68,13 @@ MISTAKES = [
               if best in (PAD, BOS, EOS):
                   break
               tokens.append(best)
-              """)),
+              """),
+          edit(_APPENDED, """
+              best = int(logits[0, -1].argmax())
+              if best in (PAD, EOS):
+                  break
+              tokens.append(best)
+              """, name="padding_not_written")),
     wrong("other_position", "You do not read the logits of the last position alone.",
           "Which position of `(1, T, V)` predicts the next token?",
           edit("logits[0, -1]", "logits[0, 0]", name="first_position"),

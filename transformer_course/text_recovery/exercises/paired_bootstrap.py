@@ -130,8 +130,6 @@ MISTAKES = [
           "You draw from `rng` in a different way than one `rng.choices` per resample, so its samples differ.",
           "How often may `rng` be called for a resample of n sentences?",
           edit(_DRAW, "rows = [rng.randrange(n) for _ in range(n)]"),
-          edit(_DRAW, "rows = [rng.choice(range(n)) for _ in range(n)]", name="choice_by_choice"),
-          edit(_DRAW, "rows = [rng.randint(0, n - 1) for _ in range(n)]", name="randint"),
           tests="`rng.choices(range(n), k=n)`"),
     wrong("half_of_the_sentences", "Resamples have fewer sentences than the test set.",
           "How many sentences does a resample have?",
