@@ -45,7 +45,7 @@ _ENDLESS: Answers = {RAISED: "it does not end"}
 def with_doubles(
     specification: Specification, cases: Sequence[Case], unsteady: Collection[str] = ()
 ) -> tuple[Case, ...]:
-    """Add to the first ordinary cases sketches of results with two mistakes at once.
+    """Add to a few ordinary cases sketches of results with two mistakes at once.
 
     A sketch is two numbers that tell results apart.
 
@@ -68,7 +68,7 @@ def _sketches(
 ) -> dict[str, Answers]:
     sketched: list[tuple[tuple[int, int], list[torch.Tensor]]] = []
     doubles = list(_doubles(specification, cases))
-    cases = cases[: max(_CASES, _RUNS // max(len(doubles), 1))]
+    cases = _choose(specification, cases, max(_CASES, _RUNS // max(len(doubles), 1)))
     with contextlib.redirect_stdout(io.StringIO()), pristine():
         for places, names, code in doubles:
             is_unsteady = not unsteady.isdisjoint(names)
@@ -85,6 +85,20 @@ def _sketches(
         }
         for i, case in enumerate(cases)
     }
+
+
+def _choose(
+    specification: Specification, cases: Sequence[Case], count: int
+) -> Sequence[Case]:
+    """Choose some cases, in their order, in which as many mistakes show as can be."""
+    variants = [v for mutant in specification.mutants for v in mutant.variants]
+    shown = {c: {v.name for v in variants if not _is_right(c, v)} for c in cases}
+    chosen, seen = list[Case](), set[str]()
+    while len(chosen) < min(count, len(cases)):
+        remaining = [case for case in cases if case not in chosen]
+        chosen.append(max(remaining, key=lambda case: len(shown[case] - seen)))
+        seen |= shown[chosen[-1]]
+    return [case for case in cases if case in chosen]
 
 
 def _sketch_double(
