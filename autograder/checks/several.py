@@ -57,9 +57,11 @@ def several(
     """
     ordinary = [r for r in results if not (r.case.says or r.case.measure)]
     names, mistakes = list(exercise.mistakes), list(exercise.mistakes.values())
+    sketched = [r for r in ordinary if r.case.doubles]
+    needs_two = not any(_explains_all(sketched, mistake) for mistake in mistakes)
     pairs = [
         {names[index] for index in pair}
-        for pair in pairs_that_fit(ordinary)
+        for pair in (pairs_that_fit(ordinary) if needs_two else ())
         if len({mistakes[index].says for index in pair}) == 2  # not one mistake twice
     ]
     if len(pairs) == 1:
@@ -88,13 +90,25 @@ def _in_ordinary_cases(
 
     Cases of general properties then show another one beside it.
     """
-    needs = {i: _needed(r) for i, r in enumerate(results) if not r.passed}
-    unexplained = {(i, name) for i, need in needs.items() for name in need}
-    if not needs or len(needs) == len(results):
+    count_wrong = sum(not result.passed for result in results)
+    if not 0 < count_wrong < len(results):
         return []
-    parts = [(mistake, _part(results, needs, mistake)) for mistake in mistakes]
-    fitting = [m for m, p in parts if not p.refuted and p.explains >= unexplained]
+    fitting = [mistake for mistake in mistakes if _explains_all(results, mistake)]
     return fitting if len(fitting) == 1 else []
+
+
+def _explains_all(results: Sequence[CaseResult], mistake: Mistake) -> bool:
+    """Whether a mistake alone gives all that is wrong here, and what is right."""
+    return any(
+        all(
+            same_answer(predicted.get(key), result.answers.get(key), result.case)
+            for result in results
+            for predicted in [result.case.mistakes.get(variant, {})]
+            for f in result.findings
+            for key in [RAISED if f.problem == RAISED else f.name]
+        )
+        for variant in mistake.variants
+    )
 
 
 def _input_changed(

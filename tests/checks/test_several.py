@@ -144,3 +144,15 @@ def test_a_mistake_of_all_ordinary_cases_is_likely_where_a_property_contradicts_
     assert judgement.mistake.name == "tripled" and not judgement.sure
     always = verdict(failing, cases=cases[:1])
     assert always.mistake.name == "tripled" and always.sure
+
+
+def test_two_mistakes_are_not_named_where_one_explains_all_that_they_were_tried_on():
+    """Another variant of it, with another mistake, may answer the same."""
+    doubles = {
+        WHICH: torch.tensor([[0, 1]], dtype=torch.int16),
+        SKETCH: sketch(TRIPLED, RIGHT)[None],
+    }
+    cases = (*(replace(c, doubles=doubles) for c in CASES), case("unlike"))
+    answers = [TRIPLED] * len(CASES)
+    judgement = verdict(*answers, {"y": 9 * X, "z": X / 3}, cases=cases)
+    assert judgement.mistake.name == "tripled" and not judgement.sure
