@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import re
+from pathlib import Path
 
+import nbformat
 from nbformat import NotebookNode
+
+_LINE = re.compile(r"^\*\*Due (.{1,80})\*\*$", re.MULTILINE)
 
 
 def describe(due: datetime.datetime) -> str:
@@ -20,3 +25,11 @@ def add_due_line(notebook: NotebookNode, due: datetime.datetime) -> None:
             title, _, text = cell.source.partition("\n")
             cell.source = f"{title}\n\n**Due {describe(due)}**\n{text}".rstrip()
             return
+
+
+def read_due(path: Path) -> str:
+    """The due date that a released notebook states below its title; "" if none."""
+    notebook = nbformat.read(path, as_version=4)
+    titles = (cell.source for cell in notebook.cells if cell.source.startswith("# "))
+    match = _LINE.search(next(titles, ""))
+    return match[1] if match else ""

@@ -1,4 +1,4 @@
-"""A version of ``nbgrader list --inbound`` that no submission can stop."""
+"""A version of ``nbgrader list`` that no submission can stop, with due dates."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import os
 import stat
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from nbgrader.exchange.default import ExchangeList
 
+from autograder.grading.due_line import read_due
 from autograder.grading.intake import SECRET, RefusedError, SizeLimits
 from autograder.grading.intake.files import read_file
 
@@ -29,6 +31,12 @@ class CourseList(ExchangeList):  # type: ignore[misc]
         super().init_dest()
         if self.inbound:
             self.assignments = list(filter(self._can_be_listed, self.assignments))
+
+    def format_outbound_assignment(self, info: dict[str, Any]) -> str:
+        """A released assignment as a line, with the due date in its notebook."""
+        line: str = super().format_outbound_assignment(info)
+        dues = {read_due(Path(row["path"])) for row in info["notebooks"]} - {""}
+        return f"{line}, due {dues.pop()}" if len(dues) == 1 else line
 
     def _can_be_listed(self, path: str) -> bool:
         """Whether nbgrader can list a folder; if not, the reason is logged."""

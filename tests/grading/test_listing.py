@@ -1,14 +1,18 @@
 """``nbgrader list --inbound``: nobody's hand-in hides the others'."""
 
+import datetime
 import logging
 import os
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbformat.v4 import new_markdown_cell, new_notebook
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
+from autograder.grading.due_line import add_due_line
 from autograder.grading.listing import CourseList
 
 UNIT = "01_numbers"
@@ -98,3 +102,22 @@ def test_what_cannot_be_listed_hides_nobody_else(inbound, make, caplog):
 def test_an_ordinary_one_without_a_secret_is_listed(inbound):
     (submit(inbound, f"eve+{UNIT}+{TIME}") / "submission_secret.txt").unlink()
     assert list_students(inbound) == ["ada", "eve", "zoe"]
+
+
+def test_a_released_assignment_is_listed_with_its_due_date(tmp_path, caplog):
+    released = tmp_path / "exchange" / "tiny" / "outbound" / UNIT
+    released.mkdir(parents=True)
+    notebook = new_notebook(cells=[new_markdown_cell("# 1 · Numbers")])
+    add_due_line(notebook, datetime.datetime(2026, 12, 3, 22, 59))
+    nbformat.write(notebook, released / f"{UNIT}.ipynb")
+    config = Config()
+    config.Exchange.root = str(tmp_path / "exchange")
+    lists = CourseList(
+        coursedir=CourseDirectory(root=str(tmp_path), course_id="tiny"),
+        authenticator=Authenticator(config=config),
+        config=config,
+    )
+    lists.log = logging.getLogger(__name__)
+    with caplog.at_level(logging.INFO):
+        lists.start()
+    assert f"tiny {UNIT}, due " in caplog.text and "December 2026" in caplog.text
