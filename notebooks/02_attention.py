@@ -142,7 +142,7 @@ print("your guess:", my_guess)
 #
 # So far we have had only one guest, but in a sentence every word sends out its own
 # query. We stack the queries as the rows of a matrix `q` and the keys as the rows of a
-# matrix `k`, and every row of `q` is then multiplied with every row of `k`.
+# matrix `k`, and take the dot product of every row of `q` with every row of `k`.
 
 # %%
 drawing(

@@ -1945,7 +1945,7 @@ def a_question_of_your_own():
 # The model describes a door of white marble, although the passage that was found is
 # about an office on the fourth floor. The cosine would have warned you: it is 0.34
 # here, whereas it was never below 0.6 for the twenty questions above. A system that has
-# to be honest therefore needs a threshold on the search, because the model will not
+# to be honest therefore needs a threshold on the similarity, because the model will not
 # refuse by itself.
 #
 # ## 10. What 135 million parameters cannot do
