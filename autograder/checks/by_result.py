@@ -14,13 +14,13 @@ import torch
 from autograder.checks.diagnostics.alike import is_gradient
 from autograder.checks.exercise import CaseResult, Finding, Mistake
 from autograder.checks.points import MINOR
-from autograder.checks.values import same_answer
+from autograder.checks.values import is_predicted
 
 _FEWEST = 2  # cases in which a result is wrong in the way of a mistake
-_TELLING = 4  # so many wrong entries do not agree by chance
-_LONG = 40  # nor do so many letters
+TELLING = 4  # this many different numbers do not agree by chance
+LONG = 40  # nor does a text of this many letters
 
-Places = Mapping[str, list[tuple[CaseResult, Finding]]]  # by the name of a result
+Findings = Mapping[str, list[tuple[CaseResult, Finding]]]  # by the name of a result
 
 
 def name_by_result(
@@ -30,61 +30,50 @@ def name_by_result(
 
     If two mistakes explain a result, it proves neither.
     """
-    places = _find_results(results)
-    wrong = [n for n, rows in places.items() if any(f.problem for _, f in rows)]
+    findings = _find_results(results)
+    wrong = [n for n, rows in findings.items() if any(f.problem for _, f in rows)]
     named: list[Mistake] = []
     explained = 0
     for name in wrong:
         fitting = [
             mistake
             for mistake in mistakes
-            if any(_explains(places, name, v) for v in mistake.variants)
+            if any(_explains(findings, name, v) for v in mistake.variants)
         ]
-        if len({mistake.says for mistake in fitting}) == 1 and _is_no_chance(
-            places[name]
-        ):
+        if len({m.says for m in fitting}) == 1 and _is_no_chance(findings[name]):
             explained += 1
             named += [m for m in fitting[:1] if m not in named]
     return named, explained == len(wrong)
 
 
-def _find_results(results: Sequence[CaseResult]) -> Places:
+def _find_results(results: Sequence[CaseResult]) -> Findings:
     """What each case shows of each result; nothing of cases that ended in an error."""
-    places: dict[str, list[tuple[CaseResult, Finding]]] = {}
+    findings: dict[str, list[tuple[CaseResult, Finding]]] = {}
     for result in results:
         for f in result.findings:
             is_minor = result.case.aspect_of(f.name) in MINOR
             if f.name and not (is_minor or is_gradient(f)):
-                places.setdefault(f.name, []).append((result, f))
-    return places
+                findings.setdefault(f.name, []).append((result, f))
+    return findings
 
 
-def _explains(places: Places, name: str, variant: str) -> bool:
+def _explains(findings: Findings, name: str, variant: str) -> bool:
     """Whether a result is as the mistake has it, and what is right is right there."""
-    return all(_is_alike(r, f, variant) for r, f in places[name]) and all(
-        f.problem or _is_alike(r, f, variant)
-        for rows in places.values()
-        for r, f in rows
-    )
-
-
-def _is_alike(result: CaseResult, finding: Finding, variant: str) -> bool:
-    predicted = result.case.mistakes.get(variant, {}).get(finding.name)
-    actual = result.answers.get(finding.name)
-    return same_answer(predicted, actual, result.case)
+    right = [(r, f) for rows in findings.values() for r, f in rows if not f.problem]
+    return all(is_predicted(r, f, variant) for r, f in (*findings[name], *right))
 
 
 def _is_no_chance(rows: Sequence[tuple[CaseResult, Finding]]) -> bool:
     """Whether a result is wrong in several cases, and in more than a few entries."""
     wrong = [f for _, f in rows if f.problem]
-    return len(wrong) >= _FEWEST and sum(map(_count_wrong, wrong)) >= _TELLING
+    return len(wrong) >= _FEWEST and sum(map(_count_wrong, wrong)) >= TELLING
 
 
 def _count_wrong(finding: Finding) -> int:
     """The wrong entries of a result; of another form or a long text, enough of them."""
     a, b = finding.expected, finding.actual
     if isinstance(b, str):
-        return _TELLING if len(b) >= _LONG else 1
+        return TELLING if len(b) >= LONG else 1
     if not (isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)):
         return 0
     if a.shape != b.shape or a.dtype != b.dtype:

@@ -19,7 +19,7 @@ from autograder.checks.exercise import (
 from autograder.checks.language import _
 from autograder.checks.layers import name_layers
 from autograder.checks.several import several
-from autograder.checks.values import same_answer
+from autograder.checks.values import is_predicted
 
 # Of a mistake's many answers to a property's case, only which are wrong is stored.
 PATTERN = "pattern"
@@ -224,9 +224,7 @@ def _compare(result: CaseResult, variant: str) -> tuple[_Fit, bool]:
         return _Fit.WHOLE if pattern(result) == predicted else _Fit.LIKELY, True
     only_errors = True
     for finding in result.findings:
-        key = RAISED if finding.problem == RAISED else finding.name
-        actual = result.answers.get(key)
-        if not same_answer(predicted.get(key), actual, result.case):
+        if not is_predicted(result, finding, variant):
             return _Fit.NO, True
-        only_errors &= key == RAISED or not finding.problem
+        only_errors &= not finding.problem or finding.problem == RAISED
     return _Fit.WHOLE, only_errors

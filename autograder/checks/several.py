@@ -14,7 +14,7 @@ from itertools import filterfalse
 
 import torch
 
-from autograder.checks.by_result import name_by_result
+from autograder.checks.by_result import LONG, TELLING, name_by_result
 from autograder.checks.diagnostics.parts import and_more
 from autograder.checks.diagnostics.promises import input_change
 from autograder.checks.exercise import (
@@ -26,12 +26,10 @@ from autograder.checks.exercise import (
 )
 from autograder.checks.language import _, translatable
 from autograder.checks.second_order import pairs_that_fit
-from autograder.checks.values import same_answer
+from autograder.checks.values import is_predicted, same_answer
 
 _MOST = 3  # mistakes that are named at once
-_TELLING = 4  # this many different numbers do not agree by chance
-_LONG = 40  # nor does a text of this many letters
-_RARE = 2  # nor do this many single numbers,
+_RARE = 2  # this many single numbers do not agree by chance,
 _SIMPLE, _NEAR = 24, 1e-4  # if they are not near fractions with so small denominators
 _COUNT = {
     2: translatable(
@@ -100,13 +98,7 @@ def _in_ordinary_cases(
 def _explains_all(results: Sequence[CaseResult], mistake: Mistake) -> bool:
     """Whether a mistake alone gives all that is wrong here, and what is right."""
     return any(
-        all(
-            same_answer(predicted.get(key), result.answers.get(key), result.case)
-            for result in results
-            for predicted in [result.case.mistakes.get(variant, {})]
-            for f in result.findings
-            for key in [RAISED if f.problem == RAISED else f.name]
-        )
+        all(is_predicted(r, f, variant) for r in results for f in r.findings)
         for variant in mistake.variants
     )
 
@@ -265,10 +257,10 @@ def is_telling(finding: Finding) -> bool:
     """Whether a wrong answer is so detailed that no other one agrees by chance."""
     value = finding.actual
     if isinstance(value, str):
-        return bool(finding.problem) and len(value) >= _LONG
+        return bool(finding.problem) and len(value) >= LONG
     return (
         bool(finding.problem)
         and isinstance(value, torch.Tensor)
         and not value.is_complex()
-        and len(value[value.isfinite()].unique()) >= _TELLING
+        and len(value[value.isfinite()].unique()) >= TELLING
     )

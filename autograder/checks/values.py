@@ -8,7 +8,7 @@ import re
 import numpy as np
 import torch
 
-from autograder.checks.exercise import Case, Value
+from autograder.checks.exercise import RAISED, Case, CaseResult, Finding, Value
 from autograder.checks.sketches import Sketch
 
 
@@ -23,6 +23,13 @@ def same_answer(
     if isinstance(predicted, torch.Tensor) and isinstance(actual, torch.Tensor):
         return same_tensors(predicted, actual, case.atol, case.rtol)
     return predicted == actual
+
+
+def is_predicted(result: CaseResult, finding: Finding, variant: str) -> bool:
+    """Whether a mistake's variant gives the answer, or the error, of this finding."""
+    key = RAISED if finding.problem == RAISED else finding.name
+    predicted = result.case.mistakes.get(variant, {}).get(key)
+    return same_answer(predicted, result.answers.get(key), result.case)
 
 
 def telling_part(error: str) -> str:
