@@ -9,14 +9,14 @@ from __future__ import annotations
 import contextlib
 import io
 import itertools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 
 import torch
 
 from autograder.authoring.specification import Specification, Variant
-from autograder.authoring.telling import move
+from autograder.authoring.telling import move_inputs
 from autograder.authoring.variants import (
     apply_edit,
     clean,
@@ -67,8 +67,10 @@ def _sketches(
     specification: Specification, cases: Sequence[Case], unsteady: frozenset[str]
 ) -> dict[str, Answers]:
     sketched: list[tuple[tuple[int, int], list[torch.Tensor]]] = []
-    doubles = list(_doubles(specification, cases))
-    cases = _choose(specification, cases, max(_CASES, _RUNS // max(len(doubles), 1)))
+    variants = [v for mutant in specification.mutants for v in mutant.variants]
+    failing = {c: {v.name for v in variants if not _is_right(c, v)} for c in cases}
+    doubles = list(_doubles(specification, set().union(*failing.values())))
+    cases = _choose(failing, max(_CASES, _RUNS // max(len(doubles), 1)))
     with contextlib.redirect_stdout(io.StringIO()), pristine():
         for places, names, code in doubles:
             is_unsteady = not unsteady.isdisjoint(names)
@@ -87,18 +89,18 @@ def _sketches(
     }
 
 
-def _choose(
-    specification: Specification, cases: Sequence[Case], count: int
-) -> Sequence[Case]:
-    """Choose some cases, in their order, in which as many mistakes show as can be."""
-    variants = [v for mutant in specification.mutants for v in mutant.variants]
-    shown = {c: {v.name for v in variants if not _is_right(c, v)} for c in cases}
-    chosen, seen = list[Case](), set[str]()
-    while len(chosen) < min(count, len(cases)):
-        remaining = [case for case in cases if case not in chosen]
-        chosen.append(max(remaining, key=lambda case: len(shown[case] - seen)))
-        seen |= shown[chosen[-1]]
-    return [case for case in cases if case in chosen]
+def _choose(failing: Mapping[Case, set[str]], count: int) -> list[Case]:
+    """Choose cases, in their order, in which as many variants fail as can be.
+
+    Args:
+        failing: by case, the names of the variants that fail it.
+    """
+    chosen, covered = list[Case](), set[str]()
+    while len(chosen) < min(count, len(failing)):
+        remaining = [case for case in failing if case not in chosen]
+        chosen.append(max(remaining, key=lambda case: len(failing[case] - covered)))
+        covered |= failing[chosen[-1]]
+    return [case for case in failing if case in chosen]
 
 
 def _sketch_double(
@@ -119,9 +121,10 @@ def _sketch_double(
     for case in cases:
         try:
             sketched = ask(case, case.inputs)
-            moved = {name: move(value) for name, value in case.inputs.items()}
-            if is_unsteady and not _is_same(sketched, ask(case, moved), case):
-                return []
+            if is_unsteady:
+                moved = ask(case, move_inputs(case.inputs))
+                if not _is_same(sketched, moved, case):
+                    return []
         except TooLongError:
             sketches.append(sketch(_ENDLESS, case.expected))
             break
@@ -148,17 +151,18 @@ def _is_one(
 
 
 def _doubles(
-    specification: Specification, cases: Sequence[Case]
+    specification: Specification, names: Collection[str]
 ) -> Iterator[tuple[tuple[int, int], set[str], str]]:
-    """The places of two mutants, their variants, and code with the mistakes of both.
+    """Combine two mutants at a time: their indices, variants, and code of both.
 
-    Only mutants that some case sees are combined.
+    Args:
+        names: the variants to combine, those that fail some case.
     """
     visible = [
-        (place, variant)
-        for place, mutant in enumerate(specification.mutants)
+        (index, variant)
+        for index, mutant in enumerate(specification.mutants)
         for variant in mutant.variants
-        if not all(_is_right(c, variant) for c in cases)
+        if variant.name in names
     ]
     for (i, first), (j, second) in itertools.combinations(visible, 2):
         if i != j and (code := combine_variants(specification, first, second)):
@@ -188,7 +192,11 @@ def combine_variants(
             return _with_both(specification, earlier, later)
     if not (first.source and second.source):
         return ""
-    bases = (clean(a.source) for a in specification.accepted if not a.confined)
+    bases = [
+        clean(accepted.source)
+        for accepted in specification.accepted
+        if accepted.source and not accepted.confined
+    ]
     merged = (_merge(base, clean(first.source), clean(second.source)) for base in bases)
     return next(filter(None, merged), "")
 
@@ -209,7 +217,7 @@ def _merge(base: str, first: str, second: str) -> str:
             return ""
     for start, end, replacement in reversed(changes):
         lines[start:end] = replacement
-    return "\n".join(lines) if base else ""
+    return "\n".join(lines)
 
 
 def _with_both(specification: Specification, first: Variant, second: Variant) -> str:

@@ -169,7 +169,7 @@ def find_unsteady(
     processor might change them as well. If the solution's answers change too, the case
     is sensitive to its inputs as such, and no variant is returned.
     """
-    moved = {name: move(value) for name, value in case.inputs.items()}
+    moved = move_inputs(case.inputs)
     objects = {
         name: answer
         for name, answer in objects.items()
@@ -197,8 +197,12 @@ def _is_same(before: Predictions, after: Answers, case: Case) -> bool:
     )
 
 
-def move(value: Value) -> Value:
-    """Change the entries of a float tensor by less than a millionth."""
+def move_inputs(inputs: Answers) -> dict[str, Value]:
+    """Change the entries of float tensors by less than a millionth."""
+    return {name: _move(value) for name, value in inputs.items()}
+
+
+def _move(value: Value) -> Value:
     if isinstance(value, torch.Tensor) and value.is_floating_point() and value.dim():
         return value * (1 + 2.0**-21)
     return value
