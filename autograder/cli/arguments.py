@@ -6,7 +6,7 @@ import argparse
 import difflib
 import re
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
@@ -31,18 +31,23 @@ class Parser(argparse.ArgumentParser):
 
     def refuse_unknown(self, arguments: Sequence[str]) -> NoReturn:
         """End with a line on arguments that a command does not have."""
-        word, options = arguments[0].partition("=")[0], self._option_string_actions
-        close = difflib.get_close_matches(word, options, 1)
-        meant = f" (did you mean {close[0]}?)" if close else ""
-        self.error(f"unrecognized arguments: {' '.join(arguments)}{meant}")
+        word = arguments[0].partition("=")[0]
+        suggestion = _suggest(word, self._option_string_actions)
+        self.error(f"unrecognized arguments: {' '.join(arguments)}{suggestion}")
 
     def error(self, message: str) -> NoReturn:
         """End with a usage error; for a misspelt choice, suggest a similar one."""
         if match := _CHOICE.search(message):
             choices = re.findall(r"[\w-]+", match["choices"])
-            if close := difflib.get_close_matches(match["word"], choices, 1):
-                message = f"{message[: match.end('wrong')]} (did you mean {close[0]}?)"
+            if suggestion := _suggest(match["word"], choices):
+                message = message[: match.end("wrong")] + suggestion
         self.exit(WRONG_USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def _suggest(word: str, choices: Iterable[str]) -> str:
+    """A question whether the most similar choice was meant; "" if none is similar."""
+    close = difflib.get_close_matches(word, list(choices), 1)
+    return f" (did you mean {close[0]}?)" if close else ""
 
 
 def option(name: str, text: str | None, metavar: Any = None, **keywords: Any) -> Option:
