@@ -24,7 +24,7 @@ from autograder.classroom.classbook import (
     Student,
     Submission,
 )
-from autograder.course import notebooks
+from autograder.course import is_called, notebooks
 from autograder.course.access import refuse_path, refuse_unreadable
 from autograder.course.errors import CourseError, UsageError, list_present
 from autograder.grading import metadata
@@ -71,7 +71,7 @@ def find_assignment(name: str, root: Path) -> str:
     refuse_unreadable(*(root / name for name in names))
     units = assignments(root)
     matches = [n for n in units if n == name] or [
-        n for n in units if {name, name.zfill(2)} & {*n.split("_", 1)}
+        n for n in units if is_called(n, name)
     ]
     if len(matches) == 1:
         return matches[0]

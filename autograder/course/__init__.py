@@ -73,6 +73,11 @@ def units(root: Path = ROOT) -> list[Unit]:
     return [Unit(number, name, root) for number, _, name in named]
 
 
+def is_called(label: str, name: str) -> bool:
+    """Whether a name like "02_attention", "attention", "02" or "2" means a label."""
+    return not {name, name.zfill(2)}.isdisjoint({label, *label.split("_", 1)})
+
+
 def find_unit(name: str) -> Unit:
     """The unit called "attention", "02", "2" or "02_attention".
 
@@ -81,7 +86,7 @@ def find_unit(name: str) -> Unit:
     """
     course_units = units()
     for unit in course_units:
-        if {name, name.zfill(2)} & {unit.name, unit.number, unit.label}:
+        if is_called(unit.label, name):
             return unit
     listed = list_present([unit.label for unit in course_units])
     raise UsageError(f'there is no unit "{name}"; {listed}')
