@@ -149,8 +149,8 @@ def _mark(
         return Mark(0.0, False, waits, extended=extended)
     points = submissions[0].so_far / book.max_points if book.max_points else 0.0
     late = late_days(submissions[0].late)
-    given = submissions[0].points
-    exercises = tuple((item, given.get(item.name)) for item in book.exercises)
+    points_by_name = submissions[0].points
+    exercises = tuple((e, points_by_name.get(e.name)) for e in book.exercises)
     waits = bool(submissions[0].waiting) or waits
     return Mark(points, True, waits, late, extended, exercises=exercises)
 

@@ -27,7 +27,7 @@ class Submitter:
     """A student as an LMS sees them: ``key`` is its number or user name, or "".
 
     ``rival`` is the key by a second possible reading of a name in the archive, or "":
-    somebody who is called "x_12345" may want to pass for 12345. ``grouped`` says that
+    a student called "x_12345" may want to pass for 12345. ``grouped`` says that
     the name of a group and "-" may precede the student's.
     """
 

@@ -54,7 +54,7 @@ def note_launch(folder: str | Path, authentication: dict[str, Any]) -> None:
 def _note(path: Path, authentication: dict[str, Any]) -> None:
     """Add the services and the user of a launch to a file, if it has these services.
 
-    ``authentication`` is what the hub knows of somebody who came from the LMS; its
+    ``authentication`` is what the hub knows of a user who came from the LMS; its
     "auth_state" has the claims of the launch.
     """
     claims = authentication.get("auth_state") or {}

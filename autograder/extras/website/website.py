@@ -123,10 +123,12 @@ def _write_docs(texts: Path) -> list[str]:
     for name in names:
         text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
         write(texts / "docs" / f"{name}.md", _ELSEWHERE.sub(r"\1", text))
-    if others := [name for name in names if name not in _GUIDES]:
-        more = _template("more.md").format(docs="\n".join(others))
-        write(texts / "docs" / "more.md", more)
-    return [*(name for name in _GUIDES if name in names), *(["more"] if others else [])]
+    pages = [name for name in _GUIDES if name in names]
+    if further := [name for name in names if name not in _GUIDES]:
+        listing = _template("more.md").format(docs="\n".join(further))
+        write(texts / "docs" / "more.md", listing)
+        pages.append("more")
+    return pages
 
 
 def _index(units: Sequence[Unit], docs: Sequence[str]) -> str:

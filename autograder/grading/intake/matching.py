@@ -257,7 +257,7 @@ def find_notebook(
     candidates = [path for path in files if _looks_like_notebook(path, files[path])]
     candidates.sort(key=lambda path: (path != name, not path.endswith(".ipynb"), path))
     slots = slots_of(release, release)
-    own = {slot.grade_id for slot in slots}
+    unit_ids = {slot.grade_id for slot in slots}
     for path in candidates[:20]:
         try:
             notebook = read(files[path].data, limits)
@@ -269,7 +269,7 @@ def find_notebook(
         if notebook.is_cut:
             cut[path] = len(notebook.cells)
         if match.belongs() and not is_other_units(
-            strange[path], own, match.recognised(), course_ids
+            strange[path], unit_ids, match.recognised(), course_ids
         ):
             answers = sum(bool(match.filled(n)) for n in range(len(slots)))
             rank = (match.recognised(), answers, files[path].time, path == name)

@@ -48,7 +48,7 @@ def owner(ids: Collection[str], assignments: GradeIds) -> str:
 
 
 def is_other_units(
-    ids: Collection[str], own: Collection[str], recognised: int,
+    ids: Collection[str], unit_ids: Collection[str], recognised: int,
     assignments: Callable[[], GradeIds],
 ) -> bool:  # fmt: skip
     """Whether a notebook has the grade ids of another unit, and none of this one.
@@ -56,10 +56,10 @@ def is_other_units(
     It may still define a name that one of this unit's answers has.
 
     Args:
-        own: the grade ids of this unit.
+        unit_ids: the grade ids of this unit.
         recognised: how many of its graded cells were found in the notebook.
     """
     marks = {*ids} - {""}
-    if marks & {*own}:
+    if marks & {*unit_ids}:
         return False
     return len(marks) > recognised and bool(owner(marks, assignments()))
