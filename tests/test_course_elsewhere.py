@@ -81,7 +81,7 @@ def test_it_is_built_graded_reported_and_published_there(course):
     built = run(course, "autograder build", "autograder validity")
     assert f"release/{LABEL}" in built and "3/3   · named   3/3" in built
     hand_in(course)
-    told = run(
+    output = run(
         course,
         f"nbgrader generate_assignment {LABEL} --force",
         f"nbgrader autograde {LABEL}",
@@ -90,7 +90,7 @@ def test_it_is_built_graded_reported_and_published_there(course):
         "autograder report 99",
         "autograder kit 99",
     )
-    assert "You tripled." in told and f"reports/{LABEL}.html" in told
+    assert "You tripled." in output and f"reports/{LABEL}.html" in output
     pages = [course / "feedback" / s / LABEL / f"{LABEL}.html" for s in ANSWERS]
     assert "You tripled." in pages[1].read_text() and pages[0].is_file()
     kit = course / "dist" / "student"

@@ -89,9 +89,9 @@ def slow_ones(pattern: re.Pattern, longest: int = LONG) -> Iterator[str]:
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_long_hostile_text_is_searched_in_linear_time(room):
-    found = list(patterns(room))
-    assert len(found) >= ROOMS[room]
-    for location, pattern, flags in found:
+    entries = list(patterns(room))
+    assert len(entries) >= ROOMS[room]
+    for location, pattern, flags in entries:
         longest = NAME if location.startswith(NAMES) else LONG
         slow = list(slow_ones(re.compile(pattern, flags), longest))
         assert slow == [], location

@@ -92,15 +92,15 @@ def picture():
     ) -> None:
         page.mouse.move(0, 0)  # no button is highlighted
         page.evaluate("document.activeElement.blur()")
-        shown = page.evaluate(_VISIBLE_WORDS, height)
-        print_of_it = hashlib.sha256(_DATE.sub("", shown).encode()).hexdigest()
+        words = page.evaluate(_VISIBLE_WORDS, height)
+        fingerprint = hashlib.sha256(_DATE.sub("", words).encode()).hexdigest()
         folder = os.environ.get("SCREENSHOTS")
         if not folder and not is_ours:
             return
         if not folder:
             with Image.open(ROOT / "assets" / f"{name}.png") as old:
-                is_of_today = old.text.get(FINGERPRINT) == print_of_it
-            assert is_of_today, f"run make screenshots; today, {name} shows: {shown}"
+                is_of_today = old.text.get(FINGERPRINT) == fingerprint
+            assert is_of_today, f"run make screenshots; today, {name} shows: {words}"
             return
         clip = {"x": 0, "y": 0, "width": page.viewport_size["width"], "height": height}
         image = Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB")
@@ -108,7 +108,7 @@ def picture():
         bottom = ImageChops.difference(image, ground).getbbox()[3]
         image = image.crop((0, 0, image.width, min(height, bottom + 20)))
         info = PngInfo()
-        info.add_text(FINGERPRINT, print_of_it)
+        info.add_text(FINGERPRINT, fingerprint)
         # 128 colours are enough for a screen, and less than half the bytes.
         small = image.quantize(128, dither=Image.Dither.NONE)
         path = Path(folder) / f"{name}.png"

@@ -150,6 +150,8 @@ def test_zeros_of_a_tensor_are_told_if_most_of_what_is_wrong_should_be_0():
     message = 'In "output", some entries should be exactly 0'
     assert name_symptom(few, mostly_right).startswith(message)
     sparse = [r.where(torch.arange(4) > 0, 0.0) for r in (A + 2, B + 2)]
-    kept = torch.arange(4) > torch.tensor([[0], [0], [-1], [-1], [-1]])
-    wrong = [r * 1.5 + ~kept[: len(r)] * 0.5 * (NOISE[: len(r)] != 0) for r in sparse]
+    is_used = torch.arange(4) > torch.tensor([[0], [0], [-1], [-1], [-1]])
+    wrong = [
+        r * 1.5 + ~is_used[: len(r)] * 0.5 * (NOISE[: len(r)] != 0) for r in sparse
+    ]
     assert not name_symptom(sparse, wrong).startswith(message)

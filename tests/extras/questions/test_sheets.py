@@ -94,15 +94,15 @@ def test_everybody_with_accepted_code_gets_a_page_and_the_rest_a_line(course):
 
 def test_the_key_is_its_owner_s_alone_and_follows_from_the_course_s_secret(course):
     """Everything else that it follows from is public."""
-    secret, made = course / ".autograder" / "secret", []
+    secret, sheets = course / ".autograder" / "secret", []
     secret.parent.mkdir()
     for digit in "001":
         secret.write_text(digit * 64)
         paths, _ = make(course, "ada")
         assert paths[-1].stat().st_mode & 0o077 == 0
-        made.append([path.read_text() for path in paths])
-    first, again, of_another_secret = made
-    assert first == again and first[-1] != of_another_secret[-1]
+        sheets.append([path.read_text() for path in paths])
+    first, second, of_another_secret = sheets
+    assert first == second and first[-1] != of_another_secret[-1]
     letters = re.findall(r"<strong>([A-D])</strong>", first[-1])
     assert len(letters) == first[1].count('<ol class="options')
     assert 'class="correct"' not in first[1]
