@@ -196,12 +196,12 @@ def change(root: Path, action: Callable[[Gradebook], Result]) -> Result:
 
 
 def due(root: Path, unit: str) -> datetime.datetime | None:
-    """An assignment's deadline, naive in UTC; None if it has none yet."""
+    """An assignment's deadline, a naive UTC datetime; None if it has none yet."""
     return due_dates(root).get(unit)
 
 
 def due_dates(root: Path) -> dict[str, datetime.datetime]:
-    """The deadlines of all assignments that have one, naive in UTC."""
+    """The deadlines of all assignments that have one, as naive UTC datetimes."""
     try:
         with open_gradebook(root) as book:
             dates = {entry.name: entry.duedate for entry in book.assignments}
