@@ -718,11 +718,11 @@ check("multi_head_attention/mask_for_heads", mask_for_heads)
 # ## 6. Multi-head attention
 #
 # One ingredient is new: **dropout on the attention weights**. During training, a weight
-# is set to zero with probability $p$, and the others are divided by $1-p$. Since any
-# key may be missing at any moment, a query learns not to rely on any single key.
-# (Section 5.4 of the paper does not list the attention weights among the things that
-# are dropped, but PyTorch's layer can drop them, and so can tensor2tensor, the authors'
-# own code.)
+# is set to zero with probability $p$, and the remaining weights are divided by $1-p$.
+# Since any key may be missing at any moment, a query learns not to rely on any single
+# key. (Section 5.4 of the paper does not list the attention weights among the things
+# that are dropped, but PyTorch's layer can drop them, and so can tensor2tensor, the
+# authors' own code.)
 
 # %%
 torch.manual_seed(0)

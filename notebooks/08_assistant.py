@@ -896,12 +896,12 @@ def one_base_model_two_ways():
 # copies to less than a seventh of the answers (a sequence that reads the same in both
 # directions counts as both), but reversals make up anything from a quarter to two
 # thirds. The loss only asks for a *difference*, and pushing down the rejected answer is
-# an easy way to get one, so probability goes to strings that are neither, such as
-# `2954` and `25541`, or to an empty answer. With most seeds the chosen answer even
-# becomes a little less probable; Pal et al. 2024 (*Smaug*) describe this failure and
-# add a term against it (*DPO-Positive*). GRPO raises the share of reversals from less
-# than half to eight or nine in ten, because it samples what the model writes *now* and
-# rewards what works.
+# an easy way to get one, so probability shifts to strings that are neither the chosen
+# nor the rejected answer, such as `2954` and `25541`, or to an empty answer. With most
+# seeds the chosen answer even becomes a little less probable; Pal et al. 2024 (*Smaug*)
+# describe this failure and add a term against it (*DPO-Positive*). GRPO raises the
+# share of reversals from less than half to eight or nine in ten, because it samples
+# what the model writes *now* and rewards what works.
 #
 # Neither method taught a new skill. The base model could already reverse a sequence,
 # and after GRPO it usually does: fine-tuning by reward *sharpens* what a model does

@@ -1212,14 +1212,14 @@ def the_head_that_carries_it():
 # %% [markdown]
 # Head (23, 4) looks at the noun with a weight of 0.90, and silencing it lowers
 # *Paris*'s logit of 17.4 by 4.1; none of the other eight costs more than 0.3, although
-# head 0 looks there with a weight of 0.31. Its output from the run about Italy carries
-# 96 % of the effect, that of any other head at most 8 %: for this pair of countries,
-# *one head moves the fact.* Without it, the capitals of Italy, China, Russia and
-# Portugal are lost, whereas those of France, Germany, Japan, Spain, Greece and Austria
-# stay first. That may be another path or a habit of naming them, which silence cannot
-# tell apart. Cairo and Warsaw are missed even by the whole model, at least after these
-# words, and silencing the control, a neighbouring head that also looks at the noun,
-# changes no answer.
+# head 0 looks there with a weight of 0.31. Patching in its output from the run about
+# Italy produces 96 % of the effect, and no other head more than 8 %: for this pair of
+# countries, *a single head carries the fact.* Without it, the capitals of Italy, China,
+# Russia and Portugal are lost, whereas those of France, Germany, Japan, Spain, Greece
+# and Austria stay first. That may be another path or a habit of naming them, which
+# silence cannot tell apart. Cairo and Warsaw are missed even by the whole model, at
+# least after these words, and silencing the control, a neighbouring head that also
+# looks at the noun, changes no answer.
 
 # %% [markdown]
 # ## 5. Bug clinic: a map that is wrong

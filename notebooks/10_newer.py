@@ -1629,8 +1629,8 @@ def stretching():
 # Kwon et al. 2023 (section 1) measured that only 20 to 38 % of it held keys or values.
 # Their cure, *PagedAttention* in vLLM, manages the cache as an operating system manages
 # memory. The cache is one pool of small **pages**, each with room for a few positions.
-# A text owns a list of pages, its **table**, and receives another page only when the
-# last one is full.
+# Each text has a **table**, which lists its pages, and it receives another page only
+# when the last one is full.
 #
 # With pages of 4, the table `[7, 2]` says that positions 0 to 3 are in page 7, and
 # positions 4 to 7 in page 2. If all places of the pool are numbered consecutively,
