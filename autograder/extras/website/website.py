@@ -64,6 +64,9 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _GUIDES = ("student", "instructor", "ta", "admin")  # others have a page of their own
 _ELSEWHERE = re.compile(r"\[([^\[\]]+)\]\(\.\./(?!assets/)[^)]*\)")  # not on the site
 _PICTURE = re.compile(r"<picture>.*?</picture>", re.DOTALL)
+_PREDICTION = "**Predict first.**"  # the next result is folded
+_BLANK = "> *Your prediction"  # a cell to write in, which the website leaves out
+_FOLDED = {f"code_prompt_{do}": f"{do.title()} the result" for do in ("show", "hide")}
 _LAST = "## Where you stand"  # left out, since readers of the website have no points
 _DOORS = {
     "Learn": "Read here; solve the exercises in Colab or on your own computer.",
@@ -229,12 +232,19 @@ def _only_draws(code: str) -> bool:
 
 def _readable(cells: Sequence[NotebookNode]) -> Iterator[NotebookNode]:
     """The cells for a reader who does not work on the notebook."""
+    is_predicted = False
     for cell in cells:
         if cell.source.startswith(_LAST):
             return
+        tags = cell.metadata.setdefault("tags", [])
         if _only_draws(cell.source):
-            cell.metadata["tags"] = [*cell.metadata.get("tags", ()), "remove-input"]
-        if cell.id not in notebooks.GENERATED:
+            tags.append("remove-input")
+        is_predicted = is_predicted or _PREDICTION in cell.source
+        if is_predicted and cell.get("outputs"):
+            tags.append("hide-output")
+            cell.metadata["mystnb"] = _FOLDED
+            is_predicted = False
+        if cell.id not in notebooks.GENERATED and not cell.source.startswith(_BLANK):
             yield cell
 
 
