@@ -7,7 +7,7 @@ import re
 from autograder.authoring import budget
 from autograder.authoring.catalogue import specifications
 from autograder.authoring.notebook import read
-from autograder.course import ROOT, units
+from autograder.course import ROOT, manifest, units
 from autograder.course.files import write
 from autograder.course.language import WORDINGS
 from tests.authoring import outside
@@ -20,18 +20,17 @@ _BANK = re.compile(
     re.DOTALL,
 )
 _HEAD = "| unit | exercises | time | what you build |\n|---|---|---|---|\n"
-_TABLE = re.compile(rf"^{re.escape(_HEAD)}((?:\|.*\n)+)", re.MULTILINE)
+_TABLE = re.compile(rf"^{re.escape(_HEAD)}(?:\|.*\n)+", re.MULTILINE)
 
 
-def unit_table(match: re.Match[str]) -> str:
-    """The table of units; what a row says of its unit is written by hand, and stays."""
-    rows = [line.strip("| ").split(" | ") for line in match[1].splitlines()]
-    summaries, table = {row[0]: row[-1] for row in rows}, _HEAD
+def unit_table() -> str:
+    """The table of units; what each row says is the summary in the unit's manifest."""
+    table = _HEAD
     for unit in units():
         cells = read(unit)
         title = cells[0].text.splitlines()[0].lstrip("# ")
         count = sum(cell.role == "check" for cell in cells)
-        time, summary = budget.stated_time(cells), summaries.get(title, "")
+        time, summary = budget.stated_time(cells), manifest.read(unit).summary
         table += f"| {title} | {count} | {time} | {summary} |\n"
     return table
 
@@ -45,7 +44,7 @@ def readme(text: str) -> str:
     word = words[number] if number < len(words) else str(number)
     counts = f"{word} unit{'s' if number != 1 else ''} with {count} exercises"
     text = _BANK.sub(_bank, _COUNTS.sub(counts, text, count=1), count=1)
-    return _TABLE.sub(unit_table, text, count=1)
+    return _TABLE.sub(lambda _: unit_table(), text, count=1)
 
 
 def _bank(match: re.Match[str]) -> str:

@@ -2,6 +2,7 @@
 
 No other part of the engine names a unit. A manifest may contain:
 
+    summary = "what one builds in it"  # for the README's table and the website
     demo = true                # `make demo` shows this unit, if none is named
     path = ["first", "third"]  # the short path: exercises that carry the story
     beyond = ["a_figure"]      # demonstrations that need exercises off the path
@@ -58,6 +59,7 @@ class Manifest:
     the student has solved most of the key.
     """
 
+    summary: str = ""
     demo: bool = False
     path: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
@@ -87,7 +89,7 @@ def read(unit: Unit) -> Manifest:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CourseError(f"{path}: {error}") from None
     location = str(path.relative_to(unit.root))
-    plain = {"demo": bool, "path": list, "beyond": list}
+    plain = {"summary": str, "demo": bool, "path": list, "beyond": list}
     _check_keys(table, plain | dict.fromkeys(_TABLES, dict), location)
     for name, (allowed, kind) in _TABLES.items():
         section = table.setdefault(name, {})
@@ -95,6 +97,7 @@ def read(unit: Unit) -> Manifest:
         _check_keys(section, kinds, f"{location}, [{name}]")
     files = table["ships"].get("files", ())
     return Manifest(
+        table.get("summary", ""),
         table.get("demo", False),
         tuple(table.get("path", ())),
         tuple(table.get("beyond", ())),

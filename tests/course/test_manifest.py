@@ -52,7 +52,7 @@ def test_it_says_which_solutions_give_a_later_answer_away(unit):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("demos = true", "nothing is called demos; there are demo, path"),
+        ("demos = true", "nothing is called demos; there are summary, demo, path"),
         ("demo = 3", "demo cannot be 3"),
         ('path = "first"', "path cannot be 'first'"),
         ('[limits]\ntimeout = "180"', "timeout cannot be '180'"),

@@ -24,11 +24,12 @@ import nbformat
 from nbformat import NotebookNode
 from tqdm import tqdm
 
+from autograder.authoring import budget
 from autograder.authoring.colab import published
 from autograder.authoring.edition import read
 from autograder.authoring.notebook import without_markers
 from autograder.checks.words import ALL_SOLVED
-from autograder.course import ROOT, Unit, grade_ids, notebooks, settings
+from autograder.course import ROOT, Unit, grade_ids, manifest, notebooks, settings
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.course.printable import format_count
@@ -175,22 +176,19 @@ def _texts(unit: Unit) -> tuple[Unit, str, list[NotebookNode]]:
 
 
 def _describe(unit: Unit) -> str:
-    """A unit's title, the first sentences of its introduction, and links."""
+    """A unit's title, what one builds in it, its size, and links."""
     cells = read(unit)
-    title, *paragraphs = cells[0].text.split("\n\n")
-    # A sentence begins with a capital letter; "et al." is followed by a year.
-    end = r"\A[^$]*[.?!]\*?(?=\s+[A-Z*]|\s*\Z)"
-    prose = (re.match(end, text) for text in paragraphs)
-    sentences = next((match[0] for match in prose if match), "")
+    title = cells[0].text.partition("\n")[0].lstrip("# ")
     count = sum(cell.role == "check" and not cell.is_given for cell in cells)
+    size = f"{format_count(count, 'exercise')} · {budget.stated_time(cells)}"
     return f"""\
 <div>
 
-**[{title.lstrip("# ")}]({unit.label})**
+**[{title}]({unit.label})**
 
-{sentences}
+{manifest.read(unit).summary}
 
-{format_count(count, "exercise")} · {_links(unit)}
+{size}<br>{_links(unit)}
 
 </div>"""
 
