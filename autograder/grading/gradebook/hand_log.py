@@ -72,7 +72,7 @@ def install() -> None:
         api.Grade.manual_score, api.Grade.extra_credit, api.Comment.manual_comment
     )  # fmt: skip
     for column in columns:  # with the old value, which is loaded if needed
-        event.listen(column, "set", _note, active_history=True)
+        event.listen(column, "set", _note, active_history=True, retval=True)
     event.listen(Session, "before_commit", _write)
     event.listen(Session, "after_soft_rollback", _forget)
 
@@ -108,12 +108,17 @@ def comments(book: api.Gradebook, unit: str) -> dict[tuple[str, str], str]:
     }
 
 
-def _note(row: Any, _: object, before: object, event_: Any) -> None:
-    """Keep the value that an attribute had before this transaction."""
+def _note(row: Any, value: Any, before: object, event_: Any) -> Any:
+    """Keep the value that an attribute had before this transaction.
+
+    Returns the new value; points become numbers, since the formgrader sends text.
+    """
     session = object_session(row)
     if session is not None:
         pending = session.info.setdefault(_PENDING, {})
         pending.setdefault(row, {}).setdefault(event_.key, before)
+    is_text = value is None or event_.key == api.Comment.manual_comment.key
+    return value if is_text else float(value)
 
 
 def _forget(session: Session, _: object) -> None:
