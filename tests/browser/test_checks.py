@@ -37,9 +37,7 @@ def folder(tmp_path):
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_a_check_behaves_like_a_teaching_assistant(
-    tmp_path, folder, answer, page, picture
-):
+def test_a_check_behaves_like_a_teaching_assistant(tmp_path, folder, answer, page):
     environment = lab.environment(tmp_path)
     with jupyter(folder.parent, environment, tmp_path / "own") as address:
         page.goto(address.format(f"lab/tree/{UNIT.label}/{UNIT.release.name}"))
@@ -64,7 +62,6 @@ def test_a_check_behaves_like_a_teaching_assistant(
         desk.answer(page, STUB, f"{answer}\n(")
         desk.run_cell(page, CHECK)
         check.get_by_text("What your earlier version gives").wait_for()
-        picture(page, "student_earlier_version")
 
         desk.restart(page)
         desk.go_to(page, "2 · Attention")
@@ -74,7 +71,6 @@ def test_a_check_behaves_like_a_teaching_assistant(
         summary = desk.run_cell(page, "check.summary()")
         summary.get_by_text("passed earlier").wait_for()
         assert "10 of 96 points by checks" in summary.inner_text()
-        picture(page, "student_progress")
         summary.get_by_role("link", name="2.1", exact=True).click()
         desk.cell(page, "Code", STUB).wait_for()
 

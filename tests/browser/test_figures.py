@@ -10,7 +10,7 @@ from autograder.figures.page import Drawn
 from autograder.grading.rendering.sanitise import clean_html
 
 pytestmark = pytest.mark.slow
-SAID = ["All alike.", "One leads.", "One has it all."]
+SAID = {"a": "All alike.", "b": "One leads.", "c": "One has it all."}
 
 
 def draw_word(word: str) -> Drawn:
@@ -23,7 +23,7 @@ def draw_word(word: str) -> Drawn:
 
 STEPS = html.steps(
     [draw_word("even"), draw_word("soft"), draw_word("hard")],
-    dict(zip(("a", "b", "c"), SAID, strict=True)),
+    SAID,
     "2.4",
     "Rise.",
 )
@@ -56,7 +56,7 @@ def test_arrow_keys_move_through_the_steps(steps):
 
 def test_a_screen_reader_is_told_the_steps_and_the_drawing_that_is_shown(steps):
     snapshot = steps.locator("body").aria_snapshot()
-    assert 'radio "Step 1 of 3: All alike." [checked]' in snapshot
+    assert 'radio "a: All alike." [checked]' in snapshot
     assert 'img "even"' in snapshot and 'img "soft"' not in snapshot
     assert "Figure 2.4. Rise." in snapshot
 

@@ -51,10 +51,10 @@ def test_scores_are_seen_and_a_written_answer_is_graded(course, page, picture):
         equation = page.locator("math", has_text="0/0")
         assert equation.bounding_box()["width"] > 10, "drawn, with no network"
         with page.expect_response(is_put_to("/api/grade/")):
-            score.fill("3")
+            score.press_sequentially("3")
             score.press("Tab")  # leaves the field, which saves it
         with page.expect_response(is_put_to("/api/comment/")):
-            comment.fill(PRAISE)
+            comment.press_sequentially(PRAISE)
             comment.press("Tab")
         comment.evaluate("field => field.scrollIntoView({block: 'center'})")
         picture(page, "instructor_written_answer", height=600)
