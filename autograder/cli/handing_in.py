@@ -11,6 +11,7 @@ from autograder.classroom import services
 from autograder.cli.arguments import CommandSet, flag, option
 from autograder.course.access import refuse_full
 from autograder.course.errors import CourseError, UsageError
+from autograder.course.printable import format_count
 
 COMMANDS = CommandSet()
 _LONGEST_EXTENSION = 1000  # days
@@ -36,18 +37,25 @@ _LONGEST_EXTENSION = 1000  # days
 def _collect(unit: str, root: Path, options: Namespace) -> int:
     """Store what students handed in to an LMS, from its archives or its network."""
     from autograder.classroom import gradebook
-    from autograder.classroom.lms import layouts, place, roster
+    from autograder.classroom.lms import layouts, place, roster, stored_roster
     from autograder.grading.dates import last_moment
 
-    if bool(options.archives) == bool(options.service):
+    if options.archives and options.service:
         raise UsageError("give an archive, or --from")
+    if not (options.archives or options.service or options.roster):
+        raise UsageError("give an archive, or --from, or only --roster to store it")
     refuse_full(root)
     names = [layout.lms.lower() for layout in layouts.all_layouts()]
     if options.lms and options.lms.lower() not in names:
         raise UsageError(f"--lms must be one of {', '.join(names)}")
-    class_roster = roster.of_course(root, options.roster)
     if options.roster:
-        roster.keep(class_roster, root)
+        class_roster = roster.from_csv(options.roster)
+        stored_roster.keep(class_roster, root)
+    else:
+        class_roster = stored_roster.read(root)
+    if not (options.archives or options.service):
+        print(f"the roster is stored: {format_count(len(class_roster.entries), 'row')}")
+        return 0
     if options.worksheet:
         class_roster = class_roster.with_worksheet(options.worksheet)
     due = gradebook.due(root, unit)

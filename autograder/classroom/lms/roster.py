@@ -1,8 +1,7 @@
 """The roster, which translates an LMS's names for students to the course's ids.
 
-It is read from a CSV like that of ``nbgrader db student import``, stored in the
-gradebook, and later read from there. Without a roster, the LMS's own key serves as the
-student's id.
+It is read from a CSV like that of ``nbgrader db student import``. Without a roster, the
+LMS's own key serves as the student's id.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.classroom.classbook import Student, plain
-from autograder.classroom.gradebook import NoGradebookError, enter_students, students
 from autograder.classroom.lms.archive import NotPlacedError
 from autograder.classroom.lms.layouts import Layout, Submitter, ToUtc
 from autograder.course import sheet
 from autograder.course.errors import CourseError
-from autograder.course.files import write
 from autograder.course.printable import printable
 
-COLUMNS = ("id", "first_name", "last_name", "email", "lms_user_id", "username")
+COLUMNS = (
+    "id", "first_name", "last_name", "email", "lms_user_id", "username", "section",
+)  # fmt: skip
 _WORKSHEET = {  # Moodle's grading worksheet, in English
     "identifier": "participant", "full name": "name", "email address": "email",
     "id number": "number", "last modified (submission)": "modified",
@@ -41,10 +40,11 @@ _ID = re.compile(r"[\w@][\w@.+-]{0,120}")  # can name a folder on any system
 
 @dataclass(frozen=True)
 class Enrolment:
-    """A student on the roster, with further names that an LMS may use for them."""
+    """A student on the roster, with what nbgrader's gradebook has no field for."""
 
     student: Student
     username: str = ""
+    section: str = ""
     participants: tuple[str, ...] = ()  # Moodle's number; several if it is ambiguous
     modified: str = ""  # the time of their submission, as Moodle writes it
 
@@ -253,57 +253,19 @@ def _address(text: str) -> str:
 # --- reading -------------------------------------------------------------------------
 
 
-def of_course(root: Path, path: Path | None = None) -> Roster:
-    """Read the roster at ``path``; without a path, the one that the course has stored.
-
-    Students for whom the gradebook has nothing but an id are left out.
-    """
-    if path:
-        return from_csv(path)
-    stored_path = _usernames_path(root)
-    entries = from_csv(stored_path).entries if stored_path.is_file() else []
-    names = {entry.student.id: entry.username for entry in entries}
-    try:
-        everybody = students(root)
-    except NoGradebookError:
-        return Roster()
-    described = [
-        s for s in everybody if s.first_name or s.last_name or s.email or s.lms_id
-    ]
-    return Roster(
-        Enrolment(student, names.get(student.id, "")) for student in described
-    )
-
-
-def keep(roster: Roster, root: Path) -> None:
-    """Store a roster in the course, for gradebook, grades, reports and feedback.
-
-    Fields that are empty in the roster stay as they were, and no student is removed.
-
-    Raises:
-        CourseError: the gradebook cannot be written.
-    """
-    enter_students(root, [entry.student for entry in roster.entries])
-    # nbgrader's gradebook has no field for user names.
-    names = [(entry.student.id, entry.username) for entry in roster.entries]
-    write(_usernames_path(root), sheet.as_text([("id", "username"), *names]))
-
-
-def _usernames_path(root: Path) -> Path:
-    return root / ".autograder" / "usernames.csv"
-
-
 def from_csv(path: Path) -> Roster:
     """Read a roster file, whose columns are ``COLUMNS``; only ``id`` is required.
+
+    A section may also be called "Groups", as in Moodle's list of participants.
 
     Raises:
         CourseError: the file cannot be read, has no ids, or has one id twice.
     """
     entries = []
-    for row in _rows(path, {name: name for name in COLUMNS}):
+    for row in _rows(path, {name: name for name in (*COLUMNS, "groups")}):
         if row["id"]:
-            *person, username = row.values()
-            entries.append(Enrolment(Student(*person), username))
+            *person, username, section, groups = row.values()
+            entries.append(Enrolment(Student(*person), username, section or groups))
     if not entries:
         raise CourseError(f'{path}: no column "id"; columns are {", ".join(COLUMNS)}')
     for name, count in Counter(e.student.id for e in set(entries)).items():

@@ -18,7 +18,7 @@ def as_roster(members: Iterable[LmsMember]) -> str:
     """
     rows = [
         (
-            student, *_names(member), member.email, member.key, member.login,
+            student, *_names(member), member.email, member.key, member.login, "",
         )
         for member in members
         for student in list(_ids(member))[:1]
