@@ -7,6 +7,7 @@ from pathlib import Path
 
 from autograder.cli.arguments import CommandSet, flag, option
 from autograder.course.errors import UsageError
+from autograder.course.printable import format_count
 
 COMMANDS = CommandSet("teaching assistant")
 
@@ -19,13 +20,19 @@ COMMANDS = CommandSet("teaching assistant")
     flag("--blind", "list without names, under pseudonyms"),
     option("--part", "list a part only, like 1/2; equal answers stay together", "K/N",
            default=""),
+    option("--section", "list only the students of this section of the roster", "NAME",
+           default=""),
 )  # fmt: skip
 def _grade_written(unit: str, root: Path, options: Namespace) -> int:
     """Write the list of written answers, or record the points of filled-in lists."""
+    from autograder.classroom.lms import stored_roster
+    from autograder.course import graded_notebooks
     from autograder.extras.written import division, marks, written
 
-    if options.tables and (options.blind or options.part):
-        raise UsageError("--blind and --part are for the list; leave them out here")
+    if options.tables and (options.blind or options.part or options.section):
+        raise UsageError(
+            "--blind, --part and --section are for the list; leave them out here"
+        )
     if options.replace and not options.tables:
         raise UsageError("--replace needs --from TABLE.csv")
     for path in options.tables:
@@ -34,6 +41,15 @@ def _grade_written(unit: str, root: Path, options: Namespace) -> int:
     if not options.tables:
         part = division.parse_part(options.part) if options.part else None
         folder = root / "reports"
-        paths = written.write_list(unit, root, folder, options.blind, part)
+        name = options.section
+        section = division.find_section(root, name) if name else None
+        paths = written.write_list(unit, root, folder, options.blind, part, section)
         print(*paths, sep="\n")
+        graded = graded_notebooks(unit, root)
+        others = sorted(graded.keys() - stored_roster.sections(root).keys())
+        if section and others:
+            print(
+                f"{format_count(len(others), 'student')} in no section: "
+                f"{', '.join(others)}; the list without --section has them"
+            )
     return 0

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.course.errors import UsageError
+from autograder.classroom.lms import stored_roster
+from autograder.course.errors import CourseError, UsageError, list_present
 from autograder.grading.secret import course_secret
 
 _SYLLABLES = [first + vowel for first in "bdfghjklmnprstvz" for vowel in "aiou"]
@@ -31,9 +32,50 @@ class Part:
         """The suffix for the names of the part's files, like "-1of2"."""
         return f"-{self.number}of{self.count}"
 
+    @property
+    def label(self) -> str:
+        return f"part {self.number} of {self.count}"
+
     def contains(self, text: str) -> bool:
         digest = hashlib.sha256(text.encode("utf-8", "replace")).digest()
         return int.from_bytes(digest[:8]) % self.count == self.number - 1
+
+
+@dataclass(frozen=True)
+class Section:
+    """The students of the roster's section ``name``."""
+
+    name: str
+    students: frozenset[str]
+
+    @property
+    def suffix(self) -> str:
+        """The suffix for the names of the section's files, like "-Monday_10"."""
+        return "-" + re.sub(r"[^\w+-]+", "_", self.name)
+
+    @property
+    def label(self) -> str:
+        return f"section {self.name}"
+
+
+def find_section(root: Path, name: str) -> Section:
+    """Find a section in the roster that the course has stored.
+
+    Raises:
+        CourseError: the roster has no sections.
+        UsageError: it has others.
+    """
+    by_student = stored_roster.sections(root)
+    if not by_student:
+        raise CourseError(
+            'the roster has no sections: give it a column "section", and store it '
+            "with: autograder collect UNIT --roster roster.csv"
+        )
+    students = frozenset(s for s, section in by_student.items() if section == name)
+    if not students:
+        names = list_present(sorted(set(by_student.values())))
+        raise UsageError(f'no section "{name}"; {names}')
+    return Section(name, students)
 
 
 def parse_part(text: str) -> Part:

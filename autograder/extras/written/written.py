@@ -20,7 +20,7 @@ from autograder.course import graded_notebooks, notebooks, sheet
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.extras.written import TEMPLATES, comment_bank
-from autograder.extras.written.division import Part, pseudonyms
+from autograder.extras.written.division import Part, Section, pseudonyms
 from autograder.grading.gradebook import hand_log
 from autograder.grading.gradebook.book import cell_name
 from autograder.grading.metadata import GradingMetadata
@@ -106,12 +106,14 @@ def _items(text: str) -> Iterator[tuple[str, float]]:
 
 
 def answers(
-    unit: str, root: Path, question: EssayPrompt, blind: bool = False
-) -> list[Answer]:
+    unit: str, root: Path, question: EssayPrompt, blind: bool = False,
+    section: Section | None = None,
+) -> list[Answer]:  # fmt: skip
     """All graded students' answers to a question, with equal ones next to each other.
 
     Ungraded answers come first. Submissions that were refused are left out. If
-    ``blind``, students have pseudonyms instead of names.
+    ``blind``, students have pseudonyms instead of names. A section has only its own
+    students' answers.
     """
     student_answers = []
     names = {student.id: student.name for student in gradebook.students(root)}
@@ -122,6 +124,8 @@ def answers(
         for student, path in graded.items():
             notebook = notebooks.read(path)
             if GradingMetadata.of(notebook).refused:
+                continue
+            if section and student not in section.students:
                 continue
             key = question.name, unit, unit, student
             text = _text(notebook, question.name)
@@ -166,28 +170,31 @@ def _text(notebook: NotebookNode, grade_id: str) -> str:
 
 
 def write_list(
-    unit: str, root: Path, folder: Path, blind: bool = False, part: Part | None = None
-) -> list[Path]:
+    unit: str, root: Path, folder: Path, blind: bool = False,
+    part: Part | None = None, section: Section | None = None,
+) -> list[Path]:  # fmt: skip
     """Write the page, and a table to fill in for each question; returns the paths.
 
     Args:
         blind: replace names by pseudonyms.
         part: the part of the answers to write; None for all.
+        section: the section whose answers to write; None for all.
     """
-    suffix = part.suffix if part else ""
+    limits = [limit for limit in (section, part) if limit]
+    suffix = "".join(limit.suffix for limit in limits)
     paths = [folder / f"{unit}-written{suffix}.html"]
     sections = []
     for question in questions(unit, root):
         student_answers = [
             answer
-            for answer in answers(unit, root, question, blind)
+            for answer in answers(unit, root, question, blind, section)
             if part is None or part.contains(answer.plain)
         ]
         bank = comment_bank.read(comment_bank.place(root, unit, question.name))
         sections.append((question, student_answers, grouped(student_answers), bank))
     html = page.render(
         "written.html.j2", unit, folder=TEMPLATES, sections=sections, blind=blind,
-        part=part,
+        limits=limits,
     )  # fmt: skip
     write(paths[0], html)
     for question, student_answers, groups, _ in sections:

@@ -12,7 +12,7 @@ from autograder.course import units
 from autograder.extras.written import division, marks, written
 from autograder.extras.written.written import Answer
 from tests.classroom.conftest import WHOLE
-from tests.extras.written.conftest import fill, score
+from tests.extras.written.conftest import NAME, fill, score
 from tests.tiny_course import UNIT, WORDS
 
 STUB = "**Your answer**\n\nYOUR ANSWER HERE"
@@ -95,3 +95,52 @@ def test_the_parts_have_all_answers_once_and_equal_ones_together(graded):
     everybody = {a.student for a in written.answers(UNIT, graded, question)}
     assert rows[1] | rows[2] == everybody and not rows[1] & rows[2]
     assert {WHOLE, "bob"} <= rows[1] or {WHOLE, "bob"} <= rows[2]
+
+
+def list_section(root, name: str, *options: str) -> int:
+    return cli.main(
+        ["written", "01", "--section", name, *options, "--course", str(root)]
+    )
+
+
+def store_sections(root, **by_student: str) -> None:
+    lines = [f"{student},{section}" for student, section in by_student.items()]
+    (root / "roster.csv").write_text("\n".join(["id,section", *lines]))
+    roster = ["--roster", str(root / "roster.csv"), "--course", str(root)]
+    assert cli.main(["collect", "01", *roster]) == 0
+
+
+def test_a_section_s_list_has_its_students_only(graded, capsys):
+    store_sections(graded, bob="Monday 10", silent="Tuesday")
+    capsys.readouterr()
+    assert list_section(graded, "Monday 10") == 0
+    output = capsys.readouterr().out
+    assert f"students in no section: cut, {WHOLE}; the list without" in output
+    stem = graded / "reports" / f"{UNIT}-{NAME}-Monday_10.csv"
+    assert [row["student"] for row in csv.DictReader(stem.open())] == ["bob"]
+    page = graded / "reports" / f"{UNIT}-written-Monday_10.html"
+    assert ", section Monday 10</h1>" in page.read_text()
+    fill(stem, "bob", points="2")
+    assert marks.take_list(UNIT, graded, stem) == 1 and score(graded, "bob") == 2
+
+
+def test_a_section_can_be_blind_and_divided(graded):
+    store_sections(graded, bob="A", **{WHOLE: "A"}, silent="B")
+    for part in ("1/2", "2/2"):
+        assert list_section(graded, "A", "--blind", "--part", part) == 0
+    texts = [
+        (graded / "reports" / f"{UNIT}-{NAME}-A-{part}of2.csv").read_text()
+        for part in (1, 2)
+    ]
+    names = division.pseudonyms(graded, UNIT, [WHOLE, "bob", "silent"])
+    for student, count in ((WHOLE, 1), ("bob", 1), ("silent", 0)):
+        assert sum(f"\n{names[student]}," in text for text in texts) == count
+
+
+def test_an_unknown_section_and_no_sections_are_said_in_a_line(graded, capsys):
+    assert list_section(graded, "A") == 1
+    assert "autograder collect UNIT --roster roster.csv" in capsys.readouterr().err
+    store_sections(graded, bob="Tue", silent="Mon")
+    assert list_section(graded, "A") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert 'no section "A"; there are Mon, Tue' in line
