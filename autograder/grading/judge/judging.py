@@ -158,9 +158,11 @@ def _verdicts(
         displayed = hide_stub(result)
         images = draw_pictures(displayed) if draws else {}
         evidence = evidence_of(displayed.results) if with_evidence else ()
-        final = replace(
-            render_verdict(displayed, submission, images), evidence=evidence
-        )
+        rendered = render_verdict(displayed, submission, images)
+        if displayed.mistake and displayed.mistake == sandbox.late:
+            verdict = replace(rendered.verdict, ended=sandbox.ended)
+            rendered = replace(rendered, verdict=verdict)
+        final = replace(rendered, evidence=evidence)
         is_final = displayed.passed or displayed.note or sandbox.late
         continues = sandbox.heard and not is_final
     except Exception as error:  # a fault of ours, whatever the sandbox answered

@@ -64,6 +64,7 @@ class SandboxClient:
         self._waits, self._last_sign = waits, time.monotonic()
         self.heard = self.complete = self.hindered = False
         self.late: Mistake | None = None
+        self.ended: EndReason | None = None  # why it is late
 
     @property
     def took(self) -> float:
@@ -200,7 +201,7 @@ class SandboxClient:
 
     def _lose(self, reason: EndReason, message: str = "") -> None:
         """Mark the sandbox as lost, because it exceeded a limit."""
-        self._lost = message or reason
+        self._lost, self.ended = message or reason, reason
         self.late = Mistake(
             "late", f"The check was ended: {self._lost}.", _HINTS[reason]
         )

@@ -14,12 +14,13 @@ import torch
 from autograder.checks.exercise import Other
 from autograder.checks.wire import WireError, receive, send, within
 from autograder.grading.ipc import Connection
-from autograder.grading.judge import questioning
+from autograder.grading.judge import judging, questioning
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.judging import decide
 from autograder.grading.judge.preparing import prepare_check
 from autograder.grading.judge.questioning import SandboxClient
 from autograder.sandbox import meter
+from autograder.sandbox.ending import EndReason
 from autograder.sandbox.meter import Meter
 from tests.grading.sandbox_and_judge import (
     NAME,
@@ -175,6 +176,15 @@ def test_answers_that_are_each_in_time_are_late_together(pair, clock):
     assert "together took longer than 0.6 seconds" in verdict.mistake.says
     assert verdict.mistake.asks == "What does your code wait for?"
     assert client.took == pytest.approx(0.75)  # the late answer, and none after it
+
+
+def test_a_verdict_records_that_its_answers_were_late(pair, clock):
+    hostile(pair[1], answering(clock.slowly))
+    client = ask_sandbox(pair[0], seconds=30.0, most=0.3)
+    names = {"exercise": NAME, "submission": "me"}
+    check = prepare_check(NAME, "abc")
+    ((final, further),) = judging._verdicts(check, client, names, draws=False)
+    assert final.verdict.ended is EndReason.TIME and not further
 
 
 @pytest.fixture
