@@ -1,13 +1,14 @@
 """Record the marks of written answers from a filled-in table in the gradebook.
 
-The table's column `MARKED` says who had marked an answer when the table was written. A
-mark that a different person has set since then is not overwritten by default.
+The table's column `MARKED` says who had marked an answer when the table was written. If
+somebody has marked it since, in the formgrader or from a table, an unchanged row leaves
+that mark alone, and a changed one does not overwrite another person's by default.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,11 +23,14 @@ from autograder.extras.written.written import (
     MARKED,
     SAME,
     EssayPrompt,
-    last_marks,
+    last_mark,
     questions,
+    read_marks,
+    signed,
 )
 from autograder.grading.gradebook import hand_log
 from autograder.grading.gradebook.book import Gradebook
+from autograder.grading.gradebook.hand_log import HandEntry
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,10 @@ class AnswerMark:
         return self.points is None and not self.comment
 
 
-def take_list(unit: str, root: Path, path: Path, overwrite: bool = False) -> int:
+def take_list(
+    unit: str, root: Path, path: Path, overwrite: bool = False,
+    tell: Callable[[str], None] = print,
+) -> int:  # fmt: skip
     """Record a filled-in table in the gradebook; returns how many students have points.
 
     If "points" is filled in, it counts, otherwise the ticked items. An empty row gets
@@ -58,6 +65,8 @@ def take_list(unit: str, root: Path, path: Path, overwrite: bool = False) -> int
     Args:
         overwrite: also overwrite marks that others have set since the table was
             written.
+        tell: is called with a line for each mark set since then that stays, or that is
+            replaced.
 
     Raises:
         CourseError: the table belongs to no question, contains invalid points, or would
@@ -107,7 +116,9 @@ def take_list(unit: str, root: Path, path: Path, overwrite: bool = False) -> int
             )
     by_student = {students.get(shown, shown): mark for shown, mark in marks.items()}
     record = _Record(unit, question, by_student, path, overwrite)
-    count = gradebook.change(root, record.write)
+    count, remarks = gradebook.change(root, record.write)
+    for line in remarks:
+        tell(line)
     if bank != before:
         comment_bank.write(bank_path, bank)
     return count
@@ -148,42 +159,72 @@ class _Record:
     path: Path
     overwrite: bool
 
-    def write(self, book: Gradebook) -> int:
-        """Write all marks, or none; returns the number of marks with points."""
-        last = last_marks(book, self.unit, self.question)
-        conflicts = [
-            line
-            for student, mark in self.marks.items()
-            if (line := self._set(book, student, mark, last.get(student, "")))
-        ]
+    def write(self, book: Gradebook) -> tuple[int, list[str]]:
+        """Write all marks, or none.
+
+        Returns:
+            the number of marks with points, and a line for each newer mark.
+        """
+        histories = read_marks(book, self.unit, self.question)
+        conflicts: list[str] = []
+        remarks: list[str] = []
+        for student, mark in self.marks.items():
+            history = histories.get(student, [])
+            grade, comment = self._rows(book, student, mark.shown)
+            now = _describe_mark(grade, history)
+            is_newer = last_mark(history) != mark.marked
+            if is_newer and _is_as_written(mark, history):
+                if not mark.is_empty:
+                    remarks.append(f"{mark.shown}: not changed, as it has {now}")
+            elif _set(grade, comment, mark) and is_newer:
+                if last_mark(history) == "" or history[-1].who != hand_log.whoever():
+                    conflicts.append(f"{mark.shown}, {now}")
+                given = sheet.number(mark.points) or "no other"
+                remarks.append(f"{mark.shown}: now {given} points, before {now}")
         if conflicts and not self.overwrite:
             surplus = f" and {len(conflicts) - 3} more" * (len(conflicts) > 3)
             raise CourseError(
-                f"{self.path}: marked meanwhile: {'; '.join(conflicts[:3])}{surplus}. "
+                f"{self.path}: changed meanwhile: {'; '.join(conflicts[:3])}{surplus}. "
                 "Nothing is recorded; empty these rows, or overwrite with --replace"
             )
         book.finish()
-        return sum(mark.points is not None for mark in self.marks.values())
+        count = sum(mark.points is not None for mark in self.marks.values())
+        return count, remarks
 
-    def _set(self, book: Gradebook, student: str, mark: AnswerMark, last: str) -> str:
-        """Set a mark; returns a line if it overwrites a newer mark of others, or ""."""
+    def _rows(
+        self, book: Gradebook, student: str, shown: str
+    ) -> tuple[api.Grade, api.Comment]:
+        """The gradebook's rows on a student's answer. Raises CourseError."""
         key = self.question.name, self.unit, self.unit, student
         try:
-            grade = book.find_grade(*key)
+            return book.find_grade(*key), book.find_comment(*key)
         except api.MissingEntry:
-            raise CourseError(f"{mark.shown} has no graded submission") from None
-        before = grade.manual_score
-        is_changed = mark.points not in (None, before)
-        if is_changed:
-            grade.manual_score = mark.points
-        if mark.points is not None:
-            grade.needs_manual_grade = False
-        if mark.comment:
-            comment = book.find_comment(*key)
-            is_changed |= comment.manual_comment != mark.comment
-            comment.manual_comment = mark.comment
-        is_ours = last.rsplit(" ", 2)[0] == hand_log.whoever()
-        if not is_changed or last in ("", mark.marked) or is_ours:
-            return ""
-        points = "a comment" if before is None else f"{before:g} points"
-        return f"{mark.shown}, {points} by {last}"
+            raise CourseError(f"{shown} has no graded submission") from None
+
+
+def _describe_mark(grade: api.Grade, history: Sequence[HandEntry]) -> str:
+    """The points of now and who gave them; or that the answer is a new one."""
+    by = last_mark(history)
+    points = sheet.number(grade.manual_score) or "no"
+    return f"{points} points by {by}" if by else "a new answer"
+
+
+def _is_as_written(mark: AnswerMark, history: Sequence[HandEntry]) -> bool:
+    """Whether a row still has the mark that was there when the table was written."""
+    known = [entry for entry in history if signed(entry) == mark.marked and mark.marked]
+    points = known[-1].by_hand if known else None
+    comment = known[-1].comment if known else ""
+    return mark.points == points and mark.comment in ("", comment)
+
+
+def _set(grade: api.Grade, comment: api.Comment, mark: AnswerMark) -> bool:
+    """Set points and comment where a mark has some; return whether they differed."""
+    is_changed = mark.points not in (None, grade.manual_score)
+    if is_changed:
+        grade.manual_score = mark.points
+    if mark.points is not None:
+        grade.needs_manual_grade = False
+    if mark.comment:
+        is_changed |= comment.manual_comment != mark.comment
+        comment.manual_comment = mark.comment
+    return is_changed

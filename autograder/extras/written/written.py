@@ -23,6 +23,7 @@ from autograder.extras.written import TEMPLATES, comment_bank
 from autograder.extras.written.division import Part, Section, pseudonyms
 from autograder.grading.gradebook import hand_log
 from autograder.grading.gradebook.book import cell_name
+from autograder.grading.gradebook.hand_log import HandEntry
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.titles import title
 
@@ -55,7 +56,8 @@ class EssayPrompt:
 class Answer:
     """A student's written answer; ``points`` is None until it is graded.
 
-    ``marked`` says who marked it last and when; "" if unknown.
+    ``marked`` says who marked it last and when; "" if unknown. ``replaced`` is a mark
+    of somebody else that was there before; "" if there was none.
     """
 
     student: str
@@ -64,6 +66,7 @@ class Answer:
     points: float | None
     comment: str
     marked: str = ""
+    replaced: str = ""
 
     @property
     def plain(self) -> str:
@@ -120,7 +123,7 @@ def answers(
     graded = graded_notebooks(unit, root)
     shown = pseudonyms(root, unit, graded) if blind else {s: s for s in graded}
     with gradebook.open_gradebook(root) as book:
-        marked = last_marks(book, unit, question)
+        histories = read_marks(book, unit, question)
         for student, path in graded.items():
             notebook = notebooks.read(path)
             if GradingMetadata.of(notebook).refused:
@@ -131,9 +134,11 @@ def answers(
             text = _text(notebook, question.name)
             grade, comment = book.find_grade(*key), book.find_comment(*key)
             name = shown[student] if blind else names.get(student, student)
+            history = histories.get(student, [])
             student_answers.append(Answer(
                 shown[student], name, text, grade.manual_score,
-                comment.manual_comment or "", marked.get(student, ""),
+                comment.manual_comment or "",
+                last_mark(history), replaced_mark(history),
             ))  # fmt: skip
     waiting = {a.plain for a in student_answers if a.points is None}
     first = {a.plain: a.student for a in reversed(student_answers)}
@@ -144,13 +149,36 @@ def answers(
     return sorted(student_answers, key=order)
 
 
-def last_marks(book: api.Gradebook, unit: str, question: EssayPrompt) -> dict[str, str]:
-    """Who marked each student's answer last, and when; "" if it was not a person."""
-    return {
-        entry.student: "" if entry.why else f"{entry.who} {entry.time}"
-        for entry in hand_log.read(book, unit)  # the last one counts
-        if entry.cell == cell_name(unit, unit, question.name)
-    }
+def read_marks(
+    book: api.Gradebook, unit: str, question: EssayPrompt
+) -> dict[str, list[HandEntry]]:
+    """The log of each student's marks for a question, the oldest first."""
+    histories: dict[str, list[HandEntry]] = {}
+    for entry in hand_log.read(book, unit):
+        if entry.cell == cell_name(unit, unit, question.name):
+            histories.setdefault(entry.student, []).append(entry)
+    return histories
+
+
+def last_mark(history: Sequence[HandEntry]) -> str:
+    """Who marked an answer last, and when; "" if it was not a person."""
+    return signed(history[-1]) if history and not history[-1].why else ""
+
+
+def replaced_mark(history: Sequence[HandEntry]) -> str:
+    """The last points by somebody else, if the same answer has others now; or ""."""
+    for entry in reversed(history):
+        if entry.why:
+            break
+        if entry.who != history[-1].who and entry.by_hand is not None:
+            is_other = entry.by_hand != history[-1].by_hand
+            return f"{entry.by_hand:g} points by {signed(entry)}" if is_other else ""
+    return ""
+
+
+def signed(entry: HandEntry) -> str:
+    """Who made an entry, and when."""
+    return f"{entry.who} {entry.time}"
 
 
 def grouped(student_answers: Sequence[Answer]) -> list[list[Answer]]:

@@ -8,11 +8,13 @@ import io
 import pytest
 
 from autograder import cli
+from autograder.classroom import gradebook
 from autograder.course.errors import CourseError
 from autograder.extras.written import division, marks, written
-from tests.classroom.conftest import WHOLE
+from tests import tiny_course as tiny
+from tests.classroom.conftest import WHOLE, autograde
 from tests.extras.written.conftest import NAME, fill, score
-from tests.tiny_course import UNIT, WORDS
+from tests.tiny_course import UNIT, WORDS, hand_in
 
 
 def test_points_and_comments_go_into_the_gradebook(graded, question_table):
@@ -141,7 +143,7 @@ def test_nobody_overwrites_another_s_mark_unasked(
     fill(question_table, "bob", points="4")
     assert record(graded, question_table) == 1
     (line,) = capsys.readouterr().err.splitlines()
-    assert f"marked meanwhile: {WHOLE}, 2 points by tina 20" in line
+    assert f"changed meanwhile: {WHOLE}, 2 points by tina 20" in line
     assert score(graded, WHOLE) == 2 and score(graded, "bob") is None
     assert record(graded, question_table, "--replace") == 0
     assert score(graded, WHOLE) == 3 and score(graded, "bob") == 4
@@ -222,3 +224,73 @@ def test_a_table_of_another_name_or_without_students_is_refused(graded, question
     question_table.write_text(text.replace("student,", "who,", 1))
     with pytest.raises(CourseError, match='no column "student"; keep the first line'):
         marks.take_list(UNIT, graded, question_table)
+
+
+def mark_in_formgrader(root, who: str, points: float, monkeypatch) -> None:
+    """Save points as the formgrader does, which knows nothing of any table."""
+    monkeypatch.setenv("AUTOGRADER_USER", who)
+    with gradebook.open_gradebook(root) as book:
+        grade = book.find_grade(NAME, UNIT, UNIT, WHOLE)
+        grade.manual_score, grade.needs_manual_grade = points, False
+        book.db.commit()
+
+
+@pytest.mark.parametrize("who", ["tina", "theo"])
+def test_a_row_that_nobody_changed_keeps_the_formgrader_s_newer_mark(
+    graded, question_table, monkeypatch, capsys, who
+):
+    monkeypatch.setenv("AUTOGRADER_USER", "tina")
+    fill(question_table, WHOLE, points="2", comment="Why?")
+    assert record(graded, question_table) == 0
+    written.write_list(UNIT, graded, question_table.parent)
+    mark_in_formgrader(graded, who, 3.0, monkeypatch)
+    monkeypatch.setenv("AUTOGRADER_USER", "tina")
+    fill(question_table, "bob", points="4")
+    capsys.readouterr()
+    assert record(graded, question_table) == 0
+    assert score(graded, WHOLE) == 3 and score(graded, "bob") == 4
+    output = capsys.readouterr().out
+    assert f"{WHOLE}: not changed, as it has 3 points by {who} 20" in output
+
+
+def test_whoever_replaces_their_own_newer_mark_is_told(
+    graded, question_table, monkeypatch, capsys
+):
+    mark_in_formgrader(graded, "tina", 3.0, monkeypatch)
+    fill(question_table, WHOLE, points="1")
+    assert record(graded, question_table) == 0
+    line = f"{WHOLE}: now 1 points, before 3 points by tina 20"
+    assert line in capsys.readouterr().out and score(graded, WHOLE) == 1
+
+
+def test_a_mark_of_an_earlier_answer_is_not_given_to_a_new_one(
+    graded, question_table, monkeypatch, capsys
+):
+    monkeypatch.setenv("AUTOGRADER_USER", "tina")
+    fill(question_table, WHOLE, points="2")
+    assert record(graded, question_table) == 0
+    written.write_list(UNIT, graded, question_table.parent)
+    release = tiny.read(graded, "release")
+    answer = tiny.data(tiny.solve_release(release, words="Another one."))
+    hand_in(graded, WHOLE, answer)
+    assert autograde(graded, WHOLE)["success"]
+    assert record(graded, question_table) == 0 and score(graded, WHOLE) is None
+    assert f"{WHOLE}: not changed, as it has a new answer" in capsys.readouterr().out
+    fill(question_table, WHOLE, points="4")
+    assert record(graded, question_table) == 1 and score(graded, WHOLE) is None
+    assert f"changed meanwhile: {WHOLE}, a new answer" in capsys.readouterr().err
+
+
+def test_a_mark_replaced_in_the_formgrader_is_shown_to_everybody(
+    graded, question_table, monkeypatch
+):
+    monkeypatch.setenv("AUTOGRADER_USER", "tina")
+    fill(question_table, WHOLE, points="2")
+    assert record(graded, question_table) == 0
+    mark_in_formgrader(graded, "theo", 3.0, monkeypatch)
+    page, _ = written.write_list(UNIT, graded, question_table.parent)
+    assert "1 marked by one of you and again by another" in page.read_text()
+    assert "before: 2 points by tina 20" in page.read_text()
+    mark_in_formgrader(graded, "theo", 2.0, monkeypatch)
+    page, _ = written.write_list(UNIT, graded, question_table.parent)
+    assert "before:" not in page.read_text(), "they agree"
