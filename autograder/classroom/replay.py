@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.checks.prices import price
 from autograder.checks.words import sign
 from autograder.classroom import gradebook, one_student, page
 from autograder.classroom.classbook import HandMark, Submission
@@ -97,6 +98,18 @@ class Explanation:
         return "; ".join(filter(None, differences))
 
     @property
+    def aspects(self) -> dict[str, Sequence[float]]:
+        """The points earned and possible, by aspect in words."""
+        aspects = self.verdict.aspects.items()
+        return {price(name).word or name: points for name, points in aspects}
+
+    @property
+    def right(self) -> str:
+        """How many cases were right, in words."""
+        right = sum(case.credit >= 1.0 for case in self.evidence)
+        return f"{right} of {format_count(len(self.evidence), 'case')}"
+
+    @property
     def reasons(self) -> list[str]:
         """The messages of the verdict."""
         verdict = self.verdict
@@ -142,8 +155,8 @@ def _lines(explanation: Explanation) -> Iterator[str]:
         yield f"graded {provenance}, sandbox {explanation.submission.level}"
     yield explanation.comparison
     yield from explanation.reasons
-    for name, (earned, most) in explanation.verdict.aspects.items():
-        yield f"  {name}: {earned:g} of {most:g} points"
+    for name, (earned, most) in explanation.aspects.items():
+        yield f"  {name}: {round(earned, 2):g} of {round(most, 2):g} points"
     for case in explanation.evidence:
         yield from _case_lines(case)
 

@@ -6,13 +6,15 @@ only printable characters, so that a page can show them as they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
 
 from autograder.checks.exercise import RAISED, CaseResult, Finding, Other, Value
 from autograder.checks.forms import dtype_of
+from autograder.checks.properties import KEY
 from autograder.course.printable import printable
 from autograder.grading.judge.verdict import CaseEvidence, ResultComparison
 
@@ -28,11 +30,30 @@ def evidence_of(results: Sequence[CaseResult]) -> tuple[CaseEvidence, ...]:
 def _case_evidence(result: CaseResult) -> CaseEvidence:
     """Describe the random inputs of a case, and how the answers to them compare."""
     case = result.case
-    inputs = {name: as_text(value) for name, value in case.inputs.items()}
+    inputs = _describe_inputs(case.inputs)
     comparisons = tuple(map(_comparison, result.findings))
     return CaseEvidence(
         case.title, case.aspect, case.hidden, result.credit, inputs, comparisons
     )
+
+
+def _describe_inputs(inputs: Mapping[str, Value]) -> dict[str, str]:
+    """Describe inputs as texts; those of several calls by what each call is for.
+
+    Example: "0/x" becomes "x, at first".
+    """
+    request = json.loads(str(inputs[KEY])) if KEY in inputs else {}
+    labels: dict[str, str] = {}
+    for part in request.get("parts", ()):
+        labels.setdefault(part.get("inputs", ""), part.get("label", ""))
+    texts: dict[str, str] = {}
+    for name, value in inputs.items():
+        prefix, slash, rest = name.partition("/")
+        label = labels.get(f"{prefix}{slash}")
+        described = f"{rest}, {label}" if slash and label else name
+        if name != KEY:
+            texts[name if described in texts else described] = as_text(value)
+    return texts
 
 
 def _comparison(finding: Finding) -> ResultComparison:

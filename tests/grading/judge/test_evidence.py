@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import torch
 
 from autograder.checks.compare import compare
@@ -24,6 +26,19 @@ def test_a_wrong_result_stands_beside_the_expected_one():
     assert pair.answer == "float32, shape (3,)\n[0.  0.  2.5]"
     assert "1 of 3 numbers differ" in pair.difference
     assert CaseEvidence.from_json(case.to_json()) == case
+
+
+def test_inputs_of_several_calls_are_named_by_what_each_call_is_for():
+    parts = [
+        {"way": "probe", "inputs": "0/", "label": "at first"},
+        {"way": "probe", "inputs": "1/", "label": "with other numbers"},
+        {"way": "probe", "inputs": "0/", "label": "again at the end"},
+    ]
+    inputs = {"property": json.dumps({"call": {}, "parts": parts})}
+    inputs |= {f"{n}/x": torch.arange(3.0) for n in range(3)}
+    case = Case("calls", "several in turn", "", inputs, {"y": torch.zeros(3)})
+    (result,) = evidence_of([compare(case, {"y": torch.zeros(3)})])
+    assert list(result.inputs) == ["x, at first", "x, with other numbers", "2/x"]
 
 
 def test_what_a_student_says_is_one_printable_text():
