@@ -33,8 +33,24 @@ _NOTED = (
 )  # files in .autograder/ that a run reads
 
 
+def commands(unit: str, root: Path) -> list[tuple[str, ...]]:
+    """The nbgrader commands that apply a change, each with its arguments.
+
+    Other points need a new release first.
+
+    Raises:
+        CourseError: nothing is graded yet.
+    """
+    with gradebook.open_gradebook(root) as book:
+        gradebook.submissions_of(book, unit)
+        recorded = points_of_book(book, unit)
+    is_worth_other = recorded != points_of_folder(unit, root / "source" / unit)
+    release = [("generate_assignment", unit, "--force")] * is_worth_other
+    return [*release, ("autograde", unit)]
+
+
 def preview(unit: str, root: Path) -> tuple[list[Change], bool]:
-    """Find the scores that ``nbgrader autograde`` would change; nothing is written.
+    """Find the scores that these commands would change; nothing is written.
 
     The output of the run is printed if it failed or needs a person's attention.
 
@@ -45,9 +61,7 @@ def preview(unit: str, root: Path) -> tuple[list[Change], bool]:
     Raises:
         CourseError: nothing is graded yet, or the course cannot be copied.
     """
-    with gradebook.open_gradebook(root) as original:
-        gradebook.submissions_of(original, unit)
-        recorded = points_of_book(original, unit)
+    commands_to_run = commands(unit, root)
     url, _ = gradebook.place(root)
     if not url.startswith(_SQLITE):
         raise CourseError("a preview needs a gradebook in an SQLite file")
@@ -60,15 +74,11 @@ def preview(unit: str, root: Path) -> tuple[list[Change], bool]:
         # The run reports changes relative to recorded scores, so record those of now.
         with gradebook.open_gradebook(root) as original:
             changes.begin(copy, unit, original)
-        commands = [("generate_assignment", "--force")] * (
-            recorded != points_of_folder(unit, root / "source" / unit)
-        )
-        for command in (*commands, ("autograde",)):
-            process = child.nbgrader(
-                copy, *command, unit, *places, stderr=subprocess.PIPE
-            )
+        for command in commands_to_run:
+            process = child.nbgrader(copy, *command, *places, stderr=subprocess.PIPE)
             if process.returncode:
                 print(process.stderr, end="", file=sys.stderr)
+                break
         all_changes = changes.read(copy, unit)
     score_changes = [change for change in all_changes if change.why != changes.BY_HAND]
     return score_changes, not process.returncode

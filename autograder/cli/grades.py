@@ -217,7 +217,10 @@ def _preview(unit: str, root: Path) -> int:
         for head, sign in (("gain", 1), ("lose", -1)):
             students = [f"{s} {g:+g}" for s, g in gains.items() if sign * g > 0]
             print(f"{head}: {', '.join(students) or 'nobody'}")
-        print(f"nothing has been written; to apply this: nbgrader autograde {unit}")
+        apply = "; ".join(
+            " ".join(("nbgrader", *command)) for command in preview.commands(unit, root)
+        )
+        print(f"nothing has been written; to apply this: {apply}")
     else:
         print("no score would change" if succeeded else "no change found; see above")
     return 0 if succeeded else 1

@@ -25,6 +25,8 @@ from nbgrader.converters import (
     NbGraderException,
 )
 from nbgrader.exchange.default import ExchangeReleaseAssignment
+from nbgrader.preprocessors import SaveCells
+from traitlets import default
 
 from autograder.course import access, files, notebooks
 from autograder.course.errors import CourseError
@@ -32,6 +34,7 @@ from autograder.course.notebooks import read_valid_text
 from autograder.grading import due_line, sentences
 from autograder.grading.gradebook import book, changes, damage, hand_log
 from autograder.grading.gradebook.book import PatientBook
+from autograder.grading.gradebook.other_cells import CourseCells
 from autograder.grading.gradebook.other_points import points_of_folder, refuse_mixture
 from autograder.grading.gradebook.register_assignment import register
 
@@ -46,6 +49,11 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
 
     _beside = False  # whether paths are in the folder of the unfinished release
     _refused = ""
+
+    @default("preprocessors")
+    def _stages(self) -> list[type]:
+        stages = GenerateAssignment.preprocessors.default_args[0]
+        return [CourseCells if stage is SaveCells else stage for stage in stages]
 
     def init_notebooks(self) -> None:
         """Find the notebooks. Raises NbGraderException: the path cannot be read."""

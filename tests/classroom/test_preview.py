@@ -7,14 +7,17 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder import cli
+from autograder.classroom import preview
+from autograder.course import child
 from tests import tiny_course as tiny
 from tests.classroom.conftest import WHOLE
 from tests.tiny_course import UNIT
 
 CONFIG = """
 c = get_config()
-from autograder.grading import converter
+from autograder.grading import converter, release
 converter.install()
+release.install()
 c.CourseDirectory.course_id = "tiny"
 c.Autograde.autograde_preprocessors = [
     "tests.classroom.conftest.RunAndNote", "autograder.grading.scores.SaveVerdicts",
@@ -74,11 +77,61 @@ def test_other_points_are_previewed_with_who_gains_and_who_loses(graded, capfd):
     lines = [" ".join(line.split()) for line in capfd.readouterr().out.splitlines()]
     assert "bob numbers-triple 4 5 other points" in lines
     assert f"gain: bob +1, {WHOLE} +1" in lines and "lose: nobody" in lines
+    release = f"nbgrader generate_assignment {UNIT} --force"
+    assert lines[-1].endswith(f"apply this: {release}; nbgrader autograde {UNIT}")
     assert stamps(graded) == before
 
 
+def leave_out_double(root) -> None:
+    """Leave an exercise out of the source."""
+    path = root / "source" / UNIT / f"{UNIT}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    for name in ("numbers-double", "numbers-double-answer"):
+        notebook.cells.remove(tiny.cell(notebook, name))
+    nbformat.write(notebook, path)
+
+
+@pytest.mark.slow
+def test_an_exercise_that_is_left_out_is_previewed_applied_and_taken_back(
+    graded, capfd
+):
+    (graded / "nbgrader_config.py").write_text(CONFIG)
+    source = graded / "source" / UNIT / f"{UNIT}.ipynb"
+    text, before = source.read_text(), points(graded)
+    leave_out_double(graded)
+    files = stamps(graded)
+    assert cli.main(["regrade", "01", "--preview", "--course", str(graded)]) == 1
+    output, errors = capfd.readouterr()
+    assert "Traceback" not in errors
+    assert f"{WHOLE}  numbers-double       2      -  left out" in output
+    assert f"lose: {WHOLE} -2" in output and "gain: nobody" in output
+    assert stamps(graded) == files and points(graded) == before
+    apply(graded)
+    assert points(graded)[WHOLE] == {"numbers-triple": 4, "numbers-why": None}
+    source.write_text(text)
+    apply(graded)
+    assert points(graded) == before
+
+
+def points(root) -> dict[str, dict[str, float | None]]:
+    """What each student has by exercise, in the gradebook itself."""
+    with Gradebook(f"sqlite:///{root}/gradebook.db", "tiny") as book:
+        return {
+            submission.student_id: {
+                grade.name: None if grade.needs_manual_grade else grade.score
+                for grade in submission.notebooks[0].grades
+            }
+            for submission in book.find_assignment(UNIT).submissions
+        }
+
+
+def apply(root) -> None:
+    for command in preview.commands(UNIT, root):
+        child.nbgrader(root, *command)
+
+
 @pytest.mark.parametrize(
-    "command", [["show", "bob"], ["report"], ["grades", "--format=moodle"]]
+    "command", [["show", "bob"], ["report"], ["grades", "--format=moodle"], ["written"]]
 )
 def test_no_page_mixes_old_and_new_points(graded, capsys, command):
     worth(graded, 5.0)

@@ -25,6 +25,7 @@ COMMANDS = CommandSet("teaching assistant")
 )  # fmt: skip
 def _grade_written(unit: str, root: Path, options: Namespace) -> int:
     """Write the list of written answers, or record the points of filled-in lists."""
+    from autograder.classroom import gradebook
     from autograder.classroom.lms import stored_roster
     from autograder.course import graded_notebooks
     from autograder.extras.written import division, marks, written
@@ -35,6 +36,7 @@ def _grade_written(unit: str, root: Path, options: Namespace) -> int:
         )
     if options.replace and not options.tables:
         raise UsageError("--replace needs --from TABLE.csv")
+    gradebook.read(unit, root)  # refuses marks out of other points than are recorded
     for path in options.tables:
         count = marks.take_list(unit, root, path, options.replace)
         print(f"{path}: points for {count}")
