@@ -48,10 +48,10 @@ def _grade_written(unit: str, root: Path, options: Namespace) -> int:
         paths = written.write_list(unit, root, folder, options.blind, part, section)
         print(*paths, sep="\n")
         graded = graded_notebooks(unit, root)
-        others = sorted(graded.keys() - stored_roster.sections(root).keys())
-        if section and others:
+        unassigned = sorted(graded.keys() - stored_roster.sections(root).keys())
+        if section and unassigned:
             print(
-                f"{format_count(len(others), 'student')} in no section: "
-                f"{', '.join(others)}; the list without --section has them"
+                f"{format_count(len(unassigned), 'student')} in no section: "
+                f"{', '.join(unassigned)}; the list without --section has them"
             )
     return 0

@@ -171,16 +171,16 @@ class _Record:
         for student, mark in self.marks.items():
             history = histories.get(student, [])
             grade, comment = self._rows(book, student, mark.shown)
-            now = _describe_mark(grade, history)
+            current = _describe_mark(grade, history)
             is_newer = last_mark(history) != mark.marked
             if is_newer and _is_as_written(mark, history):
                 if not mark.is_empty:
-                    remarks.append(f"{mark.shown}: not changed, as it has {now}")
+                    remarks.append(f"{mark.shown}: not changed, as it has {current}")
             elif _set(grade, comment, mark) and is_newer:
                 if last_mark(history) == "" or history[-1].who != hand_log.whoever():
-                    conflicts.append(f"{mark.shown}, {now}")
-                given = sheet.number(mark.points) or "no other"
-                remarks.append(f"{mark.shown}: now {given} points, before {now}")
+                    conflicts.append(f"{mark.shown}, {current}")
+                points = sheet.number(mark.points) or "no other"
+                remarks.append(f"{mark.shown}: now {points} points, before {current}")
         if conflicts and not self.overwrite:
             surplus = f" and {len(conflicts) - 3} more" * (len(conflicts) > 3)
             raise CourseError(
@@ -211,9 +211,11 @@ def _describe_mark(grade: api.Grade, history: Sequence[HandEntry]) -> str:
 
 def _is_as_written(mark: AnswerMark, history: Sequence[HandEntry]) -> bool:
     """Whether a row still has the mark that was there when the table was written."""
-    known = [entry for entry in history if signed(entry) == mark.marked and mark.marked]
-    points = known[-1].by_hand if known else None
-    comment = known[-1].comment if known else ""
+    entries = [
+        entry for entry in history if signed(entry) == mark.marked and mark.marked
+    ]
+    points = entries[-1].by_hand if entries else None
+    comment = entries[-1].comment if entries else ""
     return mark.points == points and mark.comment in ("", comment)
 
 
