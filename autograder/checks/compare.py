@@ -30,12 +30,7 @@ from autograder.checks.measures import credit, find, measure_answers, remark
 from autograder.checks.naming import diagnose
 from autograder.checks.points import RESULTS, earned
 from autograder.checks.properties import KEY, by_hand
-from autograder.checks.values import (
-    differing,
-    same_tensors,
-    same_values,
-    worst,
-)
+from autograder.checks.values import differing, same_tensors, same_values, worst
 from autograder.checks.words import PARTLY
 
 _NONE = "None"  # the text that a probe reports for an answer that is None

@@ -20,13 +20,7 @@ from autograder.checks.diagnostics.promises import input_change
 from autograder.checks.diagnostics.shapes import rank
 from autograder.checks.diagnostics.symptoms import SEEN, of_all
 from autograder.checks.diagnostics.values import Sign
-from autograder.checks.exercise import (
-    RAISED,
-    CaseResult,
-    Exercise,
-    Finding,
-    Mistake,
-)
+from autograder.checks.exercise import RAISED, CaseResult, Exercise, Finding, Mistake
 from autograder.checks.points import MINOR
 from autograder.checks.several import is_telling, join_mistakes
 from autograder.checks.values import same_answer, same_tensors

@@ -12,14 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from autograder.checks.aspects import by_aspect
-from autograder.checks.boxes import (
-    BLUE,
-    ORANGE,
-    boxed,
-    mark,
-    unfolding,
-    visible_words,
-)
+from autograder.checks.boxes import BLUE, ORANGE, boxed, mark, unfolding, visible_words
 from autograder.checks.console import showable
 from autograder.checks.exercise import CaseResult, CheckResult
 from autograder.checks.language import _, plural, translatable

@@ -35,9 +35,7 @@ _REFUSED = re.compile(r"^TypeError: .*unexpected keyword argument")
 
 
 def ask_by_position(
-    exercise: Exercise,
-    answers: Mapping[Case, Answers],
-    ask: Callable[[Case], Answers],
+    exercise: Exercise, answers: Mapping[Case, Answers], ask: Callable[[Case], Answers]
 ) -> dict[Case, Answers]:
     """Ask again for cases in which a keyword was refused; keep answers if it helps."""
     listed = {LISTED: json.dumps({k: [*v] for k, v in exercise.arguments.items()})}

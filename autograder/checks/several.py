@@ -17,13 +17,7 @@ import torch
 from autograder.checks.by_result import LONG, TELLING, name_by_result
 from autograder.checks.diagnostics.parts import and_more
 from autograder.checks.diagnostics.promises import input_change
-from autograder.checks.exercise import (
-    RAISED,
-    CaseResult,
-    Exercise,
-    Finding,
-    Mistake,
-)
+from autograder.checks.exercise import RAISED, CaseResult, Exercise, Finding, Mistake
 from autograder.checks.language import _, translatable
 from autograder.checks.second_order import pairs_that_fit
 from autograder.checks.values import is_predicted, same_answer

@@ -12,11 +12,7 @@ MINOR = {GRADIENT: "learning", "x afterwards": "calls", "parameters": "learning"
 
 
 def right(x):
-    return {
-        "twice": 2 * x,
-        GRADIENT: torch.full_like(x, 2.0),
-        "x afterwards": x,
-    }
+    return {"twice": 2 * x, GRADIENT: torch.full_like(x, 2.0), "x afterwards": x}
 
 
 @pytest.fixture

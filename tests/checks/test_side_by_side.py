@@ -7,11 +7,7 @@ from hypothesis import given
 from autograder.checks.boxes import visible_words
 from autograder.checks.compare import compare
 from autograder.checks.exercise import RAISED, Case, Other
-from autograder.checks.side_by_side import (
-    compare_side_by_side,
-    is_shown,
-    named_text,
-)
+from autograder.checks.side_by_side import compare_side_by_side, is_shown, named_text
 from tests.grading.answering import run, tensors, texts
 
 SQUARE = torch.ones(3, 3).tril().bool()
@@ -54,10 +50,7 @@ def test_masks_are_shown_as_grids_with_the_row_that_differs():
 
 def test_floats_have_as_many_digits_as_their_difference_takes():
     table = side_by_side(torch.tensor([2.0, 77.8801]), torch.tensor([2.0, 77.8923]))
-    assert table.lines()[:2] == [
-        "  expected      2 77.88",
-        "  yours         2 77.89",
-    ]
+    assert table.lines()[:2] == ["  expected      2 77.88", "  yours         2 77.89"]
 
 
 def test_an_error_stands_in_place_of_a_result():

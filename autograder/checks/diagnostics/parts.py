@@ -33,13 +33,7 @@ from autograder.checks.diagnostics.values import (
     faults,
     parameters,
 )
-from autograder.checks.exercise import (
-    AFTERWARDS,
-    RAISED,
-    CaseResult,
-    Finding,
-    Mistake,
-)
+from autograder.checks.exercise import AFTERWARDS, RAISED, CaseResult, Finding, Mistake
 from autograder.checks.forms import dtype_of
 from autograder.checks.language import _, translate
 from autograder.checks.points import MINOR

@@ -245,10 +245,7 @@ def _elsewhere(wrong: Wrong) -> Sign:
     pairs = _pairs(wrong)
     if not pairs or not all(holds_the_same(a, b) for a, b in pairs):
         return None
-    return (
-        _("All values are there, but at the wrong positions."),
-        _(MOVED),
-    )
+    return (_("All values are there, but at the wrong positions."), _(MOVED))
 
 
 def _multiplied(wrong: Wrong) -> Sign:

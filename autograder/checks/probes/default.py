@@ -22,15 +22,7 @@ import numpy as np
 import torch
 
 from autograder.checks.exercise import WrongAnswerError
-from autograder.checks.probes import (
-    OWN,
-    Inputs,
-    Probe,
-    Seen,
-    describe,
-    returned,
-    under,
-)
+from autograder.checks.probes import OWN, Inputs, Probe, Seen, describe, returned, under
 from autograder.checks.probes.weights import (
     BEGINNING,
     WEIGHTS,

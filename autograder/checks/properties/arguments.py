@@ -39,10 +39,7 @@ def steady(call: Call) -> Tries:
             call()
         call.target.eval()
     else:
-        yield (
-            OVERWRITTEN,
-            partial(_call_while_overwritten, call),
-        )
+        yield (OVERWRITTEN, partial(_call_while_overwritten, call))
     numbers = _other_numbers(call)
     if numbers:
         yield "with other numbers of the same shapes", partial(call, **numbers)

@@ -48,10 +48,7 @@ def name_symptom(*actual: tuple[int, ...], right=RIGHT) -> str:
             'Dimension 2 of "heads" has only one entry in every case that fails: '
             "1 instead of 5.",
         ),
-        (
-            [(2, 3, 6), (4, 3, 9)],
-            'Dimension 2 of "heads" is too long: 6 instead of 5.',
-        ),
+        ([(2, 3, 6), (4, 3, 9)], 'Dimension 2 of "heads" is too long: 6 instead of 5.'),
         (
             [(2, 3, 1), (4, 3, 6)],
             'Dimension 2 of "heads" is too short: 1 instead of 5.',
