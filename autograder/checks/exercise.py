@@ -191,6 +191,14 @@ class Finding:
         """The message about this finding, composed on first use."""
         return self.wording if isinstance(self.wording, str) else self.wording()
 
+    @property
+    def tensors(self) -> tuple[torch.Tensor, torch.Tensor] | None:
+        """The expected and the actual value, if both are tensors."""
+        a, b = self.expected, self.actual
+        if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+            return a, b
+        return None
+
 
 @dataclass(frozen=True)
 class CaseResult:

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 
 from autograder.checks.exercise import CaseResult, Finding
+from autograder.checks.language import translate
 from autograder.checks.values import same_tensors
 
-
-def holds_booleans(value: object) -> bool:
-    """Whether a value is a boolean tensor."""
-    return isinstance(value, torch.Tensor) and value.dtype == torch.bool
+Pairs = list[tuple[torch.Tensor, torch.Tensor]]  # expected, and the student's
 
 
-def is_yes_or_no(value: object) -> bool:
-    """Whether a value is no more than a yes or no: at most two booleans, or a text."""
-    if isinstance(value, torch.Tensor):
-        return value.dtype == torch.bool and value.numel() < 3
-    return value in ("True", "False")
+def compose_sign(
+    findings: Sequence[Finding], message: str, asks: str, **fields: object
+) -> tuple[str, str]:
+    """Fill in a message, whose ``name`` is that of the first answer; add a question."""
+    return message.format(name=translate(findings[0].name), **fields), asks
+
+
+def tensor_pairs(findings: Sequence[Finding]) -> Pairs:
+    """Both values of each finding; [] if not all are tensors."""
+    pairs = [finding.tensors for finding in findings]
+    return [pair for pair in pairs if pair] if all(pairs) else []
 
 
 def is_gradient(finding: Finding) -> bool:
     """Whether a finding is of a gradient, not of a result."""
     return finding.name.startswith("gradient of ")
-
-
-def are_tensors(finding: Finding) -> bool:
-    """Whether both values of a finding are tensors."""
-    return isinstance(finding.expected, torch.Tensor) and isinstance(
-        finding.actual, torch.Tensor
-    )
 
 
 def agree(a: object, b: object) -> bool:
@@ -43,30 +42,21 @@ def close(a: torch.Tensor, b: torch.Tensor, share: float) -> bool:
     return bool((a - b).abs().max() <= share * a.abs().max()) if a.numel() else False
 
 
-def in_order(value: torch.Tensor) -> torch.Tensor:
-    """All entries of a tensor, the smallest first."""
-    return value.flatten().sort().values
-
-
 def holds_the_same(a: torch.Tensor, b: torch.Tensor) -> bool:
     """Whether tensors hold the same floats in any order, too many to be chance."""
     return (
         a.dtype == b.dtype
         and a.is_floating_point()
         and a.numel() == b.numel() > 3
-        and agree(in_order(a), in_order(b))
+        and agree(a.flatten().sort().values, b.flatten().sort().values)
     )
 
 
 def which_input(result: CaseResult, finding: Finding) -> str:
     """The name of the input that was returned unchanged; "" if none was."""
-    actual = finding.actual
-    for name, value in result.case.inputs.items():
-        if (
-            isinstance(value, torch.Tensor)
-            and isinstance(actual, torch.Tensor)
-            and value.dim() > 0
-            and torch.equal(value, actual)
-        ):
-            return name
-    return ""
+    actual, inputs = finding.actual, result.case.inputs
+    if not isinstance(actual, torch.Tensor):
+        return ""
+    tensors = {n: v for n, v in inputs.items() if isinstance(v, torch.Tensor)}
+    names = (n for n, v in tensors.items() if v.dim() and torch.equal(v, actual))
+    return next(names, "")

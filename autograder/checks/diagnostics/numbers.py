@@ -7,30 +7,29 @@ from collections.abc import Sequence
 
 import torch
 
-from autograder.checks.diagnostics.alike import holds_the_same
-from autograder.checks.diagnostics.values import MOVED, Sign
+from autograder.checks.diagnostics.alike import (
+    Pairs,
+    compose_sign,
+    holds_the_same,
+    tensor_pairs,
+)
+from autograder.checks.diagnostics.values import MOVED, SUPERFLUOUS, Sign
 from autograder.checks.exercise import Finding
-from autograder.checks.language import _, translate
+from autograder.checks.language import _
 from autograder.checks.values import differing
 
 _ATOL, _RTOL = 1e-5, 1e-4
 _MANY = 4  # this many entries cannot be chance
 _LARGE = 1e6  # times the largest expected number: something grows without a bound
-Pairs = list[tuple[torch.Tensor, torch.Tensor]]  # expected, and the student's
 
 
 def _pairs(findings: Sequence[Finding]) -> Pairs:
     """Both values of each finding; [] if one of them differs in more than values."""
-    pairs = [
-        (f.expected, f.actual)
-        for f in findings
-        if f.problem == "values"
-        and isinstance(f.expected, torch.Tensor)
-        and isinstance(f.actual, torch.Tensor)
-        and not f.expected.is_complex()
-        and bool(_wrong(f.expected, f.actual).any())
-    ]
-    return pairs if len(pairs) == len(findings) else []
+    if any(f.problem != "values" for f in findings):
+        return []
+    pairs = tensor_pairs(findings)
+    usable = all(not a.is_complex() and bool(_wrong(a, b).any()) for a, b in pairs)
+    return pairs if usable else []
 
 
 def _wrong(expected: torch.Tensor, actual: torch.Tensor) -> torch.Tensor:
@@ -51,26 +50,21 @@ def sums(findings: Sequence[Finding]) -> Sign:
         for a, b in pairs
     ):
         return None
-    name = translate(findings[0].name)
     if any(_are_one(b.sum(-1)) for a, b in pairs):
         return None
     for dim in range(pairs[0][0].dim() - 1):
         if all(b.dim() > dim + 1 and _are_one(b.sum(dim)) for a, b in pairs):
-            return (
-                _(
-                    'The numbers of "{name}" sum to 1 along dimension {dim}, but '
-                    "should do so along the last one."
-                ).format(name=name, dim=dim),
-                _("Over which entries should each set of numbers sum to 1?"),
+            message = _(
+                'The numbers of "{name}" sum to 1 along dimension {dim}, but '
+                "should do so along the last one."
             )
+            asks = _("Over which entries should each set of numbers sum to 1?")
+            return compose_sign(findings, message, asks, dim=dim)
     rows = pairs[0][1].double().sum(-1)
     actual = _format(rows.flatten()[(rows - 1).abs().argmax()])
-    return (
-        _(
-            'Each row of "{name}" should sum to 1, but one of yours sums to {own}.'
-        ).format(name=name, own=actual),
-        _("Which step makes a row sum to 1, and what happens to the row after it?"),
-    )
+    message = _('Each row of "{name}" should sum to 1, but one of yours sums to {own}.')
+    asks = _("Which step makes a row sum to 1, and what happens to the row after it?")
+    return compose_sign(findings, message, asks, own=actual)
 
 
 def _are_one(sums: torch.Tensor) -> bool:
@@ -90,13 +84,12 @@ def one_value(findings: Sequence[Finding]) -> Sign:
         return None
     if actual.dtype == torch.int64 and not actual.any() and pairs[0][0].dim():
         return None  # padding of a row that ended too early
-    fields = {"name": translate(findings[0].name), "own": _format(actual[0])}
+    fields = {"own": _format(actual[0]), "expected": _format(expected[0])}
+    message = _('Wherever "{name}" is wrong, yours is {own} instead of {expected}.')
     if len(expected.unique()) > 1:
-        message = _('Wherever "{name}" is wrong, yours is {own}.').format(**fields)
-    else:
-        message = _('Wherever "{name}" is wrong, yours is {own} instead of {expected}.')
-        message = message.format(**fields, expected=_format(expected[0]))
-    return message, _("What do these entries have in common?")
+        message = _('Wherever "{name}" is wrong, yours is {own}.')
+    asks = _("What do these entries have in common?")
+    return compose_sign(findings, message, asks, **fields)
 
 
 def not_zero(findings: Sequence[Finding]) -> Sign:
@@ -116,12 +109,10 @@ def not_zero(findings: Sequence[Finding]) -> Sign:
         is_rule = 2 * len(actual) > min(count_wrong, 1.5 * count_zeros)
     if not is_rule or len(actual) < (_MANY if has_dimensions else 1):
         return None
-    return (
-        _('In "{name}", some entries should be exactly 0, but one is {own}.').format(
-            name=translate(findings[0].name), own=_format(actual[actual.abs().argmax()])
-        ),
-        _("When is 0 the correct value, and which of your lines ensures it?"),
-    )
+    message = _('In "{name}", some entries should be exactly 0, but one is {own}.')
+    asks = _("When is 0 the correct value, and which of your lines ensures it?")
+    largest = _format(actual[actual.abs().argmax()])
+    return compose_sign(findings, message, asks, own=largest)
 
 
 def zeros(findings: Sequence[Finding]) -> Sign:
@@ -133,10 +124,8 @@ def zeros(findings: Sequence[Finding]) -> Sign:
     if min(counts) < 1 or sum(counts) < _MANY:
         return None
     message = _('In "{name}", some numbers are 0 that should not be.')
-    return (
-        message.format(name=translate(findings[0].name)),
-        _("Which entries are these, and which step leaves them out or writes a 0?"),
-    )
+    asks = _("Which entries are these, and which step leaves them out or writes a 0?")
+    return compose_sign(findings, message, asks)
 
 
 def scaled(findings: Sequence[Finding]) -> Sign:
@@ -146,22 +135,18 @@ def scaled(findings: Sequence[Finding]) -> Sign:
         return None
     if not all(_tell_apart([pair[side] for pair in pairs]) for side in (0, 1)):
         return None
-    name = translate(findings[0].name)
     factor = _ratio(pairs)
     if factor and all(_is_times(factor, *pair) for pair in pairs):
-        return (
-            _(
-                'Every number of "{name}" is {factor:.4g} times what it should be.'
-            ).format(name=name, factor=factor),
-            _("Where does this factor come from?"),
-        )
+        message = _('Every number of "{name}" is {factor:.4g} times what it should be.')
+        asks = _("Where does this factor come from?")
+        return compose_sign(findings, message, asks, factor=factor)
     offsets = [float((b.double() - a.double()).mean()) for a, b in pairs]
     if all(_is_plus(offsets[0], *pair) for pair in pairs):
-        return (
-            _('Every number of "{name}" differs from the right one by {more:.4g}.')
-            .format(name=name, more=offsets[0]),
-            _("Which constant is added, or missing?"),
-        )  # fmt: skip
+        message = _(
+            'Every number of "{name}" differs from the right one by {more:.4g}.'
+        )
+        asks = _("Which constant is added, or missing?")
+        return compose_sign(findings, message, asks, more=offsets[0])
     return None
 
 
@@ -176,13 +161,13 @@ def scaled_apart(findings: Sequence[Finding]) -> Sign:
     factors = [_ratio([pair]) for pair in pairs]
     if not all(f and _is_times(f, *p) for f, p in zip(factors, pairs, strict=True)):
         return None
-    name = translate(findings[0].name)
-    return (
-        _(
-            'In every case the numbers of "{name}" are right up to a factor: '
-            "{first:.4g} in one of them, {second:.4g} in another."
-        ).format(name=name, first=max(factors), second=min(factors)),
-        _("What is the factor in each case: a size, a count, a sum?"),
+    message = _(
+        'In every case the numbers of "{name}" are right up to a factor: '
+        "{first:.4g} in one of them, {second:.4g} in another."
+    )
+    asks = _("What is the factor in each case: a size, a count, a sum?")
+    return compose_sign(
+        findings, message, asks, first=max(factors), second=min(factors)
     )
 
 
@@ -202,13 +187,15 @@ def scaled_rows(findings: Sequence[Finding]) -> Sign:
             factors.add(round(factor, 3))
     if len(factors) < _MANY:
         return None
-    name = translate(findings[0].name)
-    return (
-        _(
-            'In each row of "{name}" the numbers are right up to a factor, which '
-            "differs from row to row: {first:.4g}, {second:.4g}."
-        ).format(name=name, first=max(factors), second=min(factors)),
-        _("What is each row divided or multiplied by, and what is that computed from?"),
+    message = _(
+        'In each row of "{name}" the numbers are right up to a factor, which '
+        "differs from row to row: {first:.4g}, {second:.4g}."
+    )
+    asks = _(
+        "What is each row divided or multiplied by, and what is that computed from?"
+    )
+    return compose_sign(
+        findings, message, asks, first=max(factors), second=min(factors)
     )
 
 
@@ -247,7 +234,7 @@ def elsewhere(findings: Sequence[Finding]) -> Sign:
     if not pairs or not all(holds_the_same(a, b) for a, b in pairs):
         return None
     message = _('All numbers of "{name}" are there, but at the wrong positions.')
-    return message.format(name=translate(findings[0].name)), _(MOVED)
+    return compose_sign(findings, message, _(MOVED))
 
 
 def by_index(findings: Sequence[Finding]) -> Sign:
@@ -262,19 +249,18 @@ def by_index(findings: Sequence[Finding]) -> Sign:
         if any(len(line) < 3 for line in lines):
             continue
         right = [line.index(True) for line in lines]
-        fields = {"name": translate(findings[0].name), "dim": dim, "index": right[0]}
         if all(n and all(line[n:]) for n, line in zip(right, lines, strict=True)):
+            message = _(
+                'Along dimension {dim}, "{name}" is right before index {index}, '
+                "and wrong from there on."
+            )
             if len(set(right)) > 1:
                 message = _(
                     'Along dimension {dim}, "{name}" is right at first and wrong from '
                     "some index on: in one case from {index} on."
                 )
-            else:
-                message = _(
-                    'Along dimension {dim}, "{name}" is right before index {index}, '
-                    "and wrong from there on."
-                )
-            return message.format(**fields), _("What is different from there on?")
+            asks = _("What is different from there on?")
+            return compose_sign(findings, message, asks, dim=dim, index=right[0])
     return None
 
 
@@ -291,11 +277,9 @@ def grows(findings: Sequence[Finding]) -> Sign:
             continue
         largest = b.abs().max()
         if largest > _LARGE * a.abs().max().clamp_min(1):
-            return (
-                _('Numbers of "{name}" are far too large: {own} is the largest.')
-                .format(name=translate(findings[0].name), own=_format(largest)),
-                _("Which step makes them larger, and what should keep them small?"),
-            )  # fmt: skip
+            message = _('Numbers of "{name}" are far too large: {own} is the largest.')
+            asks = _("Which step makes them larger, and what should keep them small?")
+            return compose_sign(findings, message, asks, own=_format(largest))
     return None
 
 
@@ -307,10 +291,10 @@ def count(findings: Sequence[Finding]) -> Sign:
     offsets = {int(b) - int(a) for a, b in pairs}
     if len(offsets) > 1 or pairs[0][0].dtype == torch.bool:
         return None
-    number, name = offsets.pop(), translate(findings[0].name)
+    number = offsets.pop()
     many, few = _("{name}: {count} too many."), _("{name}: {count} too few.")
-    message = (many if number > 0 else few).format(name=name, count=abs(number))
-    return message, _("What should not be there, or what is missing?")
+    message, asks = many if number > 0 else few, _(SUPERFLUOUS)
+    return compose_sign(findings, message, asks, count=abs(number))
 
 
 # Of one answer, in all cases in which it is wrong.

@@ -12,7 +12,7 @@ from dataclasses import replace
 import torch
 
 from autograder.checks.diagnostics import errors
-from autograder.checks.diagnostics.alike import is_gradient
+from autograder.checks.diagnostics.alike import compose_sign, is_gradient
 from autograder.checks.diagnostics.numbers import NUMBERS
 from autograder.checks.diagnostics.promises import another_error, names
 from autograder.checks.diagnostics.shapes import SHAPES, too_long
@@ -121,14 +121,12 @@ def _no_gradient(findings: Sequence[Finding]) -> Sign:
     if not (is_gradient(findings[0]) and all(map(_is_zero, findings))):
         return None
     message = _("No gradient arrives: the {name} is zero.")
-    return message.format(name=translate(findings[0].name)), _(CUT)
+    return compose_sign(findings, message, _(CUT))
 
 
 def _is_zero(finding: Finding) -> bool:
-    a, b = finding.expected, finding.actual
-    if not (isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)):
-        return False
-    return bool(a.any()) and not b.any()
+    pair = finding.tensors
+    return pair is not None and bool(pair[0].any()) and not pair[1].any()
 
 
 def other_dtype(findings: Sequence[Finding]) -> Sign:
@@ -136,19 +134,15 @@ def other_dtype(findings: Sequence[Finding]) -> Sign:
     kinds = {(dtype_of(f.expected), dtype_of(f.actual)) for f in findings}
     if len(kinds) != 1 or not any(f.problem == "dtype" for f in findings):
         return None
-    (expected, actual), name = kinds.pop(), translate(findings[0].name)
+    expected, actual = kinds.pop()
+    message, asks = _("The dtype of {name} is {own} instead of {expected}."), _(DTYPE)
     if expected == "int64" and "float" in actual:
         message = _('"{name}" should hold integers, but yours holds floats.')
-        return message.format(name=name), _(
+        asks = _(
             "Which operation turns integers into a `float`: a division, a mean, or a "
             "function from `math`?"
         )
-    return (
-        _("The dtype of {name} is {own} instead of {expected}.").format(
-            name=name, own=actual, expected=expected
-        ),
-        _(DTYPE),
-    )
+    return compose_sign(findings, message, asks, own=actual, expected=expected)
 
 
 def _other_kind(findings: Sequence[Finding]) -> Sign:
@@ -157,11 +151,9 @@ def _other_kind(findings: Sequence[Finding]) -> Sign:
         return None
     if len({f.message for f in findings}) > 1:
         return None
-    return (
-        _("{name}: {found}.").format(
-            name=translate(findings[0].name), found=findings[0].message
-        ),
-        _("What does the docstring promise in this case?"),
+    asks = _("What does the docstring promise in this case?")
+    return compose_sign(
+        findings, _("{name}: {found}."), asks, found=findings[0].message
     )
 
 
@@ -182,36 +174,28 @@ def _own_error(wrong: Wrong) -> Sign:
     if 2 * len(kinds) <= len(wrong) or len(set(kinds)) > 1:
         return None
     message = _("In most of the cases that fail, your own code raises a `{error}`.")
-    return message.format(error=kinds[0]), _(
-        "Does the docstring name this error, and for which inputs?"
-    )
+    asks = _("Does the docstring name this error, and for which inputs?")
+    return message.format(error=kinds[0]), asks
 
 
 def _no_numbers(wrong: Wrong) -> Sign:
     """Recognise NaN or infinity in some of the cases."""
-    answer_names = [f.name for f in faults(wrong) if f.problem == "finite"]
-    if not answer_names:
-        return None
-    return (
-        _("In some of the cases that fail, there is NaN or infinity in {name}.").format(
-            name=translate(answer_names[0])
-        ),
-        _(NO_NUMBER),
-    )
+    findings = [f for f in faults(wrong) if f.problem == "finite"]
+    message = _("In some of the cases that fail, there is NaN or infinity in {name}.")
+    return compose_sign(findings, message, _(NO_NUMBER)) if findings else None
 
 
 def _of_a_test(wrong: Wrong) -> Sign:
     """Recognise a student's test that always errs in the same direction."""
     pairs = {(f.expected, f.actual) for f in faults(wrong)}
-    if pairs and pairs <= {("rejected", word) for word in ("accepted", SOMETIMES)}:
-        return (
-            _(
-                "Your test accepts some of what is faulty; it rejects nothing that is "
-                "right."
-            ),
-            _("Which rule does your test never try, or try with too wide a bound?"),
-        )
-    return None
+    if not pairs or pairs - {("rejected", word) for word in ("accepted", SOMETIMES)}:
+        return None
+    message = _(
+        "Your test accepts some of what is faulty; it rejects nothing that is right."
+    )
+    return message, _(
+        "Which rule does your test never try, or try with too wide a bound?"
+    )
 
 
 def _never_counted(answers: Sequence[Sequence[Finding]]) -> Sign:
@@ -221,15 +205,12 @@ def _never_counted(answers: Sequence[Sequence[Finding]]) -> Sign:
     ]
     if len(names) < 2:
         return None
-    return (
-        _("These are 0 but should not be: {names}.").format(
-            names=", ".join(map(translate, names[:4]))
-        ),
-        _(
-            "Does your code ever reach the lines that count them, and is anything left "
-            "to iterate over by then?"
-        ),
+    message = _("These are 0 but should not be: {names}.")
+    asks = _(
+        "Does your code ever reach the lines that count them, and is anything left to "
+        "iterate over by then?"
     )
+    return message.format(names=", ".join(map(translate, names[:4]))), asks
 
 
 def _is_no_count(finding: Finding) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import torch
 
-from autograder.checks.diagnostics.alike import agree, is_gradient
+from autograder.checks.diagnostics.alike import agree, compose_sign, is_gradient
 from autograder.checks.diagnostics.values import Sign, Wrong, faults
 from autograder.checks.exercise import AFTERWARDS, RAISED, Finding, Value
 from autograder.checks.language import _, translatable, translate
@@ -38,25 +38,20 @@ def names(findings: Sequence[Finding]) -> Sign:
     if not missing and not unexpected:
         return None
     if missing and unexpected:
-        return (
-            _(
-                "The names are not those of the docstring: `{missing}` is missing, and "
-                "instead there is `{own}`."
-            ).format(missing=missing[0], own=unexpected[0].split(", ")[0]),
-            _("How does the docstring spell each name?"),
-        )
+        message = _(
+            "The names are not those of the docstring: `{missing}` is missing, and "
+            "instead there is `{own}`."
+        ).format(missing=missing[0], own=unexpected[0].split(", ")[0])
+        return message, _("How does the docstring spell each name?")
     if missing:
-        return (
-            _("Something is missing from what comes back: `{name}`.").format(
-                name=missing[0]
-            ),
-            _("Which names does the docstring list, and which does your result have?"),
+        message = _("Something is missing from what comes back: `{name}`.")
+        asks = _(
+            "Which names does the docstring list, and which does your result have?"
         )
-    return (
-        _("Your result holds more than the docstring lists: {names}.").format(
-            names=unexpected[0]
-        ),
-        _("Which names does the docstring list?"),
+        return message.format(name=missing[0]), asks
+    message = _("Your result holds more than the docstring lists: {names}.")
+    return message.format(names=unexpected[0]), _(
+        "Which names does the docstring list?"
     )
 
 
@@ -69,21 +64,16 @@ def another_error(findings: Sequence[Finding]) -> Sign:
     if not all(_is_error(f.expected) and isinstance(f.actual, str) for f in findings):
         return None
     promised, actual = str(findings[0].expected), str(findings[0].actual)
-    name = translate(findings[0].name)
-    if actual == "no error":
-        return (
-            _(
-                "A `{error}` is promised, but your code raises no error ({where})."
-            ).format(error=promised, where=name),
-            _("Which inputs does the docstring forbid, and which line finds them?"),
-        )
-    return (
-        _(
-            "A `{error}` is promised, but what your code raises is different: {own} "
-            "({where})."
-        ).format(error=promised, own=actual, where=name),
-        _("Which error does the docstring name, and which statement raises yours?"),
+    message = _(
+        "A `{error}` is promised, but what your code raises is different: {own} "
+        "({where})."
     )
+    asks = _("Which error does the docstring name, and which statement raises yours?")
+    if actual == "no error":
+        message = _("A `{error}` is promised, but your code raises no error ({where}).")
+        asks = _("Which inputs does the docstring forbid, and which line finds them?")
+    name = translate(findings[0].name)
+    return message.format(error=promised, own=actual, where=name), asks
 
 
 def _is_error(value: object) -> bool:
@@ -93,42 +83,34 @@ def _is_error(value: object) -> bool:
 
 def refusal(wrong: Wrong) -> Sign:
     """Recognise an allowed input that the student's own `raise` or `assert` refuses."""
-    findings = faults(wrong)
-    for finding in findings:
+    for finding in faults(wrong):
         if finding.problem != RAISED or not is_raised_by_code(finding.message):
             return None
-    return (
-        _("Your own check refuses an input that is allowed: {case}.").format(
-            case=_(wrong[0].case.title)
-        ),
-        _(
-            "For which inputs is your condition true? Try it for the largest one that "
-            "is allowed."
-        ),
+    message = _("Your own check refuses an input that is allowed: {case}.")
+    asks = _(
+        "For which inputs is your condition true? Try it for the largest one that is "
+        "allowed."
     )
+    return message.format(case=_(wrong[0].case.title)), asks
 
 
 def _reaches_too_far(wrong: Wrong) -> Sign:
     """Recognise a gradient that reaches inputs which it should not reach."""
     findings = faults(wrong)
     for f in findings:
-        a, b = f.expected, f.actual
-        if not is_gradient(f):
+        if not f.tensors or not is_gradient(f):
             return None
-        if not isinstance(a, torch.Tensor) or not isinstance(b, torch.Tensor):
-            return None
+        a, b = f.tensors
         if a.shape != b.shape or not agree(a[a != 0], b[a != 0]):
             return None
-    return (
-        _(
-            "The values are right, but the {name} reaches entries that should have "
-            "none."
-        ).format(name=translate(findings[0].name)),
-        _(
-            "Which entries should training never change, and what keeps a gradient "
-            "from them?"
-        ),
+    message = _(
+        "The values are right, but the {name} reaches entries that should have none."
     )
+    asks = _(
+        "Which entries should training never change, and what keeps a gradient from "
+        "them?"
+    )
+    return compose_sign(findings, message, asks)
 
 
 def _only_a_trace(wrong: Wrong) -> Sign:
@@ -139,15 +121,12 @@ def _only_a_trace(wrong: Wrong) -> Sign:
     if find_changed_input(problems[0], wrong):
         return input_change(wrong)
     name = translate(problems[0].name.removesuffix(AFTERWARDS))
-    return (
-        _("Your code leaves a trace: {name} ({how}).").format(
-            name=name, how=problems[0].message
-        ),
-        _(
-            "What does your code change, even if it changes it back, and could it do "
-            "without?"
-        ),
+    message = _("Your code leaves a trace: {name} ({how}).")
+    asks = _(
+        "What does your code change, even if it changes it back, and could it do "
+        "without?"
     )
+    return message.format(name=name, how=problems[0].message), asks
 
 
 def input_change(wrong: Wrong) -> Sign:
@@ -155,12 +134,9 @@ def input_change(wrong: Wrong) -> Sign:
     for finding in faults(wrong):
         if name := find_changed_input(finding, wrong):
             message = _("Your code writes into its input: {name} has changed.")
-            return message.format(name=translate(name)), _ways_to_change(finding)
+            asks = _IN_A_LIST if isinstance(finding.expected, str) else _IN_PLACE
+            return message.format(name=translate(name)), _(asks)
     return None
-
-
-def _ways_to_change(finding: Finding) -> str:
-    return _(_IN_A_LIST if isinstance(finding.expected, str) else _IN_PLACE)
 
 
 def find_changed_input(finding: Finding, wrong: Wrong) -> str:

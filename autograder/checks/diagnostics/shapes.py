@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 
 import torch
 
-from autograder.checks.diagnostics.values import Sign
+from autograder.checks.diagnostics.alike import compose_sign, tensor_pairs
+from autograder.checks.diagnostics.values import SUPERFLUOUS, Sign
 from autograder.checks.exercise import Finding
-from autograder.checks.language import _, translatable, translate
+from autograder.checks.language import _, translatable
 
 _MOVES = translatable(
     "What does each dimension stand for, and which step moves yours there?"
@@ -20,14 +21,9 @@ Shapes = list[tuple[Shape, Shape]]  # expected, and the student's
 
 def _shapes(findings: Sequence[Finding]) -> Shapes:
     """Both shapes of each finding; [] if a finding is not about a shape."""
-    pairs = [
-        (tuple(f.expected.shape), tuple(f.actual.shape))
-        for f in findings
-        if f.problem == "shape"
-        and isinstance(f.expected, torch.Tensor)
-        and isinstance(f.actual, torch.Tensor)
-    ]
-    return pairs if len(pairs) == len(findings) else []
+    if any(f.problem != "shape" for f in findings):
+        return []
+    return [(tuple(a.shape), tuple(b.shape)) for a, b in tensor_pairs(findings)]
 
 
 def _same_rank(findings: Sequence[Finding]) -> Shapes:
@@ -44,16 +40,15 @@ def rank(findings: Sequence[Finding]) -> Sign:
     if len(ranks) != 1 or len(set(next(iter(ranks)))) == 1:
         return None
     expected, actual = ranks.pop()
-    return (
-        _(
-            '"{name}" should have {expected} dimensions, but yours has {own}: shape '
-            "{own_shape} instead of {shape}."
-        ).format(
-            name=translate(findings[0].name), expected=expected, own=actual,
-            own_shape=pairs[0][1], shape=pairs[0][0],
-        ),
-        _("What does each dimension stand for, and which step adds or drops one?"),
-    )  # fmt: skip
+    message = _(
+        '"{name}" should have {expected} dimensions, but yours has {own}: shape '
+        "{own_shape} instead of {shape}."
+    )
+    asks = _("What does each dimension stand for, and which step adds or drops one?")
+    shapes = {"shape": pairs[0][0], "own_shape": pairs[0][1]}
+    return compose_sign(
+        findings, message, asks, expected=expected, own=actual, **shapes
+    )
 
 
 def order(findings: Sequence[Finding]) -> Sign:
@@ -67,15 +62,12 @@ def order(findings: Sequence[Finding]) -> Sign:
         for permutation in orders
     ):
         return None
-    return (
-        _(
-            'The dimensions of "{name}" are in a different order: its shape is {own} '
-            "instead of {expected}."
-        ).format(
-            name=translate(findings[0].name), own=pairs[0][1], expected=pairs[0][0]
-        ),
-        _(_MOVES),
+    message = _(
+        'The dimensions of "{name}" are in a different order: its shape is {own} '
+        "instead of {expected}."
     )
+    expected, actual = pairs[0]
+    return compose_sign(findings, message, _(_MOVES), own=actual, expected=expected)
 
 
 def displacement(findings: Sequence[Finding]) -> Sign:
@@ -91,16 +83,14 @@ def displacement(findings: Sequence[Finding]) -> Sign:
             for a, b in pairs
         ):
             continue
-        return (
-            _(
-                'What should be dimension {dim} of "{name}" is dimension {own} of '
-                "yours: shape {own_shape} instead of {shape}."
-            ).format(
-                dim=dim, name=translate(findings[0].name), own=actual_dim,
-                own_shape=pairs[0][1], shape=pairs[0][0],
-            ),
-            _(_MOVES),
-        )  # fmt: skip
+        message = _(
+            'What should be dimension {dim} of "{name}" is dimension {own} of '
+            "yours: shape {own_shape} instead of {shape}."
+        )
+        shapes = {"shape": pairs[0][0], "own_shape": pairs[0][1]}
+        return compose_sign(
+            findings, message, _(_MOVES), dim=dim, own=actual_dim, **shapes
+        )
     return None
 
 
@@ -111,16 +101,13 @@ def times(findings: Sequence[Finding]) -> Sign:
             continue
         factors = {b // a for a, b in sizes}
         if len(factors) == 1 and (factor := factors.pop()) > 1:
-            return (
-                _(
-                    'Dimension {dim} of "{name}" is {factor} times as long as it '
-                    "should be: {own} instead of {expected}."
-                ).format(
-                    dim=dim, name=translate(findings[0].name), factor=factor,
-                    own=sizes[0][1], expected=sizes[0][0],
-                ),
-                _("Is something there more than once, or never cut off?"),
-            )  # fmt: skip
+            message = _(
+                'Dimension {dim} of "{name}" is {factor} times as long as it '
+                "should be: {own} instead of {expected}."
+            )
+            asks = _("Is something there more than once, or never cut off?")
+            fields = {"dim": dim, "expected": sizes[0][0], "own": sizes[0][1]}
+            return compose_sign(findings, message, asks, factor=factor, **fields)
     return None
 
 
@@ -130,16 +117,15 @@ def single(findings: Sequence[Finding]) -> Sign:
         lengths = {expected for expected, _actual in sizes}
         if len(lengths) < 2 or {actual for _expected, actual in sizes} != {1}:
             continue
-        return (
-            _(
-                'Dimension {dim} of "{name}" has only one entry in every case that '
-                "fails: 1 instead of {expected}."
-            ).format(dim=dim, name=translate(findings[0].name), expected=sizes[0][0]),
-            _(
-                "Which step keeps a single entry: an index like `[-1]`, a sum, or "
-                "`keepdim`?"
-            ),
+        message = _(
+            'Dimension {dim} of "{name}" has only one entry in every case that '
+            "fails: 1 instead of {expected}."
         )
+        asks = _(
+            "Which step keeps a single entry: an index like `[-1]`, a sum, or "
+            "`keepdim`?"
+        )
+        return compose_sign(findings, message, asks, dim=dim, expected=sizes[0][0])
     return None
 
 
@@ -150,20 +136,20 @@ def longer(findings: Sequence[Finding]) -> Sign:
         if len(findings) < 2 or not all(same_text(f, dim) for f in findings):
             continue
         if len(offsets) == 1 and (count := offsets.pop()):
-            message = _("Dimension {dim} of {name} is too long by {count}.")
-            if count < 0:
-                message = _("Dimension {dim} of {name} is too short by {count}.")
+            long = _("Dimension {dim} of {name} is too long by {count}.")
+            short = _("Dimension {dim} of {name} is too short by {count}.")
             asks = _(
                 "What sets the length of this dimension: a slice, a range, a token, or "
                 "padding?"
             )
             if len(_shapes(findings)[0][0]) == 1:
-                message = _("{name}: {count} too many.")
-                if count < 0:
-                    message = _("{name}: {count} too few.")
-                asks = _("What should not be there, or what is missing?")
-            name = translate(findings[0].name)
-            return message.format(dim=dim, name=name, count=abs(count)), asks
+                long, short = (
+                    _("{name}: {count} too many."),
+                    _("{name}: {count} too few."),
+                )
+                asks = _(SUPERFLUOUS)
+            message = long if count > 0 else short
+            return compose_sign(findings, message, asks, dim=dim, count=abs(count))
     return None
 
 
@@ -189,8 +175,8 @@ def too_long(findings: Sequence[Finding]) -> Sign:
                 'Dimension {dim} of "{name}" is too short: {own} instead of {expected}.'
             )
             asks = _("What is left out, or ends too early?")
-        name = translate(findings[0].name)
-        return message.format(dim=dim, name=name, own=actual, expected=expected), asks
+        fields = {"dim": dim, "own": actual, "expected": expected}
+        return compose_sign(findings, message, asks, **fields)
     return None
 
 
@@ -199,17 +185,16 @@ def same_text(finding: Finding, dim: int) -> bool:
 
     If the contents differ, a different length may just follow from that.
     """
-    a, b = finding.expected, finding.actual
-    if not (isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)):
+    if not finding.tensors:
         return False
+    a, b = finding.tensors
     if a.dtype != torch.int64:
         return True
     common = min(a.size(dim), b.size(dim))
-    return torch.equal(a.narrow(dim, 0, common), b.narrow(dim, 0, common)) or (
-        torch.equal(
-            a.narrow(dim, a.size(dim) - common, common),
-            b.narrow(dim, b.size(dim) - common, common),
-        )
+    starts = (0, 0), (a.size(dim) - common, b.size(dim) - common)
+    return any(
+        torch.equal(a.narrow(dim, start, common), b.narrow(dim, b_start, common))
+        for start, b_start in starts
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import torch
 
+from autograder.checks.diagnostics.alike import compose_sign
 from autograder.checks.diagnostics.values import Sign, Wrong, faults
 from autograder.checks.exercise import Finding
 from autograder.checks.interactor import BlindTrial
@@ -48,17 +49,14 @@ def phrase(findings: Sequence[Finding]) -> Sign:
     pairs = {(_word(f.expected), _word(f.actual)) for f in findings}
     if len(pairs) != 1 or "" in (pair := pairs.pop()):
         return None
-    expected, actual = pair
-    name = translate(findings[0].name)
-    if (expected, actual) in zip(_YES, _NO, strict=True):
-        message = _("This should hold, but does not: {name}.").format(name=name)
-    elif (actual, expected) in zip(_YES, _NO, strict=True):
-        message = _("This should not be so, but is: {name}.").format(name=name)
-    else:
-        message = _(
-            'For "{name}", "{expected}" is right, but yours is "{own}".'
-        ).format(name=name, own=translate(actual), expected=translate(expected))
-    return message, _("Which line decides this?")
+    expected, actual = map(translate, pair)
+    message = _('For "{name}", "{expected}" is right, but yours is "{own}".')
+    if pair in zip(_YES, _NO, strict=True):
+        message = _("This should hold, but does not: {name}.")
+    elif pair in zip(_NO, _YES, strict=True):
+        message = _("This should not be so, but is: {name}.")
+    asks = _("Which line decides this?")
+    return compose_sign(findings, message, asks, own=actual, expected=expected)
 
 
 def _word(value: object) -> str:
@@ -78,13 +76,10 @@ def same_word(wrong: Wrong) -> Sign:
     words = {_word(f.actual) for f in findings if isinstance(f.actual, str)}
     expected = {_word(f.expected) for f in findings}
     word = next(iter(words)) if len(words) == 1 else ""
-    if (
-        not word
-        or len(findings) < 3
-        or not all(isinstance(f.actual, str) for f in findings)
-    ):
+    is_text = all(isinstance(f.actual, str) for f in findings)
+    if word in ("", *_YES, *_NO) or len(findings) < 3 or not is_text:
         return None
-    if word in (*_YES, *_NO) or len(expected) < 2 or "" in expected:
+    if len(expected) < 2 or "" in expected:
         return None
     return (
         _('Wherever your answer is wrong, it is "{own}".').format(own=translate(word)),
@@ -125,25 +120,21 @@ def ended(wrong: Wrong) -> Sign:
 def items(findings: Sequence[Finding]) -> Sign:
     """Recognise a list whose items are reordered, missing or superfluous."""
     lists = [(_items(f.expected), _items(f.actual)) for f in findings]
-    if any(a is None or b is None for a, b in lists):
-        return None
     pairs = [(a, b) for a, b in lists if a and b is not None]
     if len(pairs) < len(lists):
         return None
-    name = translate(findings[0].name)
     if all(len(a) > 2 and b == a[::-1] for a, b in pairs):
-        return (
-            _('The items of "{name}" are right, but in reverse.').format(name=name),
-            _("From which end does your code work, and what turns the result around?"),
+        message = _('The items of "{name}" are right, but in reverse.')
+        asks = _(
+            "From which end does your code work, and what turns the result around?"
         )
+        return compose_sign(findings, message, asks)
     if all(sorted(a) == sorted(b) for a, b in pairs):
-        return (
-            _('The items of "{name}" are right, but in a different order.').format(
-                name=name
-            ),
-            _("Which order is asked for, and what decides between equal ones?"),
-        )
-    return _pieces(name, pairs)
+        message = _('The items of "{name}" are right, but in a different order.')
+        asks = _("Which order is asked for, and what decides between equal ones?")
+        return compose_sign(findings, message, asks)
+    found = _pieces(pairs)
+    return found and compose_sign(findings, *found)
 
 
 def _items(value: object) -> list[str] | None:
@@ -159,8 +150,11 @@ def _items(value: object) -> list[str] | None:
     return [json.dumps(item, ensure_ascii=False) for item in read]
 
 
-def _pieces(name: str, pairs: Sequence[tuple[list[str], list[str]]]) -> Sign:
-    """Recognise texts that are cut differently, or have missing or extra pieces."""
+def _pieces(pairs: Sequence[tuple[list[str], list[str]]]) -> Sign:
+    """Recognise texts that are cut differently, or have missing or extra pieces.
+
+    The message has a field for the answer's name.
+    """
     wrong = [
         (_text(x), _text(y))
         for a, b in pairs
@@ -178,17 +172,13 @@ def _pieces(name: str, pairs: Sequence[tuple[list[str], list[str]]]) -> Sign:
             message = _("{name}: the text is right, but cut into too many pieces.")
         if all(len(a) > len(b) for a, b in readable):
             message = _("{name}: the text is right, but cut into too few pieces.")
-        return message.format(name=name), _(
-            "Which pieces should have been joined, and which not?"
-        )
+        return message, _("Which pieces should have been joined, and which not?")
     if all(_is_within(b, a) for a, b in readable):
         message = _("{name}: pieces are missing, and all that is there is right.")
-        return message.format(name=name), _("Which pieces does your code leave out?")
+        return message, _("Which pieces does your code leave out?")
     if all(_is_within(a, b) for a, b in readable):
         message = _("{name}: there are pieces too many beside all the right ones.")
-        return message.format(name=name), _(
-            "Which pieces should not be there any more?"
-        )
+        return message, _("Which pieces should not be there any more?")
     return None
 
 

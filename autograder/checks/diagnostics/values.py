@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 import torch
 
 from autograder.checks.diagnostics.alike import (
+    Pairs,
     agree,
-    are_tensors,
     close,
-    holds_booleans,
+    compose_sign,
     holds_the_same,
     is_gradient,
+    tensor_pairs,
     which_input,
 )
 from autograder.checks.exercise import AFTERWARDS, CaseResult, Finding
@@ -39,6 +40,7 @@ MOVED = translatable(
     "Which step moves entries: a `reshape` where a `transpose` belongs, the "
     "wrong dimension, the wrong order?"
 )
+SUPERFLUOUS = translatable("What should not be there, or what is missing?")
 NO_NUMBER = translatable(
     "What could cause it: a division by zero, infinity minus infinity, a softmax "
     "over nothing but minus infinity, the exponential of a large number?"
@@ -50,14 +52,8 @@ def faults(wrong: Wrong) -> list[Finding]:
     return [f for result in wrong for f in result.findings if f.problem]
 
 
-def _pairs(wrong: Wrong) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """The expected and the actual tensor of each fault; [] if not all are tensors."""
-    pairs = [
-        (f.expected, f.actual)
-        for f in faults(wrong)
-        if isinstance(f.expected, torch.Tensor) and isinstance(f.actual, torch.Tensor)
-    ]
-    return pairs if len(pairs) == len(faults(wrong)) else []
+def _pairs(wrong: Wrong) -> Pairs:
+    return tensor_pairs(faults(wrong))
 
 
 def _nothing_returned(wrong: Wrong) -> Sign:
@@ -73,12 +69,8 @@ def _only_gradients(wrong: Wrong) -> Sign:
     findings = faults(wrong)
     if not all(map(is_gradient, findings)):
         return None
-    return (
-        _("The values are right, but the {name} is not.").format(
-            name=translate(findings[0].name)
-        ),
-        _(CUT),
-    )
+    message = _("The values are right, but the {name} is not.")
+    return compose_sign(findings, message, _(CUT))
 
 
 def _only_again(wrong: Wrong) -> Sign:
@@ -146,23 +138,15 @@ def _other_type(wrong: Wrong) -> Sign:
     ):
         return None
     expected, actual = map(dtype_of, pairs[0])
-    return (
-        _(
-            "The values are right, but their dtype is {own} instead of {expected}."
-        ).format(own=actual, expected=expected),
-        _(DTYPE),
-    )
+    message = _("The values are right, but their dtype is {own} instead of {expected}.")
+    return message.format(own=actual, expected=expected), _(DTYPE)
 
 
 def _no_numbers(wrong: Wrong) -> Sign:
     if not all(f.problem == "finite" for f in faults(wrong)):
         return None
-    return (
-        _("There is NaN or infinity in {name}.").format(
-            name=translate(faults(wrong)[0].name)
-        ),
-        _(NO_NUMBER),
-    )
+    message = _("There is NaN or infinity in {name}.")
+    return compose_sign(faults(wrong), message, _(NO_NUMBER))
 
 
 def _zeros(wrong: Wrong) -> Sign:
@@ -173,26 +157,20 @@ def _zeros(wrong: Wrong) -> Sign:
         return None  # the zeros were written into an input, not returned
     if sum(b.numel() for _, b in pairs) < 4:
         return None
-    names = {f.name for f in faults(wrong)}
     right = any(
         not (f.problem or f.name.endswith(AFTERWARDS))
         for result in wrong
         for f in result.findings
     )
-    if right and len(names) > 1:
+    if right and len({f.name for f in faults(wrong)}) > 1:
         return None  # parts.py says which ones are wrong
-    message = _("Your result is all zeros.")
-    if right:
-        message = _('"{name}" is all zeros.').format(name=translate(names.pop()))
-    return message, _("Which step should fill it with other values?")
+    message = _('"{name}" is all zeros.') if right else _("Your result is all zeros.")
+    asks = _("Which step should fill it with other values?")
+    return compose_sign(faults(wrong), message, asks)
 
 
 def _input_returned(wrong: Wrong) -> Sign:
-    names = set()
-    for result in wrong:
-        for f in result.findings:
-            if f.problem:
-                names.add(which_input(result, f))
+    names = {which_input(r, f) for r in wrong for f in faults([r])}
     if len(names) != 1 or "" in names:
         return None
     return (
@@ -204,16 +182,12 @@ def _input_returned(wrong: Wrong) -> Sign:
 def _exchanged(wrong: Wrong) -> Sign:
     """Recognise the right results in the wrong order."""
     for result in wrong:
-        findings = [f for f in result.findings if f.problem and are_tensors(f)]
-        if any(holds_booleans(f.actual) for f in findings):
+        pairs = [f.tensors for f in faults([result]) if f.tensors]
+        if any(actual.dtype == torch.bool for _a, actual in pairs):
             return None  # booleans often agree by chance
-        if len(findings) < 2 or not all(
-            any(
-                agree(f.actual, candidate.expected)
-                for candidate in findings
-                if candidate is not f
-            )
-            for f in findings
+        if len(pairs) < 2 or not all(
+            any(agree(pair[1], other[0]) for other in pairs if other is not pair)
+            for pair in pairs
         ):
             return None
     return (
@@ -233,19 +207,16 @@ def _other_shape(wrong: Wrong) -> Sign:
     ):
         return None
     expected, actual = (tuple(t.shape) for t in pairs[0])
-    return (
-        _(
-            "The values are right, but their shape is {own} instead of {expected}."
-        ).format(own=actual, expected=expected),
-        _("Which dimension is one too many, or missing?"),
-    )
+    message = _("The values are right, but their shape is {own} instead of {expected}.")
+    asks = _("Which dimension is one too many, or missing?")
+    return message.format(own=actual, expected=expected), asks
 
 
 def _elsewhere(wrong: Wrong) -> Sign:
     pairs = _pairs(wrong)
     if not pairs or not all(holds_the_same(a, b) for a, b in pairs):
         return None
-    return (_("All values are there, but at the wrong positions."), _(MOVED))
+    return _("All values are there, but at the wrong positions."), _(MOVED)
 
 
 def _multiplied(wrong: Wrong) -> Sign:
@@ -265,12 +236,8 @@ def _multiplied(wrong: Wrong) -> Sign:
         return None
     if f"{factors[0]:.4g}" in ("1", "0"):  # only later digits are wrong: not helpful
         return None
-    return (
-        _("Every wrong value is {factor:.4g} times what it should be.").format(
-            factor=factors[0]
-        ),
-        _("Where does this factor come from?"),
-    )
+    message = _("Every wrong value is {factor:.4g} times what it should be.")
+    return message.format(factor=factors[0]), _("Where does this factor come from?")
 
 
 def _few_digits(wrong: Wrong) -> Sign:
