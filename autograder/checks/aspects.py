@@ -18,11 +18,8 @@ def by_aspect(aspects: Mapping[str, Sequence[float]]) -> str:
     """
     lost = {name: most - earned for name, (earned, most) in aspects.items()}
     named = [name for name in lost if lost[name] >= _LEAST]
-    if (
-        len(aspects) < 2
-        or not named
-        or not any(earned for earned, _ in aspects.values())
-    ):
+    has_earned = any(earned for earned, _ in aspects.values())
+    if len(aspects) < 2 or not named or not has_earned:
         return ""
     named.sort(key=lambda name: (-lost[name], name))
     parts = [
@@ -34,6 +31,10 @@ def by_aspect(aspects: Mapping[str, Sequence[float]]) -> str:
         for name in named
     ]
     return _("Points lost: {parts}.").format(parts=", ".join(parts))
+
+
+def describe_points(earned: float, most: float) -> str:
+    return _("{points:g} of {most:g} points").format(points=earned, most=most)
 
 
 def _number(points: float) -> str:

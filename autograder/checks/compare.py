@@ -178,11 +178,8 @@ def _finding(name: str, expected: Value, actual: Value | None, case: Case) -> Fi
         expected, atol, rtol = original, 0.0, 0.0
     problem, message = _problem(expected, actual, atol, rtol)
     if problem == "shape" and name in case.shapes:
-        message = _(NAMED_SHAPE).format(
-            names=f"({case.shapes[name]})",
-            expected=_shape(expected),
-            own=_shape(actual),
-        )
+        sizes = {"expected": _shape(expected), "own": _shape(actual)}
+        message = _(NAMED_SHAPE).format(names=f"({case.shapes[name]})", **sizes)
     return Finding(name, problem, message, expected, actual)
 
 
@@ -200,9 +197,7 @@ def _problem(
         return _text_problem(expected, actual)
     if expected.shape != actual.shape:
         message = _("expected shape {expected}, yours {own}")
-        return "shape", message.format(
-            expected=(*expected.shape,), own=(*actual.shape,)
-        )
+        return "shape", message.format(expected=_shape(expected), own=_shape(actual))
     if expected.dtype != actual.dtype:
         return "dtype", _other_dtype(expected, actual)
     if not same_values(expected, actual, atol, rtol):
@@ -252,12 +247,9 @@ def _other_text(expected: Value, actual: Value) -> str:
         )
     except (ValueError, RecursionError):  # not JSON, or nested too deeply
         return message
-    return _("{count} of {all} items differ, first at [{place}]: {pair}").format(
-        count=len(wrong),
-        all=len(pairs),
-        place=wrong[0],
-        pair=_expected(right, actual_item),
-    )
+    pair = _expected(right, actual_item)
+    message = _("{count} of {all} items differ, first at [{place}]: {pair}")
+    return message.format(count=len(wrong), all=len(pairs), place=wrong[0], pair=pair)
 
 
 def _expected(expected: str, actual: str) -> str:
@@ -293,11 +285,9 @@ def _difference(
         return _distinguish(expected, actual)
     place = worst(expected, actual, wrong)
     pair = _distinguish(expected[place], actual[place])
-    message = (
-        _("{count} of {all} entries differ, first at {place}: {pair}")
-        if expected.dtype == torch.bool
-        else _("{count} of {all} numbers differ, most at {place}: {pair}")
-    )
+    message = _("{count} of {all} numbers differ, most at {place}: {pair}")
+    if expected.dtype == torch.bool:
+        message = _("{count} of {all} entries differ, first at {place}: {pair}")
     count = int(wrong.sum())
     return message.format(count=count, all=wrong.numel(), place=list(place), pair=pair)
 

@@ -36,26 +36,17 @@ def summary(value: object) -> Summary:
         elif not value.is_floating_point() and 0 < value.numel() <= _MOST_ENTRIES:
             entries = value.int() if value.dtype == torch.bool else value
             description["text"] = str(entries.tolist())[:_ALL_VALUES]
-        return description | {
-            "dtype": str(value.dtype).split(".")[1],
-            "facts": facts(value),
-        }
+        dtype = str(value.dtype).split(".")[1]
+        return description | {"dtype": dtype, "facts": facts(value)}
     if value is None or isinstance(value, bool | int | float | str):
         description = {"kind": type(value).__name__, "text": repr(value)[:_LONGEST]}
-        return (
-            description | {"length": len(value)}
-            if isinstance(value, str)
-            else description
-        )
+        return description | ({"length": len(value)} if isinstance(value, str) else {})
     if isinstance(value, tuple | list | dict):
         values = value.values() if isinstance(value, dict) else value
         parts = [summary(part) for part in itertools.islice(values, _MOST_PARTS)]
         kind = "list" if isinstance(value, list) else type(value).__name__
-        return {
-            "kind": kind,
-            "length": len(value),
-            "parts": parts,
-        } | _render_collection(value)
+        described: Summary = {"kind": kind, "length": len(value), "parts": parts}
+        return described | _render_collection(value)
     return {"kind": "function" if callable(value) else "other"}
 
 

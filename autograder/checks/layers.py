@@ -14,7 +14,7 @@ from functools import partial
 
 import torch
 
-from autograder.checks.diagnostics.alike import is_gradient
+from autograder.checks.diagnostics.alike import is_gradient, tensor_pairs
 from autograder.checks.diagnostics.parts import other_dtype
 from autograder.checks.diagnostics.promises import input_change
 from autograder.checks.diagnostics.shapes import rank
@@ -48,7 +48,8 @@ def name_layers(
     values = _select(results, lambda result, finding: not _is_minor(result, finding))
     named = list(forms)
     if not _all_right(values):
-        mistake = find_exact(exercise, values) if _is_telling(values) else None
+        telling = any(is_telling(f) for result in values for f in result.findings)
+        mistake = find_exact(exercise, values) if telling else None
         if mistake is None:
             return None
         named.append(mistake)
@@ -58,8 +59,11 @@ def name_layers(
             continue
         mistake = find_exact(exercise, part)
         # A mistake that would show in the values, too, cannot be what is wrong here.
-        if mistake is None or _shows(values, mistake):
-            mistake = _symptom(part)
+        if mistake is None or any(
+            _predicts(r, f, mistake) for r in values for f in r.findings
+        ):
+            changed = input_change([result for result in part if not result.passed])
+            mistake = Mistake(_CHANGED, *changed) if changed else of_all(part)
         if mistake:
             named.append(mistake)
         else:
@@ -83,11 +87,6 @@ def _contradicted(results: Sequence[CaseResult], named: Sequence[Mistake]) -> bo
     )
 
 
-def _shows(results: Sequence[CaseResult], mistake: Mistake) -> bool:
-    """Whether a mistake affects any of these results as well."""
-    return any(_predicts(r, f, mistake) for r in results for f in r.findings)
-
-
 def _is_minor(result: CaseResult, finding: Finding) -> bool:
     """Whether a finding counts for a minor aspect, rather than for results."""
     return result.case.aspect_of(finding.name) in MINOR
@@ -108,10 +107,6 @@ def _select(
 
 def _all_right(results: Sequence[CaseResult]) -> bool:
     return all(result.passed for result in results)
-
-
-def _is_telling(results: Sequence[CaseResult]) -> bool:
-    return any(is_telling(f) for result in results for f in result.findings)
 
 
 def _minor_parts(
@@ -139,7 +134,6 @@ def _minor_parts(
 
 
 def _counts_for(aspect: str, result: CaseResult, finding: Finding) -> bool:
-    """Whether a finding counts for an aspect (form, gradients, ...) of the results."""
     return result.case.aspect_of(finding.name) == aspect
 
 
@@ -169,12 +163,6 @@ def _differs(
     return not same_answer(predicted, finding.expected, result.case)  # type: ignore
 
 
-def _symptom(results: Sequence[CaseResult]) -> Mistake | None:
-    """A changed input, or else a symptom of the wrong results."""
-    changed = input_change([result for result in results if not result.passed])
-    return Mistake(_CHANGED, *changed) if changed else of_all(results)
-
-
 def _set_forms_right(
     results: Sequence[CaseResult],
 ) -> tuple[list[Mistake], Sequence[CaseResult]]:
@@ -190,7 +178,7 @@ def _set_forms_right(
                 f for r in results for f in r.findings if f.name == name and f.problem
             ]
             symptom: Sign = sign(findings)
-            converted = [convert(finding) for finding in findings]
+            converted = [convert(*pair) for pair in tensor_pairs(findings)]
             if symptom and None not in converted:
                 symptoms.append(Mistake(SEEN, *symptom))
                 results = [_convert(result, name, convert) for result in results]
@@ -208,31 +196,28 @@ def _wrong_tensors(results: Sequence[CaseResult]) -> Collection[str]:
     )
     for result in results:
         for f in result.findings:
-            pair = (f.expected, f.actual)
-            if f.problem and not all(isinstance(v, torch.Tensor) for v in pair):
+            if f.problem and not f.tensors:
                 names.pop(f.name, None)
     return list(names)
 
 
-def _as_shape(finding: Finding) -> torch.Tensor | None:
+def _as_shape(expected: torch.Tensor, actual: torch.Tensor) -> torch.Tensor | None:
     """The answer in the expected shape, if only dimensions of size 1 differ."""
-    expected, actual = finding.expected, finding.actual
-    assert isinstance(expected, torch.Tensor) and isinstance(actual, torch.Tensor)
     shapes = [[size for size in v.shape if size != 1] for v in (expected, actual)]
     return actual.reshape(expected.shape) if shapes[0] == shapes[1] else None
 
 
-def _as_dtype(finding: Finding) -> torch.Tensor | None:
+def _as_dtype(expected: torch.Tensor, actual: torch.Tensor) -> torch.Tensor | None:
     """The answer in the expected dtype, if it has the expected shape."""
-    expected, actual = finding.expected, finding.actual
-    assert isinstance(expected, torch.Tensor) and isinstance(actual, torch.Tensor)
     if expected.shape != actual.shape or actual.is_complex():
         return None
     return actual.to(expected.dtype)
 
 
 def _convert(
-    result: CaseResult, name: str, convert: Callable[[Finding], torch.Tensor | None]
+    result: CaseResult,
+    name: str,
+    convert: Callable[[torch.Tensor, torch.Tensor], torch.Tensor | None],
 ) -> CaseResult:
     """Convert the named answer of a result to the expected form; compare it again.
 
@@ -242,13 +227,15 @@ def _convert(
     for place, finding in enumerate(findings):
         if finding.name != name or not finding.problem:
             continue
-        value, actual = convert(finding), finding.actual
-        assert value is not None and isinstance(actual, torch.Tensor)
+        assert finding.tensors is not None
+        expected, actual = finding.tensors
+        value = convert(expected, actual)
+        assert value is not None
         rough = _ROUGH.get(actual.dtype, 0.0)
         atol, rtol = max(case.atol, rough), max(case.rtol, rough)
         case = replace(case, atol=atol, rtol=rtol)
-        is_same = same_tensors(finding.expected, value, atol, rtol)
-        unlike = value.dtype != getattr(finding.expected, "dtype", None)
+        is_same = same_tensors(expected, value, atol, rtol)
+        unlike = value.dtype != expected.dtype
         problem = "" if is_same else "dtype" if unlike else "values"
         findings[place] = replace(finding, problem=problem, actual=value)
         answers[name] = value

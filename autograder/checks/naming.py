@@ -80,14 +80,10 @@ def diagnose(
 def _find_exact(exercise: Exercise, results: Sequence[CaseResult]) -> Mistake | None:
     """The only mistake that predicts all these results; None for none or several."""
     comparable = _select_comparable(results)
-    exact = [
-        mistake
-        for mistake in exercise.mistakes.values()
-        if _fit(comparable, mistake) is _Fit.WHOLE
-    ]
-    return (
-        exact[0] if len(exact) == 1 and not all(r.passed for r in comparable) else None
-    )
+    mistakes = exercise.mistakes.values()
+    exact = [m for m in mistakes if _fit(comparable, m) is _Fit.WHOLE]
+    some_wrong = not all(result.passed for result in comparable)
+    return exact[0] if len(exact) == 1 and some_wrong else None
 
 
 def _diagnose_one(
@@ -117,13 +113,8 @@ def _diagnose_one(
     }
     exact = [name for name, fit in fit_by_name.items() if fit is _Fit.WHOLE]
     if len(exact) > 1:  # hidden cases may tell them apart
-        all_comparable = _select_comparable(everything)
-        still_exact = [
-            name
-            for name in exact
-            if _fit(all_comparable, exercise.mistakes[name]) is _Fit.WHOLE
-        ]
-        exact = still_exact or exact
+        mistakes = [exercise.mistakes[name] for name in exact]
+        exact = [m.name for m in mistakes if fits(everything, m, exact=True)] or exact
     if len(exact) == 1:
         return exercise.mistakes[exact[0]], True
     if symptom := of_a_property(results):

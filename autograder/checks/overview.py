@@ -6,6 +6,7 @@ import html
 from dataclasses import dataclass
 
 from autograder.checks import contents
+from autograder.checks.aspects import describe_points
 from autograder.checks.boxes import BLUE, DARK_ORANGE, boxed
 from autograder.checks.console import showable
 from autograder.checks.language import _, translatable
@@ -34,10 +35,8 @@ class UnitScore:
 
     @property
     def points(self) -> str:
-        return _points(
-            sum(row.points for row in self.rows),
-            sum(row.max_points for row in self.rows),
-        )
+        most = sum(row.max_points for row in self.rows)
+        return describe_points(sum(row.points for row in self.rows), most)
 
 
 @dataclass(frozen=True)
@@ -83,13 +82,10 @@ def overview(scorecard: Scorecard) -> CourseOverview:
     )
 
 
-def _points(earned: float, most: float) -> str:
-    return _("{points:g} of {most:g} points").format(points=earned, most=most)
-
-
 def _field(row: ExerciseScore) -> str:
     """Draw the square of an exercise, with its points and remark as a tooltip."""
-    description = f"{row.number} {_(row.title)}: {_points(row.points, row.max_points)}"
+    points = describe_points(row.points, row.max_points)
+    description = f"{row.number} {_(row.title)}: {points}"
     if row.remark:
         description += f", {_(row.remark)}"
     number = row.number.partition(".")[2] or SIGNS[row.passed]

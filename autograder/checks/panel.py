@@ -11,7 +11,7 @@ import html
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from autograder.checks.aspects import by_aspect
+from autograder.checks.aspects import by_aspect, describe_points
 from autograder.checks.boxes import BLUE, ORANGE, boxed, mark, unfolding, visible_words
 from autograder.checks.console import showable
 from autograder.checks.exercise import CaseResult, CheckResult
@@ -69,7 +69,8 @@ def as_text(verdict: CheckResult, next_step: NextStep | None = None) -> str:
     """The verdict as lines of plain text."""
     if not verdict.results:
         return verdict.note
-    lines = [f"{_(verdict.title)}: {_points(verdict)}"]
+    points = describe_points(verdict.points, verdict.max_points)
+    lines = [f"{_(verdict.title)}: {points}"]
     head = (*_mistake_lines(verdict), *_smallest_lines(verdict), *_aspects(verdict))
     lines += [f"  {line}" for line in head]
     if verdict.passed:
@@ -152,10 +153,11 @@ def draw_pictures(verdict: CheckResult) -> dict[str, str]:
 
 def _head(content: str, verdict: CheckResult, width: str = "100%") -> str:
     """A line with the points at its right end."""
+    points = describe_points(verdict.points, verdict.max_points)
     return (
         '<span style="display:inline-flex;justify-content:space-between;gap:1em;'
         f'width:{width};vertical-align:top">'
-        f'<span>{content}</span><strong style="white-space:nowrap">{_points(verdict)}'
+        f'<span>{content}</span><strong style="white-space:nowrap">{points}'
         "</strong></span>"
     )
 
@@ -173,15 +175,8 @@ def _passed_html(verdict: CheckResult, next_step: NextStep | None) -> str:
 
 def _all_pass(verdict: CheckResult) -> str:
     count = len(results(verdict))
-    return plural("Its case passes.", "All {count} cases pass.", count).format(
-        count=count
-    )
-
-
-def _points(verdict: CheckResult) -> str:
-    return _("{points:g} of {most:g} points").format(
-        points=verdict.points, most=verdict.max_points
-    )
+    message = plural("Its case passes.", "All {count} cases pass.", count)
+    return message.format(count=count)
 
 
 def _aspects(verdict: CheckResult) -> list[str]:

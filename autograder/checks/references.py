@@ -65,14 +65,11 @@ def _describe_mistake(mistake: Mistake) -> dict[str, Any]:
 
 def _describe_exercise(exercise: Exercise) -> dict[str, Any]:
     """The fields of an exercise and of its cases, apart from answers."""
+    plain = (
+        "name", "title", "points", "builds_on", "separate", "ready_made", "arguments",
+    )  # fmt: skip
     return {
-        "name": exercise.name,
-        "title": exercise.title,
-        "points": exercise.points,
-        "builds_on": exercise.builds_on,
-        "separate": exercise.separate,
-        "ready_made": exercise.ready_made,
-        "arguments": exercise.arguments,
+        **{name: getattr(exercise, name) for name in plain},
         "mistakes": [_describe_mistake(m) for m in exercise.mistakes.values()],
         "cases": list(map(_describe_case, exercise.cases)),
         "small": list(map(_describe_case, exercise.small)),

@@ -87,12 +87,8 @@ class CaseGroup:
 
 def title(result: CaseResult) -> str:
     """The title of a case."""
-    case_title = _(result.case.title)
-    return (
-        _("{case} (hidden)").format(case=case_title)
-        if result.case.hidden
-        else case_title
-    )
+    form = _("{case} (hidden)") if result.case.hidden else "{case}"
+    return form.format(case=_(result.case.title))
 
 
 def results(verdict: CheckResult) -> list[CaseResult]:
@@ -155,15 +151,11 @@ def details(result: CaseResult, verdict: CheckResult) -> list[Line]:
     A measured value (BLEU, say) gives nothing away, so it is shown even for a right
     answer, and so is the reason why a case could not be tried.
     """
-    wrong = [
-        finding for finding in result.findings if finding.problem or finding.message
-    ]
+    wrong = [f for f in result.findings if f.problem or f.message]
     if not wrong:
         return []
     lines = list(_finding_lines(wrong[:SHOWN], result))
-    if also := [
-        translate(finding.name) for finding in wrong[SHOWN:] if finding.problem
-    ]:
+    if also := [translate(f.name) for f in wrong[SHOWN:] if f.problem]:
         names = clip_names(also, LISTED - SHOWN)
         lines.append(Line(_("also wrong: {names}").format(names=names), "", _quoted))
     if rule := hint(result, verdict):

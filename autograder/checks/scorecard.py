@@ -54,12 +54,8 @@ def row_of(verdict: CheckResult) -> ExerciseScore:
     """Extract from a verdict what is kept of it, without any tensors."""
     cases = results(verdict)
     if not cases:
-        return ExerciseScore(
-            verdict.title,
-            0.0,
-            verdict.max_points,
-            remark=translatable("not solved yet"),
-        )
+        remark = translatable("not solved yet")
+        return ExerciseScore(verdict.title, 0.0, verdict.max_points, remark=remark)
     remark = verdict.mistake.says if verdict.mistake else ""
     passed = _("{count} of {all}").format(
         count=sum(case.passed for case in cases), all=len(cases)
@@ -177,20 +173,20 @@ class Scorecard:
         if earlier is None:
             return row or ExerciseScore(title, 0.0, points)
         earned = round(earlier.share * points, 2)
+        passed: bool | None = earlier.passed
         if _has_changed(earlier):
             remark = translatable("changed since: run its check again")
-            if row is None and earlier.passed:
+            if row is None and passed:
                 remark = translatable(
                     "passed earlier, changed since: run its check again"
                 )
-            return ExerciseScore(title, earned, points, None, earlier.cases, remark)
-        if row:
+            passed = None
+        elif row:
             return row
-        remarks = (translatable("checked earlier"), translatable("passed earlier"))
-        remark = remarks[earlier.passed]
-        return ExerciseScore(
-            title, earned, points, earlier.passed, earlier.cases, remark
-        )
+        else:
+            remarks = (translatable("checked earlier"), translatable("passed earlier"))
+            remark = remarks[earlier.passed]
+        return ExerciseScore(title, earned, points, passed, earlier.cases, remark)
 
     def reset(self) -> None:
         """Forget all verdicts, if the student confirms it."""
@@ -221,7 +217,6 @@ class Scorecard:
 
 def _has_changed(earlier: Earlier) -> bool:
     """Whether the cell that defines an answer is not the one that was checked."""
-    current_digest = (
-        digest(current(earlier.target)) if earlier.source and earlier.target else ""
-    )
-    return bool(current_digest) and current_digest != earlier.source
+    if not (earlier.source and earlier.target):
+        return False
+    return digest(current(earlier.target)) not in ("", earlier.source)

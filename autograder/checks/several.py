@@ -163,7 +163,9 @@ def _case_by_case(
     needs = {i: _needed(r) for i, r in enumerate(results) if not r.passed}
     by_name = {mistake.name: mistake for mistake in mistakes}
     parts = {name: _part(results, needs, m) for name, m in by_name.items()}
-    parts = {n: p for n, p in parts.items() if p.refuted < _count_cases(p.explains)}
+    parts = {
+        n: p for n, p in parts.items() if p.refuted < len({i for i, _ in p.explains})
+    }
     unexplained = {(i, name) for i, need in needs.items() for name in need}
     telling = {(i, f.name) for i in needs for f in results[i].findings if is_telling(f)}
     chosen: list[str] = []
@@ -180,11 +182,6 @@ def _case_by_case(
     if not chosen or 2 * explained < len(needs):
         return [], False
     return [by_name[name] for name in chosen], explained == len(needs)
-
-
-def _count_cases(wrong: frozenset[Wrong]) -> int:
-    """Count the cases to which these wrong answers belong."""
-    return len({place for place, _ in wrong})
 
 
 def _needed(result: CaseResult) -> list[str]:

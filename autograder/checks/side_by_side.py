@@ -143,29 +143,22 @@ class SideBySide:
 def compare_side_by_side(result: CaseResult) -> SideBySide:
     """Choose what to show of a small case that fails; a large answer becomes "..."."""
     finding = next(finding for finding in result.findings if finding.problem)
-    if finding.problem == RAISED:
-        return _with_an_error(result, finding)
-    expected, actual = finding.expected, finding.actual
-    assert expected is not None
-    remark = "" if finding.problem == "values" else finding.message
-    if actual is None or not is_shown(actual):
-        rows, place = [["..."]], None
-    else:
+    name, expected, actual = finding.name, finding.expected, finding.actual
+    rows, place, remark = [["..."]], None, finding.message
+    if finding.problem == RAISED:  # shown beside the first result that was expected
+        name, expected = next(iter(result.case.expected.items()))
+        rows, remark = [[translate(remark.split("\n")[0])[:LONGEST]]], ""
+    elif actual is not None and is_shown(actual):
         rows, place = _rows(actual), _first_difference(finding, result.case)
+    assert expected is not None
     expected_rows, rows = _distinguish(expected, actual, place, rows)
-    name = translate(finding.name) if len(result.case.expected) > 1 else ""
-    inputs = tuple(_named_inputs(result.case.inputs))
-    is_mask = isinstance(expected, torch.Tensor) and expected.dtype == torch.bool
-    return SideBySide(inputs, name, expected_rows, rows, place, remark, is_mask)
-
-
-def _with_an_error(result: CaseResult, finding: Finding) -> SideBySide:
-    """Show an error beside the first result that was expected."""
-    name, expected = next(iter(result.case.expected.items()))
-    name = translate(name) if len(result.case.expected) > 1 else ""
-    error = translate(finding.message.split("\n")[0])[:LONGEST]
-    inputs = tuple(_named_inputs(result.case.inputs))
-    return SideBySide(inputs, name, _rows(expected), [[error]], None)
+    return SideBySide(
+        tuple(_named_inputs(result.case.inputs)),
+        translate(name) if len(result.case.expected) > 1 else "",
+        expected_rows, rows, place,
+        remark="" if finding.problem == "values" else remark,
+        is_mask=getattr(finding.expected, "dtype", None) == torch.bool,
+    )  # fmt: skip
 
 
 def is_shown(value: Value) -> bool:
@@ -241,12 +234,13 @@ def _join(cells: Sequence[str]) -> str:
 
 def _first_difference(finding: Finding, case: Case) -> tuple[int, int] | None:
     """The row and the cell of the first difference; None if dtypes or shapes differ."""
-    expected, actual = finding.expected, finding.actual
-    if isinstance(expected, str) and isinstance(actual, str):
-        pairs = itertools.zip_longest(_rows(expected)[0], _rows(actual)[0])
+    if isinstance(finding.expected, str) and isinstance(finding.actual, str):
+        texts = _rows(finding.expected)[0], _rows(finding.actual)[0]
+        pairs = itertools.zip_longest(*texts)
         return 0, next(n for n, (first, second) in enumerate(pairs) if first != second)
-    if not isinstance(expected, torch.Tensor) or not isinstance(actual, torch.Tensor):
+    if not finding.tensors:
         return None
+    expected, actual = finding.tensors
     if expected.shape != actual.shape or expected.dtype != actual.dtype:
         return None
     wrong = differing(expected, actual, case.atol, case.rtol).flatten().tolist()

@@ -125,29 +125,28 @@ def summary(scorecard: Scorecard) -> Summary:
     rows, contents = scorecard.rows(unit), contents_of(unit)
     folder = progress.find_folder()
     recorded = attempts.read(folder) if contents.attempts and folder else ()
+    recorded = [a for a in recorded if a.exercise.startswith(f"{unit}/")]
+    location = scorecard.problem or _describe_location()
     return Summary(
-        tuple(rows.values()), contents.written, next_step(rows),
-        scorecard.problem or _describe_location(),
-        tuple(
-            attempt for attempt in recorded if attempt.exercise.startswith(f"{unit}/")
-        ),
+        tuple(rows.values()), contents.written, next_step(rows), location,
+        tuple(recorded),
     )  # fmt: skip
 
 
 def _describe_location() -> str:
-    """Say where progress is kept."""
     folder = progress.find_folder()
     if folder is None:
         return ""
-    if progress.lasts(folder):
-        return _(
-            "Your progress is kept in `{file}`. `check.overview()` shows all units, "
-            "`check.reset()` deletes it."
-        ).format(file=folder / PROGRESS)
-    return _(
+    message = _(
         "Your progress is kept in `{file}` until this Colab session ends. To keep it "
         "longer, mount your Drive (folder symbol at the left)."
-    ).format(file=folder / PROGRESS)
+    )
+    if progress.lasts(folder):
+        message = _(
+            "Your progress is kept in `{file}`. `check.overview()` shows all units, "
+            "`check.reset()` deletes it."
+        )
+    return message.format(file=folder / PROGRESS)
 
 
 def _lines(row: ExerciseScore) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import select
 import socket
 import time
@@ -49,13 +50,6 @@ class Limits:
 Wait = Callable[[socket.socket, int], None]
 
 
-def patiently(channel: socket.socket, event: int) -> None:
-    """Wait as long as it takes."""
-    poll = select.poll()
-    poll.register(channel, event)
-    poll.poll()
-
-
 def within(seconds: float) -> Wait:
     """Return a `Wait` that raises WireError once so many seconds from now are over."""
     deadline = time.monotonic() + seconds
@@ -64,9 +58,13 @@ def within(seconds: float) -> Wait:
         poll = select.poll()
         poll.register(channel, event)
         remaining = max(deadline - time.monotonic(), 0.0)
-        _require(bool(poll.poll(remaining * 1000)), "too slow")
+        milliseconds = remaining * 1000 if math.isfinite(remaining) else None
+        _require(bool(poll.poll(milliseconds)), "too slow")
 
     return wait
+
+
+patiently = within(math.inf)
 
 
 @dataclass(frozen=True)

@@ -55,10 +55,6 @@ def names(findings: Sequence[Finding]) -> Sign:
     )
 
 
-def _another_error(wrong: Wrong) -> Sign:
-    return another_error(faults(wrong))
-
-
 def another_error(findings: Sequence[Finding]) -> Sign:
     """Recognise a call that raises a different error than it should, or none."""
     if not all(_is_error(f.expected) and isinstance(f.actual, str) for f in findings):
@@ -165,4 +161,6 @@ def _is_data(value: Value | None) -> bool:
 
 
 # Signs that are tried before those about values.
-FIRST = (_reaches_too_far, _names, _another_error, _only_a_trace)
+FIRST = (
+    _reaches_too_far, _names, lambda wrong: another_error(faults(wrong)), _only_a_trace,
+)  # fmt: skip

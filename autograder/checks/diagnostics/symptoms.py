@@ -19,7 +19,6 @@ from autograder.checks.language import _, translatable, translate
 from autograder.checks.properties import SEPARATOR, what_was_seen
 
 SEEN = "seen"  # the name of all such mistakes
-Explanation = tuple[str, str]  # an observation, and a question
 Signs = tuple[Callable[[Wrong], Sign], ...]
 
 
@@ -44,8 +43,8 @@ def _of_calls(result: CaseResult) -> Mistake | None:
         message = _("In some calls your code stops with an error: {where}.").format(
             where=place
         )
-        message, asks = _with_its_error(message, case.asks, errors.explain([result]))
-        return Mistake("symptom", message, asks)
+        meaning, asks = errors.explain([result]) or ("", case.asks)
+        return Mistake("symptom", f"{message} {meaning}".strip(), asks)
     if what_was_seen(findings[0].name)[1] in _USUAL:
         return None
     label = _join_labels(list(dict.fromkeys(map(_label, findings))))
@@ -56,16 +55,6 @@ ONLY_IN_TRAINING = (
     translatable("Right in training mode, but not in eval mode."),
     translatable("What in your code depends on `self.training`, and should it?"),
 )
-
-
-def _with_its_error(
-    message: str, asks: str, explanation: tuple[str, str] | None
-) -> Explanation:
-    """Add to a message what the error means, if it is of a known kind."""
-    if explanation is None:
-        return message, asks
-    meaning, question = explanation
-    return f"{message} {meaning}", question
 
 
 def _only_in_training(wrong: Sequence[CaseResult]) -> bool:
@@ -137,7 +126,8 @@ def of_all(results: Sequence[CaseResult]) -> Mistake | None:
         if not (result.passed or result.case.says or result.case.measure)
     ]
     if not wrong:
-        return _explain_all((errors.explain,), _raised_in_a_measured_case(results))
+        ended = [r for r in results if r.case.measure and raised(r)]  # not measured
+        return _explain_all((errors.explain,), ended)
     if stale := _of_a_later_call(results, wrong):
         return stale
     first: Signs = (errors.explain, *promises.FIRST)
@@ -185,11 +175,6 @@ def _of_a_later_call(
         if case.says and case.aspect == "calls" and not result.passed:
             return None if raised(result) else _of_calls(result)
     return None
-
-
-def _raised_in_a_measured_case(results: Sequence[CaseResult]) -> list[CaseResult]:
-    """Measured cases that an error ended, so that nothing was measured."""
-    return [r for r in results if r.case.measure and raised(r)]
 
 
 def _only_case(results: Sequence[CaseResult]) -> Sign:

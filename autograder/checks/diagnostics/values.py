@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 import torch
 
 from autograder.checks.diagnostics.alike import (
-    Pairs,
     agree,
     close,
     compose_sign,
@@ -50,10 +49,6 @@ NO_NUMBER = translatable(
 def faults(wrong: Wrong) -> list[Finding]:
     """All findings with a problem in the given cases, in their order."""
     return [f for result in wrong for f in result.findings if f.problem]
-
-
-def _pairs(wrong: Wrong) -> Pairs:
-    return tensor_pairs(faults(wrong))
 
 
 def _nothing_returned(wrong: Wrong) -> Sign:
@@ -112,10 +107,6 @@ def _join_kinds(kinds: str) -> str:
     return _("{first} and {last}").format(first=first, last=last) if comma else kinds
 
 
-def _only_parameters(wrong: Wrong) -> Sign:
-    return parameters(faults(wrong))
-
-
 def parameters(findings: Sequence[Finding]) -> Sign:
     """Recognise extra or missing parameters, the same ones in every case."""
     pairs = {(f.name, str(f.actual)) for f in findings}
@@ -131,7 +122,7 @@ def parameters(findings: Sequence[Finding]) -> Sign:
 
 
 def _other_type(wrong: Wrong) -> Sign:
-    pairs = _pairs(wrong)
+    pairs = tensor_pairs(faults(wrong))
     if not pairs or not all(
         a.shape == b.shape and a.dtype != b.dtype and close(a, b, 1e-2)
         for a, b in pairs
@@ -150,7 +141,7 @@ def _no_numbers(wrong: Wrong) -> Sign:
 
 
 def _zeros(wrong: Wrong) -> Sign:
-    pairs = _pairs(wrong)
+    pairs = tensor_pairs(faults(wrong))
     if not pairs or any(b.any() or b.dtype == torch.bool for _, b in pairs):
         return None
     if any(finding.name.endswith(AFTERWARDS) for finding in faults(wrong)):
@@ -198,7 +189,7 @@ def _exchanged(wrong: Wrong) -> Sign:
 
 def _other_shape(wrong: Wrong) -> Sign:
     """Recognise the right values, in the right order, in the wrong shape."""
-    pairs = _pairs(wrong)
+    pairs = tensor_pairs(faults(wrong))
     if not pairs or not all(
         a.shape != b.shape
         and a.numel() == b.numel()
@@ -213,7 +204,7 @@ def _other_shape(wrong: Wrong) -> Sign:
 
 
 def _elsewhere(wrong: Wrong) -> Sign:
-    pairs = _pairs(wrong)
+    pairs = tensor_pairs(faults(wrong))
     if not pairs or not all(holds_the_same(a, b) for a, b in pairs):
         return None
     return _("All values are there, but at the wrong positions."), _(MOVED)
@@ -222,7 +213,7 @@ def _elsewhere(wrong: Wrong) -> Sign:
 def _multiplied(wrong: Wrong) -> Sign:
     """Recognise right values times a factor that is the same in all cases."""
     factors = []
-    for expected, actual in _pairs(wrong):
+    for expected, actual in tensor_pairs(faults(wrong)):
         if expected.shape != actual.shape or not expected.is_floating_point():
             return None
         a, b = expected.double().flatten(), actual.real.double().flatten()
@@ -241,7 +232,7 @@ def _multiplied(wrong: Wrong) -> Sign:
 
 
 def _few_digits(wrong: Wrong) -> Sign:
-    pairs = _pairs(wrong)
+    pairs = tensor_pairs(faults(wrong))
     if not pairs or not all(
         a.shape == b.shape and a.is_floating_point() and close(a, b, 1e-2)
         for a, b in pairs
@@ -257,7 +248,7 @@ def _few_digits(wrong: Wrong) -> Sign:
 
 
 def _first_only(wrong: Wrong) -> Sign:
-    pairs = _pairs(wrong)
+    pairs = tensor_pairs(faults(wrong))
     if not pairs or not all(
         a.shape == b.shape
         and a.dim() > 1
@@ -275,6 +266,7 @@ def _first_only(wrong: Wrong) -> Sign:
 
 SIGNS: tuple[Callable[[Wrong], Sign], ...] = (
     _nothing_returned, _only_gradients, _only_again, _only_kind,
-    _only_parameters, _other_type, _no_numbers, _zeros, _input_returned, _exchanged,
-    _other_shape, _elsewhere, _multiplied, _few_digits, _first_only,
+    lambda wrong: parameters(faults(wrong)), _other_type, _no_numbers, _zeros,
+    _input_returned, _exchanged, _other_shape, _elsewhere, _multiplied, _few_digits,
+    _first_only,
 )  # fmt: skip

@@ -250,12 +250,23 @@ def gradients(
         return {}
     leaves = [value.clone().requires_grad_() for value in tensors]
     # Copies, since changing a leaf in place is an error; such changes show elsewhere.
-    result = function(*(leaf.clone() for leaf in leaves))
-    grads: Sequence[torch.Tensor | None] = [None] * len(leaves)
+    result, pulled = function(*(leaf.clone() for leaf in leaves)), torch.zeros(())
     if result.requires_grad and result.shape == inputs["pull"].shape:
         pulled = (result * inputs["pull"]).sum()
-        grads = torch.autograd.grad(pulled, leaves, allow_unused=True)
+    return take_gradients(pulled, dict(zip(names, leaves, strict=True)))
+
+
+def take_gradients(number: torch.Tensor, leaves: Mapping[str, torch.Tensor]) -> Seen:
+    """The gradients of a number by leaf; zero where no path leads there."""
+    learning = {n: leaf for n, leaf in leaves.items() if leaf.requires_grad}
+    grads: Sequence[torch.Tensor | None] = ()
+    if number.requires_grad and learning:
+        wanted = [*learning.values()]
+        grads = torch.autograd.grad(number, wanted, allow_unused=True)
+    gradients = dict(zip(learning, grads, strict=False))
     return {
-        f"gradient of {name}": torch.zeros_like(leaf) if grad is None else grad
-        for name, leaf, grad in zip(names, leaves, grads, strict=True)
+        f"gradient of {name}": torch.zeros_like(leaf)
+        if (gradient := gradients.get(name)) is None
+        else gradient
+        for name, leaf in leaves.items()
     }

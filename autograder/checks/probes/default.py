@@ -21,8 +21,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from autograder.checks.exercise import WrongAnswerError
-from autograder.checks.probes import OWN, Inputs, Probe, Seen, describe, returned, under
+from autograder.checks.probes import (
+    OWN,
+    Inputs,
+    Probe,
+    Seen,
+    returned,
+    take_gradients,
+    tensor,
+    under,
+)
 from autograder.checks.probes.weights import (
     BEGINNING,
     WEIGHTS,
@@ -156,9 +164,7 @@ def _read_tensor(value: object, name: str) -> torch.Tensor:
     if isinstance(value, np.ndarray | np.generic | float | int):
         numbers = torch.as_tensor(np.array(value))
         return numbers.float() if numbers.is_floating_point() else numbers
-    if not isinstance(value, torch.Tensor):
-        raise WrongAnswerError(f"expected {name} to be a tensor, got {describe(value)}")
-    return value if value.device.type in ("cpu", "meta") else value.to("cpu")
+    return tensor(value, name)
 
 
 def _gradients(answer: Any, arguments: Mapping[str, Any], call: Seen) -> Seen:
@@ -178,20 +184,12 @@ def _gradients(answer: Any, arguments: Mapping[str, Any], call: Seen) -> Seen:
     output = _call(answer, call["order"], {**arguments, **copies})
     results = _read_results(output, call["results"])
     sums = [_weighted_sum(v) for v in results.values() if v.requires_grad]
-    gradients: Sequence[torch.Tensor | None] = [None] * len(leaves)
-    if sums:
-        total = torch.stack(sums).sum()
-        inputs = [*leaves.values()]
-        try:
-            gradients = torch.autograd.grad(total, inputs, allow_unused=True)
-        except RuntimeError as error:  # a tensor that it needs was changed in place
-            return {f"gradient of {name}": type(error).__name__ for name in leaves}
-    return {
-        f"gradient of {name}": _convert(
-            torch.zeros_like(leaf) if grad is None else grad
-        )
-        for (name, leaf), grad in zip(leaves.items(), gradients, strict=True)
-    }
+    total = torch.stack(sums).sum() if sums else torch.zeros(())
+    try:
+        gradients = take_gradients(total, leaves)
+    except RuntimeError as error:  # a tensor that it needs was changed in place
+        return {f"gradient of {name}": type(error).__name__ for name in leaves}
+    return {name: _convert(gradient) for name, gradient in gradients.items()}
 
 
 def _weighted_sum(value: torch.Tensor) -> torch.Tensor:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
 
 import torch
 from torch import nn
 
+from autograder.checks.probes import take_gradients
 from autograder.checks.properties.call import Call, Results, Tries
 from autograder.checks.properties.fake_dropout import dropout_is, shrink
 
@@ -120,15 +120,4 @@ def _gradients(call: Call) -> Results:
         leaves |= {
             name: parameters[name] for name in call.weights if name in parameters
         }
-    learning = [name for name, leaf in leaves.items() if leaf.requires_grad]
-    gradients: dict[str, Any] = {}
-    if total.requires_grad and learning:
-        wanted = [leaves[name] for name in learning]
-        grads = torch.autograd.grad(total, wanted, allow_unused=True)
-        gradients = dict(zip(learning, grads, strict=True))
-    return {
-        f"gradient of {name}": torch.zeros_like(leaf)
-        if gradients.get(name) is None
-        else gradients[name]
-        for name, leaf in leaves.items()
-    }
+    return take_gradients(total, leaves)
