@@ -80,10 +80,8 @@ def _say_waiting(title: str, reason: str, exercise: str) -> None:
     place, on_path = unit_contents.places.get(exercise), ""
     link = place.link if place else None
     if path := unit_contents.path:
-        on_path = (
-            _("(short path)") if exercise in path else _("(not on the short path)")
-        )
-        on_path = f" {on_path}"
+        where = _("(short path)") if exercise in path else _("(not on the short path)")
+        on_path = f" {where}"
     if not is_attended():
         needs = _("needs {exercise}").format(exercise=link.text) if link else ""
         needs = f"; {needs}{on_path}" if link else ""
@@ -120,11 +118,7 @@ def _reason(error: Exception, function: Callable[[], Any]) -> tuple[str, str]:
         if file == function.__code__.co_filename or is_library(file):
             return set()
         text = "".join(linecache.getlines(file))
-        return {
-            exercise
-            for n in defined_in(text)
-            if (exercise := unit_contents.exercise_of(n))
-        }
+        return set(filter(None, map(unit_contents.exercise_of, defined_in(text))))
 
     is_named = isinstance(error, _UnsolvedError)
     if is_named or (isinstance(error, NotImplementedError) and from_stub(error)):
@@ -132,11 +126,11 @@ def _reason(error: Exception, function: Callable[[], Any]) -> tuple[str, str]:
         return unsolved(name), unit_contents.exercise_of(name)
     if isinstance(error, NameError) and error.name and not answers(codes[-1]):
         needed = unit_contents.exercise_of(error.name)
-        message = (
-            template("`{name}` is not defined: run its cell first")
-            if needed
-            else template("`{name}` is not defined: a cell above did not run, or waits")
-        )
+        message = template("`{name}` is not defined: run its cell first")
+        if not needed:
+            message = template(
+                "`{name}` is not defined: a cell above did not run, or waits"
+            )
         return message.format(name=error.name), needed
     exercises = [min(candidates) for code in codes if (candidates := answers(code))]
     message = describe_error(error, is_own=lambda code: bool(answers(code)))

@@ -150,8 +150,8 @@ class _Notes:
         path = _dotted(code)
         names = [n for n in self._courses if _contains(path, n)]
         if path.startswith("torch."):
-            for part in code.co_qualname.split("."):
-                names += [n for n in self._patterns if n == f"nn.{part}"]
+            parts = {f"nn.{part}" for part in code.co_qualname.split(".")}
+            names += parts.intersection(self._patterns)
         return names
 
 

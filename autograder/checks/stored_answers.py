@@ -185,18 +185,12 @@ def _unpack_mistake(
     packed: dict[str, Any] | list[list[Any]], expected: Answers, rows: _Rows
 ) -> Iterator[tuple[str, Value | Sketch]]:
     """Yield a mistake's answers by name; those left out are the expected ones."""
-    if isinstance(packed, list):
-        for name, entry in packed:
-            yield name, _unpack_prediction(entry, expected.get(name), rows)
-        return
-    for name, value in expected.items():
-        if name in packed:
-            yield name, _unpack_prediction(packed[name], value, rows)
+    entries = dict(packed)
+    for name in entries if isinstance(packed, list) else {**expected, **entries}:
+        if name in entries:
+            yield name, _unpack_prediction(entries[name], expected.get(name), rows)
         else:
-            yield name, value
-    for name, entry in packed.items():
-        if name not in expected:
-            yield name, _unpack_prediction(entry, None, rows)
+            yield name, expected[name]
 
 
 def _unpack_prediction(

@@ -55,9 +55,8 @@ class Probe:
         if not self.is_two_sided:
             return self.near(answer, inputs)
         side = self.interactor(inputs, random.Random(0))
-        report = self.play(
-            answer, side.reveal_inputs(), asking(lambda q: reply(side, q))
-        )
+        ask = asking(lambda question: reply(side, question))
+        report = self.play(answer, side.reveal_inputs(), ask)
         return side.conclude({name: plain(value) for name, value in report.items()})
 
     def play(self, answer: object, inputs: Answers, ask: Ask) -> Mapping[str, object]:
@@ -190,9 +189,8 @@ def returned(result: object, *names: str) -> tuple[Any, ...]:
 def tensor(result: object, name: str) -> torch.Tensor:
     """Return a tensor on the CPU; for anything else, raise WrongAnswerError."""
     if not isinstance(result, torch.Tensor):
-        raise WrongAnswerError(
-            f"expected {name} to be a tensor, got {describe(result)}"
-        )
+        found = describe(result)
+        raise WrongAnswerError(f"expected {name} to be a tensor, got {found}")
     return result if result.device.type in ("cpu", "meta") else result.to("cpu")
 
 

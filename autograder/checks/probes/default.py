@@ -79,10 +79,7 @@ def observe_call(answer: Any, inputs: Inputs) -> Seen:
 def _read_numbers(module: Any, names: Sequence[str]) -> Seen:
     """The numbers that a module has as attributes, as text."""
     numbers = {name: str(getattr(module, name, None)) for name in names}
-    return {
-        f"{ATTRIBUTE}{name}": value.removesuffix(".0")
-        for name, value in numbers.items()
-    }
+    return {f"{ATTRIBUTE}{n}": value.removesuffix(".0") for n, value in numbers.items()}
 
 
 def read_arguments(inputs: Inputs) -> Seen:
@@ -100,9 +97,8 @@ def read_arguments(inputs: Inputs) -> Seen:
 def call_with_inputs(answer: Any, inputs: Inputs) -> Seen:
     """Call an object with the arguments of a case, and report its results by name."""
     call = json.loads(inputs[CALL])
-    return _read_results(
-        _call(answer, call["order"], read_arguments(inputs)), call["results"]
-    )
+    output = _call(answer, call["order"], read_arguments(inputs))
+    return _read_results(output, call["results"])
 
 
 def create_module(module_class: Any, inputs: Inputs) -> Any:
@@ -149,10 +145,8 @@ def _call(function: Any, order: Sequence[str], values: Mapping[str, Any]) -> Any
 def _read_results(result: object, names: Sequence[str]) -> Seen:
     """Split what was returned into as many tensors as there are names."""
     results = (result,) if len(names) == 1 else returned(result, *names)
-    return {
-        name: _read_tensor(value, name)
-        for name, value in zip(names, results, strict=True)
-    }
+    pairs = zip(names, results, strict=True)
+    return {name: _read_tensor(value, name) for name, value in pairs}
 
 
 def _read_tensor(value: object, name: str) -> torch.Tensor:

@@ -135,10 +135,9 @@ def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
         for name in parameters.keys() - weights:
             if _is_added(module, name):
                 parameters[name].zero_()
+    parts = (*parameters.values(), *module.buffers())
     for device in {value.device for value in weights.values()}:
-        if any(
-            part.device != device for part in (*parameters.values(), *module.buffers())
-        ):
+        if any(part.device != device for part in parts):
             module.to(device)  # only if needed, as it takes a while even for nothing
     return module.eval()
 

@@ -39,14 +39,12 @@ def steady(call: Call) -> Tries:
             call()
         call.target.eval()
     else:
-        yield (OVERWRITTEN, partial(_call_while_overwritten, call))
+        yield OVERWRITTEN, partial(_call_while_overwritten, call)
     numbers = _other_numbers(call)
     if numbers:
         yield "with other numbers of the same shapes", partial(call, **numbers)
-        yield (
-            "with other numbers in the same tensors",
-            partial(call.refilled, **numbers),
-        )
+        refilled = partial(call.refilled, **numbers)
+        yield "with other numbers in the same tensors", refilled
     for label, changed in _vary_arguments(call):
         yield label, partial(call, **changed)
     options = call.called.defaults if call.called else {}
@@ -182,9 +180,8 @@ def _together(apart: list[Results], call: Call) -> Results:
     for name, dims in call.results.items():
         parts = [example_results[name] for example_results in apart]
         if "B" in dims and len({p.shape for p in parts}) == 1:
-            joined[name] = torch.cat(
-                parts, dim=min(dims.index("B"), parts[0].dim() - 1)
-            )
+            dim = min(dims.index("B"), parts[0].dim() - 1)
+            joined[name] = torch.cat(parts, dim=dim)
     return joined
 
 
@@ -206,9 +203,7 @@ def spread(call: Call) -> Tries:
         yield "for inputs that are expanded views", partial(call, **first)
     if call.typed:
         yield "for inputs in float64", partial(_in_float64, call)
-        present = [
-            name for name in call.optional if call.arguments.get(name) is not None
-        ]
+        present = [n for n in call.optional if call.arguments.get(n) is not None]
         if present:
             bare = replace(call, arguments=call.arguments | dict.fromkeys(present))
             yield "for inputs in float64, without a mask", partial(_in_float64, bare)

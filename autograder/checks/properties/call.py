@@ -11,8 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checks.exercise import WrongAnswerError
-from autograder.checks.probes import describe, tensor
+from autograder.checks.probes import returned, tensor
 
 Named = dict[str, Any]
 Dims = Mapping[str, tuple[str, ...]]
@@ -102,9 +101,8 @@ class Call:
     def by_name(self) -> Results:
         """Call with all options given by name."""
         assert self.called is not None, "somebody has said what it is called with"
-        values, options = self.called.by_name(
-            self._values(self.arguments), self.keywords
-        )
+        arguments = self._values(self.arguments)
+        values, options = self.called.by_name(arguments, self.keywords)
         with torch.no_grad():
             return self._results(values, options)
 
@@ -128,27 +126,17 @@ class Call:
         while arguments and list(arguments.values())[-1] is None:
             arguments.popitem()  # as a person would leave it out
         # One tensor that is given twice is one tensor in the copy, too.
-        twins = {
-            id(v): v.clone() if copied(v) else v for v in arguments.values() if copies
-        }
-        return [twins.get(id(v), v) for v in arguments.values()]
+        given = list(arguments.values())
+        twins = {id(v): v.clone() for v in given if copies and copied(v)}
+        return [twins.get(id(v), v) for v in given]
 
     def _results(self, values: list[Any], keywords: Named | None = None) -> Results:
         """Call the target, and return its results by name."""
         options = self.keywords if keywords is None else keywords
         output = self.target(*values, **options)
-        if len(self.results) > 1 and (
-            not isinstance(output, tuple | list) or len(output) != len(self.results)
-        ):
-            wanted = ", ".join(self.results)
-            raise WrongAnswerError(
-                f"expected a tuple ({wanted}), got {describe(output)}"
-            )
-        parts = output if len(self.results) > 1 else (output,)
-        return {
-            name: tensor(part, name)
-            for name, part in zip(self.results, parts, strict=True)
-        }
+        names = list(self.results)
+        parts = returned(output, *names) if len(names) > 1 else (output,)
+        return {n: tensor(part, n) for n, part in zip(names, parts, strict=True)}
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """The arguments that are tensors."""
@@ -169,9 +157,7 @@ class Call:
 
     def at(self, name: str, dim: str) -> list[int]:
         """The indices of the axes of an argument that have this name."""
-        return [
-            i for i, dim_name in enumerate(self.dims.get(name, ())) if dim_name == dim
-        ]
+        return [i for i, d in enumerate(self.dims.get(name, ())) if d == dim]
 
     def select_part(self, dim: str, part: slice) -> Named:
         """Cut the arguments to a part of a named dimension; a size of 1 stays.

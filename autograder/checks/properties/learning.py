@@ -117,7 +117,5 @@ def _gradients(call: Call) -> Results:
     total = sum(map(_pulled, pulled), torch.zeros(()))
     if isinstance(call.target, nn.Module):
         parameters = dict(call.target.named_parameters())
-        leaves |= {
-            name: parameters[name] for name in call.weights if name in parameters
-        }
+        leaves |= {n: parameters[n] for n in call.weights if n in parameters}
     return take_gradients(total, leaves)
