@@ -37,5 +37,5 @@ def describe_mistake(change: Callable[[dict], dict]) -> str:
     return verdict.mistake.says
 
 
-def change_answers(*names: str, by: Callable) -> Callable[[dict], dict]:
-    return lambda right: right | {name: by(right[name]) for name in names}
+def change(name: str, by: Callable) -> Callable[[dict], dict]:
+    return lambda right: right | {name: by(right[name])}

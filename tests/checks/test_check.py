@@ -20,18 +20,14 @@ def test_the_solution_gets_all_points():
     assert verdict.passed and repr(verdict) == repr(verdict.max_points)
 
 
-def test_a_classic_mistake_is_named_first(capsys):
+def test_a_classic_mistake_is_named_first_and_printed_outside_a_notebook(capsys):
     verdict = check(NAME, unscaled)
+    assert capsys.readouterr().out.strip() == str(verdict)
     assert verdict.points == 0 and verdict.mistake.name
     text, html = str(verdict), verdict._repr_html_()
     assert text.splitlines()[1].strip() == verdict.mistake.says
     assert html.index("Ask yourself") < html.index("expected")
     assert "<svg" in html and "<script" not in html
-
-
-def test_outside_a_notebook_the_panel_is_printed(capsys):
-    verdict = check(NAME, unscaled)
-    assert capsys.readouterr().out.strip() == str(verdict)
 
 
 def test_a_wrong_name_lists_the_close_ones():
@@ -75,24 +71,12 @@ def test_an_error_shows_the_students_own_line_and_not_our_stack():
 @pytest.mark.parametrize(
     "answer",
     [
-        None,
-        7,
-        "text",
-        [],
-        torch.ones(3),
-        lambda: None,
-        lambda *a: None,
-        lambda *a: (1, 2),
-        lambda *a: "x" * 10**6,
-        lambda *a: a,
-        torch.nn.Linear(2, 2),
-        lambda *a: sys.exit(3),
-        lambda *a: 1 / 0,
-        lambda *a: (torch.ones(2),) * 2,
-        lambda q, *_: (q.to_sparse(), q),
-        lambda q, *_: (q.cfloat(), q.half()),
+        None, 7, "text", [], torch.ones(3), torch.nn.Linear(2, 2), lambda: None,
+        lambda *a: None, lambda *a: (1, 2), lambda *a: "x" * 10**6, lambda *a: a,
+        lambda *a: sys.exit(3), lambda *a: 1 / 0, lambda *a: (torch.ones(2),) * 2,
+        lambda q, *_: (q.to_sparse(), q), lambda q, *_: (q.cfloat(), q.half()),
     ],
-)
+)  # fmt: skip
 @pytest.mark.filterwarnings("error")
 def test_no_answer_makes_a_check_raise_or_write_to_stderr(answer, capsys):
     verdict = check(NAME, answer)
@@ -114,7 +98,6 @@ def test_warnings_and_progress_bars_cost_nothing(capsys):
 
 
 def test_answers_learnt_by_heart_fail_the_hidden_drawing():
-
     table = {
         case.inputs["q"].numpy().tobytes(): case.expected
         for case in references.load("attention")[NAME].cases
@@ -136,17 +119,19 @@ def test_a_check_leaves_the_students_random_state_alone():
     assert torch.rand(2).equal(expected)
 
 
-def test_importing_the_students_part_loads_nothing_of_the_instructors():
+def test_the_students_part_loads_neither_the_instructors_nor_pytorchs_compiler():
+    """The compiler would take seconds in each sandbox."""
     code = (
-        "import sys, autograder, autograder.checks.agent;"
-        "ships = ('autograder.checks', 'autograder.root', 'autograder.aliases');"
+        "import sys, torch, autograder, autograder.checks.agent\n"
+        "from autograder.checks.ready_made import noting_calls\n"
+        "with noting_calls(['torch.softmax']): torch.ones(3).exp()\n"
+        "ships = ('autograder.checks', 'autograder.root', 'autograder.aliases')\n"
         "print([m for m in sys.modules if m.startswith('autograder.')"
-        " and not m.startswith(ships)])"
+        " and not m.startswith(ships)], 'torch._dynamo' in sys.modules)"
     )
-    process = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True
-    )
-    assert process.stdout.strip() == "[]", process.stdout + process.stderr
+    command = [sys.executable, "-c", code]
+    process = subprocess.run(command, capture_output=True, text=True)
+    assert process.stdout.strip() == "[] False", process.stdout + process.stderr
 
 
 def test_an_earlier_failure_is_blamed_only_if_its_code_runs():
@@ -184,9 +169,15 @@ def test_an_interrupted_check_says_where_it_was():
     assert verdict.points == 0 and not verdict.unsolved
 
 
-def test_an_answer_whose_cell_did_not_run_is_one_line(monkeypatch):
-    notebook, check = Notebook(monkeypatch), Check()
-    notebook.shell.user_ns["check"] = check
+@pytest.fixture
+def notebook(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    notebook = Notebook(monkeypatch)
+    notebook.shell.user_ns["check"] = Check()
+    return notebook
+
+
+def test_an_answer_whose_cell_did_not_run_is_one_line(notebook):
     verdict = notebook.run(f'check("{NAME}", scaled_dot_product_attention)')
     assert verdict.note == (
         "Run the cell above first: `scaled_dot_product_attention` is not defined yet."
@@ -196,24 +187,19 @@ def test_an_answer_whose_cell_did_not_run_is_one_line(monkeypatch):
     assert "its cell ended with a syntax error in line 1" in verdict.note
 
 
-def test_an_earlier_version_is_said_to_be_one(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    notebook, check = Notebook(monkeypatch), Check()
-    notebook.shell.user_ns["check"] = check
+def test_an_earlier_version_is_said_to_be_one(notebook):
     name = "attention/softmax"
-    text = (
+    code = (
         "def stable_softmax(x):\n    powers = (x - x.amax(-1, keepdim=True)).exp()\n"
         "    return powers / powers.sum(-1, keepdim=True)"
     )
-    notebook.run(text)
+    notebook.run(code)
     assert notebook.run(f'check("{name}", stable_softmax)').notice == ""
-    notebook.run(f"{text} +")
+    notebook.run(f"{code} +")
     verdict = notebook.run(f'check("{name}", stable_softmax)')
     assert verdict.passed and "a syntax error in line 3" in verdict.notice
-    assert verdict.notice in str(verdict) and "What your earlier version gives" in str(
-        verdict
-    )
-    html = verdict._repr_html_()
+    text, html = str(verdict), verdict._repr_html_()
+    assert verdict.notice in text and "What your earlier version gives" in text
     notice, result = html.split("<details", 1)
     assert "did not run" in notice and "All" not in notice
     assert result.index("What your earlier version gives") < result.index("cases pass")
@@ -238,11 +224,8 @@ def test_one_of_several_functions_that_is_a_stub_costs_its_own_cases():
     assert check("attention/masks", stub, stub, stub).unsolved
 
 
-def test_of_several_functions_the_one_that_is_not_there_is_named(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    notebook, check = Notebook(monkeypatch), Check()
-    notebook.shell.user_ns |= {"check": check, "padding_mask": MASKS[0]}
-    notebook.shell.user_ns |= {"causal_mask": MASKS[1], "combine_masks": MASKS[2]}
+def test_of_several_functions_the_one_that_is_not_there_is_named(notebook):
+    notebook.shell.user_ns |= {mask.__name__: mask for mask in MASKS}
     call = 'check("attention/masks", padding_mask, causal_mask, combine_masks)'
     assert notebook.run(call).passed
     notebook.run("def causal_mask(n:\n    pass")
@@ -251,11 +234,7 @@ def test_of_several_functions_the_one_that_is_not_there_is_named(monkeypatch, tm
     assert "`padding_mask` is not defined yet" in notebook.run(call).note
 
 
-def test_a_stub_that_an_answer_calls_is_named_though_its_check_did_not_run(
-    monkeypatch, tmp_path
-):
-    monkeypatch.chdir(tmp_path)
-    notebook, check = Notebook(monkeypatch), Check()
+def test_a_stub_that_an_answer_calls_is_named_though_its_check_did_not_run(notebook):
     notebook.run("def scaled_dot_product_attention(*_):\n    raise NotImplementedError")
     stub = notebook.get("scaled_dot_product_attention")
 
@@ -263,11 +242,9 @@ def test_a_stub_that_an_answer_calls_is_named_though_its_check_did_not_run(
         def forward(self, x, memory, mask=None):
             return stub(self.w_q(x), self.w_k(memory), self.w_v(memory), mask)
 
-    message = check("attention/cross_attention", Using).mistake.says
+    message = Check()("attention/cross_attention", Using).mistake.says
     assert "builds on Exercise 2.4 (*Scaled dot-product attention*)" in message
-    assert "which is not solved yet. Grading tries" in message, (
-        "it is on the short path"
-    )
+    assert "which is not solved yet. Grading tries" in message, "it's on the short path"
 
 
 def test_more_memory_than_there_is_is_a_plain_line():

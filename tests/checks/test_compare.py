@@ -54,9 +54,8 @@ def test_drawings_of_one_case_count_once_and_only_together(doubling):
     learnt = {"twice": case.expected["twice"]}
     verdict = judge(doubling, [case, second_drawing], lambda _: learnt)
     assert verdict.points == 0
-    assert (
-        judge(doubling, [case, second_drawing], answering(lambda x: 2 * x)).points == 10
-    )
+    verdict = judge(doubling, [case, second_drawing], answering(lambda x: 2 * x))
+    assert verdict.points == 10
 
 
 def test_what_should_be_an_integer_is_told_as_a_number():

@@ -30,9 +30,8 @@ def test_a_figure_is_closed_and_has_words_for_pages_without_html(displayed):
 
 def test_steps_are_closed_and_told(displayed):
     frames = [plt.figure(figsize=(2, 1)) for _ in range(3)]
-    show_steps(
-        frames, {"1": "a", "2": "b", "3": "c"}, ["A.", "B.", "C."], "1.2", "Three."
-    )
+    captions = {"1": "a", "2": "b", "3": "c"}
+    show_steps(frames, captions, ["A.", "B.", "C."], "1.2", "Three.")
     assert plt.get_fignums() == []
     assert displayed[0]["text/plain"] == "Figure 1.2. Three. A. B. C."
     assert displayed[0]["text/html"].count("<svg") == 3
@@ -57,6 +56,5 @@ def test_grading_draws_nothing(grading, displayed, monkeypatch, capsys):
     show_steps([plt.figure()], {"1": "a"}, ["A."])
     drawing("self_attention", "2.8", "Three layers.")
     assert displayed == [] and plt.get_fignums() == []
-    assert (
-        "(figure left out while grading: Two curves cross.)" in capsys.readouterr().out
-    )
+    message = "(figure left out while grading: Two curves cross.)"
+    assert message in capsys.readouterr().out

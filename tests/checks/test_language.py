@@ -78,9 +78,9 @@ def test_so_are_pictures_hints_and_long_lists(german):
 
 
 def test_a_right_answer_is_counted_in_the_plural(german):
-    verdict = str(check(NAME, solved.embed))
-    count = len({r.case.name for r in check(NAME, solved.embed).results})
-    assert f"✓ Alle {count} Fälle sind bestanden. Weiter: Aufgabe 1." in verdict
+    verdict = check(NAME, solved.embed)
+    count = len({result.case.name for result in verdict.results})
+    assert f"✓ Alle {count} Fälle sind bestanden. Weiter: Aufgabe 1." in str(verdict)
     assert language.plural("Its case passes.", "All {count} cases pass.", 1) == (
         "Der eine Fall ist bestanden."
     )
@@ -91,15 +91,12 @@ def test_what_a_sandbox_says_is_reworded_and_code_is_not(german):
         table[ids]
 
     panel = str(check(NAME, nothing))
-    assert (
-        "erwartet wurde ein Tensor: Vektoren; da war None (fehlt ein return?)" in panel
-    )
+    error = "erwartet wurde ein Tensor: Vektoren; da war None (fehlt ein return?)"
+    assert error in panel
     assert language.translate("in your line 3") == "in deiner Zeile 3"
     assert language.translate("ValueError: the vectors") == "ValueError: the vectors"
-    named = "gradient of table · with one example"
-    assert (
-        language.translate(named) == "Gradient (Tabelle) · mit einem einzigen Beispiel"
-    )
+    name = language.translate("gradient of table · with one example")
+    assert name == "Gradient (Tabelle) · mit einem einzigen Beispiel"
 
 
 def test_what_nobody_translated_is_english(monkeypatch):

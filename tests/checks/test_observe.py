@@ -217,14 +217,13 @@ def test_an_error_inside_of_pythons_own_modules_is_told_with_the_students_line(c
 
 
 @pytest.mark.parametrize(
-    "file", ["/home/ada/lib/python/course.py", "D:\\my site-packages\\course.py"]
+    ("file", "is_students"),
+    [
+        ("/home/ada/lib/python/course.py", True),
+        ("D:\\my site-packages\\course.py", True),
+        ("C:\\venv\\Lib\\site-packages\\part.py", False),
+        ("/usr/dist-packages/part.py", False),
+    ],
 )
-def test_a_students_folder_may_have_a_name_like_pythons_own(file):
-    assert from_stub(raised_by("raise NotImplementedError", file))
-
-
-@pytest.mark.parametrize(
-    "file", ["C:\\venv\\Lib\\site-packages\\part.py", "/usr/dist-packages/part.py"]
-)
-def test_an_installed_package_is_none_of_the_students(file):
-    assert not from_stub(raised_by("raise NotImplementedError", file))
+def test_a_students_folder_is_told_from_that_of_an_installed_package(file, is_students):
+    assert from_stub(raised_by("raise NotImplementedError", file)) == is_students

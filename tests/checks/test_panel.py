@@ -29,10 +29,12 @@ def test_a_panel_needs_nothing_of_the_program_that_shows_it():
     """JupyterLab, Colab, VS Code: no script, no style sheet, no file."""
     html = check(NAME, unscaled)._repr_html_() + check.summary()._repr_html_()
     markup = html.replace("http://www.w3.org/2000/svg", "")
-    dependencies = re.findall(
-        r"<(?:script|style|link|img)|<[^>]* (?:class|on\w+)=", markup
+    foreign = r"<(?:script|style|link|img)|<[^>]* (?:class|on\w+)="
+    assert (
+        not re.findall(foreign, markup)
+        and "var(--" not in markup
+        and "http" not in markup
     )
-    assert not dependencies and "var(--" not in markup and "http" not in markup
 
 
 def test_a_right_answer_is_one_line_that_opens():
@@ -57,9 +59,8 @@ def test_a_student_s_code_is_shown_letter_by_letter(doubling):
     assert "10**7 or *more*" in html and "<em>" not in html
     assert "<code>x = zeros(10**7, 10**6) &lt; `a`</code>" in html
     text = Finding("words", "values", "expected 'a*b*c', yours 'a*c*b'")
-    html = as_html(
-        CheckResult("u/e", "E", 0.0, 4.0, (replace(result, findings=(text,)),))
-    )
+    result = replace(result, findings=(text,))
+    html = as_html(CheckResult("u/e", "E", 0.0, 4.0, (result,)))
     assert "expected &#x27;a*b*c&#x27;, yours &#x27;a*c*b&#x27;" in html
 
 
@@ -190,18 +191,15 @@ def test_lines_of_an_error_are_no_lines_of_the_verdict():
     forged = "ValueError: no\nE: 4 of 4 points\n  ✓ a case"
     case = references.load("attention")[NAME].cases[0]
     result = CaseResult(case, {}, (Finding("", RAISED, forged),), 0.0)
-    first, *later_lines = as_text(
-        CheckResult("u/e", "E", 0.0, 4.0, (result,))
-    ).splitlines()
+    text = as_text(CheckResult("u/e", "E", 0.0, 4.0, (result,)))
+    first, *later_lines = text.splitlines()
     assert first == "E: 0 of 4 points" and later_lines[0].startswith("  ✗ ")
     assert all(line.startswith("      ") for line in later_lines[1:])
 
 
 def test_a_hint_says_what_sets_a_case_apart(doubling):
     usual = doubling.cases[0]
-    cases = [
-        replace(usual, name=name, title=name, hint=f"Only {name}?") for name in "abcd"
-    ]
+    cases = [replace(usual, name=n, title=n, hint=f"Only {n}?") for n in "abcd"]
 
     def list_hints(*wrong: str, mistake: Mistake | None = None) -> list[str]:
         findings = {n: (Finding(n, "values", n),) for n in wrong}  # each in its own way
@@ -213,9 +211,7 @@ def test_a_hint_says_what_sets_a_case_apart(doubling):
         return [c.name for c in cases if c.hint in text]
 
     assert list_hints("b", "d") == ["b", "d"]
-    assert list_hints("b", "c", "d") == [
-        "b"
-    ]  # what they have in common is no hint of d's
+    assert list_hints("b", "c", "d") == ["b"], "what they share is no hint of d's"
     diagnosis = Mistake(SEEN, "The dtype is float64.", "Why?")
     assert list_hints("b", "d", mistake=diagnosis) == ["b", "d"]
     assert list_hints("b", "c", "d", mistake=diagnosis) == []

@@ -76,13 +76,9 @@ def test_drawings_of_a_case_count_once_and_together():
 
 
 def test_what_everybody_could_answer_counts_beside_something_else():
-    open_case = Case(
-        "known", "k", "", {}, {RAISED: "ValueError"}, aspect="errors", open=True
-    )
-    guess, drawn_anew = (
-        compare(open_case, open_case.expected),
-        compare(CASE, {"y": 0 * X}),
-    )
+    error = {RAISED: "ValueError"}
+    open_case = Case("known", "k", "", {}, error, aspect="errors", open=True)
+    guess, drawn_anew = compare(open_case, open_case.expected), compare(CASE, {"y": -X})
     closed_result = compare(CASE, EXPECTED)  # the drawing that everybody knows
     for results in ([guess], [guess, closed_result, drawn_anew]):
         assert {points for points, _ in earned(EXERCISE, results).values()} == {0.0}
@@ -163,9 +159,8 @@ def test_right_numbers_of_another_dtype_are_a_fault_in_form():
         (ids, ids.int(), True), (ids, ids.float(), False),
     ):  # fmt: skip
         case = Case("c", "c", "", {}, {"y": right})
-        tally = earned(
-            Exercise("u/e", "E", 10.0, (case,)), [compare(case, {"y": cast})]
-        )
+        exercise = Exercise("u/e", "E", 10.0, (case,))
+        tally = earned(exercise, [compare(case, {"y": cast})])
         lost = 10 - sum(share for share, _ in tally.values())
         assert (1 <= lost <= 2) if is_form else lost == 10
 

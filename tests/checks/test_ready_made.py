@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
 import sys
 import threading
 from dataclasses import replace
@@ -124,17 +123,6 @@ def test_a_watch_leaves_nothing_behind_and_changes_no_result():
     with pytest.raises(ZeroDivisionError), noting_calls(["torch.softmax"]):
         raise ZeroDivisionError
     assert sys.getprofile() is before
-
-
-def test_the_compiler_of_pytorch_is_not_imported_for_it():
-    """That takes seconds in each sandbox."""
-    code = (
-        "import sys, torch; from autograder.checks.ready_made import noting_calls\n"
-        "with noting_calls(['torch.softmax']): torch.ones(3).exp()\n"
-        "print('torch._dynamo' in sys.modules)"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert ran.stdout.strip() == "False", ran.stderr
 
 
 def probe(function, inputs):
@@ -266,6 +254,5 @@ def test_the_page_says_it_in_a_sentence():
     ],
 )
 def test_a_listed_name_whose_calls_nothing_notices_has_a_fault(name, fault):
-    assert fault in describe_unnoticed(name) and bool(describe_unnoticed(name)) == bool(
-        fault
-    )
+    told = describe_unnoticed(name)
+    assert fault in told and bool(told) == bool(fault)

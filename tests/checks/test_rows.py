@@ -34,10 +34,8 @@ def test_cases_that_fail_in_the_same_way_are_one_row(doubling):
     ]  # fmt: skip
     assert list_rows(wrong, misshapen, fine) == ["case 0", "case 1", "case 2"]
     relabelled = ("out · with other numbers", "values")
-    assert (
-        list_rows(wrong, relabelled)[0]
-        == "2 cases fail in the same way (first: case 0)"
-    )
+    first, *_ = list_rows(wrong, relabelled)
+    assert first == "2 cases fail in the same way (first: case 0)"
 
 
 def test_errors_are_alike_if_they_arise_in_the_same_line(doubling):

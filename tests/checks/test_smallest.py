@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import torch
 
+from autograder.checks import smallest
 from autograder.checks.compare import judge
 from autograder.checks.exercise import CALLED, RAISED, STUB, Case
 from autograder.checks.smallest import NO_END, add_smallest, observe_briefly
@@ -29,8 +30,8 @@ def tried(exercise, function):
 
     verdict = judge(exercise, exercise.cases, ask)
     asked.clear()
-    smallest = add_smallest(verdict, exercise, ask).smallest
-    return smallest and smallest.case.name, len(asked)
+    result = add_smallest(verdict, exercise, ask).smallest
+    return result and result.case.name, len(asked)
 
 
 def test_the_smallest_that_fails_is_kept_and_no_larger_one_is_asked(doubling):
@@ -65,11 +66,13 @@ def test_what_a_sandbox_says_of_ready_made_answers_is_not_believed(doubling):
     exercise = with_small_cases(doubling)
     verdict = judge(exercise, exercise.cases, lambda _: {"twice": row(7.0)})
     answers = {CALLED: "torch.softmax", "twice": row(7.0)}
-    smallest = add_smallest(verdict, exercise, lambda _: answers).smallest
-    assert [f.problem for f in smallest.findings] == ["values"]
+    result = add_smallest(verdict, exercise, lambda _: answers).smallest
+    assert [f.problem for f in result.findings] == ["values"]
 
 
-def test_code_that_does_not_end_is_stopped():
+def test_code_that_does_not_end_is_stopped(monkeypatch):
+    monkeypatch.setattr(smallest, "_SECONDS", 0.05)
+
     def probe(answer, inputs):
         while True:
             torch.ones(2).sum()

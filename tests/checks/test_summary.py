@@ -43,9 +43,8 @@ def test_it_lists_all_exercises_in_their_order_with_points_and_the_next_step(che
     by_title = {row.title: row for row in summary.rows}
     solved = by_title[load("attention")["attention/softmax"].title]
     assert solved.passed and summary.points == solved.points > 0
-    assert by_title[load("attention")["attention/by_hand"].title].remark == (
-        "not solved yet"
-    )
+    by_hand = by_title[load("attention")["attention/by_hand"].title]
+    assert by_hand.remark == "not solved yet"
     assert summary.next_step == "Next: Exercise 2.3.", "the first one of the short path"
     assert "not checked yet" in repr(summary)
 
@@ -71,10 +70,8 @@ def test_where_points_were_lost_stands_beside_the_exercise(check):
 
 def test_when_all_is_right_it_says_hand_in():
     summary = Summary((ExerciseScore("Doubling", 10, 10, True, "2 of 2", ""),))
-    assert (
-        "Hand it in" in repr(summary)
-        and "10 of 10 points by checks" in summary._repr_html_()
-    )
+    assert "Hand it in" in repr(summary)
+    assert "10 of 10 points by checks" in summary._repr_html_()
 
 
 def test_titles_cannot_bring_html_along():
@@ -99,6 +96,7 @@ def test_validate_is_told_what_is_wrong_and_nothing_of_what_is_right(
     assert not capsys.readouterr().err
 
 
+@pytest.mark.slow  # of what a check tells Validate, the test above is the fast one
 def test_nbgrader_validates_with_our_words(tmp_path):
     mark = {
         "grade": True, "grade_id": "by_hand", "schema_version": 3, "points": 4,

@@ -44,29 +44,21 @@ def test_a_bias_that_was_left_out_is_said_and_put_in_its_place(left_out):
     module = Two(**dict.fromkeys(left_out, False))
     missing = beginning(module, draw_weights())["parameters that are missing"]
     assert missing == ", ".join(f"`{name}.bias`" for name in left_out)
-    assert torch.equal(
-        load_weights(module, draw_weights())(X), load_weights(Two(), draw_weights())(X)
-    )
-
-
-def test_of_a_module_that_lacks_nothing_that_is_said():
-    assert beginning(Two(), draw_weights())["parameters that are missing"] == "none"
+    whole = load_weights(Two(), draw_weights())
+    assert torch.equal(load_weights(module, draw_weights())(X), whole(X))
+    assert beginning(whole, draw_weights())["parameters that are missing"] == "none"
 
 
 def test_a_bias_that_nobody_asked_for_does_nothing():
-    weights, lean = (
-        draw_weights("first.bias", "norm.bias"),
-        Two(first=False, norm=False),
-    )
+    weights, lean = draw_weights("first.bias", "norm.bias"), Two(False, norm=False)
     assert torch.equal(load_weights(Two(), weights)(X), load_weights(lean, weights)(X))
 
 
 def test_where_more_is_missing_than_a_bias_nothing_is_put_in_place():
     module = Two(second=False)
     del module.first
-    with pytest.raises(
-        WrongAnswerError, match=r"`first\.weight`, `first\.bias`, `second\.bias`"
-    ):
+    message = r"`first\.weight`, `first\.bias`, `second\.bias`"
+    with pytest.raises(WrongAnswerError, match=message):
         load_weights(module, draw_weights())
     assert module.second.bias is None
 

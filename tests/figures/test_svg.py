@@ -23,13 +23,17 @@ def axes():
         plt.close(figure)
 
 
-def test_what_stands_around_the_data_has_the_colour_of_the_pages_text(axes):
+def test_what_stands_around_the_data_is_the_pages_and_the_page_is_left_alone(axes):
     axes.plot([1, 2], [1, 3], color="#0072B2", label="blue")
     axes.set(title="A title", xlabel="steps")
     axes.legend()
-    svg = as_svg(axes.figure, "A line rises.")
+    svg = as_svg(axes.figure, 'An "empty" <b>picture</b>.')
     assert "currentColor" in svg and "#0072b2" in svg
     assert "#000000" not in svg and "#010203" not in svg
+    assert "fill: #ffffff" not in svg.replace("fill: #ffffff; opacity: 0", "")
+    assert svg.startswith('<svg role="img" aria-label="An &quot;empty&quot; &lt;b&gt;')
+    assert not any(f"<{tag}" in svg for tag in ("style", "script", "metadata", "?xml"))
+    assert svg == as_svg(axes.figure, 'An "empty" <b>picture</b>.'), "each time"
 
 
 def test_black_among_curves_is_the_pages_colour(axes):
@@ -67,24 +71,6 @@ def test_the_colours_of_a_legend_have_no_frame(axes):
     axes.legend()
     blue = re.findall(rf"fill: {style.BLUE};?[^\"]*", as_svg(axes.figure, "."), re.I)
     assert len(blue) == 2 and not any("stroke: currentColor" in part for part in blue)
-
-
-def test_its_ground_is_the_pages(axes):
-    axes.plot([1, 2], [1, 3], label="one")
-    axes.legend()
-    svg = as_svg(axes.figure, "A line.")
-    assert "fill: #ffffff" not in svg.replace("fill: #ffffff; opacity: 0", "")
-
-
-def test_it_has_alt_text_and_neither_script_nor_style_sheet(axes):
-    svg = as_svg(axes.figure, 'An "empty" <b>picture</b>.')
-    assert svg.startswith('<svg role="img" aria-label="An &quot;empty&quot; &lt;b&gt;')
-    assert not any(f"<{tag}" in svg for tag in ("style", "script", "metadata", "?xml"))
-
-
-def test_it_is_the_same_each_time(axes):
-    axes.plot([1, 2], [1, 3])
-    assert as_svg(axes.figure, "A line.") == as_svg(axes.figure, "A line.")
 
 
 def test_exponents_are_no_paler_than_other_ticks():

@@ -28,7 +28,5 @@ def test_a_curve_is_told_by_its_ends_and_what_lies_beyond_them():
 
 
 def test_bars_are_told_one_by_one_with_three_digits():
-    assert (
-        told.bars({"one": 0.12345, "two": 1234567.0}, "%")
-        == "one 0.123%, two 1,234,567%."
-    )
+    bars = told.bars({"one": 0.12345, "two": 1234567.0}, "%")
+    assert bars == "one 0.123%, two 1,234,567%."

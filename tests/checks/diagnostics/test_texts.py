@@ -31,9 +31,8 @@ def test_another_kind_of_result_is_told_although_its_value_is_wrong():
     pair = ("a number", "one tensor of shape ()")
     message = '"the share" should be a number, but yours is one tensor of shape ().'
     assert name_symptom(pair, pair, name="kind of the share") == message
-    assert (
-        name_symptom(pair, ("a number", "a list"), name="kind of the share") != message
-    )
+    other = ("a number", "a list")
+    assert name_symptom(pair, other, name="kind of the share") != message
 
 
 def test_results_of_which_some_are_of_another_kind_are_told_as_that():
@@ -75,9 +74,7 @@ def test_one_answer_to_all_is_told():
     ("pairs", "message"),
     [
         (
-            lists(
-                (["a", "b", "c"], ["c", "b", "a"]), (["d", "e", "f"], ["f", "e", "d"])
-            ),
+            lists((["a", "b", "c"], ["c", "b", "a"])) * 2,
             'The items of "answer" are right, but in reverse.',
         ),
         (
@@ -114,6 +111,5 @@ def test_of_lists_it_is_told_how_they_differ(pairs, message):
 
 def test_unlike_lists_are_not_told():
     assert name_symptom(*lists((["a b", "c"], ["x y", "z"]))) == ""
-    assert (
-        name_symptom(*lists((["a", "b"], ["a", "c"]), (["a", "b"], ["b", "a"]))) == ""
-    )
+    pairs = lists((["a", "b"], ["a", "c"]), (["a", "b"], ["b", "a"]))
+    assert name_symptom(*pairs) == ""

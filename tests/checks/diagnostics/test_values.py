@@ -8,7 +8,7 @@ import torch
 from autograder.checks.compare import compare
 from autograder.checks.diagnostics.symptoms import of_all
 from autograder.checks.exercise import RAISED, Case
-from tests.checks.answered import X, change_answers, describe_mistake
+from tests.checks.answered import X, change, describe_mistake
 
 
 def swapped(right: dict) -> dict:
@@ -19,44 +19,20 @@ def swapped(right: dict) -> dict:
     ("change", "message"),
     [
         (lambda _: {RAISED: "expected output to be a tensor, got None"}, "Nothing"),
-        (
-            change_answers("x afterwards", by=lambda x: x + 1),
-            "writes into its input: x",
-        ),
-        (
-            change_answers("x afterwards", by=torch.zeros_like),
-            "writes into its input: x",
-        ),
-        (
-            change_answers("gradient of x", by=torch.zeros_like),
-            "the gradient of x is not",
-        ),
-        (
-            change_answers("output, second call", by=lambda x: x + X),
-            "the same call again is not",
-        ),
-        (
-            change_answers("output", by=lambda x: x.half()),
-            "dtype is float16 instead of",
-        ),
-        (change_answers("output", by=lambda x: x / 0), "NaN or infinity"),
-        (change_answers("output", by=torch.zeros_like), "all zeros"),
+        (change("x afterwards", lambda x: x + 1), "writes into its input: x"),
+        (change("x afterwards", torch.zeros_like), "writes into its input: x"),
+        (change("gradient of x", torch.zeros_like), "the gradient of x is not"),
+        (change("output, second call", lambda x: x + X), "the same call again is not"),
+        (change("output", lambda x: x.half()), "dtype is float16 instead of"),
+        (change("output", lambda x: x / 0), "NaN or infinity"),
+        (change("output", torch.zeros_like), "all zeros"),
         (swapped, "in the wrong order"),
+        (change("output", lambda x: x[None]), "shape is (1, 3, 4) instead of"),
+        (change("output", lambda x: x.T.reshape(3, 4)), "at the wrong positions"),
+        (change("output", lambda x: -2.5 * x), "Every wrong value is -2.5 times"),
+        (change("output", lambda x: x.bfloat16().float()), "Nearly right"),
         (
-            change_answers("output", by=lambda x: x[None]),
-            "shape is (1, 3, 4) instead of",
-        ),
-        (
-            change_answers("output", by=lambda x: x.T.reshape(3, 4)),
-            "at the wrong positions",
-        ),
-        (
-            change_answers("output", by=lambda x: -2.5 * x),
-            "Every wrong value is -2.5 times",
-        ),
-        (change_answers("output", by=lambda x: x.bfloat16().float()), "Nearly right"),
-        (
-            change_answers("output", by=lambda x: torch.cat([x[:1], x[1:].cos() + 2])),
+            change("output", lambda x: torch.cat([x[:1], x[1:].cos() + 2])),
             "Only the first entry",
         ),
     ],
