@@ -28,10 +28,9 @@ def asking(tiny_exercise, monkeypatch) -> Iterator:
 
         def start(get) -> socket.socket:
             call = (tiny_exercise.name, TICKET, get)
-            sandboxes.append(
-                threading.Thread(target=agent.serve, args=call, daemon=True)
-            )
-            sandboxes[0].start()
+            sandbox = threading.Thread(target=agent.serve, args=call, daemon=True)
+            sandboxes.append(sandbox)
+            sandbox.start()
             assert receive(ours, wait=within(60))[0] == f"ready {TICKET}"
             return ours
 
@@ -80,9 +79,8 @@ def test_a_name_that_is_not_there_and_an_error_are_answers(asking):
 
     errors = iter([NameError("no", name="double"), ValueError("no luck")])
     channel = asking(get)
-    assert answer(channel, 0)[RAISED] == (
-        "`double` is not defined: its cell has stopped early"
-    )
+    message = "`double` is not defined: its cell has stopped early"
+    assert answer(channel, 0)[RAISED] == message
     assert answer(channel, 1)[RAISED].startswith("ValueError: no luck")
 
 

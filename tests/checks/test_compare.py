@@ -132,13 +132,11 @@ def test_of_two_lists_the_first_items_that_differ_are_told():
     assert first_message(words, json.dumps(["a", "bc", "d"])) == (
         "1 of 3 items differ, first at [1]: expected 'b c', yours 'bc'"
     )
-    assert first_message(words, json.dumps(["a", "b c"])).endswith(
-        "expected 'd', yours none"
-    )
+    message = first_message(words, json.dumps(["a", "b c"]))
+    assert message.endswith("expected 'd', yours none")
     assert first_message("4 5", "5 4") == "expected '4 5', yours '5 4'"
-    assert first_message(words, "[" * 100_000).startswith(
-        "expected '["
-    )  # no list at all
+    message = first_message(words, "[" * 100_000)  # no list at all
+    assert message.startswith("expected '[")
 
 
 def test_values_are_printed_until_their_difference_shows():

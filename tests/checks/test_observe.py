@@ -176,9 +176,8 @@ def test_an_error_in_another_cell_is_told_with_who_called_it():
 
 def test_an_end_of_the_program_and_a_wrong_answer_are_reports_too():
     assert reported(raising(SystemExit(3)))[RAISED].startswith("SystemExit: 3")
-    assert reported(raising(WrongAnswerError("expected a tensor"))) == {
-        RAISED: "expected a tensor"
-    }
+    answers = reported(raising(WrongAnswerError("expected a tensor")))
+    assert answers == {RAISED: "expected a tensor"}
 
 
 def test_stderr_goes_to_stdout_and_warnings_nowhere(capsys):

@@ -81,9 +81,8 @@ def test_a_large_matrix_is_cut():
     assert len(cells) == 3 * LIMIT * LIMIT and len(set(cells)) == LIMIT * LIMIT
     actual = expected.clone()
     actual[60, 3] = 1.0
-    assert ">your out [37:61, 0:24]<" in draw_picture(expected, actual), (
-        "around what is wrong"
-    )
+    around = draw_picture(expected, actual)
+    assert ">your out [37:61, 0:24]<" in around, "around what is wrong"
 
 
 def test_ids_have_their_numbers_in_wide_rows_too():
@@ -139,9 +138,8 @@ def test_lines_and_bars_are_seen_on_light_and_dark_pages(page):
 @pytest.mark.parametrize(("page", "ink"), THEMES)
 def test_numbers_can_be_read_on_every_cell_in_any_theme(page, ink):
     expected = torch.tensor([[0.0, 1.0], [-1.0, 0.5], [2.0, 3.0]])
-    html = draw_picture(
-        expected, torch.tensor([[math.nan, 5.0], [-9.0, 0.0], [2.0, 3.0]])
-    )
+    actual = torch.tensor([[math.nan, 5.0], [-9.0, 0.0], [2.0, 3.0]])
+    html = draw_picture(expected, actual)
     fills = {
         tuple(map(float, f.split(","))) for f in re.findall(r'"rgba\((.+?)\)"', html)
     }

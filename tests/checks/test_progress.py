@@ -69,9 +69,7 @@ def test_it_lies_beside_a_notebook_that_somebody_runs(monkeypatch, tmp_path):
     Notebook(monkeypatch)
     assert progress.find_folder() == tmp_path and progress.lasts(tmp_path)
     Notebook(monkeypatch, attended=False)
-    assert progress.find_folder() is None, (
-        "a program that runs notebooks: the build, say"
-    )
+    assert progress.find_folder() is None, "a program, like the build"
 
 
 @pytest.mark.parametrize("name", [LEFT_OUT, "NBGRADER_VALIDATING", CHANNEL])

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -55,12 +56,18 @@ def collections() -> int:
     return sum(generation["collections"] for generation in gc.get_stats())
 
 
-def test_references_are_the_same_after_packing_and_reading(tiny_exercise, tmp_path):
-    exercise = cases.exercise(tiny_exercise, 10.0, "public", hidden=False)
-    path = tmp_path / "tiny.safetensors"
-    packed = references.pack([exercise])
+def write(packed: dict[str, bytes], folder: Path) -> Path:
+    """Write packed references; returns the file of their tensors."""
+    path = folder / "tiny.safetensors"
     for suffix, content in packed.items():
         path.with_suffix(suffix).write_bytes(content)
+    return path
+
+
+def test_references_are_the_same_after_packing_and_reading(tiny_exercise, tmp_path):
+    exercise = cases.exercise(tiny_exercise, 10.0, "public", hidden=False)
+    packed = references.pack([exercise])
+    path = write(packed, tmp_path)
     assert not difference(references.read(path), [exercise])
     assert references.pack(references.read(path).values()) == packed
     assert references.read(path, "tiny/other") == {}
@@ -70,17 +77,14 @@ def test_small_cases_are_kept_and_a_file_of_an_older_version_has_none(tmp_path):
     x = torch.tensor([1, 2])
     small = Case("small 1", "", "Twice?", {"x": x}, {"twice": 2 * x})
     exercise = Exercise("tiny/double", "Twice", 1.0, (), small=(small,))
-    path = tmp_path / "tiny.safetensors"
     packed = references.pack([exercise])
-    for suffix, content in packed.items():
-        path.with_suffix(suffix).write_bytes(content)
+    path = write(packed, tmp_path)
     (read,) = references.read(path)["tiny/double"].small
     assert read.hint == "Twice?" and read.expected["twice"].equal(2 * x)
     assert not difference(references.read(path), [exercise])
     other = replace(small, inputs={"x": x + 1})
-    assert "small 1" in difference(
-        references.read(path), [replace(exercise, small=(other,))]
-    )
+    changed = replace(exercise, small=(other,))
+    assert "small 1" in difference(references.read(path), [changed])
     document = json.loads(packed[references.TEXT])
     del document["exercises"][0]["small"]
     path.with_suffix(references.TEXT).write_text(json.dumps(document))
@@ -105,9 +109,7 @@ def test_files_that_cannot_be_read_are_named_with_the_command_that_rebuilds_them
     content = packed[suffix]
     packed[suffix] = content[:-40] if new is None else content.replace(old, new)
     assert packed[suffix] != content
-    path = tmp_path / "tiny.safetensors"
-    for ending, data in packed.items():
-        path.with_suffix(ending).write_bytes(data)
+    path = write(packed, tmp_path)
     with pytest.raises(references.ReferenceFileError) as error:
         references.read(path)
     assert str(path) in str(error.value) and "make build UNIT=tiny" in str(error.value)

@@ -32,9 +32,8 @@ def test_a_sketch_tells_values_places_shapes_dtypes_and_words_apart():
     answers = [{**ANSWERS, "y": value} for value in changed_tensors]
     answers += [{**ANSWERS, "kind": "an int"}, {"y": X}]
     for changed_answers in answers:
-        assert not torch.allclose(sketch(changed_answers, ANSWERS), reference_sketch), (
-            changed_answers
-        )
+        changed = sketch(changed_answers, ANSWERS)
+        assert not torch.allclose(changed, reference_sketch), changed_answers
     assert sketch({RAISED: "ValueError"}, ANSWERS).isnan().all()
 
 

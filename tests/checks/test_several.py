@@ -66,11 +66,8 @@ def test_each_of_two_mistakes_in_cases_of_its_own_is_named():
 def test_an_input_that_has_changed_is_said_first_if_no_mistake_predicts_it():
     right, changed = RIGHT | {"x afterwards": X}, {"x afterwards": -X}
     mistakes = {"tripled": right | TRIPLED, "signed": right | SIGNED}
-    fields = {
-        "inputs": {"x": X},
-        "expected": right,
-        "aspects": {"x afterwards": "calls"},
-    }
+    aspects = {"x afterwards": "calls"}
+    fields = {"inputs": {"x": X}, "expected": right, "aspects": aspects}
     cases = tuple(case(n, mistakes=mistakes, **fields) for n in "abcd")
     mistake = verdict(*[right | TRIPLED | changed] * 4, cases=cases).mistake
     assert mistake.name == "input_changed + tripled"
@@ -117,9 +114,7 @@ def test_single_numbers_tell_only_if_they_are_no_simple_fractions():
         cases = tuple(
             case(n, expected={"score": torch.tensor(3.3)}, mistakes=mistakes)
             for n, answer in zip("ab", answers, strict=True)
-            for mistakes in [
-                {"tripled": answer, "signed": {"score": torch.tensor(1.1)}}
-            ]
+            for mistakes in [{"tripled": answer, "signed": {"score": torch.ones(())}}]
         )
         # A third case shows something else, so that no mistake explains all.
         other = case("c", expected={"score": torch.tensor(3.3)}, mistakes={

@@ -82,11 +82,11 @@ def test_code_that_does_not_end_is_stopped(monkeypatch):
 
 def test_in_a_thread_an_answer_is_observed_without_a_limit():
     answers = []
-    thread = threading.Thread(
-        target=lambda: answers.append(
-            observe_briefly(lambda answer, inputs: {"y": answer}, "a", {})
-        )
-    )
+
+    def observe():
+        answers.append(observe_briefly(lambda answer, _: {"y": answer}, "a", {}))
+
+    thread = threading.Thread(target=observe)
     thread.start()
     thread.join()
     assert answers == [{"y": "a"}]

@@ -59,26 +59,26 @@ def test_a_module_says_how_it_was_made():
 
     watch = CallWatch("forward", 1, False, 1.0)
     (call,) = watch.of(probe_of(lambda m, x: m(3, bias=False)(x)), Twice, {"x": X})
-    assert call.construction == "Twice(3, bias=False)" and torch.equal(
-        call.result, 2 * X
-    )
+    assert call.construction == "Twice(3, bias=False)"
+    assert torch.equal(call.result, 2 * X)
 
 
-def watch_moves(function) -> dict[str, bool]:
-    (call,) = CallWatch("", 1, True, 1.0).of(
-        probe_of(lambda f, x: f(x)), function, {"x": X}
-    )
-    return call.moved
+def watch_call(function, moves: bool = False):
+    once = probe_of(lambda f, x: f(x))
+    (call,) = CallWatch("", 1, moves, 1.0).of(once, function, {"x": X})
+    return call
+
+
+def watch_moves(function) -> bool:
+    return watch_call(function, moves=True).moved == {"x": True}
 
 
 def test_it_is_seen_whether_the_last_row_reaches_row_0():
-    assert watch_moves(lambda x: x.softmax(-1)) == {"x": False}
-    assert watch_moves(lambda x: x.softmax(-2)) == {"x": True}
-    assert watch_moves(lambda x: x.cumsum(-2)) == {"x": False}
+    assert watch_call(lambda x: x.softmax(-1), moves=True).moved == {"x": False}
+    assert not watch_moves(lambda x: x.cumsum(-2))
+    assert watch_moves(lambda x: x.softmax(-2))
     # a change that is the same for all entries of the row would not be seen here
-    assert watch_moves(lambda x: x.softmax(-1) / x.softmax(-1).sum(-2, True)) == {
-        "x": True
-    }
+    assert watch_moves(lambda x: x.softmax(-1) / x.softmax(-1).sum(-2, True))
 
 
 def test_an_error_and_an_endless_call_are_told():
@@ -89,10 +89,7 @@ def test_an_error_and_an_endless_call_are_told():
         while True:
             pass
 
-    (call,) = CallWatch("", 1, False, 1.0).of(
-        probe_of(lambda f, x: f(x)), failing, {"x": X}
-    )
-    assert call.raised == "ValueError: no"
+    assert watch_call(failing).raised == "ValueError: no"
     watch = CallWatch("", 1, False, 0.05)
     watch.of(probe_of(lambda f, x: f(x)), endless, {"x": X})
     assert watch.endless

@@ -22,9 +22,8 @@ def test_a_mask_is_told_by_what_each_row_allows():
 def test_a_curve_is_told_by_its_ends_and_what_lies_beyond_them():
     assert told.curve([2.6, 1.0, 0.01]) == "from 2.6 to 0.01"
     assert told.curve([1.0, 5.0, 0.5]) == "from 1 to 0.5, highest 5"
-    assert told.curves({"a": [1, 2], "b": [3, 0, 3]}) == (
-        "a: from 1 to 2; b: from 3 to 3, lowest 0."
-    )
+    curves = told.curves({"a": [1, 2], "b": [3, 0, 3]})
+    assert curves == "a: from 1 to 2; b: from 3 to 3, lowest 0."
 
 
 def test_bars_are_told_one_by_one_with_three_digits():

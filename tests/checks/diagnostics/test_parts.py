@@ -47,18 +47,12 @@ def test_what_nothing_explains_is_not_told():
 @pytest.mark.parametrize(
     ("slip", "message"),
     [
-        (
-            {"parameters that are missing": "`w_o.bias`"},
-            "Your module lacks `w_o.bias`.",
-        ),
+        ({"parameters that are missing": "`w_o.bias`"}, "module lacks `w_o.bias`."),
         ({"other parameters": "w.bias"}, "holds more than is asked for: w.bias."),
         ({"x afterwards": -X}, "writes into its input: x has changed."),
         ({"rows afterwards": "2 1; 3"}, "writes into its input: rows has changed."),
         ({"symbols afterwards": '["ab"]'}, "its input: symbols has changed."),
-        (
-            {"gradient of x": 0 * FLAT},
-            "No gradient arrives: the gradient of x is zero.",
-        ),
+        ({"gradient of x": 0 * FLAT}, "gradient arrives: the gradient of x is zero."),
         ({"mask": (X > 0.5).byte()}, "The dtype of mask is uint8 instead of bool."),
         ({"with an odd size": "no error"}, "your code raises no error (with an odd"),
         ({"ids": torch.arange(6)}, "ids: 1 too many."),
@@ -68,10 +62,8 @@ def test_what_nothing_explains_is_not_told():
     ],
 )
 def test_a_symptom_of_a_part_is_told_beside_other_wrong_answers(slip, message):
-    for symptom in (
-        diagnose_pair(WRONG | slip, slip),
-        diagnose_pair(WRONG | slip, WRONG | slip),
-    ):
+    for other in (slip, WRONG | slip):
+        symptom = diagnose_pair(WRONG | slip, other)
         assert symptom and message in symptom.says
         assert symptom.asks.endswith("Correct that first. Which cases still fail?")
 
@@ -118,9 +110,8 @@ def test_the_commonest_kind_of_error_is_told_beside_wrong_values():
 
 def test_what_is_no_number_in_some_cases_is_told():
     symptom = diagnose_pair({"output": X / 0}, WRONG)
-    assert symptom.says == (
-        "In some of the cases that fail, there is NaN or infinity in output."
-    )
+    message = "In some of the cases that fail, there is NaN or infinity in output."
+    assert symptom.says == message
 
 
 @pytest.mark.parametrize(
@@ -161,22 +152,16 @@ def test_what_is_observed_beside_a_result_is_not_quoted_while_the_result_is_wron
         answer = right | spoilt | result
         symptom = of_all([compare(case, answer) for case in cases])
         says = symptom.says if symptom else ""
-        assert any(f'"{name}"' in says or f" {name} " in says for name in spoilt) == (
-            is_quoted
-        ), says
+        quoted = any(f'"{name}"' in says or f" {name} " in says for name in spoilt)
+        assert quoted == is_quoted, says
 
 
 def test_the_same_word_is_told_of_results_only():
     """The value of an observation beside them, like "none", is nobody's answer."""
     expected = [f"row {n}" for n in "abc"]
     for aspects, is_told in (({}, True), ({"start": "learning"}, False)):
-        results = [
-            compare(
-                Case(e, e, "", {}, {"start": e}, aspects=aspects), {"start": "none"}
-            )
-            for e in expected
-        ]
-        symptom = of_all(results)
+        cases = [Case(e, e, "", {}, {"start": e}, aspects=aspects) for e in expected]
+        symptom = of_all([compare(case, {"start": "none"}) for case in cases])
         assert bool(symptom and "Wherever your answer" in symptom.says) == is_told
 
 

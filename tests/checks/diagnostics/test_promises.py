@@ -95,9 +95,8 @@ def test_what_is_right_in_training_mode_only_is_told():
 def test_a_cache_that_goes_stale_is_not_taken_for_a_cut_graph():
     """A gradient is that of a second call, so it is wrong where that is."""
     gradient_case = Case("c", "c", "", {}, {"y": X, "gradient of x": X})
-    calls = replace(
-        PROPERTY, expected={"y · at first": X, "y · later": X}, aspect="calls"
-    )
+    expected = {"y · at first": X, "y · later": X}
+    calls = replace(PROPERTY, expected=expected, aspect="calls")
     gradient = compare(gradient_case, {"y": X, "gradient of x": 0 * X})
     stale = compare(calls, {"y · at first": X, "y · later": -X})
     steady = compare(calls, dict(calls.expected))

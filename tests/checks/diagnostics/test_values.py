@@ -91,9 +91,8 @@ def test_a_parameter_too_many_is_told_where_all_else_is_right():
 def test_right_values_of_another_kind_are_told_in_good_grammar(kind_of_answer, kinds):
     expected = {"merged": "[1]", "kind of the symbols": "a list"}
     case = Case("a", "a", "", {}, expected)
-    symptom = of_all(
-        [compare(case, expected | {"kind of the symbols": kind_of_answer})]
-    )
+    answers = expected | {"kind of the symbols": kind_of_answer}
+    symptom = of_all([compare(case, answers)])
     assert symptom.says == (
         "All values are right, but the kind of the symbols is not: "
         f"{kinds} instead of a list."
