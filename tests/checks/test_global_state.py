@@ -16,57 +16,30 @@ from transformer_course.solutions import attention
 
 # What a student may write, what is then so, and what a check should see instead.
 LEFT = {
-    "the default type": (
-        lambda: torch.set_default_dtype(torch.float64),
-        torch.get_default_dtype,
-        torch.float32,
-    ),
-    "gradients off": (
-        lambda: torch.set_grad_enabled(False),
-        torch.is_grad_enabled,
-        True,
-    ),
-    "threads": (
-        lambda: torch.set_num_threads(torch.get_num_threads() + 1),
-        torch.get_num_threads,
-        torch.get_num_threads(),
-    ),
-    "determinism": (
-        lambda: torch.use_deterministic_algorithms(True),
-        torch.are_deterministic_algorithms_enabled,
-        False,
-    ),
-    "the default device": (
-        lambda: torch.set_default_device("meta"),
-        lambda: torch.get_default_device().type,
-        "cpu",
-    ),
-    "print options": (
-        lambda: torch.set_printoptions(precision=1, sci_mode=True),
-        lambda: str(torch.tensor([0.125])),
-        "tensor([0.1250])",
-    ),
-    "anomaly detection": (
-        lambda: torch.autograd.set_detect_anomaly(True),
-        torch.is_anomaly_enabled,
-        False,
-    ),
-    "NumPy's errors": (
-        lambda: np.seterr(all="raise"),
-        lambda: np.geterr()["divide"],
-        "warn",
-    ),
-    "autocast": (
-        lambda: torch.set_autocast_enabled("cpu", True),
-        lambda: (torch.ones(1, 1) @ torch.ones(1, 1)).dtype,
-        torch.float32,
-    ),
+    "the default type": (lambda: torch.set_default_dtype(torch.float64),
+        torch.get_default_dtype, torch.float32),
+    "gradients off": (lambda: torch.set_grad_enabled(False), torch.is_grad_enabled,
+        True),
+    "threads": (lambda: torch.set_num_threads(torch.get_num_threads() + 1),
+        torch.get_num_threads, torch.get_num_threads()),
+    "determinism": (lambda: torch.use_deterministic_algorithms(True),
+        torch.are_deterministic_algorithms_enabled, False),
+    "the default device": (lambda: torch.set_default_device("meta"),
+        lambda: torch.get_default_device().type, "cpu"),
+    "print options": (lambda: torch.set_printoptions(precision=1, sci_mode=True),
+        lambda: str(torch.tensor([0.125])), "tensor([0.1250])"),
+    "anomaly detection": (lambda: torch.autograd.set_detect_anomaly(True),
+        torch.is_anomaly_enabled, False),
+    "NumPy's errors": (lambda: np.seterr(all="raise"), lambda: np.geterr()["divide"],
+        "warn"),
+    "autocast": (lambda: torch.set_autocast_enabled("cpu", True),
+        lambda: (torch.ones(1, 1) @ torch.ones(1, 1)).dtype, torch.float32),
     "a hook of all modules": (
         lambda: register_module_forward_hook(lambda *_: torch.zeros(1)),
         lambda: float(torch.nn.Identity()(torch.ones(1))),
         1.0,
     ),
-}
+}  # fmt: skip
 # Of torch's ways to set something for the whole process: those above, and those that
 # change nothing of what a check sees.
 KNOWN = {

@@ -34,65 +34,32 @@ def name_symptom(right, actual, name: str = "output") -> str:
         ([A, B], [3 * A, 3 * B], 'Every number of "output" is 3 times what it should'),
         ([A, B], [A + 2, B + 2], 'Every number of "output" differs from the right one'),
         ([A, B], [A.flip(0), B.T.reshape(5, 4)], 'All numbers of "output" are there'),
-        (
-            [A, B],
-            [3 * A, 5 * B],
-            'In every case the numbers of "output" are right up to a factor: 5 in one '
-            "of them, 3 in another.",
-        ),
-        (
-            [A, B],
-            [A * A[:, :1], B * B[:, :1]],
-            'In each row of "output" the numbers are right up to a factor, which',
-        ),
-        (
-            ROWS,
-            [A.softmax(0), B.softmax(0)],
-            'The numbers of "output" sum to 1 along dimension 0, but should do so '
-            "along the last one.",
-        ),
-        (
-            ROWS,
-            [A.sigmoid() / 4, B.sigmoid() / 4],
-            'Each row of "output" should sum to 1, but one of yours sums to ',
-        ),
-        (
-            [torch.ones(4), torch.ones(5)],
-            [torch.zeros(4), torch.zeros(5)],
-            'Wherever "output" is wrong, yours is 0 instead of 1.',
-        ),
-        (
-            [A > 0, B > 0],
-            [torch.ones(3, 4) > 0, torch.ones(5, 4) > 0],
-            'Wherever "output" is wrong, yours is True instead of False.',
-        ),
-        (
-            [A, B],
-            [A.where(MASK > 0, 7.0), B.where(B < 0, 7.0)],
-            'Wherever "output" is wrong, yours is 7.',
-        ),
-        (
-            [MASK * A, B.relu()],
-            [MASK * A + 0.25 * A.square(), B.relu() + B.square()],
-            'In "output", some entries should be exactly 0',
-        ),
+        ([A, B], [3 * A, 5 * B],
+         'In every case the numbers of "output" are right up to a factor: 5 in one '
+         "of them, 3 in another."),
+        ([A, B], [A * A[:, :1], B * B[:, :1]],
+         'In each row of "output" the numbers are right up to a factor, which'),
+        (ROWS, [A.softmax(0), B.softmax(0)],
+         'The numbers of "output" sum to 1 along dimension 0, but should do so '
+         "along the last one."),
+        (ROWS, [A.sigmoid() / 4, B.sigmoid() / 4],
+         'Each row of "output" should sum to 1, but one of yours sums to '),
+        ([torch.ones(4), torch.ones(5)], [torch.zeros(4), torch.zeros(5)],
+         'Wherever "output" is wrong, yours is 0 instead of 1.'),
+        ([A > 0, B > 0], [torch.ones(3, 4) > 0, torch.ones(5, 4) > 0],
+         'Wherever "output" is wrong, yours is True instead of False.'),
+        ([A, B], [A.where(MASK > 0, 7.0), B.where(B < 0, 7.0)],
+         'Wherever "output" is wrong, yours is 7.'),
+        ([MASK * A, B.relu()], [MASK * A + 0.25 * A.square(), B.relu() + B.square()],
+         'In "output", some entries should be exactly 0'),
         ([A, B], [A, B * 1e9 * NOISE], 'Numbers of "output" are far too large: '),
-        (
-            [A, B],
-            [A.where(FIRST, NOISE[:3]), B.where(FIRST, NOISE)],
-            'Along dimension 1, "output" is right before index 1, and wrong from there',
-        ),
-        (
-            [A, B],
-            [torch.cat([A[:2], NOISE[2:3]]), torch.cat([B[:3], NOISE[3:]])],
-            'Along dimension 0, "output" is right at first and wrong from some index '
-            "on: in one case from 2 on.",
-        ),
-        (
-            [A, B],
-            [(A + 1) * MASK, (B - NOISE) * (B > 0)],
-            'In "output", some numbers are 0 that should not be.',
-        ),
+        ([A, B], [A.where(FIRST, NOISE[:3]), B.where(FIRST, NOISE)],
+         'Along dimension 1, "output" is right before index 1, and wrong from there'),
+        ([A, B], [torch.cat([A[:2], NOISE[2:3]]), torch.cat([B[:3], NOISE[3:]])],
+         'Along dimension 0, "output" is right at first and wrong from some index '
+         "on: in one case from 2 on."),
+        ([A, B], [(A + 1) * MASK, (B - NOISE) * (B > 0)],
+         'In "output", some numbers are 0 that should not be.'),
     ],
 )  # fmt: skip
 def test_what_is_true_of_one_answer_is_told_beside_others(right, actual, message):

@@ -23,38 +23,25 @@ def name_symptom(*actual: tuple[int, ...], right=RIGHT) -> str:
 @pytest.mark.parametrize(
     ("actual", "message"),
     [
-        (
-            [(2, 1, 3, 5), (4, 1, 3, 7)],
-            '"heads" should have 3 dimensions, but yours has 4: '
-            "shape (2, 1, 3, 5) instead of (2, 3, 5).",
-        ),
+        ([(2, 1, 3, 5), (4, 1, 3, 7)],
+         '"heads" should have 3 dimensions, but yours has 4: '
+         "shape (2, 1, 3, 5) instead of (2, 3, 5)."),
         ([(15,), (21,)], '"heads" should have 3 dimensions, but yours has 1'),
-        (
-            [(5, 2, 3), (7, 4, 3)],
-            'The dimensions of "heads" are in a different order: '
-            "its shape is (5, 2, 3) instead of (2, 3, 5).",
-        ),
-        (
-            [(6, 2, 5), (8, 4, 7)],
-            'What should be dimension 0 of "heads" is dimension 1 of yours: '
-            "shape (6, 2, 5) instead of (2, 3, 5).",
-        ),
-        (
-            [(2, 3, 10), (4, 3, 14)],
-            'Dimension 2 of "heads" is 2 times as long as it should be: 10 instead',
-        ),
-        (
-            [(2, 3, 1), (4, 3, 1)],
-            'Dimension 2 of "heads" has only one entry in every case that fails: '
-            "1 instead of 5.",
-        ),
+        ([(5, 2, 3), (7, 4, 3)], 'The dimensions of "heads" are in a different order: '
+         "its shape is (5, 2, 3) instead of (2, 3, 5)."),
+        ([(6, 2, 5), (8, 4, 7)],
+         'What should be dimension 0 of "heads" is dimension 1 of yours: '
+         "shape (6, 2, 5) instead of (2, 3, 5)."),
+        ([(2, 3, 10), (4, 3, 14)],
+         'Dimension 2 of "heads" is 2 times as long as it should be: 10 instead'),
+        ([(2, 3, 1), (4, 3, 1)],
+         'Dimension 2 of "heads" has only one entry in every case that fails: '
+         "1 instead of 5."),
         ([(2, 3, 6), (4, 3, 9)], 'Dimension 2 of "heads" is too long: 6 instead of 5.'),
-        (
-            [(2, 3, 1), (4, 3, 6)],
-            'Dimension 2 of "heads" is too short: 1 instead of 5.',
-        ),
+        ([(2, 3, 1), (4, 3, 6)],
+         'Dimension 2 of "heads" is too short: 1 instead of 5.'),
     ],
-)
+)  # fmt: skip
 def test_what_is_the_same_in_all_cases_is_told(actual, message):
     assert name_symptom(*actual).startswith(message)
 

@@ -73,38 +73,22 @@ def test_one_answer_to_all_is_told():
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [
-        (
-            lists((["a", "b", "c"], ["c", "b", "a"])) * 2,
-            'The items of "answer" are right, but in reverse.',
-        ),
-        (
-            lists((["a", "b", "c"], ["b", "a", "c"]), (["d", "e"], ["e", "d"])),
-            'The items of "answer" are right, but in a different order.',
-        ),
-        (
-            lists(
-                ([["ab", "c"], ["d"]], [["a", "bc"], ["d"]]), ([["ab"]], [["a", "b"]])
-            ),
-            "answer: the text is right, but cut in different places.",
-        ),
-        (
-            lists(([["ab"], ["cd"]], [["a", "b"], ["c", "d"]])),
-            "answer: the text is right, but cut into too many pieces.",
-        ),
-        (
-            lists(([["a", "b"], ["c", "d"]], [["ab"], ["cd"]])),
-            "answer: the text is right, but cut into too few pieces.",
-        ),
-        (
-            lists((["the cat sat", "a dog"], ["cat sat", "dog"])),
-            "answer: pieces are missing, and all that is there is right.",
-        ),
-        (
-            lists((["cat sat", "dog"], ["the cat sat", "a dog"])),
-            "answer: there are pieces too many beside all the right ones.",
-        ),
+        (lists((["a", "b", "c"], ["c", "b", "a"])) * 2,
+         'The items of "answer" are right, but in reverse.'),
+        (lists((["a", "b", "c"], ["b", "a", "c"]), (["d", "e"], ["e", "d"])),
+         'The items of "answer" are right, but in a different order.'),
+        (lists(([["ab", "c"], ["d"]], [["a", "bc"], ["d"]]), ([["ab"]], [["a", "b"]])),
+         "answer: the text is right, but cut in different places."),
+        (lists(([["ab"], ["cd"]], [["a", "b"], ["c", "d"]])),
+         "answer: the text is right, but cut into too many pieces."),
+        (lists(([["a", "b"], ["c", "d"]], [["ab"], ["cd"]])),
+         "answer: the text is right, but cut into too few pieces."),
+        (lists((["the cat sat", "a dog"], ["cat sat", "dog"])),
+         "answer: pieces are missing, and all that is there is right."),
+        (lists((["cat sat", "dog"], ["the cat sat", "a dog"])),
+         "answer: there are pieces too many beside all the right ones."),
     ],
-)
+)  # fmt: skip
 def test_of_lists_it_is_told_how_they_differ(pairs, message):
     assert name_symptom(*pairs) == message
 

@@ -31,12 +31,10 @@ def swapped(right: dict) -> dict:
         (change("output", lambda x: x.T.reshape(3, 4)), "at the wrong positions"),
         (change("output", lambda x: -2.5 * x), "Every wrong value is -2.5 times"),
         (change("output", lambda x: x.bfloat16().float()), "Nearly right"),
-        (
-            change("output", lambda x: torch.cat([x[:1], x[1:].cos() + 2])),
-            "Only the first entry",
-        ),
+        (change("output", lambda x: torch.cat([x[:1], x[1:].cos() + 2])),
+         "Only the first entry"),
     ],
-)
+)  # fmt: skip
 def test_a_symptom_is_told(change, message):
     assert message in describe_mistake(change)
 
