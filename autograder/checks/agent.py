@@ -112,6 +112,4 @@ def _answer(
     except Exception as error:
         return {RAISED: describe_error(error)}
     probe = find(name)
-    return observe_answer(
-        lambda target, copies: probe.play(target, copies, ask), answer, inputs
-    )
+    return observe_answer(lambda t, copies: probe.play(t, copies, ask), answer, inputs)

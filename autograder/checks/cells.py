@@ -133,9 +133,8 @@ def _describe_failure(result: Any) -> str:
     """Say why a cell did not run to its end; "" if it did."""
     error = result.error_before_exec
     if isinstance(error, SyntaxError):
-        return _("a syntax error in line {number} ({message})").format(
-            number=error.lineno, message=error.msg
-        )
+        message = _("a syntax error in line {number} ({message})")
+        return message.format(number=error.lineno, message=error.msg)
     error = error or result.error_in_exec
     return type(error).__name__ if error else ""
 

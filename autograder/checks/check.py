@@ -129,9 +129,7 @@ class Check:
             return verdict
         with pristine(), running() as code:
             observe(find(exercise.name), answer, wrong[0].inputs)
-        called = [
-            name for name, suspect_code in suspects.items() if suspect_code & code
-        ]
+        called = [name for name, its_code in suspects.items() if its_code & code]
         return blame(verdict, [_suspect(name, suspects[name]) for name in called])
 
     def _suspicious(self, name: str) -> set[CodeType]:
@@ -139,10 +137,7 @@ class Check:
         if name in self._failed:
             return self._failed[name]
         place = contents_of(name.partition("/")[0]).places.get(name)
-        defined = place.defines if place else ()
-        code = {
-            code for defined_name in defined for code in code_of(current(defined_name))
-        }
+        code = code_of(tuple(map(current, place.defines if place else ())))
         return set(filter(is_stub_code, code))
 
 
@@ -171,9 +166,8 @@ def _not_run(name: str) -> str:
 
 def _stopped(status: Running, stop: KeyboardInterrupt) -> str:
     """Say at which case and in which line of the answer a check was interrupted."""
-    message = _("Stopped after {seconds:.0f} s, at {case}").format(
-        seconds=status.seconds, case=status
-    )
+    message = _("Stopped after {seconds:.0f} s, at {case}")
+    message = message.format(seconds=status.seconds, case=status)
     line = describe_error(stop).partition("\n")[2].partition("\n")[0]
     lead, _colon, code = line.partition(": ")
     return f"{message}, {translate(lead)}: `{code}`" if code else f"{message}."

@@ -82,13 +82,12 @@ def _say_waiting(title: str, reason: str, exercise: str) -> None:
     if path := unit_contents.path:
         where = _("(short path)") if exercise in path else _("(not on the short path)")
         on_path = f" {where}"
+    waits = _("{title} waits: {reason}")
     if not is_attended():
         needs = _("needs {exercise}").format(exercise=link.text) if link else ""
         needs = f"; {needs}{on_path}" if link else ""
         first, line_end, trace = reason.partition("\n")
-        message = _("{title} waits: {reason}").format(
-            title=title, reason=translate(first)
-        )
+        message = waits.format(title=title, reason=translate(first))
         print(showable(f"({message}{needs}{line_end}{trace})"))
         return
     from IPython.display import HTML, display
@@ -97,9 +96,7 @@ def _say_waiting(title: str, reason: str, exercise: str) -> None:
     needs = ""
     if link:
         needs = _("It needs {exercise}.").format(exercise=f"{link.html}{on_path}")
-    message = _("{title} waits: {reason}").format(
-        title=f"<em>{html.escape(title)}</em>", reason=first
-    )
+    message = waits.format(title=f"<em>{html.escape(title)}</em>", reason=first)
     lines = [f"{message}. {needs}".rstrip(), *code_lines]
     display(HTML(boxed(BLUE, "".join(f"<div>{line}</div>" for line in lines))))
 

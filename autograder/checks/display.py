@@ -54,12 +54,8 @@ def show_steps(
     text = " ".join(alts)
     if not _print_instead(text):
         pairs = zip(frames, alts, strict=True)
-        pictures = [
-            Drawn(as_svg(figure, alt, tight=False), alt) for figure, alt in pairs
-        ]
-        html = page.steps(
-            pictures, captions, number, caption, opened=opened, areas=areas
-        )
+        drawn = [Drawn(as_svg(figure, alt, tight=False), alt) for figure, alt in pairs]
+        html = page.steps(drawn, captions, number, caption, opened=opened, areas=areas)
         _display(html, number, caption, text)
     for figure in frames:
         _close(figure)

@@ -136,9 +136,8 @@ def translate(text: str) -> str:
         return "".join(parts)
     for pattern, translation in translations.patterns:
         if match := pattern.fullmatch(text):
-            return translation.format(
-                **{n: translate(v) for n, v in match.groupdict().items()}
-            )
+            fields = {n: translate(v) for n, v in match.groupdict().items()}
+            return translation.format(**fields)
     return text
 
 

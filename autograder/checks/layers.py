@@ -59,9 +59,8 @@ def name_layers(
             continue
         mistake = find_exact(exercise, part)
         # A mistake that would show in the values, too, cannot be what is wrong here.
-        if mistake is None or any(
-            _predicts(r, f, mistake) for r in values for f in r.findings
-        ):
+        in_values = [(r, f) for r in values for f in r.findings]
+        if mistake is None or any(_predicts(r, f, mistake) for r, f in in_values):
             changed = input_change([result for result in part if not result.passed])
             mistake = Mistake(_CHANGED, *changed) if changed else of_all(part)
         if mistake:

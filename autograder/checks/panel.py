@@ -91,9 +91,8 @@ def _row_text(row: CaseGroup, verdict: CheckResult) -> list[str]:
         other_titles = clip_names([title_of(case) for case in row.cases[1:]])
         detail_lines.append(_("also: {cases}").format(cases=other_titles))
     # The message of an error may have several lines, of any content.
-    return lines + [
-        f"      {part}" for line in detail_lines for part in line.splitlines()
-    ]
+    parts = [part for line in detail_lines for part in line.splitlines()]
+    return lines + [f"      {part}" for part in parts]
 
 
 def as_html(
@@ -123,9 +122,8 @@ def as_html(
     parts = "".join(map(_folded_points, _aspects(verdict)))
     lead = head + _mistake_html(verdict) + evidence + parts
     opened = _row_html(first, verdict, pictures, is_first=not evidence)
-    others_html = "".join(
-        _row_html(row, verdict, pictures, is_first=False) for row in other_rows
-    )
+    others = [_row_html(r, verdict, pictures, is_first=False) for r in other_rows]
+    others_html = "".join(others)
     if other_rows and visible_words(lead + opened + others_html) > WORDS:
         others_html = unfolding(_("the other cases"), others_html)
     if visible_words(lead + opened + others_html) > WORDS:
@@ -282,13 +280,9 @@ def _details_html(
     result: CaseResult, verdict: CheckResult, is_brief: bool = False
 ) -> str:
     """The lines on a case; if brief, those below the student's code are folded."""
-    detail_lines = details(result, verdict)
-    lines = [
-        f'<div style="white-space:pre-wrap">{line.html}</div>' for line in detail_lines
-    ]
-    visible_count = 1 + max(
-        (n for n, line in enumerate(detail_lines) if line.code), default=0
-    )
+    shown = details(result, verdict)
+    lines = [f'<div style="white-space:pre-wrap">{line.html}</div>' for line in shown]
+    visible_count = 1 + max((n for n, line in enumerate(shown) if line.code), default=0)
     if is_brief and len(lines) > visible_count:
         lines[visible_count:] = [unfolding(_("more"), "".join(lines[visible_count:]))]
     return "".join(lines)

@@ -168,9 +168,8 @@ def _cells(
     outlined: _Places = {}
     numbers = ""
     differs = torch.zeros_like(matrix, dtype=torch.bool) if wrong is None else wrong
-    for i, (values, flags) in enumerate(
-        zip(matrix.tolist(), differs.tolist(), strict=True)
-    ):
+    matrix_rows = zip(matrix.tolist(), differs.tolist(), strict=True)
+    for i, (values, flags) in enumerate(matrix_rows):
         for j, (value, flag) in enumerate(zip(values, flags, strict=True)):
             looks = outlined if flag else usual
             looks.setdefault(fill(value), []).append((j * width, i * height))

@@ -44,10 +44,8 @@ def pack(exercises: Iterable[Exercise]) -> dict[str, bytes]:
     exercises, tensors = list(exercises), dict[str, torch.Tensor]()
     answers = {e.name: _pack_cases(e, tensors) for e in exercises}
     metadata = {"answers": json.dumps(answers)}
-    document = {
-        "format": _FORMAT,
-        "exercises": [_describe_exercise(e) for e in exercises],
-    }
+    described = [_describe_exercise(exercise) for exercise in exercises]
+    document = {"format": _FORMAT, "exercises": described}
     text = json.dumps(document, indent=1, ensure_ascii=False)
     return {
         TENSORS: save(dict(sorted(tensors.items())), metadata),

@@ -57,9 +57,8 @@ def row_of(verdict: CheckResult) -> ExerciseScore:
         remark = translatable("not solved yet")
         return ExerciseScore(verdict.title, 0.0, verdict.max_points, remark=remark)
     remark = verdict.mistake.says if verdict.mistake else ""
-    passed = _("{count} of {all}").format(
-        count=sum(case.passed for case in cases), all=len(cases)
-    )
+    count = sum(case.passed for case in cases)
+    passed = _("{count} of {all}").format(count=count, all=len(cases))
     aspects = "" if verdict.passed else by_aspect(verdict.aspects)
     return ExerciseScore(
         verdict.title, verdict.points, verdict.max_points, verdict.passed, passed,
@@ -123,9 +122,8 @@ class Scorecard:
         if verdict.unsolved:
             return
         share = verdict.points / verdict.max_points
-        earlier = Earlier(
-            share, verdict.passed, row.cases, name_of(answer), digest(answer)
-        )
+        target, source = name_of(answer), digest(answer)
+        earlier = Earlier(share, verdict.passed, row.cases, target, source)
         self._kept[verdict.exercise] = earlier
         if (folder := progress.find_folder()) is None:
             return

@@ -62,9 +62,8 @@ class Summary:
 
     @property
     def _by_checks(self) -> str:
-        return _("{points:g} of {most:g} points by checks").format(
-            points=self.points, most=self.max_points
-        )
+        message = _("{points:g} of {most:g} points by checks")
+        return message.format(points=self.points, most=self.max_points)
 
     @property
     def _by_people(self) -> str:

@@ -152,9 +152,8 @@ def _other_kind(findings: Sequence[Finding]) -> Sign:
     if len({f.message for f in findings}) > 1:
         return None
     asks = _("What does the docstring promise in this case?")
-    return compose_sign(
-        findings, _("{name}: {found}."), asks, found=findings[0].message
-    )
+    found = findings[0].message
+    return compose_sign(findings, _("{name}: {found}."), asks, found=found)
 
 
 def _errors(wrong: Wrong) -> Sign:
@@ -193,16 +192,13 @@ def _of_a_test(wrong: Wrong) -> Sign:
     message = _(
         "Your test accepts some of what is faulty; it rejects nothing that is right."
     )
-    return message, _(
-        "Which rule does your test never try, or try with too wide a bound?"
-    )
+    asks = _("Which rule does your test never try, or try with too wide a bound?")
+    return message, asks
 
 
 def _never_counted(answers: Sequence[Sequence[Finding]]) -> Sign:
     """Recognise integer results that are 0 in every case where they are wrong."""
-    names = [
-        findings[0].name for findings in answers if all(map(_is_no_count, findings))
-    ]
+    names = [found[0].name for found in answers if all(map(_is_no_count, found))]
     if len(names) < 2:
         return None
     message = _("These are 0 but should not be: {names}.")

@@ -50,9 +50,8 @@ def names(findings: Sequence[Finding]) -> Sign:
         )
         return message.format(name=missing[0]), asks
     message = _("Your result holds more than the docstring lists: {names}.")
-    return message.format(names=unexpected[0]), _(
-        "Which names does the docstring list?"
-    )
+    asks = _("Which names does the docstring list?")
+    return message.format(names=unexpected[0]), asks
 
 
 def another_error(findings: Sequence[Finding]) -> Sign:
@@ -145,9 +144,8 @@ def find_changed_input(finding: Finding, wrong: Wrong) -> str:
     if name == finding.name:
         return ""
     is_input = any(name in result.case.inputs for result in wrong)
-    return (
-        name if is_input or (name.isidentifier() and _is_data(finding.expected)) else ""
-    )
+    is_made = name.isidentifier() and _is_data(finding.expected)
+    return name if is_input or is_made else ""
 
 
 def _is_data(value: Value | None) -> bool:

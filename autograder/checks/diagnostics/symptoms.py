@@ -40,9 +40,8 @@ def _of_calls(result: CaseResult) -> Mistake | None:
         if explanation := errors.explain([result], (UNKNOWN_ARGUMENT,)):
             return Mistake("symptom", *explanation)
         place = translate(_note(findings[0].message)) or _(case.title)
-        message = _("In some calls your code stops with an error: {where}.").format(
-            where=place
-        )
+        message = _("In some calls your code stops with an error: {where}.")
+        message = message.format(where=place)
         meaning, asks = errors.explain([result]) or ("", case.asks)
         return Mistake("symptom", f"{message} {meaning}".strip(), asks)
     if what_was_seen(findings[0].name)[1] in _USUAL:
@@ -59,9 +58,8 @@ ONLY_IN_TRAINING = (
 
 def _only_in_training(wrong: Sequence[CaseResult]) -> bool:
     """Whether a module is right in training mode, and wrong in eval mode."""
-    labels = {
-        (what_was_seen(f.name)[1], bool(f.problem)) for r in wrong for f in r.findings
-    }
+    findings = [f for result in wrong for f in result.findings]
+    labels = {(what_was_seen(f.name)[1], bool(f.problem)) for f in findings}
     return ("in eval mode", True) in labels and ("in training mode", True) not in labels
 
 

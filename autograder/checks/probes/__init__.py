@@ -186,12 +186,11 @@ def returned(result: object, *names: str) -> tuple[Any, ...]:
     return tuple(result)
 
 
-def tensor(result: object, name: str) -> torch.Tensor:
+def tensor(value: object, name: str) -> torch.Tensor:
     """Return a tensor on the CPU; for anything else, raise WrongAnswerError."""
-    if not isinstance(result, torch.Tensor):
-        found = describe(result)
-        raise WrongAnswerError(f"expected {name} to be a tensor, got {found}")
-    return result if result.device.type in ("cpu", "meta") else result.to("cpu")
+    if not isinstance(value, torch.Tensor):
+        raise WrongAnswerError(f"expected {name} to be a tensor, got {describe(value)}")
+    return value if value.device.type in ("cpu", "meta") else value.to("cpu")
 
 
 def describe(value: object) -> str:

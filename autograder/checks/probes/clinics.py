@@ -22,10 +22,9 @@ class Patients(BlindTrial):
 
     def style_and_bug(self, name: str) -> tuple[str, str]:
         """How a subject is built, and the name of its bug, "" for the correct one."""
-        inputs = dict(
-            zip(self.list_subjects(), ("right", "other", "third"), strict=True)
-        )
-        style, _, bug = str(self.inputs[inputs[name]]).partition(", ")
+        place = self.list_subjects().index(name)
+        key = ("right", "other", "third")[place]
+        style, _, bug = str(self.inputs[key]).partition(", ")
         return style, bug
 
 
