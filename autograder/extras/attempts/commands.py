@@ -18,7 +18,6 @@ COMMANDS = CommandSet("instructor")
            "PATTERN", default=""),
 )  # fmt: skip
 def _attempts(unit: str, root: Path, options: Namespace) -> int:
-    """Report how many attempts exercises took, from the records in notebooks."""
     from autograder.classroom import page
     from autograder.extras.attempts import TEMPLATES, tries
 

@@ -53,9 +53,7 @@ def read(unit: str, root: Path, live: str = "") -> dict[str, AttemptLog]:
         student: attempt_records.handed_in(folder)
         for student, folder in folders(unit, root).items()
     }  # fmt: skip
-    return {
-        student: log for student, log in logs.items() if log.attempts or log.unreadable
-    }
+    return {name: log for name, log in logs.items() if log.attempts or log.unreadable}
 
 
 def describe_unreadable(logs: Mapping[str, AttemptLog]) -> str:
@@ -71,8 +69,8 @@ def table(unit: str, by_student: ByStudent) -> list[ExerciseTries]:
     """The exercises of a unit that at least one student tried, in their order."""
     rows = []
     for exercise in reference_metadata.titles(find_unit(unit).name):
-        cell, spent, stuck = grade_ids.of_check(exercise), [], list[StuckStudent]()
-        tried = 0
+        cell, tried = grade_ids.of_check(exercise), 0
+        spent, stuck = [], list[StuckStudent]()
         for student, attempts in by_student.items():
             relevant = [attempt for attempt in attempts if attempt.exercise == exercise]
             tried += bool(relevant)

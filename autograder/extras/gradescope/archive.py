@@ -84,9 +84,7 @@ def _files(unit: Unit) -> Iterator[Path]:
     """The packages without other units' hidden references, and the unit's notebooks."""
     secret = unit.package / "references" / "hidden"
     for path in (*ENGINE.rglob("*"), *unit.package.rglob("*")):
-        hidden = path.is_relative_to(secret)
-        hidden = hidden and path.name != "seeds.json"
-        wanted = not hidden or path.stem == unit.name
+        wanted = not path.is_relative_to(secret) or path.stem in (unit.name, "seeds")
         if wanted and path.is_file() and "__pycache__" not in path.parts:
             yield path
     yield from (unit.root / name for name in _BESIDE)

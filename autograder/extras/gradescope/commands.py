@@ -19,7 +19,6 @@ COMMANDS = CommandSet("instructor")
            choices=("points", "cases", "panels"), default="points"),
 )  # fmt: skip
 def _gradescope(options: Namespace) -> int:
-    """Write the zip with which Gradescope grades a unit."""
     from autograder.extras.gradescope import archive
 
     unit = find_unit(options.unit)

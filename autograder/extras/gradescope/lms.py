@@ -26,8 +26,11 @@ _Loader.add_multi_constructor("", lambda loader, suffix, node: None)
 
 def _submitters(archive: Source, handed_in: Collection[str]) -> dict[str, Submitted]:
     """By a submission's number, who handed it in, and when."""
-    files = [m for m in archive.members if m.name.rpartition("/")[2] == _METADATA]
-    files = [m for m in files if m.name.count("/") <= 1 and m.name not in handed_in]
+    files = [
+        member for member in archive.members
+        if member.name.rpartition("/")[2] == _METADATA
+        and member.name.count("/") <= 1 and member.name not in handed_in
+    ]  # fmt: skip
     if len(files) != 1:
         raise NotPlacedError(
             f"it has no {_METADATA}, which says whose the submissions are"
@@ -50,7 +53,6 @@ def _submitters(archive: Source, handed_in: Collection[str]) -> dict[str, Submit
 
 
 def _people(value: object) -> Iterator[Submitter]:
-    """The submitters in an entry of the metadata."""
     for entry in value if isinstance(value, list) else []:
         if isinstance(entry, dict):
             fields = (

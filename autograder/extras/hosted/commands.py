@@ -24,7 +24,6 @@ COMMANDS = CommandSet("instructor")
     flag("--unconfined", "run even if no isolation works, in a temporary container"),
 )  # fmt: skip
 def _hosted(unit: str, root: Path, options: Namespace) -> int:
-    """Grade one submission, and write the result as a hosted service reads it."""
     from autograder.extras.hosted import hosted, results
 
     if options.format not in results.FORMATS:

@@ -45,11 +45,10 @@ def prairielearn(book: Classbook, submission: Submission, tell: str) -> str:
         for exercise in book.exercises
     ]
     share = submission.graded_points / book.max_points if book.max_points else 0.0
-    results = {
+    return _text({
         "gradable": not submission.refused, "score": share, "tests": tests,
         "output": "\n".join(_remarks(submission)),
-    }  # fmt: skip
-    return _text(results)
+    })  # fmt: skip
 
 
 def text(book: Classbook, submission: Submission, tell: str) -> str:

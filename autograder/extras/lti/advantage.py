@@ -44,15 +44,13 @@ class AdvantageAssignment:
         course = launches.find(root, settings)
         self._users = course.users
         self._token_url = settings.address("token_url")
-        registration = _registration(settings, root, self._token_url)
-        connector = _connector(registration)
+        connector = _connector(_registration(settings, root, self._token_url))
         from pylti1p3.assignments_grades import AssignmentsGradesService
         from pylti1p3.names_roles import NamesRolesProvisioningService
 
         scopes: Any = list(course.scopes or _SCOPES)
         self._grades = AssignmentsGradesService(
-            connector,
-            {"lineitems": course.lineitems, "scope": scopes},
+            connector, {"lineitems": course.lineitems, "scope": scopes}
         )
         self._names = NamesRolesProvisioningService(
             connector, {"context_memberships_url": course.memberships}
@@ -63,7 +61,6 @@ class AdvantageAssignment:
             self._item = self._grades.find_lineitem_satisfying(self._is_meant)
 
     def _is_meant(self, item: Any) -> bool:
-        """Whether a line item belongs to this unit."""
         return self._unit in (item.get("tag"), item.get("resourceId")) or (
             item.get("label") == self._label
         )
@@ -104,10 +101,13 @@ class AdvantageAssignment:
     def send(self, key: str, mark: SentMark) -> None:
         """Send a score with its comment and times."""
         from pylti1p3.grade import Grade
+        from pylti1p3.lineitem import LineItem
 
         if self._item is None:
+            item = LineItem().set_label(self._label).set_tag(self._unit)
+            item.set_resource_id(self._unit).set_score_maximum(self._max_points)
             with self._asking():
-                self._item = self._grades.create_lineitem(self._new_item())
+                self._item = self._grades.create_lineitem(item)
         now = datetime.datetime.now(datetime.UTC)
         # Otherwise Canvas, and no other LMS, would count each score as a new hand-in.
         extra: dict[str, Any] = {_CANVAS: {"new_submission": False}}
@@ -128,19 +128,9 @@ class AdvantageAssignment:
         with self._asking(of_student=True):
             self._grades.put_grade(grade, self._item)
 
-    def _new_item(self) -> Any:
-        from pylti1p3.lineitem import LineItem
-
-        item = LineItem().set_label(self._label).set_tag(self._unit)
-        return item.set_resource_id(self._unit).set_score_maximum(self._max_points)
-
     @contextlib.contextmanager
     def _asking(self, of_student: bool = False) -> Iterator[None]:
-        """Turn errors of the platform into a CourseError or a GradeRefusedError.
-
-        Args:
-            of_student: a refusal may concern one student only (GradeRefusedError).
-        """
+        """Turn errors of the platform into a CourseError or a GradeRefusedError."""
         from pylti1p3.exception import LtiException, LtiServiceException
 
         with web.network("the LMS"):

@@ -119,22 +119,12 @@ class CanvasAssignment:
     def _submission(self, key: str) -> Any:
         from canvasapi.submission import Submission
 
-        return Submission(
-            self._course._requester,
-            {
-                "course_id": self._course.id,
-                "assignment_id": self._assignment.id,
-                "user_id": key,
-            },
-        )
+        ids = {"course_id": self._course.id, "assignment_id": self._assignment.id}
+        return Submission(self._course._requester, {**ids, "user_id": key})
 
     @contextlib.contextmanager
     def _asking(self, of_student: bool = False) -> Iterator[None]:
-        """Turn errors of Canvas into a CourseError or a GradeRefusedError.
-
-        Args:
-            of_student: a refusal may concern one student only (GradeRefusedError).
-        """
+        """Turn errors of Canvas into a CourseError or a GradeRefusedError."""
         from canvasapi import exceptions
 
         with web.network("Canvas"):
@@ -147,7 +137,9 @@ class CanvasAssignment:
                 ) from None
             except exceptions.CanvasException as error:
                 text = f"Canvas: {web.shorten(_message(error))}"
-                if of_student and not _is_fault(error):
+                # This class itself stands for a fault of Canvas, which has no other.
+                is_fault = type(error) is exceptions.CanvasException
+                if of_student and not is_fault:
                     raise web.GradeRefusedError(text) from None
                 if isinstance(error, exceptions.ResourceDoesNotExist):
                     text = (
@@ -174,13 +166,6 @@ def _standing(entry: Any) -> LmsStanding:
     if score is None and entry.score is not None:
         score = entry.score + (getattr(entry, "points_deducted", None) or 0.0)
     return LmsStanding(score)
-
-
-def _is_fault(error: Exception) -> bool:
-    """Whether Canvas itself failed: canvasapi has no special class for the status."""
-    from canvasapi import exceptions
-
-    return type(error) is exceptions.CanvasException
 
 
 def _message(error: Any) -> str:

@@ -17,12 +17,10 @@ def as_roster(members: Iterable[LmsMember]) -> str:
     The id is the login, or else the institution's number, or else the LMS's key.
     """
     rows = [
-        (
-            student, *_names(member), member.email, member.key, member.login, "",
-        )
+        (student, *_names(member), member.email, member.key, member.login, "")
         for member in members
         for student in list(_ids(member))[:1]
-    ]  # fmt: skip
+    ]
     return sheet.as_harmless_text([COLUMNS, *sorted(rows)])
 
 

@@ -65,13 +65,10 @@ def fetch(source: RemoteFiles, folder: Path) -> list[str]:
     for hand_in in source.read_hand_ins():
         person, name = hand_in.person, printable(hand_in.person.name)
         if not hand_in.files:
-            remarks.append(f"{name or hand_in.person.key}: handed in without a file")
+            remarks.append(f"{name or person.key}: handed in without a file")
             continue
-        people[person.key] = {
-            "name": person.name,
-            "email": person.email,
-            "time": hand_in.time.astimezone(datetime.UTC).isoformat(),
-        }
+        time = hand_in.time.astimezone(datetime.UTC).isoformat()
+        people[person.key] = {"name": person.name, "email": person.email, "time": time}
         target = folder / f"{FOLDER}{int(person.key)}"
         target.mkdir()
         for file in hand_in.files:

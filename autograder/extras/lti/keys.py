@@ -11,7 +11,6 @@ from autograder.extras.lti import web
 from autograder.extras.lti.settings import read_private
 
 FILE = Path(".autograder") / "lti_key.pem"
-_BITS = 2048
 
 
 def create(root: Path) -> tuple[str, str]:
@@ -23,7 +22,7 @@ def create(root: Path) -> tuple[str, str]:
     jwk = _jwk()
     path = root / FILE
     if not path.exists():
-        key = jwk.JWK.generate(kty="RSA", size=_BITS)
+        key = jwk.JWK.generate(kty="RSA", size=2048)
         write(path, key.export_to_pem(private_key=True, password=None), private=True)
     _, public = read(root)
     key = jwk.JWK.from_pem(public.encode())

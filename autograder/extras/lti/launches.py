@@ -52,11 +52,7 @@ def note_launch(folder: str | Path, authentication: dict[str, Any]) -> None:
 
 
 def _note(path: Path, authentication: dict[str, Any]) -> None:
-    """Add the services and the user of a launch to a file, if it has these services.
-
-    ``authentication`` is what the hub knows of a user who came from the LMS; its
-    "auth_state" has the claims of the launch.
-    """
+    """Add the services and the user of a launch to a file, if it has these services."""
     claims = authentication.get("auth_state") or {}
     grades, names = claims.get(_GRADES) or {}, claims.get(_NAMES) or {}
     if not grades.get("lineitems") or not names.get("context_memberships_url"):

@@ -56,7 +56,6 @@ class MoodleAssignment:
         name = settings.of_unit("assignments", unit)
         self.address = f"moodle {self._url}/course {self._course}/assignment {name}"
         self._there = self._find(name)
-        self._id = self._there["id"]
         self._refuse(max_points)
 
     def _find(self, name: str) -> Mapping[str, Any]:
@@ -94,13 +93,18 @@ class MoodleAssignment:
         """The students that Moodle shows to the token's owner."""
         with self._asking():
             users = self._call("core_enrol_get_enrolled_users", courseid=self._course)
-            return [_member(user) for user in users if not _is_staff(user)]
+            return [
+                _member(user)
+                for user in users
+                if not any(
+                    role.get("shortname") in _STAFF for role in user.get("roles", [])
+                )
+            ]
 
     def read_standings(self) -> dict[str, LmsStanding]:
         """The grades of the latest attempts; a grade of -1 in Moodle means none."""
         with self._asking():
-            reply = self._call("mod_assign_get_grades", assignmentids=[self._id])
-            grades = [g for a in reply["assignments"] for g in a["grades"]]
+            grades = self._list("grades")
             latest = sorted(grades, key=lambda grade: int(grade["attemptnumber"]))
             scores = {str(g["userid"]): float(g["grade"] or -1) for g in latest}
         return {
@@ -132,27 +136,24 @@ class MoodleAssignment:
         self._save(key, f"{score:.10g}", {_COMMENTS: text, _FILES: draft})
 
     def _save(self, key: str, grade: str, plugins: Mapping[str, Any]) -> None:
-        """Save the grade and the feedback of a student."""
         state = "readyforrelease" if self._there.get("markingworkflow") else ""
         with self._asking(of_student=True):
             self._call(
-                "mod_assign_save_grade", assignmentid=self._id, userid=key, grade=grade,
-                attemptnumber=-1, addattempt=0, workflowstate=state, applytoall=0,
-                plugindata=plugins,
+                "mod_assign_save_grade", assignmentid=self._there["id"], userid=key,
+                grade=grade, attemptnumber=-1, addattempt=0, workflowstate=state,
+                applytoall=0, plugindata=plugins,
             )  # fmt: skip
 
     def read_hand_ins(self) -> Iterator[FetchedHandIn]:
         """The final submissions, without drafts."""
         with self._asking():
-            reply = self._call("mod_assign_get_submissions", assignmentids=[self._id])
-            entries = [s for a in reply["assignments"] for s in a["submissions"]]
+            entries = self._list("submissions")
             people = {person.key: person for person in self.read_people()}
         for entry in entries:
             key = str(entry["userid"])
             if entry["status"] == "submitted" and key != "0":  # 0: a group
-                time = datetime.datetime.fromtimestamp(
-                    entry["timemodified"], datetime.UTC
-                )
+                moment = entry["timemodified"]
+                time = datetime.datetime.fromtimestamp(moment, datetime.UTC)
                 files = tuple(_files(entry))
                 yield FetchedHandIn(people.get(key, LmsMember(key)), time, files)
 
@@ -164,22 +165,24 @@ class MoodleAssignment:
             file.url, data={"token": self._token}, stream=True, allow_redirects=False
         )
 
-    def _call(self, function: str, **arguments: Any) -> Any:
-        """Call a function of the web service.
+    def _list(self, kind: str) -> list[Any]:
+        """The "grades" or "submissions" of the assignment."""
+        ids = [self._there["id"]]
+        reply = self._call(f"mod_assign_get_{kind}", assignmentids=ids)
+        return [entry for part in reply["assignments"] for entry in part[kind]]
 
-        Raises:
-            _FaultError: Moodle answered with an error.
-        """
+    def _call(self, function: str, **arguments: Any) -> Any:
+        """Call a function of the web service. Raises _FaultError."""
         fields = {"wsfunction": function, "moodlewsrestformat": "json"}
         fields |= dict(_flat(arguments))
         return self._post("webservice/rest/server.php", fields)
 
     def _post(self, path: str, fields: Mapping[str, Any], files: Any = None) -> Any:
         """Send a request with the token. Raises _FaultError."""
+        token = "wstoken" if files is None else "token"
         response = self._session.post(
-            f"{self._url}/{path}", data={**fields, "wstoken": self._token}
-            if files is None else {**fields, "token": self._token},
-            files=files, allow_redirects=False,
+            f"{self._url}/{path}", data={**fields, token: self._token}, files=files,
+            allow_redirects=False,
         )  # fmt: skip
         if response.status_code != 200:
             raise _FaultError(_HTTP, f"status {response.status_code}")
@@ -191,11 +194,7 @@ class MoodleAssignment:
 
     @contextlib.contextmanager
     def _asking(self, of_student: bool = False) -> Iterator[None]:
-        """Turn errors of Moodle into a CourseError or a GradeRefusedError.
-
-        Args:
-            of_student: a refusal may concern one student only (GradeRefusedError).
-        """
+        """Turn errors of Moodle into a CourseError or a GradeRefusedError."""
         with web.network("Moodle"):
             try:
                 yield
@@ -211,11 +210,6 @@ class MoodleAssignment:
 def _member(user: Mapping[str, Any]) -> LmsMember:
     fields = ("fullname", "email", "idnumber", "username", "firstname", "lastname")
     return LmsMember(str(user["id"]), *(user.get(field) or "" for field in fields))
-
-
-def _is_staff(user: Mapping[str, Any]) -> bool:
-    """Whether a user has one of Moodle's roles for teachers."""
-    return any(role.get("shortname") in _STAFF for role in user.get("roles", []))
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:

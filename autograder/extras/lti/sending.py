@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom import exports
-from autograder.classroom.classbook import Classbook, Student, Submission
+from autograder.classroom.classbook import Classbook, Submission
 from autograder.classroom.services import Delivery
 from autograder.course import sheet
 from autograder.course.errors import CourseError
@@ -29,13 +30,8 @@ _EQUAL = 0.005  # points that LMSs may lose by rounding and converting
 _LONGEST_COMMENT = 2000
 # Statuses that need attention: the exit status is 1 if a row has one of these.
 _OPEN = (
-    "lower",
-    "changed there",
-    "not in the LMS",
-    "refused",
-    "not applied",
-    "not sent",
-)
+    "lower", "changed there", "not in the LMS", "refused", "not applied", "not sent",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -56,12 +52,9 @@ class GradeRow:
 
 
 def send(
-    book: Classbook,
-    root: Path,
-    assignment: OnlineAssignment,
-    is_trial: bool,
+    book: Classbook, root: Path, assignment: OnlineAssignment, is_trial: bool,
     may_lower: bool,
-) -> Delivery:
+) -> Delivery:  # fmt: skip
     """Send the scores that differ, and report the changes in a table.
 
     Args:
@@ -97,13 +90,10 @@ def match(
 
 
 def _plan(
-    book: Classbook,
-    root: Path,
-    people: Mapping[str, LmsMember],
+    book: Classbook, root: Path, people: Mapping[str, LmsMember],
     standings: Mapping[str, LmsStanding] | None,
-    accepted: Mapping[str, Mapping[str, Any]],
-    may_lower: bool,
-) -> list[GradeRow]:
+    accepted: Mapping[str, Mapping[str, Any]], may_lower: bool,
+) -> list[GradeRow]:  # fmt: skip
     """Decide for each student, before anything is sent, what is to be done.
 
     Args:
@@ -116,9 +106,9 @@ def _plan(
         student = submission.student
         person = people.get(student.id)
         if person is None:
-            rows.append(
-                GradeRow(student.id, "not in the LMS", remark=_how_to_match(student))
-            )
+            fault = "removed there, or add email or lms_user_id to the roster"
+            remark = f"{student.full}: {fault}"
+            rows.append(GradeRow(student.id, "not in the LMS", remark=remark))
             continue
         sent = accepted.get(student.id, {})
         if standings is None:
@@ -131,24 +121,14 @@ def _plan(
         elif submission.score is None:
             row = replace(row, remark="a written answer waits in the formgrader")
         else:
-            mark = _mark(book, root, submission, submission.score)
+            folder = root / "submitted" / student.id / book.unit
+            handed_in, _ = intake.handed_in(folder)
+            text = comment(book, submission)
+            mark = SentMark(submission.score, book.max_points, text, handed_in)
             row = replace(row, after=mark.score, mark=mark)
             row = _compared(row, mark, sent, may_lower)
         rows.append(row)
     return rows
-
-
-def _how_to_match(student: Student) -> str:
-    return f"{student.full}: removed there, or add email or lms_user_id to the roster"
-
-
-def _mark(
-    book: Classbook, root: Path, submission: Submission, score: float
-) -> SentMark:
-    """The score to send, with its comment and the time of the hand-in."""
-    folder = root / "submitted" / submission.student.id / book.unit
-    handed_in, _ = intake.handed_in(folder)
-    return SentMark(score, book.max_points, comment(book, submission), handed_in)
 
 
 def comment(book: Classbook, submission: Submission) -> str:
@@ -228,13 +208,12 @@ def _look_again(
     rows: Sequence[GradeRow], assignment: OnlineAssignment
 ) -> list[GradeRow]:
     """Read the scores again, because some LMSs accept a score without applying it."""
-    try:
-        standings = assignment.read_standings()
-    except CourseError:
-        return list(rows)
-    if standings is None:
-        return list(rows)
-    return [_applied(row, standings.get(row.key, LmsStanding())) for row in rows]
+    with contextlib.suppress(CourseError):
+        if (standings := assignment.read_standings()) is not None:
+            rows = [
+                _applied(row, standings.get(row.key, LmsStanding())) for row in rows
+            ]
+    return list(rows)
 
 
 def _applied(row: GradeRow, standing: LmsStanding) -> GradeRow:
@@ -250,13 +229,12 @@ def _applied(row: GradeRow, standing: LmsStanding) -> GradeRow:
 
 def _delivery(rows: Sequence[GradeRow], notes: tuple[str, ...]) -> Delivery:
     """Format a table of the rows that are not "same", and a line of totals."""
-    differing = [row for row in rows if row.status != "same"]
     cells = [
         (
             printable(row.student), row.status,
             sheet.number(row.before) or "-", sheet.number(row.after) or "-", row.remark,
         )
-        for row in differing
+        for row in rows if row.status != "same"
     ]  # fmt: skip
     heads = ("student", "", "LMS", "now", "")
     widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]

@@ -97,10 +97,9 @@ def network(name: str) -> Iterator[None]:
         kind = type(error).__name__
         raise CourseError(f"{name} cannot be reached ({kind}); {_CONTINUE}") from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        kind = type(error).__name__
         raise CourseError(
-            f"{name} answered what cannot be read ({kind}); report it, with the "
-            f"version of {name}"
+            f"{name} answered what cannot be read ({type(error).__name__}); report it, "
+            f"with the version of {name}"
         ) from None
 
 
