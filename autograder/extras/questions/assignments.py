@@ -26,6 +26,7 @@ CHECK, ANSWER = grade_ids.of_check(EXERCISE), grade_ids.of_answer(EXERCISE)
 
 Keys = Mapping[str, str]  # for one student: the correct letters by a quiz's name
 
+_KEYS = Path(".autograder", "quizzes.json")
 _LONGEST = 10_000  # characters of an answer cell; a normal one has some dozens
 _UNREAD = (
     "No quiz was found in the cell with `quiz` and `answers`; it has to look as it did "
@@ -41,7 +42,7 @@ def read_keys(root: Path, assignment: str) -> Mapping[str, Keys]:
         CourseError: the file of keys cannot be read, or has none for the assignment.
     """
     student_keys: Mapping[str, Keys]
-    student_keys = files.read_json_state(_path(root)).get(assignment, {})
+    student_keys = files.read_json_state(root / _KEYS).get(assignment, {})
     if not student_keys:
         raise CourseError(
             "no quiz has a key in .autograder/quizzes.json: restore that file, or make "
@@ -56,14 +57,10 @@ def keep(root: Path, assignment: str, new_keys: Mapping[str, Keys]) -> None:
     Raises:
         CourseError: the file of keys cannot be read or written.
     """
-    with files.changing_json_state(_path(root), private=True) as state:
+    with files.changing_json_state(root / _KEYS, private=True) as state:
         by_student = state.setdefault(assignment, {})
         for student, quizzes in new_keys.items():
             by_student[student] = by_student.get(student, {}) | quizzes
-
-
-def _path(root: Path) -> Path:
-    return root / ".autograder" / "quizzes.json"
 
 
 def judge(notebook: NotebookNode, key: Keys, points: float) -> Verdict:
@@ -94,7 +91,6 @@ def verdict_on(answer: str, student_keys: Keys, points: float) -> Verdict:
 
 
 def _case(number: int, letter: str, right: str) -> CaseVerdict:
-    """The verdict on the letter for one question."""
     label = letter if letter in [*LETTERS] else "no letter from A to D"
     title = f"Question {number}: {label}"
     if letter == right:

@@ -25,7 +25,9 @@ def call_of(listing: CodeListing, observation: Observation) -> str:
             f"`module = {observation.construction}` and then `module{method}({names})`"
         )
     descriptions = [f"`{name}` {_value(value)}" for name, value in arguments]
-    return f"{called} with {_join_words(descriptions)}" if descriptions else called
+    *first, last = descriptions or [""]
+    words = f"{', '.join(first)} and {last}" if first else last
+    return f"{called} with {words}" if words else called
 
 
 def find_untellable(observation: Observation) -> list[str]:
@@ -34,9 +36,7 @@ def find_untellable(observation: Observation) -> list[str]:
 
 
 def _arguments(observation: Observation) -> list[tuple[str, Seen]]:
-    return [
-        (name, value) for name, value in observation.call if value.kind != "NoneType"
-    ]
+    return [(name, seen) for name, seen in observation.call if seen.kind != "NoneType"]
 
 
 def _value(value: Seen) -> str:
@@ -53,8 +53,3 @@ def _value(value: Seen) -> str:
         ones = ", written as 0 and 1:" if value.dtype == "bool" else ":"
         return f"{shape}{ones} `{value.text}`"
     return shape
-
-
-def _join_words(words: list[str]) -> str:
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last

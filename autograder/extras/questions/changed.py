@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from autograder.extras.questions.edits import TriedEdit
 from autograder.extras.questions.observations import EditOutcome, Observation, Seen
@@ -19,9 +20,8 @@ from autograder.extras.questions.statements import (
     positions,
 )
 
-Tried = Sequence[
-    tuple[TriedEdit, Sequence[EditOutcome]]
-]  # an edit, and its outcome by case
+Outcomes = Sequence[EditOutcome]  # of an edit, by case; a question shows the first case
+Tried = Sequence[tuple[TriedEdit, Outcomes]]
 
 # How much a question is worth, by the kind of statement that is its answer.
 _TELLING = {
@@ -41,11 +41,9 @@ _ONCE = {"sees": "sees", "rows": "rows", "columns": "rows", "triangle": "triangl
 
 
 def what_if(
-    tried: Tried,
-    observations: Sequence[Observation],
-    names: Sequence[str],
+    tried: Tried, observations: Sequence[Observation], names: Sequence[str],
     draw: random.Random,
-) -> Iterator[ChoiceQuestion]:
+) -> Iterator[ChoiceQuestion]:  # fmt: skip
     """Questions of the kind "You change a line: what happens to this call?".
 
     Args:
@@ -53,6 +51,7 @@ def what_if(
         observations: the unchanged code, by case; the question shows the first case.
         names: what questions call the parts of the result.
     """
+    is_all_told = _is_all_told(observations[0])
     for edit, outcomes in tried:
         first = outcomes[0]
         if first.is_unclear:
@@ -62,26 +61,18 @@ def what_if(
         called = plain_names(observations[0].result) if edit.is_return else names
         claims = after_edit(observations[0], first, called)
         right = next((claim for claim in claims if claim.true), None)
-        if (
-            right
-            and right.kind in ("larger", "smaller")
-            and not _is_all_told(observations[0])
-        ):
+        if right and right.kind in ("larger", "smaller") and not is_all_told:
             continue  # it cannot be worked out without the numbers
         wrong = _false(claims, right, draw) if right else []
         if right and len(wrong) == OPTIONS - 1:
+            once = [_ONCE[right.kind]] if right.kind in _ONCE else []
             yield shuffled(
                 "change", f"You {edit.instruction}. What happens to this call?",
                 right.text, wrong,
-                about=[edit.instruction, edit.idea, *_idea_of(right.kind)],
+                about=[edit.instruction, edit.idea, *once],
                 worth=edit.worth + _TELLING[right.kind], draw=draw, line=edit.line,
                 explanation=first.raised,
             )  # fmt: skip
-
-
-def _idea_of(kind: str) -> list[str]:
-    """The idea of a kind of statement if a sheet asks about it only once, else []."""
-    return [_ONCE[kind]] if kind in _ONCE else []
 
 
 def plain_names(result: Seen) -> list[str]:
@@ -134,8 +125,6 @@ def _false(
 
 # --- which change --------------------------------------------------------------------
 
-Tell = Callable[[Sequence[EditOutcome]], bool | None]
-
 
 @dataclass(frozen=True)
 class _Effect:
@@ -147,7 +136,7 @@ class _Effect:
     name: str
     text: str
     worth: float
-    tell: Tell
+    tell: Callable[[Outcomes], bool | None]
 
 
 def which_change(
@@ -179,7 +168,6 @@ def which_change(
 
 
 def _effects(observation: Observation, names: Sequence[str]) -> Iterator[_Effect]:
-    """Yield the effects that changes to this call can have."""
     one_of = "Exactly one of these changes"
     yield _Effect(
         "error", f"{one_of} makes this call raise an error. Which one?", 7.5,
@@ -195,81 +183,60 @@ def _effects(observation: Observation, names: Sequence[str]) -> Iterator[_Effect
         if value.number is not None and _is_all_told(observation):
             for direction, sign in (("larger", 1), ("smaller", -1)):
                 text = f"{one_of} makes {name} {direction}. Which one?"
-                yield _Effect(direction, text, 6.0, _grows(i, value.number, sign))
+                tell = partial(_grows, i, value.number, sign)
+                yield _Effect(direction, text, 6.0, tell)
         if value.shape:
             yield _Effect(
                 "shape", f"After exactly one of these changes, {name} has a different "
-                "shape. Which one?", 8.0, _reshapes(i, parts),
+                "shape. Which one?", 8.0, partial(_reshapes, i, parts),
             )  # fmt: skip
         if ROWS in value.facts and value.shape[-1] > 1:
             yield _Effect(
                 "rows", "After exactly one of these changes, this is true: "
-                f"{no_longer_sums(name, value)} Which one?", 9.5, _unsums(i, parts),
+                f"{no_longer_sums(name, value)} Which one?", 9.5,
+                partial(_unsums, i, parts),
             )  # fmt: skip
     for argument, (first, last) in positions(observation).items():
         if not observation.moved[argument]:
             yield _Effect(
                 "sees", f"{one_of} makes {first} of {names[0]} depend on {last}. "
-                "Which one?", 10.0, _reaches(argument),
+                "Which one?", 10.0, partial(_reaches, argument),
             )  # fmt: skip
 
 
-def _new_parts(
-    outcomes: Sequence[EditOutcome], parts: Sequence[Seen]
-) -> Sequence[Seen]:
-    """The parts of the result after a change; () if their number is different.
-
-    Args:
-        outcomes: of the change, by case; the question is about the first case.
-        parts: those of the result before the change.
-    """
+def _new_parts(outcomes: Outcomes, parts: Sequence[Seen]) -> Sequence[Seen]:
+    """The result's ``parts`` after a change; () if their number is different."""
     result = outcomes[0].result
     new = result.results if result and not outcomes[0].raised else ()
     return new if len(new) == len(parts) else ()
 
 
-def _reaches(argument: str) -> Tell:
-    """Make a test: does the first result depend on this argument's last row?"""
-    return lambda outcomes: outcomes[0].moved.get(argument)
+def _reaches(argument: str, outcomes: Outcomes) -> bool | None:
+    """Whether the first result depends on this argument's last row."""
+    return outcomes[0].moved.get(argument)
 
 
-def _grows(index: int, old: float, sign: int) -> Tell:
-    """Make a test: does the result's part ``index``, a number, grow or shrink?"""
-
-    def tell(outcomes: Sequence[EditOutcome]) -> bool | None:
-        """Whether the number changes in the direction of ``sign``; None without a
-        number."""
-        new = outcomes[0].result.results[index:] if outcomes[0].result else ()
-        number = new[0].number if new else None
-        if number is None or math.isnan(number):
-            return None
-        return sign * (number - old) > 0
-
-    return tell
+def _grows(index: int, old: float, sign: int, outcomes: Outcomes) -> bool | None:
+    """Whether part ``index`` grows (``sign`` 1) or shrinks (-1); None for no number."""
+    new = outcomes[0].result.results[index:] if outcomes[0].result else ()
+    number = new[0].number if new else None
+    if number is None or math.isnan(number):
+        return None
+    return sign * (number - old) > 0
 
 
-def _reshapes(index: int, parts: Sequence[Seen]) -> Tell:
-    """Make a test: does the shape of the result's part ``index`` change?"""
-
-    def tell(outcomes: Sequence[EditOutcome]) -> bool | None:
-        """Whether this part's shape has changed; None if the number of parts has."""
-        new = _new_parts(outcomes, parts)
-        return new[index].shape != parts[index].shape if new else None
-
-    return tell
+def _reshapes(index: int, parts: Sequence[Seen], outcomes: Outcomes) -> bool | None:
+    """Whether the shape of part ``index`` changes; None if the number of parts does."""
+    new = _new_parts(outcomes, parts)
+    return new[index].shape != parts[index].shape if new else None
 
 
-def _unsums(index: int, parts: Sequence[Seen]) -> Tell:
-    """Make a test: do the rows of the result's part ``index`` stop summing to 1?"""
-
-    def tell(outcomes: Sequence[EditOutcome]) -> bool | None:
-        """Whether rows no longer sum to 1; None if any shape has changed."""
-        new = _new_parts(outcomes, parts)
-        if [value.shape for value in new] != [value.shape for value in parts]:
-            return None
-        return ROWS not in new[index].facts
-
-    return tell
+def _unsums(index: int, parts: Sequence[Seen], outcomes: Outcomes) -> bool | None:
+    """Whether rows of part ``index`` no longer sum to 1; None if any shape changes."""
+    new = _new_parts(outcomes, parts)
+    if [value.shape for value in new] != [value.shape for value in parts]:
+        return None
+    return ROWS not in new[index].facts
 
 
 def _spread(

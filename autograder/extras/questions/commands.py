@@ -18,7 +18,6 @@ COMMANDS = CommandSet("teaching assistant")
          "also write a notebook for each student, to be graded as quiz-UNIT"),
 )  # fmt: skip
 def _questions(unit: str, root: Path, options: Namespace) -> int:
-    """Write sheets that ask students about their own code, and quizzes if wanted."""
     from autograder.extras.questions import quizzes
     from autograder.extras.questions.sheets import make_sheets, write
 

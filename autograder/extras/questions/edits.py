@@ -232,32 +232,22 @@ def _dimensions(node: ast.AST) -> Iterator[ast.AST]:
     """Replace a dimension in a call by a neighbouring one."""
     if not isinstance(node, ast.Call) or getattr(node.func, "attr", "") not in _TAKING:
         return
-    for group in (node.args, node.keywords):
-        for i, argument in enumerate(group):
-            value = argument.value if isinstance(argument, ast.keyword) else argument
-            given_number = number(value)
-            named = (
-                isinstance(argument, ast.keyword) and argument.arg not in _DIMENSIONS
-            )
-            if given_number not in _OTHERS or named:
-                continue
-            replacement = copy.deepcopy(node)
-            new = ast.parse(str(_OTHERS[given_number]), mode="eval").body
-            if isinstance(argument, ast.keyword):
-                replacement.keywords[i].value = new
-            else:
-                replacement.args[i] = new
-            yield replacement
+    named = [keyword.value for keyword in node.keywords if keyword.arg in _DIMENSIONS]
+    for value in (*node.args, *named):
+        other = _OTHERS.get(number(value))
+        if other is not None:
+            new = ast.parse(str(other), mode="eval").body
+            yield copy.deepcopy(node, {id(value): new})  # with `new` as the copy of it
 
 
-_OTHERS = {-1: -2, -2: -1, -3: -2, 0: 1, 1: 2, 2: 1, 3: 2}
+_OTHERS: dict[int | None, int] = {-1: -2, -2: -1, -3: -2, 0: 1, 1: 2, 2: 1, 3: 2}
 _DIMENSIONS = {"dim", "dims", "axis", "dim0", "dim1"}
 _TAKING = {
     "softmax", "log_softmax", "sum", "mean", "amax", "amin", "max", "min", "transpose",
     "swapaxes", "permute", "cat", "stack", "unsqueeze", "squeeze", "argmax", "cumsum",
     "flatten", "unflatten", "size", "chunk", "split", "norm", "var", "std", "any",
-    "all",
-    "logsumexp", "repeat_interleave", "gather", "narrow", "select", "unbind", "movedim",
+    "all", "logsumexp", "repeat_interleave", "gather", "narrow", "select", "unbind",
+    "movedim",
 }  # fmt: skip
 
 

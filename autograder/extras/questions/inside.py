@@ -89,10 +89,8 @@ def lines(
     if len(ran) < OPTIONS:
         return
     for shape, line in first.items():
-        other_lines = draw.sample(
-            [other_line for other_line in ran if other_line != line], OPTIONS - 1
-        )
-        options = sorted([line, *other_lines])
+        others = draw.sample([n for n in ran if n != line], OPTIONS - 1)
+        options = sorted([line, *others])
         yield ChoiceQuestion(
             "line", f"In which line does a tensor of shape {shape_of(shape)} first "
             "appear?", tuple(_line(listing, option) for option in options),

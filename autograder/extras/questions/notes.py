@@ -54,9 +54,7 @@ def insert_notes(listing: CodeListing) -> tuple[str, list[NotedPlace]]:
         for field in ("body", "orelse"):
             lines = getattr(node, field, None)
             if isinstance(lines, list) and not isinstance(node, ast.ClassDef):
-                setattr(
-                    node, field, [new for old in lines for new in noting.reached(old)]
-                )
+                lines[:] = [new for old in lines for new in noting.reached(old)]
     return ast.unparse(ast.fix_missing_locations(tree)), places
 
 
@@ -68,10 +66,8 @@ class _Noting(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> ast.AST:
         """Wrap the values inside a node, then the node itself if it is worth noting."""
-        if isinstance(
-            node, ast.FunctionDef | ast.ClassDef | ast.Lambda | ast.JoinedStr
-        ):
-            return node  # executed at other times, or not separately
+        if isinstance(node, _APART):
+            return node
         if isinstance(node, ast.stmt):
             self._line = self._listing.numbers.get(node.lineno, 0)
         text = ast.unparse(node) if isinstance(node, _PARTS) else ""
@@ -85,9 +81,8 @@ class _Noting(ast.NodeTransformer):
             place = NotedPlace(line, name=name, is_filled=filled)
             visited.value = self._renamed(visited.value, place)
         elif isinstance(visited, ast.Return) and visited.value and _is_result(node):
-            visited.value = self._renamed(
-                visited.value, NotedPlace(line, is_result=True)
-            )
+            place = NotedPlace(line, is_result=True)
+            visited.value = self._renamed(visited.value, place)
         elif text and line and len(text) <= _WIDEST and _is_read(node):
             return self._note(visited, NotedPlace(line, text, is_filled=filled))
         return visited
@@ -118,6 +113,8 @@ class _Noting(ast.NodeTransformer):
 _PARTS = (
     ast.Call | ast.BinOp | ast.Subscript | ast.UnaryOp | ast.Attribute | ast.Compare
 )
+# What is executed at other times, or not separately.
+_APART = ast.FunctionDef | ast.ClassDef | ast.Lambda | ast.JoinedStr
 
 
 def _is_read(node: ast.AST) -> bool:

@@ -53,22 +53,19 @@ def write(unit: str, root: Path, sheets: Sequence[QuestionSheet]) -> Iterator[Pa
     Raises:
         CourseError: something cannot be written.
     """
-    assignment, named = assignment_of(unit), [_name(unit, sheet) for sheet in sheets]
-    letters = [
-        "".join(question.letter for _, question in sheet.key) for sheet in sheets
-    ]
-    keys = zip(sheets, named, letters, strict=True)
-    assignments.keep(
-        root, assignment, {s.student.id: {name: key} for s, name, key in keys}
-    )
+    assignment, reports = assignment_of(unit), root / "reports"
+    assignments.keep(root, assignment, {
+        sheet.student.id: {
+            _name(unit, sheet): "".join(question.letter for _, question in sheet.key)
+        }
+        for sheet in sheets
+    })  # fmt: skip
     paths = {}
-    for sheet, name in zip(sheets, named, strict=True):
-        path = root / "reports" / f"{unit}-questions" / f"{sheet.student.id}.ipynb"
-        files.write(path, nbformat.writes(_notebook(name, sheet)))
+    for sheet in sheets:
+        path = reports / f"{unit}-questions" / f"{sheet.student.id}.ipynb"
+        files.write(path, nbformat.writes(_notebook(_name(unit, sheet), sheet)))
         paths[sheet.student.id] = path
-    yield from pack(
-        unit, root, paths, root / "reports" / assignment, f"{assignment}.ipynb"
-    )
+    yield from pack(unit, root, paths, reports / assignment, f"{assignment}.ipynb")
     source = root / "source" / assignment / f"{assignment}.ipynb"
     if not source.is_file():
         files.write(source, nbformat.writes(_notebook()))

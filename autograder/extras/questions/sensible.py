@@ -31,9 +31,7 @@ def is_sensible(old: ast.stmt, new: ast.AST, text: str) -> bool:
         return False
     old_texts = {ast.unparse(node) for node in ast.walk(old)}
     expressions = [node for node in ast.walk(new) if isinstance(node, ast.expr)]
-    if any(
-        _is_silly(node) and ast.unparse(node) not in old_texts for node in expressions
-    ):
+    if any(_is_silly(e) and ast.unparse(e) not in old_texts for e in expressions):
         return False
     target = ast.unparse(new.targets[0]) if isinstance(new, ast.Assign) else ""
     if target and text in f"{target} = {target}":
@@ -111,11 +109,7 @@ def exchanged(old: ast.AST, new: ast.AST) -> tuple[str, ...]:
     pair = [old, new]
     if isinstance(old, ast.Call) and isinstance(new, ast.Call):
         pairs = zip(old.args, new.args, strict=False)
-        pair = [
-            argument
-            for argument, counterpart in pairs
-            if ast.dump(argument) != ast.dump(counterpart)
-        ]
+        pair = [first for first, second in pairs if ast.dump(first) != ast.dump(second)]
     names = [node.id for node in pair if isinstance(node, ast.Name)]
     return (*names,) if len(names) == len(pair) == 2 else ()
 
@@ -160,9 +154,7 @@ def _is_idle(node: ast.BinOp) -> bool:
     if isinstance(node.left, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
         left_number = number(node.left.right)  # as in x + 1 - 2
     neutral = 1 if isinstance(node.op, ast.Mult | ast.Div | ast.Pow) else 0
-    return (
-        left_number is not None and right_number is not None
-    ) or right_number == neutral
+    return right_number == neutral or None not in (left_number, right_number)
 
 
 def _is_silly_call(call: ast.Call) -> bool:

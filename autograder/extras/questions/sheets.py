@@ -14,13 +14,7 @@ from autograder.authoring.specification import Specification
 from autograder.checks.references import titles
 from autograder.classroom import gradebook, page
 from autograder.classroom.classbook import Student, Submission
-from autograder.course import (
-    files,
-    find_unit,
-    grade_ids,
-    graded_notebooks,
-    notebooks,
-)
+from autograder.course import files, find_unit, grade_ids, graded_notebooks, notebooks
 from autograder.extras.questions import TEMPLATES
 from autograder.extras.questions.asking import questions
 from autograder.extras.questions.calls import call_of
@@ -68,9 +62,7 @@ class QuestionSheet:
     @property
     def key(self) -> list[tuple[str, ChoiceQuestion]]:
         """All questions in order, each with the title of the answer it is about."""
-        return [
-            (part.title, question) for part in self.parts for question in part.questions
-        ]
+        return [(part.title, q) for part in self.parts for q in part.questions]
 
 
 @dataclass(frozen=True)
@@ -108,10 +100,10 @@ def make_sheets(
     sheets, remarks = [], []
     for submission in chosen:
         student = submission.student.id
-        draw = _random_of(secret, unit, student)
-        sheet, sheet_remarks = _sheet(
-            unit, submission, paths.get(student), draw, most, exercises
-        )
+        # Reproducible, but unpredictable.
+        seed = hmac.digest(secret, f"questions/{unit}/{student}".encode(), "sha256")
+        draw, path = random.Random(seed), paths.get(student)
+        sheet, sheet_remarks = _sheet(unit, submission, path, draw, most, exercises)
         remarks += sheet_remarks
         sheets += [sheet] if sheet else []
     return sheets, remarks
@@ -129,23 +121,14 @@ def write(unit: str, root: Path, sheets: Sequence[QuestionSheet]) -> Iterator[Pa
     pages = {f"{unit}-questions.html": list(sheets)}
     pages |= {f"{unit}-questions/{sheet.student.id}.html": [sheet] for sheet in sheets}
     for name, page_sheets in pages.items():
+        template = "questions.html.j2"
         yield page.write(
-            folder / name,
-            "questions.html.j2",
-            unit,
-            folder=TEMPLATES,
-            sheets=page_sheets,
+            folder / name, template, unit, folder=TEMPLATES, sheets=page_sheets
         )
     path = folder / f"{unit}-questions-key.html"
     key = page.render("questions_key.html.j2", unit, folder=TEMPLATES, sheets=sheets)
     files.write(path, key, private=True)
     yield path
-
-
-def _random_of(secret: bytes, unit: str, student: str) -> random.Random:
-    """The random numbers for a student's sheet: reproducible, but unpredictable."""
-    text = f"questions/{unit}/{student}".encode()
-    return random.Random(hmac.digest(secret, text, "sha256"))
 
 
 def _sheet(
@@ -223,7 +206,6 @@ def _height(part: SheetPart) -> float:
 
 
 def _rows(question: ChoiceQuestion) -> float:
-    """The height of a question in lines, in the template's layout."""
     longest = max(map(len, question.options))
     options = 1 if longest < 24 else 2 if longest < 56 else 4
     wraps = sum(len(text) // _WIDE for text in (question.text, *question.options))
@@ -275,7 +257,6 @@ def _answers(
 def _part(
     answer: _Answer, observations: list[Observation], draw: random.Random
 ) -> SheetPart:
-    """Make a sheet's part with all possible questions about an answer."""
     candidates = questions(
         answer.listing, answer.places, answer.edits, observations, draw
     )

@@ -60,9 +60,8 @@ def line_of(
     for middle in _spellings(part):
         line = lines[number][:start] + middle.encode() + lines[number][end:]
         new_lines = [*lines[:number], line, *lines[number + 1 :]]
-        text = _between(
-            new_lines, _start(statement), (statement.end_lineno or 0, 10**6)
-        )
+        end_of_statement = (statement.end_lineno or 0, 10**6)
+        text = _between(new_lines, _start(statement), end_of_statement)
         if meaning and _read(text) == meaning:
             return line.decode().split("  #")[0].strip()
     return ""

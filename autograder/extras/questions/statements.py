@@ -117,22 +117,15 @@ def _keeps_shapes(before: Observation, after: EditOutcome) -> bool:
     rows = _first_with_rows(before)
     if len(olds) != len(news) or (rows is not None and ROWS not in news[rows].facts):
         return False
-    pairs = zip(olds, news, strict=True)
-    return all(
-        (old.kind, old.shape, old.length) == (new.kind, new.shape, new.length)
-        for old, new in pairs
-    )
+    return [(old.kind, old.shape, old.length) for old in olds] == [
+        (new.kind, new.shape, new.length) for new in news
+    ]
 
 
 def _of_part(
     before: Observation, after: EditOutcome, index: int, name: str
 ) -> Iterator[Statement]:
-    """List statements, true or false, on how an edit changes one part of the result.
-
-    Args:
-        index: of the part, among the parts of the result.
-        name: what the statements call it.
-    """
+    """List statements on how an edit changes part ``index`` of the result."""
     olds, news = before.result.results, after.result.results if after.result else ()
     old, new = olds[index], news[index] if len(news) == len(olds) else None
     if old.number is not None:
@@ -292,7 +285,6 @@ def of_value(value: Seen) -> list[Statement]:
     claims.append(Statement("booleans", "Its entries are booleans.", booleans))
     negative = "negative" in facts
     if value.is_float and (negative or "nan" not in facts):
-        claims.append(
-            Statement("sign", "None of its entries is negative.", not negative)
-        )
+        text = "None of its entries is negative."
+        claims.append(Statement("sign", text, not negative))
     return claims
