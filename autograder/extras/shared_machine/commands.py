@@ -26,7 +26,6 @@ COMMANDS = CommandSet("instructor")
            dest="name", default=settings()["course_id"]),
 )  # fmt: skip
 def _exchange(options: Namespace) -> int:
-    """Set up nbgrader's exchange for a course on a machine that students share."""
     from autograder.extras.shared_machine.shared_machine import Classroom, set_up
 
     room = Classroom(

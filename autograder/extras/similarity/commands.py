@@ -13,7 +13,6 @@ COMMANDS = CommandSet("instructor")
 
 @COMMANDS.graded("similarity", "list pairs of similar solutions")
 def _similarity(unit: str, root: Path, _: Namespace) -> int:
-    """List pairs of students with similar answers, and write a page of them."""
     from autograder.classroom.answers import read
     from autograder.extras.similarity import similarity
 

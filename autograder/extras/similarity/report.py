@@ -18,10 +18,7 @@ def section(book: Classbook, root: Path) -> ExtraSection:
         CourseError: nothing is graded yet, or a notebook cannot be read.
     """
     release_code = similarity.released(book.unit, root)
-    names = {
-        submission.student.id: submission.student.name
-        for submission in book.submissions
-    }
+    names = {s.student.id: s.student.name for s in book.submissions}
     comparison = similarity.compare(answers.read(book.unit, root), release_code)
     return as_section(book.unit, comparison, names)
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -229,17 +229,17 @@ def _alike(exercises: Mapping[str, _Item], row: int, column: int) -> tuple[Alike
 
 
 def as_html(
-    unit: str,
-    comparison: Comparison,
-    answers: Mapping[str, Codes],
+    unit: str, comparison: Comparison, answers: Mapping[str, Codes],
     release_code: Sequence[str] = (),
-) -> str:
+) -> str:  # fmt: skip
     """A page with the first pairs side by side, for a person to read.
 
     Lines of the release are left out, and lines that both students have are marked.
     """
     pairs = comparison.pairs[:PAIRS_ON_PAGE]
-    released_lines = _lines(release_code)
+    released_lines = {
+        line.strip() for code in release_code for line in code.splitlines()
+    }
     lines = {
         (student, alike.exercise): _own_lines(
             answers[student][alike.exercise], released_lines
@@ -254,11 +254,7 @@ def as_html(
     )  # fmt: skip
 
 
-def _lines(codes: Sequence[str]) -> frozenset[str]:
-    return frozenset(line.strip() for code in codes for line in code.splitlines())
-
-
-def _own_lines(code: str, released_lines: frozenset[str]) -> list[str]:
+def _own_lines(code: str, released_lines: Set[str]) -> list[str]:
     """The lines of an answer that its student wrote, up to ``_SHOWN`` characters."""
     excess = len(code) - _SHOWN
     lines = code[:_SHOWN].splitlines()

@@ -17,7 +17,6 @@ COMMANDS = CommandSet("author")
     UNITS,
 )  # fmt: skip
 def _translate(options: Namespace) -> int:
-    """Update files of translations, and write the messages that checks load."""
     from autograder.authoring.translations import install
     from autograder.extras.translation.update import update
 

@@ -23,7 +23,6 @@ COMMANDS = CommandSet("instructor")
     option("--asks", "the question of that mistake", "QUESTION", default=""),
 )  # fmt: skip
 def _unnamed(label: str, root: Path, options: Namespace) -> int:
-    """List answers that fail alike; or take sentences for them, or adopt a mistake."""
     from autograder.extras.unnamed import unnamed
 
     if options.adopt:

@@ -63,13 +63,9 @@ def groups(unit: str, root: Path) -> list[AnswerGroup]:
         programs = [_bare(codes.get(name, {}).get(exercise, "")) for name in students]
         shortest = min(filter(None, programs), key=len, default="")
         panel, sentence = first.records[exercise].panel, by_key.get(key, "")
-        answer_groups.append(
-            AnswerGroup(key, exercise, students, panel, shortest, sentence)
-        )
-    return sorted(
-        answer_groups,
-        key=lambda group: (-len(group.students), group.exercise, group.key),
-    )
+        group = AnswerGroup(key, exercise, students, panel, shortest, sentence)
+        answer_groups.append(group)
+    return sorted(answer_groups, key=lambda g: (-len(g.students), g.exercise, g.key))
 
 
 def _members(book: Classbook) -> dict[str, list[tuple[Submission, str]]]:
@@ -186,8 +182,9 @@ def _import_word(text: str) -> str:
     match = re.search(r"from autograder\.authoring\.notation import ([\w, ]+)\n", text)
     if match is None:
         raise CourseError("the exercise's file imports nothing from the notation")
-    if "student_program" in re.split(r"[,\s]+", match[1]):
+    names = re.split(r"[,\s]+", match[1])
+    if "student_program" in names:
         return text
-    names = sorted({*re.split(r"[,\s]+", match[1]), "student_program"})
-    line = f"from autograder.authoring.notation import {', '.join(names)}\n"
+    listed = ", ".join(sorted({*names, "student_program"}))
+    line = f"from autograder.authoring.notation import {listed}\n"
     return text.replace(match[0], line)

@@ -14,10 +14,8 @@ _LONGEST_WAIT = 86_400.0  # seconds between two looks
 
 @COMMANDS.graded(
     "watch", "grade each hand-in as it arrives",
-    flag("--exchange",
-         "collect from nbgrader's exchange and release feedback to it"),
-    option("--tell",
-           "what feedback shows before the deadline; afterwards, everything",
+    flag("--exchange", "collect from nbgrader's exchange and release feedback to it"),
+    option("--tell", "what feedback shows before the deadline; afterwards, everything",
            choices=("points", "cases", "panels"), default="points"),
     option("--per-hour", "grade each student at most N times an hour; default: 6", "N",
            type=int, default=6),
@@ -26,7 +24,6 @@ _LONGEST_WAIT = 86_400.0  # seconds between two looks
     flag("--once", "run one round only, as for cron"),
 )  # fmt: skip
 def _watch(unit: str, root: Path, options: Namespace) -> int:
-    """Grade hand-ins as they arrive, once or until somebody presses Ctrl-C."""
     from autograder.extras.watch import watch
 
     if options.per_hour < 1 or not 0 < options.every < _LONGEST_WAIT:

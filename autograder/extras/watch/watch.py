@@ -68,9 +68,8 @@ class Watch:
         # A mark is a digest of a hand-in's files: a new one means a new hand-in.
         marks = {student: _mark(folder) for student, folder in handed_in.items()}
         new = {s for s, mark in marks.items() if records.get(s, {}).get("mark") != mark}
-        often = {
-            s for s in new if len(self._recent(records.get(s, {}))) >= self.per_hour
-        }
+        times = {student: self._recent(records.get(student, {})) for student in new}
+        often = {student for student in new if len(times[student]) >= self.per_hour}
         ready = sorted(new - often)
         if ready:
             self.steps.grade(sorted(often))
@@ -155,17 +154,13 @@ class Commands:
     def grade(self, waiting: Sequence[str]) -> None:
         """Grade all new submissions except those of ``waiting`` students."""
         before = self._graded()
-        is_success = self._autograde(
-            *(f"--Autograde.waiting={student}" for student in waiting)
-        )
+        is_success = self._autograde(*(f"--Autograde.waiting={s}" for s in waiting))
         after = self._graded()
         if not is_success and after == before:
             raise CourseError(f"nothing of {self.unit} was graded; see above")
         # nbgrader also fails if only one submission could not be graded. An unchanged
         # result is either up to date, or its submission could not be graded.
-        unchanged = {
-            student for student in after if after[student] == before.get(student)
-        }
+        unchanged = {name for name in after if after[name] == before.get(name)}
         self._unsure = set() if is_success else unchanged
 
     def _autograde(self, *options: str) -> bool:

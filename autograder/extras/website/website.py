@@ -204,7 +204,7 @@ def _page(unit: Unit) -> str:
     Solutions are filled in, all cells run, and the exercises' stubs put back.
     """
     book = notebooks.read(unit.release)
-    book.cells = [c for c in book.cells if not _is_markdown_answer(c)]
+    book.cells = _texts(unit)[2]
     stubs = _fill_in(book, unit)
     _execute(book, unit)
     for cell in book.cells:
@@ -214,18 +214,15 @@ def _page(unit: Unit) -> str:
     first = book.cells[0]
     title, _, body = first.source.partition("\n")
     first.source = f"{title}\n\n{_links(unit)}\n{body}"
-    text: str = nbformat.writes(book)
-    return text
+    return str(nbformat.writes(book))
 
 
 def _only_draws(code: str) -> bool:
     """Whether a cell does nothing but draw: comments and imports come first at most."""
-    first = (
-        line
-        for line in code.splitlines()
-        if line.strip() and not line.startswith(("#", "from ", "import "))
-    )
-    return next(first, "").startswith("drawing(")
+    before = ("#", "from ", "import ")
+    lines = [line for line in code.splitlines() if line.strip()]
+    first = next((line for line in lines if not line.startswith(before)), "")
+    return first.startswith("drawing(")
 
 
 def _readable(cells: Sequence[NotebookNode]) -> Iterator[NotebookNode]:
@@ -276,11 +273,9 @@ def _execute(book: NotebookNode, unit: Unit) -> None:
     from nbclient.exceptions import CellExecutionError
 
     with tempfile.TemporaryDirectory() as folder:
+        place = {"metadata": {"path": folder}}
         client = NotebookClient(
-            book,
-            timeout=3600,
-            coalesce_streams=True,
-            resources={"metadata": {"path": folder}},
+            book, timeout=3600, coalesce_streams=True, resources=place
         )
         try:
             client.execute(env={**os.environ, ALL_SOLVED: "1"})
