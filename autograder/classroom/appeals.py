@@ -17,11 +17,9 @@ Appeals = dict[str, dict[str, str]]  # student -> exercise -> reason
 
 
 def review(
-    unit: str,
-    root: Path,
-    today: str,
+    unit: str, root: Path, today: str,
     grade: Callable[[str, Path, str], None] = requests.regrade,
-) -> Iterator[str]:
+) -> Iterator[str]:  # fmt: skip
     """Describe each appeal that waits for an answer, with its results before and after.
 
     A submission with new appeals is graded once more, and each new appeal is recorded
@@ -35,10 +33,9 @@ def review(
     yield from remarks
     for student, reasons in appeals.items():
         new = {
-            exercise: reason
-            for exercise, reason in reasons.items()
-            if not requests.place(unit, root, student, exercise).exists()
-        }
+            name: reason for name, reason in reasons.items()
+            if not requests.place(unit, root, student, name).exists()
+        }  # fmt: skip
         if new:
             requests.look_again_at(unit, root, student, new, today, grade)
         for exercise, reason in reasons.items():

@@ -155,16 +155,12 @@ class Classbook:
     @property
     def accepted(self) -> tuple[Submission, ...]:
         """The submissions that could be graded."""
-        return tuple(
-            submission for submission in self.submissions if not submission.refused
-        )
+        return tuple(entry for entry in self.submissions if not entry.refused)
 
     @property
     def refusals(self) -> tuple[Submission, ...]:
         """The submissions that could not be graded, and have no points until then."""
-        return tuple(
-            submission for submission in self.submissions if submission.refused
-        )
+        return tuple(entry for entry in self.submissions if entry.refused)
 
     def of(self, student: str) -> Submission:
         """The submission of a student, by id.

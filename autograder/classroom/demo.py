@@ -34,7 +34,10 @@ def run(units: Sequence[Unit], root: Path) -> None:
     """
     root.mkdir(exist_ok=True)
     # If the demo has not been run yet, the committed products count as up to date.
-    digests = {unit: _read_digest(root, unit) for unit in units}
+    marks = {unit: root / ".autograder" / f"current-{unit.label}" for unit in units}
+    digests = {
+        u: mark.read_text() if mark.is_file() else "" for u, mark in marks.items()
+    }
     digest = _digest()
     stale = [u for u in units if digests[u] not in ("", digest) or not is_built(u)]
     for unit in tqdm(stale, "build", unit="unit"):
@@ -55,7 +58,7 @@ def run(units: Sequence[Unit], root: Path) -> None:
         if feedback_archive.pages(unit.label, root)[1]:
             nbgrader(root, "generate_feedback", unit.label)
     for unit in units:
-        write(_mark(root, unit), digest)
+        write(marks[unit], digest)
         print(f"\n{as_text(gradebook.read(unit.label, root))}")
     print("\nWhich mistake cost whom how many points:")
     for unit in units:
@@ -71,17 +74,6 @@ def _digest() -> str:
         for path in sorted((ROOT / folder).rglob("*.py")):
             code.update(path.read_bytes())
     return code.hexdigest()
-
-
-def _mark(root: Path, unit: Unit) -> Path:
-    """The file that holds the digest of the last run for a unit."""
-    return root / ".autograder" / f"current-{unit.label}"
-
-
-def _read_digest(root: Path, unit: Unit) -> str:
-    """The digest of the last run for a unit; "" if there was none."""
-    mark = _mark(root, unit)
-    return mark.read_text() if mark.is_file() else ""
 
 
 def nbgrader(root: Path, command: str, assignment: str, *flags: str) -> None:
@@ -118,13 +110,11 @@ def as_text(book: Classbook) -> str:
 
 
 def _remarks(names: Sequence[str], row: Submission) -> Iterator[str]:
-    """Yield remarks on lost points, missing grades and repairs."""
     missing = sum(name not in row.records for name in names)
     lost = [r for r in row.records.values() if r.points < r.max_points]
     named = sum(bool(record.mistake) for record in lost)
     if lost:
-        below = format_count(len(lost), "exercise")
-        yield f"{below} below full points, {named} named"
+        yield f"{format_count(len(lost), 'exercise')} below full points, {named} named"
     if missing:
         yield f"{missing} not graded"
     yield from (sentence for _, sentence in row.repairs)

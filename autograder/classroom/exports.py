@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 from operator import itemgetter
 
-from autograder.classroom.classbook import Classbook, Student, Submission, plain
+from autograder.classroom.classbook import Classbook, Student, plain
 from autograder.course import sheet
 from autograder.course.errors import CourseError
 from autograder.course.sheet import Sheet
@@ -50,9 +50,8 @@ def canvas(book: Classbook, into: Sheet, title: str = "") -> Export:
         CourseError: ``into`` is not an export of Canvas's gradebook, or has no such
             column.
     """
-    info_columns = [
-        n for n, t in enumerate(into.titles) if t.casefold() in _CANVAS_INFO
-    ]
+    titles = enumerate(into.titles)
+    info_columns = [n for n, title in titles if title.casefold() in _CANVAS_INFO]
     if into.index("ID") is None or into.index("Student") is None:
         raise CourseError(
             "this is not the gradebook that Canvas exports (Grades > Export): it has "
@@ -62,9 +61,8 @@ def canvas(book: Classbook, into: Sheet, title: str = "") -> Export:
     heads = [row for row in into.rows if "points possible" in row[0].casefold()]
     possible = heads[-1][column].strip() if heads else ""
     pick_columns = itemgetter(*info_columns, column)
-    selection = Sheet(
-        pick_columns(into.titles), tuple(map(pick_columns, into.rows)), into.comma
-    )
+    rows = tuple(map(pick_columns, into.rows))
+    selection = Sheet(pick_columns(into.titles), rows, into.comma)
     return _filled(book, selection, len(info_columns), _canvas_rank, possible, "Canvas")
 
 
@@ -122,10 +120,8 @@ def moodle(book: Classbook, into: Sheet | None = None) -> Export:
 
 def _moodle_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
     """Rate how surely a row is a student's: email 3, id number 2, name 1, none 0."""
-    email, id_number = (
-        into.cell(row, "Email address").casefold(),
-        into.cell(row, "ID number"),
-    )
+    email = into.cell(row, "Email address").casefold()
+    id_number = into.cell(row, "ID number")
     if email and student.email:
         return 3 * (email == student.email.casefold())
     if id_number and id_number in (student.id, student.lms_id):
@@ -134,16 +130,6 @@ def _moodle_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
 
 
 # --- what they share -----------------------------------------------------------------
-
-
-def _match(book: Classbook, into: Sheet, rank: Rank) -> dict[int, Submission]:
-    """Pair row numbers with submissions if each is the best match of the other."""
-    ranks = [
-        [rank(into, row, submission.student) for submission in book.submissions]
-        for row in into.rows
-    ]
-    pairs = pair_surest(ranks)
-    return {row: book.submissions[column] for row, column in pairs.items()}
 
 
 def pair_surest(ranks: Sequence[Sequence[int]]) -> dict[int, int]:
@@ -197,10 +183,14 @@ def _filled(
     Args:
         possible: the assignment's points according to the LMS; "" if unknown.
     """
-    match, rows = _match(book, into, rank), [list(row) for row in into.rows]
-    for number, submission in match.items():
-        if rows[number][column].strip().upper() != _UNTOUCHED:
-            rows[number][column] = sheet.number(submission.score)
+    ranks = [
+        [rank(into, row, s.student) for s in book.submissions] for row in into.rows
+    ]
+    pairs = pair_surest(ranks)  # row numbers with those of submissions
+    rows = [list(row) for row in into.rows]
+    for row, number in pairs.items():
+        if rows[row][column].strip().upper() != _UNTOUCHED:
+            rows[row][column] = sheet.number(book.submissions[number].score)
     remarks = waiting(book)
     with contextlib.suppress(ValueError):
         with_point = possible.replace(",", ".")  # a decimal comma, as in German
@@ -210,7 +200,8 @@ def _filled(
                 f"{lms} has {possible} points for this assignment, the gradebook "
                 f"{most}: change it in {lms}, or scores mislead",
             )
-    written = {submission.student.id for submission in match.values()}
-    everybody = [submission.student.id for submission in book.submissions]
-    missing = tuple(student for student in everybody if student not in written)
+    written = {*pairs.values()}
+    missing = tuple(
+        s.student.id for n, s in enumerate(book.submissions) if n not in written
+    )
     return Export(sheet.as_text([into.titles, *rows], into.comma), remarks, missing)

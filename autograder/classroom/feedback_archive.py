@@ -49,7 +49,11 @@ def pages(unit: str, root: Path) -> tuple[dict[str, Path], list[str]]:
     by_student = {path.parts[-3]: path for path in paths}
     graded = graded_notebooks(unit, root)
     without = [student for student in graded if student not in by_student]
-    stale = [s for s, page in by_student.items() if _is_older(page, graded.get(s))]
+    stale = [
+        student for student, page in by_student.items()
+        if student in graded
+        and page.stat().st_mtime < graded[student].stat().st_mtime
+    ]  # fmt: skip
     return by_student, [
         f"{fault}: {', '.join(students)}; run: nbgrader generate_feedback {unit}"
         for fault, students in (
@@ -78,10 +82,14 @@ def pack(
         while name in members:  # the ids differ only in letters that were replaced
             name = f"_{name}"
         members[name] = path
-    return tuple(
-        _pack(target.with_name(f"{target.name}-{lms}.zip"), members)
-        for lms, members in sorted(zips.items())
-    )
+    paths = {lms: target.with_name(f"{target.name}-{lms}.zip") for lms in sorted(zips)}
+    for lms, path in paths.items():
+        with replacing(path) as part, zipfile.ZipFile(part, "w") as file:
+            for name, page in sorted(zips[lms].items()):
+                info = zipfile.ZipInfo(name)  # no time, so equal pages give equal zips
+                info.external_attr = 0o644 << 16
+                file.writestr(info, page.read_bytes(), zipfile.ZIP_DEFLATED)
+    return tuple(paths.values())
 
 
 def name_for(note: Note, student: Student, called: str) -> tuple[str, str]:
@@ -93,18 +101,3 @@ def name_for(note: Note, student: Student, called: str) -> tuple[str, str]:
     full = f"{student.last_name} {student.first_name} {student.id}".strip()
     plain = re.sub(r"[^\w@.+-]+", "_", full)  # no letter allowed in an id is replaced
     return "pages", f"{plain}_{called}"
-
-
-def _is_older(page: Path, graded: Path | None) -> bool:
-    """Whether a feedback page is older than the graded notebook."""
-    return graded is not None and page.stat().st_mtime < graded.stat().st_mtime
-
-
-def _pack(path: Path, members: dict[str, Path]) -> Path:
-    """Write a zip of files, named by their keys, and return its path."""
-    with replacing(path) as part, zipfile.ZipFile(part, "w") as file:
-        for name, page in sorted(members.items()):
-            info = zipfile.ZipInfo(name)  # no timestamp, so equal pages give equal zips
-            info.external_attr = 0o644 << 16
-            file.writestr(info, page.read_bytes(), zipfile.ZIP_DEFLATED)
-    return path

@@ -70,9 +70,8 @@ def find_assignment(name: str, root: Path) -> str:
     names = ("source", "submitted", "autograded", "feedback")
     refuse_unreadable(*(root / name for name in names))
     units = assignments(root)
-    matches = [n for n in units if n == name] or [
-        n for n in units if is_called(n, name)
-    ]
+    called = [unit for unit in units if is_called(unit, name)]
+    matches = [name] if name in units else called
     if len(matches) == 1:
         return matches[0]
     if not units:
@@ -144,9 +143,8 @@ def submissions_of(book: api.Gradebook, unit: str) -> list[api.SubmittedAssignme
             f'the gradebook does not know "{unit}" yet; run: nbgrader autograde {unit}'
         ) from None
     if not submissions:
-        raise NothingGradedError(
-            f"nothing is graded yet; run: nbgrader autograde {unit}"
-        )
+        command = f"nbgrader autograde {unit}"
+        raise NothingGradedError(f"nothing is graded yet; run: {command}")
     return submissions
 
 

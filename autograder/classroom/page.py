@@ -66,7 +66,6 @@ def today() -> str:
 
 
 def _person(student: str, names: Mapping[str, str]) -> str:
-    """A student's name and id, or the id alone if no name is known."""
     name = names.get(student, student)
     return student if name == student else f"{name} ({student})"
 

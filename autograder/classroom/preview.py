@@ -25,12 +25,8 @@ from autograder.grading.gradebook.other_points import points_of_book, points_of_
 
 _SQLITE = "sqlite:///"
 _LINKED = ("source", "submitted", "nbgrader_config.py")
-_NOTED = (
-    "secret",
-    "extensions.json",
-    "scores",
-    "rehearsed",
-)  # files in .autograder/ that a run reads
+# What a run reads in .autograder/.
+_NOTED = ("secret", "extensions.json", "scores", "rehearsed")
 
 
 def commands(unit: str, root: Path) -> list[tuple[str, ...]]:

@@ -136,12 +136,7 @@ def _mark(
     book: Classbook, student: str, granted: Mapping[str, Mapping[str, float]],
     new: Mapping[str, Sequence[str]],
 ) -> Mark:  # fmt: skip
-    """A student's result in the unit of ``book``.
-
-    Args:
-        granted: seconds of extension by unit and student.
-        new: by unit, the students whose latest submission is not graded.
-    """
+    """A student's result in the unit of ``book``; see `progress`."""
     extended = granted.get(book.unit, {}).get(student, 0.0)
     submissions = [s for s in book.submissions if s.student.id == student]
     waits = student in new.get(book.unit, ())
@@ -164,10 +159,8 @@ def _line(
     total_weight = sum(weights[n] for n in counted)
     total = sum(weights[n] * marks[n].share for n in counted)
     share = total / total_weight if total_weight else 0.0
-    final_marks = tuple(
-        replace(mark, dropped=n in worst) for n, mark in enumerate(marks)
-    )
-    return Standing(student, final_marks, share)
+    final = tuple(replace(mark, dropped=n in worst) for n, mark in enumerate(marks))
+    return Standing(student, final, share)
 
 
 def as_csv(course: Progress) -> str:
@@ -195,18 +188,18 @@ def make(root: Path, path: Path, weights: Mapping[str, float], drop: int) -> lis
         CourseError: as `read` and `progress`.
     """
     books = read(root)
-    granted = {book.unit: _granted(root, book.unit) for book in books}
+    granted = {
+        book.unit: {
+            student: time.total_seconds()
+            for student, time in extensions.granted(root, book.unit).items()
+        }
+        for book in books
+    }
     new = {book.unit: ungraded(book, root) for book in books}
     budget = LateBudget(config=gradebook.configured(root).config).days
     course = replace(progress(books, weights, drop, granted, new), late_days=budget)
     html = page.render("progress.html.j2", "course", course=course)
     return page.write_both(path, html, as_csv(course))
-
-
-def _granted(root: Path, unit: str) -> dict[str, float]:
-    """The extensions of an assignment in seconds, by student."""
-    granted = extensions.granted(root, unit)
-    return {student: time.total_seconds() for student, time in granted.items()}
 
 
 def parse_weights(texts: Iterable[str], units: Sequence[str]) -> dict[str, float]:

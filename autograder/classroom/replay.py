@@ -91,10 +91,8 @@ class Explanation:
     @property
     def differences(self) -> str:
         """What has changed since grading in the course, the programs or the machine."""
-        now = self.replayed.provenance
-        differences = [
-            describe_differences(before, now) for before in self.submission.provenance
-        ]
+        before, now = self.submission.provenance, self.replayed.provenance
+        differences = [describe_differences(notebook, now) for notebook in before]
         return "; ".join(filter(None, differences))
 
     @property
@@ -178,7 +176,6 @@ def _case_lines(case: CaseEvidence) -> Iterator[str]:
 
 
 def _labelled(label: str, value: str) -> Iterator[str]:
-    """Yield an indented value with a label, unless it is empty."""
     if value:
         yield textwrap.indent(f"{label}: {value}", "    ")
 

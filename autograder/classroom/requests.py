@@ -47,7 +47,9 @@ def look_again(
     Raises:
         CourseError: there is no such submission or exercise.
     """
-    _, name = _find_submission(unit, root, student, exercise)
+    book = gradebook.read(unit, root)
+    book.of(student)  # raises
+    name = book.find_exercise(exercise).name
     look_again_at(unit, root, student, {name: statement}, today, grade)
     return place(unit, root, student, name)
 
@@ -69,9 +71,8 @@ def look_again_at(
     after = gradebook.read(unit, root).of(student)
     for name, statement in statements.items():
         old, new = list(_state(before, name)), list(_state(after, name))
-        outcome = (
-            "the same as before" if new == old else "not what it was: tell the class"
-        )
+        changed = "not what it was: tell the class"
+        outcome = "the same as before" if new == old else changed
         head = f"# {title(unit, name)}, {before.student.full}"
         lines = [
             f"## {today}", _quoted(statement) or "(nothing said)",
@@ -136,14 +137,6 @@ def _write_answer(
     book.finish()
 
 
-def _find_submission(
-    unit: str, root: Path, student: str, exercise: str
-) -> tuple[Submission, str]:
-    """Find a student's submission, and the grade id of one of its exercises."""
-    book = gradebook.read(unit, root)
-    return book.of(student), book.find_exercise(exercise).name
-
-
 def _state(submission: Submission, name: str) -> Iterator[str]:
     """List an exercise's points, comment and verdict in Markdown."""
     points, record = submission.points[name], submission.records.get(name)
@@ -162,7 +155,6 @@ def _state(submission: Submission, name: str) -> Iterator[str]:
 
 
 def _quoted(statement: str) -> str:
-    """Quote a student's statement in Markdown, line by line."""
     return "\n".join(f"> {printable(line)}".rstrip() for line in statement.splitlines())
 
 

@@ -81,9 +81,7 @@ def _styles(exercises: Sequence[Specification], solved: Codes, turn: int) -> Cod
     """Solve every exercise, in an accepted style that depends on the turn, if any."""
     answers = dict(solved)
     for exercise in exercises:
-        styles = [
-            variant for variant in exercise.accepted if stands_alone(exercise, variant)
-        ]
+        styles = [v for v in exercise.accepted if stands_alone(exercise, v)]
         if styles:
             style = styles[turn % len(styles)]
             answers[exercise.name] = _instead(exercise, style, solved)
@@ -105,9 +103,7 @@ def _mistakes(
         if (index + turn) % 2 == 0:
             # One wrong program for each mistake that the exercise knows.
             variants = (mutant.variants[0] for mutant in exercise.mutants)
-            mistakes = [
-                variant for variant in variants if stands_alone(exercise, variant)
-            ]
+            mistakes = [v for v in variants if stands_alone(exercise, v)]
             if mistakes:
                 chosen = mistakes[(turn * len(mistakes)) // turns]
                 answers[exercise.name] = _instead(exercise, chosen, solved)

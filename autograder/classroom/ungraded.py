@@ -83,11 +83,9 @@ def folders(unit: str, root: Path) -> dict[str, Path]:
 
 def remark(book: Classbook, root: Path, only_student: str = "") -> list[str]:
     """Name the ungraded students in a line that says what to do; [] for none."""
-    students = ungraded(book, root, only_student)
-    return [
-        f"handed in, but not graded: {', '.join(students)}; "
-        f"run: nbgrader autograde {book.unit}"
-    ] * bool(students)
+    students = ", ".join(ungraded(book, root, only_student))
+    command = f"nbgrader autograde {book.unit}"
+    return [f"handed in, but not graded: {students}; run: {command}"] * bool(students)
 
 
 def _identities(

@@ -26,9 +26,7 @@ ROLES = {
         "collect", "extend", "show", "report", "grades", "feedback", "replay",
         "regrade",
     ),
-    "instructor": (
-        "demo", "kit", "solutions", "mistakes", "new-term", "new-course",
-    ),
+    "instructor": ("demo", "kit", "solutions", "mistakes", "new-term", "new-course"),
     "author": ("init", "build", "adopt", "new-unit", "new-exercise", "validity"),
 }  # fmt: skip
 _STATUS = """\
@@ -76,9 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"autograder: {prefix}{error.strerror or error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print(
-            "autograder: stopped; run the same command to start again", file=sys.stderr
-        )
+        message = "autograder: stopped; run the same command to start again"
+        print(message, file=sys.stderr)
         return 128 + signal.SIGINT
 
 
@@ -135,15 +132,10 @@ def _by_role(
     roles = {role: list(names) for role, names in ROLES.items()}
     for added in extras:
         roles.setdefault(added.role, []).extend(added.names)
-    groups = [
-        "\n".join(
-            [f"{role}:"]
-            + [
-                f"  {name:<{width}}  {commands[name].description}"
-                for name in names
-                if name in commands
-            ]
-        )
-        for role, names in roles.items()
-    ]
-    return "\n\n".join([*groups, _STATUS])
+    lines: list[str] = []
+    for role, names in roles.items():
+        lines.append(f"{role}:")
+        for name in filter(commands.__contains__, names):
+            lines.append(f"  {name:<{width}}  {commands[name].description}")
+        lines.append("")
+    return "\n".join([*lines, _STATUS])

@@ -103,8 +103,7 @@ class CommandSet:
     def command(
         self, name: str, text: str, *options: Option
     ) -> Callable[[Command], Command]:
-        """Register the decorated function, which returns an exit status, as a
-        command."""
+        """Register the decorated function, which returns an exit status."""
 
         def register(run: Command) -> Command:
             self._commands.append((name, text, options, run))

@@ -39,9 +39,8 @@ def _build_unit(unit: Unit, options: Namespace) -> None:
     given_names = None
     if options.edition or options.given:
         names = [name.strip() for name in options.given.split(",") if name.strip()]
-        given_names = edition.select_given(
-            unit, options.edition or edition.NAMES[0], names
-        )
+        base = options.edition or edition.NAMES[0]
+        given_names = edition.select_given(unit, base, names)
     changed, reason = build(unit, given_names)
     listed = ", ".join(str(p.relative_to(unit.root)) for p in changed)
     print(f"{_with_edition(unit)}: {listed or 'up to date'}")
@@ -106,11 +105,9 @@ def _new_unit(options: Namespace) -> int:
 
 
 @COMMANDS.command(
-    "new-exercise",
-    "write the skeleton of an exercise: cells, cases, mistakes",
-    UNIT,
+    "new-exercise", "write the skeleton of an exercise: cells, cases, mistakes", UNIT,
     option("name", 'like "favourite_key"', "NAME"),
-)
+)  # fmt: skip
 def _new_exercise(options: Namespace) -> int:
     from autograder.authoring.new_exercise import MARK, create
 
@@ -158,9 +155,8 @@ def _validity(options: Namespace) -> int:
     if options.generated:
         return _list_survivors(_choose_exercises(options))
     rows = []
-    for unit, names in groupby(
-        _choose_exercises(options), lambda name: name.split("/")[0]
-    ):
+    chosen = _choose_exercises(options)
+    for unit, names in groupby(chosen, lambda name: name.split("/")[0]):
         # Inputs drawn for the notebooks, which students see, and hidden ones.
         drawings = [load(unit), load(unit, "hidden")]
         for row in measure(map(specification, names), drawings):
@@ -180,9 +176,7 @@ def _choose_exercises(options: Namespace) -> list[str]:
     names: list[str] = options.exercises
     named = [find_unit(name.split("/")[0]) for name in names]
     chosen = chosen_units(options) if options.units else dict.fromkeys(named) or units()
-    all_names = [
-        exercise.name for unit in chosen for exercise in specifications(unit.name)
-    ]
+    all_names = [e.name for unit in chosen for e in specifications(unit.name)]
     if unknown := [name for name in names if name not in all_names]:
         raise UsageError(f'no exercise "{unknown[0]}"; {list_present(all_names)}')
     return [name for name in all_names if not names or name in names]
@@ -209,7 +203,6 @@ def _list_survivors(names: Sequence[str]) -> int:
            "UNIT", nargs="*"),
 )  # fmt: skip
 def _demo(options: Namespace) -> int:
-    """Grade a made-up class in demo/, in the chosen units or the usual ones."""
     from autograder.classroom.demo import run, usual
 
     if options.units == ["all"]:
@@ -254,10 +247,11 @@ def _kit(options: Namespace) -> int:
     if not options.units:
         print(f"  {kit.explain_last_unit()}")
     if not repository.is_public:
-        warning = (
-            "Colab cannot open it yet: say whose GitHub account publishes it, like"
+        print(
+            "Colab cannot open it yet: say whose GitHub account publishes it, like "
+            f"make kit UNIT={last.number} OWNER=ada-l",
+            file=sys.stderr,
         )
-        print(f"{warning} make kit UNIT={last.number} OWNER=ada-l", file=sys.stderr)
     return 0
 
 
@@ -276,7 +270,6 @@ def _with_edition(unit: Unit) -> str:
            type=Path, default=ROOT / "dist" / "mistakes"),
 )  # fmt: skip
 def _mistakes(options: Namespace) -> int:
-    """Write a page of the known mistakes of each chosen unit."""
     from autograder.classroom import mistakes
 
     for unit in chosen_units(options):
@@ -288,7 +281,6 @@ def _mistakes(options: Namespace) -> int:
     "new-term", "draw new hidden references, and move old results to terms/"
 )
 def _new_term(options: Namespace) -> int:
-    """Draw new hidden inputs for all checks, and put the last term's results away."""
     from autograder.authoring import term
 
     for path in term.renew(units()):

@@ -154,7 +154,7 @@ def _grades(unit: str, root: Path, options: Namespace) -> int:
 )  # fmt: skip
 def _regrade(unit: str, root: Path, options: Namespace) -> int:
     """Handle requests to grade an answer again, or preview what that would change."""
-    from autograder.classroom import page, requests
+    from autograder.classroom import appeals, page, requests
 
     modes = (options.preview, options.requests, bool(options.student))
     if sum(modes) != 1 or bool(options.student) != bool(options.exercise):
@@ -163,10 +163,12 @@ def _regrade(unit: str, root: Path, options: Namespace) -> int:
         raise UsageError("--points needs --answer, which tells the student why")
     if options.preview:
         return _preview(unit, root)
-    if options.requests:
-        return _list_requests(unit, root)
-    about = (unit, root, options.student, options.exercise)
     today = page.today()
+    if options.requests:
+        lines = list(appeals.review(unit, root, today))
+        print(*lines or [f"{unit}: no request waits for an answer"], sep="\n")
+        return 1 if lines else 0
+    about = (unit, root, options.student, options.exercise)
     if options.answer:
         print(requests.answer(*about, options.answer, today, options.points))
         page_of = f"{unit} --student={options.student}"
@@ -191,18 +193,6 @@ def _replay(unit: str, root: Path, options: Namespace) -> int:
     if options.html:
         print(replay.write_page(options.html, explanation))
     return 0 if explanation.is_same else 1
-
-
-def _list_requests(unit: str, root: Path) -> int:
-    """Print the appeals that wait for an answer; return 1 if there are any."""
-    from autograder.classroom import appeals, page
-
-    lines = list(appeals.review(unit, root, page.today()))
-    if not lines:
-        print(f"{unit}: no request waits for an answer")
-        return 0
-    print(*lines, sep="\n")
-    return 1
 
 
 def _preview(unit: str, root: Path) -> int:
@@ -233,7 +223,6 @@ def _preview(unit: str, root: Path) -> int:
     flag("--dry-run", "with --to: only list what would be sent"),
 )  # fmt: skip
 def _feedback(unit: str, root: Path, options: Namespace) -> int:
-    """Pack the feedback pages into zips, or send them to an LMS."""
     from autograder.classroom import feedback_archive, gradebook, ungraded
 
     if options.dry_run and not options.to:

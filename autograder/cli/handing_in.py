@@ -26,8 +26,7 @@ _LONGEST_EXTENSION = 1000  # days
     option("--roster", "the students, for the gradebook", "CSV", type=Path),
     option("--worksheet",
            "Moodle's grading worksheet: when each student handed in; also for blind "
-           "marking and for namesakes", "CSV",
-           type=Path),
+           "marking and for namesakes", "CSV", type=Path),
     option("--lms", "if it cannot be recognised", "NAME", default=""),
     option("--timezone",
            'the LMS\'s, like "Europe/Berlin"; default: this computer\'s',
@@ -35,7 +34,6 @@ _LONGEST_EXTENSION = 1000  # days
     flag("--replace", "prefer the archive where it is unclear which is newer"),
 )  # fmt: skip
 def _collect(unit: str, root: Path, options: Namespace) -> int:
-    """Store what students handed in to an LMS, from its archives or its network."""
     from autograder.classroom import gradebook
     from autograder.classroom.lms import layouts, place, roster, stored_roster
     from autograder.grading.dates import last_moment
@@ -84,8 +82,7 @@ def _collect(unit: str, root: Path, options: Namespace) -> int:
             f"times were read in this computer's zone, {local_zone}; if the LMS has a "
             "different one, collect again with --timezone and --replace"
         )
-    needs_person = bool(remarks) or any(outcome.needs_person for outcome in outcomes)
-    return 1 if needs_person else 0
+    return 1 if remarks or any(outcome.needs_person for outcome in outcomes) else 0
 
 
 @COMMANDS.graded(
@@ -115,11 +112,7 @@ def _extend(unit: str, root: Path, options: Namespace) -> int:
         extensions.grant(root, unit, student, extra or timedelta())
     for student, time in sorted(extensions.granted(root, unit).items()):
         duration = in_words(time.total_seconds())
-        print(
-            f"{student}: {duration} after the deadline"
-            if duration
-            else f"{student}: none"
-        )
+        print(f"{student}: {f'{duration} after the deadline' if duration else 'none'}")
     granted = options.students if extra else ()
     unknown = sorted({*granted} - gradebook.list_student_ids(root))
     for student in unknown:
@@ -164,7 +157,6 @@ def _extra(unit: str, root: Path, options: Namespace) -> timedelta | None:
     flag("--now", "before the last deadline, or without any"),
 )  # fmt: skip
 def _solutions(unit: str, root: Path, options: Namespace) -> int:
-    """Write the solved notebook, not before the last student's deadline."""
     from autograder.classroom import gradebook
     from autograder.classroom.publishing import solved
     from autograder.course import find_unit
@@ -173,9 +165,8 @@ def _solutions(unit: str, root: Path, options: Namespace) -> int:
 
     last = gradebook.due(root, unit)
     if last:
-        last = last_moment(
-            last, max(extensions.granted(root, unit).values(), default=None)
-        )
+        longest = max(extensions.granted(root, unit).values(), default=None)
+        last = last_moment(last, longest)
     if not options.now:
         solved.refuse_early(unit, last)
     path = root / "solutions" / f"{unit}.ipynb"

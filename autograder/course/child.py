@@ -22,10 +22,9 @@ def environment(variables: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def start(
-    command: Sequence[str],
-    variables: Mapping[str, str] | None = None,
+    command: Sequence[str], variables: Mapping[str, str] | None = None,
     stdout: int | None = None,
-) -> tuple[subprocess.Popen[bytes], socket.socket]:
+) -> tuple[subprocess.Popen[bytes], socket.socket]:  # fmt: skip
     """Start a process that is connected to us by a socket pair; return it and our end.
 
     Args:

@@ -9,6 +9,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -128,15 +129,12 @@ def changing_json_state(
         write(path, text, private=private)
 
 
-@contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> AbstractContextManager[None]:
     """Keep other commands from changing a file between our reading and writing it.
 
-    Raises:
-        CourseError: the file's folder cannot be created or opened.
+    Raises as `folder_locked`.
     """
-    with folder_locked(path.parent):
-        yield
+    return folder_locked(path.parent)
 
 
 @contextlib.contextmanager

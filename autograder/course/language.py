@@ -184,8 +184,7 @@ def wording(text: str, root: Path = ROOT) -> Wording:
             return words
     if name not in WORDINGS:
         raise CourseError(
-            f'course.toml: language is "{name}", whose words '
-            "WORDINGS in autograder/course/language.py lacks; it has "
-            f"{', '.join(WORDINGS)}"
+            f'course.toml: language is "{name}", whose words WORDINGS in '
+            f"autograder/course/language.py lacks; it has {', '.join(WORDINGS)}"
         )
     return WORDINGS[name]

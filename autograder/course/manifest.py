@@ -127,14 +127,10 @@ def _check_keys(
     """Raise CourseError for a key that is unknown or has a value of the wrong type."""
     for name, value in table.items():
         if name not in kinds:
-            listed = ", ".join(kinds)
-            raise CourseError(
-                f"{location}: nothing is called {name}; there are {listed}"
-            )
-        # In Python, a bool is also an int.
-        if not isinstance(value, kinds[name]) or (
-            isinstance(value, bool) and kinds[name] is not bool
-        ):
+            fault = f"nothing is called {name}; there are {', '.join(kinds)}"
+            raise CourseError(f"{location}: {fault}")
+        is_odd = isinstance(value, bool) and kinds[name] is not bool  # a bool is an int
+        if is_odd or not isinstance(value, kinds[name]):
             raise CourseError(f"{location}: {name} cannot be {value!r}")
 
 
@@ -149,6 +145,4 @@ def _find_file(unit: Unit, name: str, location: str) -> Path:
 def limits(root: Path = ROOT) -> dict[str, dict[str, float]]:
     """The limits that units set in their manifests, by the unit's label."""
     by_label = {unit.label: dict(read(unit).limits) for unit in units(root)}
-    return {
-        label: unit_limits for label, unit_limits in by_label.items() if unit_limits
-    }
+    return {label: of_unit for label, of_unit in by_label.items() if of_unit}

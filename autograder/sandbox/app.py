@@ -91,11 +91,9 @@ class SandboxedKernelApp(IPKernelApp):
             shell.InteractiveTB.tb = None
 
     def connect(
-        self,
-        connection: Mapping[str, Any],
-        sockets: Mapping[int, int],
+        self, connection: Mapping[str, Any], sockets: Mapping[int, int],
         arguments: Sequence[str],
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Connect the kernel to sockets that are already bound, under a new identity.
 
         `connection` is the content of a connection file; `sockets` are descriptors by

@@ -98,7 +98,6 @@ def start_sandbox(request: Request, channel: socket.socket) -> SandboxedProcess:
 
 
 def _has_listener(run: Path) -> bool:
-    """Whether a server listens in a run directory."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
         try:
             connection.connect(str(run / "requests"))
@@ -148,14 +147,10 @@ def _spawn(run: Path, lock: int) -> subprocess.Popen[bytes]:
     """Start a server process; it inherits the locked file, and so the lock on `run`."""
     return subprocess.Popen(
         launch.command("autograder.sandbox.fork_server"),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=None if logs.shows_debug() else subprocess.DEVNULL,
-        cwd=run,
-        env=_clean_environment(run),
-        start_new_session=True,
-        pass_fds=(lock,),
-    )
+        cwd=run, env=_clean_environment(run), start_new_session=True, pass_fds=(lock,),
+    )  # fmt: skip
 
 
 def _pipes(server: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
@@ -184,9 +179,8 @@ def _welcome(server: subprocess.Popen[bytes]) -> None:
     if "error" in reply:
         raise NotStartedError(f"the warm server did not start: {reply['error']}")
     by = "a control group" if reply["grouped"] else "counts of its processes"
-    log.info(
-        "kernels run at level %s; memory of each is limited by %s", reply["level"], by
-    )
+    message = "kernels run at level %s; memory of each is limited by %s"
+    log.info(message, reply["level"], by)
     for broken in reply["broken"]:
         log.warning("not imported in advance: %s", broken)
     if reply["level"] == "none":

@@ -65,7 +65,6 @@ class PromptStream(ZMQStream):
                 self._line.append(self.socket.recv_multipart(copy=False))
 
     def _readable(self) -> bool:
-        """Whether a message has come."""
         return bool(self.socket.poll(0, zmq.POLLIN))
 
     def _handle_events(self, *_: Any) -> None:

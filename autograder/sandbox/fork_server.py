@@ -37,7 +37,7 @@ from autograder.sandbox import (
 from autograder.sandbox.cgroup import Hierarchy
 from autograder.sandbox.confine import Policy
 from autograder.sandbox.launch import imported
-from autograder.sandbox.processes import end_all_children
+from autograder.sandbox.processes import collect_children, end_all_children
 from autograder.sandbox.slot import remove_tree
 from autograder.sandbox.warm import ON_DEMAND, WARM
 
@@ -117,7 +117,7 @@ class Server:
             doors: list[socket.socket | int]
             doors = [self.listener, self.life, *self.clients]
             ready, _, _ = select.select(doors, [], [], 1.0)
-            _has_children()
+            collect_children()
             if self.life in ready:
                 return
             if self.listener in ready:
@@ -198,7 +198,7 @@ class Branch:
             self._import(names)
         while True:
             ready, _, _ = select.select([self.door], [], [], 1.0)
-            _has_children()
+            collect_children()
             if ready:
                 word, fds, _, _ = socket.recv_fds(self.door, 1 << 10, 1)
                 if not word:
@@ -255,19 +255,9 @@ class Branch:
 def _await_children() -> None:
     """Wait for the children to end by themselves; then end those that are left."""
     deadline = time.monotonic() + 10
-    while _has_children() and time.monotonic() < deadline:
+    while collect_children() and time.monotonic() < deadline:
         time.sleep(0.005)
     end_all_children()
-
-
-def _has_children() -> bool:
-    """Collect the children that have ended; return whether any is left."""
-    try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-    except ChildProcessError:
-        return False
-    return True
 
 
 def main() -> None:

@@ -50,9 +50,7 @@ def shipped() -> list[tuple[Path, Path]]:
 
 def packages() -> dict[Path, tuple[str, ...]]:
     """What a sandbox may see of engine and course, and of each installed course."""
-    return KIT | {
-        path: names for path, names in find_courses().items() if path not in KIT
-    }
+    return KIT | {p: names for p, names in find_courses().items() if p not in KIT}
 
 
 @functools.cache

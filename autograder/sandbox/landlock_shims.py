@@ -46,13 +46,9 @@ def _system_by_pipe(shell: Any, command: str) -> None:
     """Run a shell command, and print its output as it comes."""
     line = shell.var_expand(command, depth=1)
     with subprocess.Popen(
-        line,
-        shell=True,
-        text=True,
-        errors="replace",
-        stdout=subprocess.PIPE,
+        line, shell=True, text=True, errors="replace", stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-    ) as process:
+    ) as process:  # fmt: skip
         for text in process.stdout or ():
             print(text, end="", flush=True)
     shell.user_ns["_exit_code"] = process.returncode
@@ -77,7 +73,6 @@ def _send_tensors_by_value() -> None:
 
 
 def _make_semaphores_of_pipes() -> None:
-    """Make `multiprocessing` use pipes in place of the system's semaphores."""
     from multiprocessing import synchronize
 
     synchronize._multiprocessing.SemLock = PipeSemaphore  # type: ignore[attr-defined]
@@ -85,7 +80,6 @@ def _make_semaphores_of_pipes() -> None:
 
 
 def _share_memory_in(folder: Path) -> None:
-    """Make shared memory use files in a folder."""
     from multiprocessing import heap, shared_memory
 
     def open_shared(path: str, flags: int, mode: int = 0o600) -> int:

@@ -83,9 +83,9 @@ class Meter:
         # This process looks late only if it had no CPU: that time does not count.
         late = max(passed - _LATE, 0.0)
         passed -= late
-        lost = (
-            self._look_at_sandbox(self._supervisor, passed) if self._supervisor else 0.0
-        )
+        lost = 0.0
+        if self._supervisor:
+            lost = self._look_at_sandbox(self._supervisor, passed)
         self.lost += late + lost
         self.clock += passed - lost
 
@@ -101,12 +101,8 @@ class Meter:
         if self._stopped < _STOPS and any(map(is_stopped, pids[:1])):
             self._stopped += passed
             return passed
-        waited = sum(
-            seconds - before[task]
-            for task, seconds in self._waits.items()
-            if task in before
-        )
-        return min(waited, passed)
+        common = self._waits.keys() & before.keys()
+        return min(sum(self._waits[task] - before[task] for task in common), passed)
 
 
 class Span:

@@ -105,12 +105,19 @@ def end_all_children() -> None:
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        try:
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-        except ChildProcessError:
+        if not collect_children():
             return
         time.sleep(0.001)
+
+
+def collect_children() -> bool:
+    """Collect the children that have ended; return whether any is left."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return False
+    return True
 
 
 def await_calm(seconds: float) -> None:

@@ -107,7 +107,6 @@ class SandboxProvisioner(LocalProvisioner):
         return self.connection_info
 
     def _request(self, cwd: str | None) -> Request:
-        """The request for a sandbox with this kernel."""
         connection: dict[str, Any] = dict(self.connection_info)
         key = connection["key"]
         connection["key"] = key.decode() if isinstance(key, bytes) else key

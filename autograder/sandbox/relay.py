@@ -78,14 +78,11 @@ class Relay:
         ready = dict(self._ready.poll(seconds * 1000))
         try:
             # Each pair once, even if both of its ends are ready.
-            for pair in {
-                id(p): p for fd, p in self._pairs.items() if fd in ready
-            }.values():
+            pairs = {id(p): p for fd, p in self._pairs.items() if fd in ready}
+            for pair in pairs.values():
                 self._serve(pair, ready)
-            for listener, door in [
-                self._doors[fd] for fd in ready if fd in self._doors
-            ]:
-                self._open(listener, door)
+            for fd in ready.keys() & self._doors.keys():
+                self._open(*self._doors[fd])
         except ExcessError as error:
             self.excess = str(error)
             self._close()

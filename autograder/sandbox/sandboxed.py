@@ -73,15 +73,10 @@ class SandboxedProcess:
         ended = EndReason(message["ended"])
         if "error" not in message:
             return cast(Usage, message | {"ended": ended})
-        return {
-            "exit": -9,  # as after SIGKILL
-            "ended": ended,
-            "reason": message["error"],
-            "utime": 0.0,
-            "stime": 0.0,
-            "maxrss_mb": 0.0,
-            "grouped": False,
-        }
+        return {  # its status is as after SIGKILL
+            "exit": -9, "ended": ended, "reason": message["error"], "utime": 0.0,
+            "stime": 0.0, "maxrss_mb": 0.0, "grouped": False,
+        }  # fmt: skip
 
 
 def readable(file: Any, seconds: float) -> bool:

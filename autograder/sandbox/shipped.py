@@ -60,7 +60,6 @@ class _OnlyShipped(importlib.abc.MetaPathFinder):
 
 
 def _package_of(path: Path) -> Path:
-    """The package that contains a file."""
     return next(package for package in kit.packages() if path.is_relative_to(package))
 
 

@@ -10,7 +10,6 @@ import json
 import os
 import select
 import signal
-import socket
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -62,7 +61,10 @@ def start(plan: Plan, channel: int) -> int:
         raise ConfinementError(
             "no confinement works here; only allow_unconfined would run submissions"
         )
-    listeners = [_detach(listen(door.inner)) for door in plan.doors()]
+    sockets = [listen(door.inner) for door in plan.doors()]
+    for sock in sockets:
+        sock.setblocking(False)
+    listeners = [sock.detach() for sock in sockets]
     ready, status = os.pipe()
     sandbox = confine.fork(plan.level)
     if sandbox == 0:
@@ -74,12 +76,6 @@ def start(plan: Plan, channel: int) -> int:
         reason = answer.decode(errors="replace") or "the sandbox did not come up"
         raise ConfinementError(reason)
     return sandbox
-
-
-def _detach(listener: socket.socket) -> int:
-    """Make a socket non-blocking, and return its descriptor, which stays open."""
-    listener.setblocking(False)
-    return listener.detach()
 
 
 def _read_all(fd: int) -> bytes:
@@ -134,9 +130,8 @@ def _become_cold(plan: Plan, keep: list[int], variables: dict[str, str]) -> None
         "policy": dataclasses.asdict(plan.policy),
         "connection": plan.request["connection"],
         "arguments": plan.request["arguments"],
-        "listeners": listeners,
-        "status": status,
-    }
+        "listeners": listeners, "status": status,
+    }  # fmt: skip
     command = bwrap.command(plan.policy, plan.room, "inside")
     os.execve(command[0], command, {**variables, "AUTOGRADER_COLD": json.dumps(task)})
 

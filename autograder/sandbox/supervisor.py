@@ -36,13 +36,9 @@ log = logging.getLogger(__name__)
 
 
 def supervise(
-    request: Request,
-    client: socket.socket,
-    channel: int,
-    life: int,
-    level: str,
+    request: Request, client: socket.socket, channel: int, life: int, level: str,
     groups: Path | None,
-) -> None:
+) -> None:  # fmt: skip
     """Run one kernel from start to end; never raises.
 
     `client` sends signals, and is sent the start or an error, then the usage, each with
@@ -64,9 +60,8 @@ def supervise(
         relay = Relay(plan.doors(), policy)
         sandbox = start(plan, channel)
         _tell(client, {"slot": slot.name, "level": level, "pid": os.getpid()})
-        log.debug(
-            "%s: sandbox is process %d in %s", request["submission"], sandbox, slot
-        )
+        message = "%s: sandbox is process %d in %s"
+        log.debug(message, request["submission"], sandbox, slot)
         last_words = Watchdog(sandbox, plan, relay).until_end(client, life)
     except Exception as error:
         full = isinstance(error, NoRoomError)
@@ -92,6 +87,5 @@ def room_for(policy: Policy, slot: Path, submission: str | Path | None) -> Room:
 
 
 def _tell(client: socket.socket, message: Mapping[str, object]) -> None:
-    """Send a message to the client."""
     with contextlib.suppress(OSError):  # the client is gone
         client.send(json.dumps(message).encode())

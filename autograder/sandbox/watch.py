@@ -76,7 +76,6 @@ class Watchdog:
             os.killpg(self.sandbox, number)
 
     def _check_limits(self) -> None:
-        """Kill the sandbox if it exceeds a limit."""
         self.next_look = time.monotonic() + WATCH_SECONDS
         pids = list(descendants(os.getpid()))
         share_fairly(pids)
@@ -130,10 +129,8 @@ class Watchdog:
         code = os.waitstatus_to_exitcode(status)
         ended, explanation = EndReason.EXITED, str(EndReason.EXITED)
         if self._full_disk() is EndReason.HOST_DISK:  # since the last look
-            self.ended, self.explanation = (
-                EndReason.HOST_DISK,
-                full_disk_message(self.room.slot),
-            )
+            self.ended = EndReason.HOST_DISK
+            self.explanation = full_disk_message(self.room.slot)
         if self.ended:
             ended, explanation = self.ended, self.explanation
         elif self.group and self.group.was_too_large():

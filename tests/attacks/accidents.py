@@ -23,14 +23,7 @@ from tests.attacks.accident import (
     pictures,
 )
 from tests.attacks.attack import cells_named
-from tests.attacks.material import (
-    INSIDE,
-    NOTEBOOK,
-    SEES,
-    SOFTMAX,
-    SOLUTIONS,
-    grade_id,
-)
+from tests.attacks.material import INSIDE, NOTEBOOK, SEES, SOFTMAX, SOLUTIONS, grade_id
 
 ACCIDENTS: list[Accident] = [
     Accident("nothing happened"),

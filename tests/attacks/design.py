@@ -6,14 +6,7 @@ import base64
 
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from tests.attacks.attack import (
-    CHANNEL,
-    DESIGN,
-    HARMING,
-    MACHINE,
-    Attack,
-    answer_both,
-)
+from tests.attacks.attack import CHANNEL, DESIGN, HARMING, MACHINE, Attack, answer_both
 from tests.attacks.material import READ, SEES
 
 FRAMES = (

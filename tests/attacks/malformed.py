@@ -11,11 +11,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from tests.attacks.attack import (
-    MACHINE,
-    MALFORMED,
-    Attack,
-)
+from tests.attacks.attack import MACHINE, MALFORMED, Attack
 from tests.attacks.material import COMPANIONS, NOTEBOOK, SEES, SOFTMAX, UNIT, grade_id
 
 

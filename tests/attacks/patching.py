@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from tests.attacks.attack import (
-    COMPARING,
-    REWRITING,
-    Attack,
-    answer_both,
-    cells_named,
-)
+from tests.attacks.attack import COMPARING, REWRITING, Attack, answer_both, cells_named
 from tests.attacks.material import INSIDE, SEES, SOFTMAX, grade_id
 
 SHELL = "ip = get_ipython()\n"

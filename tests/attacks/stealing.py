@@ -5,13 +5,7 @@ from __future__ import annotations
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 
-from tests.attacks.attack import (
-    FORGING,
-    STEALING,
-    Attack,
-    answer_both,
-    cells_named,
-)
+from tests.attacks.attack import FORGING, STEALING, Attack, answer_both, cells_named
 from tests.attacks.material import COMPANIONS, READ, SEES, SOFTMAX, grade_id
 
 

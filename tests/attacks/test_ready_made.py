@@ -1,13 +1,14 @@
-"""Code that calls a ready-made answer earns nothing for what that computes."""
+"""Code that calls a ready-made answer earns nothing for what that computes.
+
+In a sandbox, too: tests/attacks/test_every_day.py.
+"""
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from functools import cache
 
 import pytest
-from nbgrader.api import Gradebook
 
 from autograder.authoring.catalogue import specification, specifications
 from autograder.authoring.specification import Variant
@@ -20,14 +21,6 @@ from autograder.checks.properties import KEY
 from autograder.checks.ready_made import is_pytorchs
 from autograder.course import units
 from tests.attacks.ready_made import CODE
-from tests.grading.judged_course import (
-    RIGHT,
-    UNIT,
-    autograde,
-    hand_in,
-    make_course,
-    outputs,
-)
 from transformer_course.library import pipeline
 
 ATTACKS = [(name, code) for name, codes in CODE.items() for code in codes]
@@ -93,20 +86,3 @@ def test_what_these_attacks_compute_is_right():
     for name in ("attention/softmax", "sequence_reversal/make_batch"):
         verdict = judged(name, attack(CODE[name][0]), watched=False)
         assert verdict.points == verdict.max_points
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="sandboxes need Linux")
-def test_a_sandbox_notices_it_and_its_page_says_so(tmp_path):
-    make_course(tmp_path)
-    (theirs,) = CODE["attention/who_sees_whom"]
-    hand_in(tmp_path, "alice")
-    hand_in(tmp_path, "mallory", sees=theirs)
-    autograde(tmp_path)
-    with Gradebook(f"sqlite:///{tmp_path}/gradebook.db", "tiny") as book:
-        scores = {
-            submission.student_id: submission.score
-            for submission in book.assignment_submissions(UNIT)
-        }
-    assert scores == {"alice": sum(RIGHT), "mallory": 14.0}
-    page = outputs(tmp_path, "mallory", "sees")
-    assert "checks.probes.moving</code> is what this exercise asks you to write" in page

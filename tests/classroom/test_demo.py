@@ -1,6 +1,7 @@
 """The demo says which step failed. What it ends in: tests/test_quick_starts.py."""
 
 import re
+import subprocess
 
 import pytest
 
@@ -29,7 +30,9 @@ def test_a_release_of_an_older_version_is_made_again(tmp_path, monkeypatch):
     assert steps[0] == ("generate_assignment", unit.label, "--force")
 
 
-def test_a_failing_step_says_which_and_where_to_look(tmp_path):
+def test_a_failing_step_says_which_and_where_to_look(tmp_path, monkeypatch):
+    failed = subprocess.CompletedProcess((), 1)
+    monkeypatch.setattr(demo.child, "nbgrader", lambda *_, **__: failed)
     with pytest.raises(CourseError, match=r"autograde no_such_unit` failed; see .*log"):
         demo.nbgrader(tmp_path, "autograde", "no_such_unit")
 

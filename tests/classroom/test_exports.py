@@ -9,30 +9,11 @@ import pytest
 
 from autograder import cli
 from autograder.classroom import exports
-from autograder.classroom.classbook import Classbook, Item, Student, Submission
 from autograder.course import sheet
 from autograder.course.errors import CourseError
-from autograder.grading.judge.verdict import Verdict
 from tests.classroom.conftest import WHOLE
+from tests.classroom.students import BOB, BOOK, submission
 
-EXERCISES = (Item("code", 6.0), Item("essay", 4.0, True))
-
-
-def submission(student: Student, code=6.0, essay=3.0, **fields) -> Submission:
-    message = "You forgot the scaling."
-    records = {"code": Verdict("u/code", code, 6.0, "unscaled" * (code < 6), message)}
-    points = {"code": code, "essay": essay}
-    return Submission(student, points, records=records, **fields)
-
-
-ADA = Student("ada", "Ada", "Lovelace", "ada@uni.example", "501")
-BOB = Student("bob", "Bob", "Óðinsson", "bob@uni.example")
-EVE = Student("eve", "Eve", "Mallory", "eve@uni.example")
-BOOK = Classbook(
-    "02_attention",
-    EXERCISES,
-    (submission(ADA, penalty=1.5), submission(BOB, essay=None), submission(EVE, 2.0)),
-)
 CANVAS = """\
 Student,ID,SIS User ID,SIS Login ID,Section,Quiz (77),Attention (78),Final Score
     Points Possible,,,,,5,10,

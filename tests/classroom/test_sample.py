@@ -1,5 +1,6 @@
 """The sample class is of every kind, and the same each time."""
 
+import functools
 import json
 import re
 import subprocess
@@ -10,23 +11,21 @@ import pytest
 
 from autograder.checks import references
 from autograder.classroom import sample
-from autograder.course import ROOT, Unit, find_unit, graded_notebooks, units
+from autograder.course import ROOT, Unit, find_unit, graded_notebooks
 from autograder.course.files import write
 from tests.classroom.students import FULL, MISTAKEN
 from tests.conftest import mostly_slow
 
 # One class is made like the other, of a unit's own solutions and mutants.
 SAMPLED = mostly_slow(number="02")
+submissions = functools.cache(sample.submissions)
 
 
 @pytest.mark.parametrize("unit", SAMPLED)
 def test_every_unit_has_a_class_of_every_kind(unit):
-    notebooks = sample.submissions(unit)
-    assert len(notebooks) >= 14 and FULL | MISTAKEN | {
-        "felix",
-        "henri",
-        "isaac",
-    } == set(notebooks)
+    notebooks = submissions(unit)
+    assert len(notebooks) >= 14
+    assert FULL | MISTAKEN | {"felix", "henri", "isaac"} == set(notebooks)
     assert all(json.loads(data)["cells"] for data in notebooks.values())
     assert len(set(notebooks.values())) >= 12, "submissions should differ"
     colab = json.loads(notebooks["niels"])
@@ -36,7 +35,7 @@ def test_every_unit_has_a_class_of_every_kind(unit):
 @pytest.mark.parametrize("unit", SAMPLED)
 def test_nobody_hands_in_what_no_student_has(unit):
     solutions = rb"transformer_course.\w+\.exercises"
-    notebooks = sample.submissions(unit).items()
+    notebooks = submissions(unit).items()
     assert not [student for student, data in notebooks if re.search(solutions, data)]
 
 
@@ -45,7 +44,7 @@ def test_nobody_hands_in_what_no_student_has(unit):
 @pytest.mark.parametrize("unit", SAMPLED)
 def test_whoever_has_solved_all_gets_all_points(unit, tmp_path):
     """In whole notebooks, where each answer works with the others of its student."""
-    class_ = {student: sample.submissions(unit)[student] for student in FULL}
+    class_ = {student: submissions(unit)[student] for student in FULL}
     assert lost(unit, class_, tmp_path / "course") == {}
 
 
@@ -54,7 +53,7 @@ def test_whoever_has_solved_all_gets_all_points(unit, tmp_path):
 @pytest.mark.parametrize("name", ["attention", "encoder_decoder"])
 def test_an_exercise_that_is_skipped_costs_nothing_else(name, tmp_path):
     unit = find_unit(name)
-    notebooks = sample.submissions(unit)
+    notebooks = submissions(unit)
     exercises = references.load(unit.name)
     below = {
         foundation
@@ -109,7 +108,7 @@ def answers(notebook: bytes) -> dict[str, str]:
 
 
 def test_mistaken_students_have_several_exercises_wrong_and_others_right():
-    notebooks = sample.submissions(find_unit("attention"))
+    notebooks = submissions(find_unit("attention"))
     solved = answers(notebooks["ada"])
     for student in MISTAKEN:
         student_answers = answers(notebooks[student])
@@ -118,5 +117,5 @@ def test_mistaken_students_have_several_exercises_wrong_and_others_right():
 
 
 def test_the_sample_class_is_the_same_each_time():
-    unit = units()[0]
-    assert sample.submissions(unit) == sample.submissions(unit)
+    unit = find_unit("attention")
+    assert sample.submissions(unit) == submissions(unit)

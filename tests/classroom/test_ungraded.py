@@ -53,10 +53,7 @@ def test_a_result_counts_for_what_was_handed_in_last(two_new):
 
 @pytest.mark.parametrize(
     ("command", "status"),
-    [
-        (["report", "01"], 1),
-        (["grades", "01", "--format", "moodle"], 1),
-    ],
+    [(["report", "01"], 1), (["grades", "01", "--format", "moodle"], 1)],
 )
 def test_commands_name_them_and_say_what_to_do(two_new, capsys, command, status):
     assert cli.main([*command, "--course", str(two_new)]) == status

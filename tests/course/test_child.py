@@ -60,9 +60,7 @@ def test_it_ends_with_its_parent():
         "time.sleep(600)"
     )
     parent = subprocess.Popen(
-        [sys.executable, "-c", script],
-        env=child.environment(),
-        stdout=subprocess.PIPE,
+        [sys.executable, "-c", script], env=child.environment(), stdout=subprocess.PIPE
     )
     assert parent.stdout
     with parent.stdout as pipe:

@@ -4,9 +4,7 @@ import subprocess
 import sys
 
 
-def test_a_probe_that_imports_what_does_not_ship_is_named_and_spoils_no_other(
-    tmp_path,
-):
+def test_a_probe_that_imports_what_does_not_ship_is_named_and_spoils_no_other(tmp_path):
     """What the warm server has imported, every sandbox can read."""
     units = tmp_path / "transformer_course"
     for unit, imported in (("bad", "autograder.authoring.draw"), ("good", "math")):

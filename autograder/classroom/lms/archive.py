@@ -106,9 +106,8 @@ class Archive(Source):
         except FileNotFoundError:
             raise NotPlacedError("there is no such file") from None
         except _FAULTS:
-            raise NotPlacedError(
-                "it is not a readable zip; download it again"
-            ) from None
+            fault = "it is not a readable zip; download it again"
+            raise NotPlacedError(fault) from None
         self._check_whole()
         self.members = list(self._members())
 
@@ -138,9 +137,8 @@ class Archive(Source):
         end = 0  # overlapping members let a small archive unpack to a huge size
         for info in sorted(infos, key=lambda info: info.header_offset):
             if info.header_offset < end:
-                raise NotPlacedError(
-                    "its members overlap, as only in a manipulated archive"
-                )
+                fault = "its members overlap, as only in a manipulated archive"
+                raise NotPlacedError(fault)
             end = info.header_offset + 30 + info.compress_size
 
     def _members(self) -> Iterator[Member]:

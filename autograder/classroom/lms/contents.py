@@ -125,7 +125,6 @@ def _is_long(path: str) -> bool:
 
 
 def _notebooks(files: Iterable[str]) -> list[str]:
-    """The paths of notebooks among these."""
     return [path for path in files if path.lower().endswith(".ipynb")]
 
 

@@ -185,7 +185,9 @@ def attempts(
     strays = [
         (member.name, f"its name is not one that {layout.lms} gives")
         for member, match in matches
-        if not match and not _is_beside(member.name, layout)
+        if not match
+        and member.name != _INDEX
+        and not (layout.beside and layout.beside.fullmatch(member.name))
     ]
     matched = [(member, _parts(match)) for member, match in matches if match]
     if not matched:
@@ -209,9 +211,8 @@ def attempts(
             time = layout.read_time(parts["when"], utc)
         # Canvas's number of the file, if it could also be the number of a person.
         rival = parts["order"] if re.match(r"\d+_", parts["file"]) else ""
-        submitters: tuple[Submitter, ...] = (
-            Submitter(key, name, rival=rival, grouped=grouped),
-        )
+        submitters: tuple[Submitter, ...]
+        submitters = (Submitter(key, name, rival=rival, grouped=grouped),)
         if people is not None:
             submitters, time = people.get(key, ((), None))
         blind = bool(parts["blind"] or _HIDDEN.search(name))
@@ -221,12 +222,6 @@ def attempts(
         path = parts["file"] or parts["flat"]
         attempt.files[_unused(path, attempt.files)] = member
     return list(by_key.values()), strays
-
-
-def _is_beside(name: str, layout: Layout) -> bool:
-    """Whether the LMS itself has added a file."""
-    added = layout.beside is not None and layout.beside.fullmatch(name)
-    return name == _INDEX or bool(added)
 
 
 def _parts(match: re.Match[str]) -> dict[str, str]:

@@ -96,9 +96,8 @@ class Collection:
     def _archive(self, archive: Source, layout: Layout) -> Iterator[Placing]:
         """Store the submission of each student on the roster from an archive."""
         name = archive.path.name
-        all_attempts, strays = attempts(
-            archive, layout, self.utc, self.roster.usernames
-        )
+        usernames = self.roster.usernames
+        all_attempts, strays = attempts(archive, layout, self.utc, usernames)
         for path, reason in strays:
             yield Placing(name, path, "not placed", reason)
         claims: dict[str, list[Claim]] = {}

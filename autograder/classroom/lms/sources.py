@@ -125,7 +125,5 @@ def strip_top(source: Source) -> bool:
     tops = {member.name.partition("/")[0] for member in source.members}
     if len(tops) != 1 or not all("/" in member.name for member in source.members):
         return False
-    source.members = [
-        replace(member, name=member.name.partition("/")[2]) for member in source.members
-    ]
+    source.members = [replace(m, name=m.name.partition("/")[2]) for m in source.members]
     return True

@@ -120,7 +120,7 @@ def build(last: Unit, folder: Path, repository: Repository | None = None) -> lis
     distribution = settings(last.root)["distribution"]
     write(part / CHECKS, f"{distribution} @ {repository.file(name)}\n")
     write(part / "README.md", _readme(last, repository, name, due))
-    for path in _texts(last):
+    for path in filter(Path.is_file, (last.root / name for name in _TEXTS)):
         write(part / path.name, path.read_bytes())
     write(part / "environment.yml", _environment(last, name))
     for rules in assistants.FILES:
@@ -252,11 +252,6 @@ def _version(last: Unit, folder: Path, build_wheel: Callable[[str], bytes]) -> s
     stamps = [(day, minute + 1) for _, day, minute in before]
     day, minute = max([(int(f"{moment:%y%m%d}"), int(f"{moment:%H%M}")), *stamps])
     return f"{int(last.number)}.{day}.{minute}"
-
-
-def _texts(last: Unit) -> list[Path]:
-    """The texts and licences of the course that the kit includes."""
-    return [path for name in _TEXTS if (path := last.root / name).is_file()]
 
 
 @functools.cache

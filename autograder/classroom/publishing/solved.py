@@ -35,8 +35,7 @@ def notebook_with_solutions(unit: Unit) -> str:
         cell.metadata.pop("nbgrader", None)
         if "check.hidden(" in cell.source or "### BEGIN " in cell.source:
             raise CourseError(f"{unit.label}: the notebook would contain a hidden test")
-    text: str = nbformat.writes(notebook, version=nbformat.NO_CONVERT)
-    return text + "\n"
+    return f"{nbformat.writes(notebook, version=nbformat.NO_CONVERT)}\n"
 
 
 def refuse_early(label: str, last: datetime.datetime | None) -> None:

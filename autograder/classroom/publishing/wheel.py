@@ -20,12 +20,9 @@ def file_name(name: str, version: str) -> str:
 
 
 def write(
-    name: str,
-    version: str,
-    files: Mapping[str, bytes],
-    requires: Sequence[str] = (),
+    name: str, version: str, files: Mapping[str, bytes], requires: Sequence[str] = (),
     **fields: str,
-) -> bytes:
+) -> bytes:  # fmt: skip
     """The bytes of a wheel.
 
     Args:

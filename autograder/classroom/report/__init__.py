@@ -62,8 +62,7 @@ def _exercise_table(overview: Overview) -> Iterator[list[object]]:
     """Yield the head and the rows of the CSV table with a row for each exercise."""
     yield [
         "exercise", "title", "max_points", "mean_share", "all_points", "some", "none",
-        "waiting",
-        "discrimination", "remark", "decided_inside",
+        "waiting", "discrimination", "remark", "decided_inside",
     ]  # fmt: skip
     for row in overview.exercises:
         yield [

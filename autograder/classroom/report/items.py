@@ -47,9 +47,7 @@ def exercises(book: Classbook) -> Iterator[ExerciseRow]:
             remark=remark,
             inside=sum(record.decided == "inside" for record in records),
             seconds=statistics.median(r.seconds for r in records) if records else None,
-            blank=None
-            if exercise.written
-            else sum(record.is_unsolved for record in records),
+            blank=None if exercise.written else sum(r.is_unsolved for r in records),
             failed=tuple(_failed(records)),
             stuck=tuple(s.student.id for s in graded if s.points[name] == 0),
         )
@@ -74,10 +72,8 @@ def _discrimination(
     """
     points = [s.points[exercise.name] or 0.0 for s in graded]
     exercise_points = [0.0 if exercise.written else p for p in points]
-    other_points = [
-        judged(s, book.exercises) - p
-        for s, p in zip(graded, exercise_points, strict=True)
-    ]
+    pairs = zip(graded, exercise_points, strict=True)
+    other_points = [judged(s, book.exercises) - p for s, p in pairs]
     if len(graded) < ENOUGH:
         return None, f"too few graded submissions to tell ({len(graded)} of {ENOUGH})"
     if min(points) >= exercise.max_points:
@@ -117,9 +113,8 @@ def with_before(overview: Overview, path: Path) -> Overview:
         raise CourseError(
             f"{path} is not a shareable report of this unit (report --shareable)"
         )
-    rows = (
-        _beside(row, *earlier.get(row.name, (None, None))) for row in overview.exercises
-    )
+    unknown = (None, None)
+    rows = (_beside(r, *earlier.get(r.name, unknown)) for r in overview.exercises)
     return replace(overview, exercises=tuple(rows))
 
 
@@ -127,9 +122,7 @@ def _beside(row: ExerciseRow, mean: float | None, index: float | None) -> Exerci
     """Add the earlier mean and index to an exercise, and remark on a large change."""
     remarks = [row.remark] if row.remark else []
     if mean is not None and row.mean is not None and abs(row.mean - mean) >= CHANGED:
-        remarks.append(
-            "easier than before" if row.mean > mean else "harder than before"
-        )
+        remarks.append(f"{'easier' if row.mean > mean else 'harder'} than before")
     if row.index is not None and index is not None and row.index < WEAK <= index:
         remarks.append("it told students apart before")
     return replace(row, before=mean, index_before=index, remark="; ".join(remarks))

@@ -117,10 +117,7 @@ def _mistakes(submissions: Sequence[Submission]) -> list[MistakeRow]:
                 message = record.says or record.note or "no mistake that has a name"
                 reason = (exercise, record.mistake, message)
                 met.setdefault(reason, []).append(submission.student.id)
-    rows = [
-        MistakeRow(*reason, len(students), tuple(students))
-        for reason, students in met.items()
-    ]
+    rows = [MistakeRow(*reason, len(s), tuple(s)) for reason, s in met.items()]
     return sorted(rows, key=lambda row: (not row.name, -row.count, row.exercise))
 
 
@@ -174,7 +171,5 @@ def _tally(pairs: Iterable[tuple[str, Submission]]) -> tuple[Tally, ...]:
     met: dict[str, list[str]] = {}
     for label, submission in pairs:
         met.setdefault(label, []).append(submission.student.id)
-    rows = [
-        Tally(label, len(students), tuple(students)) for label, students in met.items()
-    ]
+    rows = [Tally(label, len(s), tuple(s)) for label, s in met.items()]
     return tuple(sorted(rows, key=lambda row: (-row.count, row.label)))

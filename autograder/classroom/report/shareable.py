@@ -16,6 +16,8 @@ RARE = 3  # groups of fewer people are merged or left out in a shareable report
 def anonymous(overview: Overview) -> Overview:
     """Remove students' names, and counts so small that they might identify someone."""
     refused = sum(row.count for row in overview.refused)
+    unsaid: dict[str, Any] = dict.fromkeys(("full", "part", "none", "blank"))
+    unsaid |= {"failed": (), "stuck": ()}
     return replace(
         overview,
         mistakes=tuple(_common_mistakes(overview.mistakes)),
@@ -24,12 +26,7 @@ def anonymous(overview: Overview) -> Overview:
         levels=_common(overview.levels),
         uncounted=overview.uncounted if overview.uncounted >= RARE else 0,
         bands=_wide_bands(overview.bands),
-        exercises=tuple(
-            replace(
-                row, full=None, part=None, none=None, blank=None, failed=(), stuck=()
-            )
-            for row in overview.exercises
-        ),
+        exercises=tuple(replace(row, **unsaid) for row in overview.exercises),
     )
 
 
@@ -50,9 +47,8 @@ def _common(rows: Sequence[Tally]) -> tuple[Tally, ...]:
     """Remove names, and merge groups below ``RARE``, or leave them out."""
     common = [Tally(row.label, row.count) for row in rows if row.count >= RARE]
     rare_count = sum(row.count for row in rows if row.count < RARE)
-    return (
-        (*common, Tally("others", rare_count)) if rare_count >= RARE else tuple(common)
-    )
+    others = [Tally("others", rare_count)] if rare_count >= RARE else []
+    return (*common, *others)
 
 
 def _wide_bands(bands: Sequence[Band]) -> tuple[Band, ...]:

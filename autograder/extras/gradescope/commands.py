@@ -8,6 +8,7 @@ from pathlib import Path
 from autograder.classroom.classbook import Classbook
 from autograder.cli.arguments import UNIT, CommandSet, option
 from autograder.course import ROOT, find_unit
+from autograder.course.files import write
 
 COMMANDS = CommandSet("instructor")
 
@@ -28,9 +29,14 @@ def _gradescope(options: Namespace) -> int:
 
 
 def _write_grades(book: Classbook, folder: Path) -> tuple[str, ...]:
-    from autograder.extras.gradescope import grades
+    """Write ``<student>/results.json`` for each student; returns remarks."""
+    from autograder.classroom import exports
+    from autograder.extras.hosted import results
 
-    return grades.write(book, folder)
+    for submission in book.submissions:
+        text = results.gradescope(book, submission, "panels")
+        write(folder / submission.student.id / "results.json", text)
+    return exports.waiting(book)
 
 
 GRADES = {"gradescope": _write_grades}

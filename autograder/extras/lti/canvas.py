@@ -159,7 +159,6 @@ def _member(user: Mapping[str, Any]) -> LmsMember:
 
 
 def _standing(entry: Any) -> LmsStanding:
-    """A student's score in Canvas, before deductions for lateness."""
     if getattr(entry, "excused", False):
         return LmsStanding(untouched="excused in Canvas")
     score = getattr(entry, "entered_score", None)

@@ -85,7 +85,6 @@ def plain_names(result: Seen) -> list[str]:
 
 
 def _is_all_told(observation: Observation) -> bool:
-    """Whether a sheet shows the values of all arguments."""
     return all(value.text or value.kind == "NoneType" for _, value in observation.call)
 
 

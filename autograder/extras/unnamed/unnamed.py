@@ -151,7 +151,6 @@ def adopt(unit: Unit, root: Path, key: str, name: str, asks: str) -> Path:
 
 
 def _mistake(group: AnswerGroup, name: str, asks: str) -> str:
-    """The source text of a mistake, as an entry of a list MISTAKES."""
     lines = [repr(line) for line in group.program.splitlines(keepends=True)]
     program = textwrap.indent("\n".join(lines), " " * 14)
     return (

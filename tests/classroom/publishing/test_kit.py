@@ -173,11 +173,9 @@ def test_nothing_tells_a_student_to_install_a_stranger_s_package(built_kit):
 
 
 def test_it_works_alone(built_kit, tmp_path):
-    """Installed from its wheel, a check finds its references and names a mistake."""
+    """From its wheel alone, a check finds its references and names a mistake."""
     target = tmp_path / "site"
-    wheel = wheel_in(built_kit)
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
-    subprocess.run([*pip, "--target", target, wheel], check=True, stdout=sys.stderr)
+    shutil.unpack_archive(wheel_in(built_kit), target, "zip")
     code = (
         f"import sys; sys.path.insert(0, {str(target)!r})\n"
         "import autograder; assert autograder.__file__.startswith(sys.path[0])\n"
@@ -219,9 +217,8 @@ def test_its_notebooks_are_the_released_ones_and_ask_for_its_checks(built_kit):
         for cell, released in zip(book.cells, release.cells, strict=True):
             if cell.id == FINDER:
                 requirement = f'require_checks({int(unit.number)}, "2.261128.930")'
-                assert (
-                    requirement in cell.source and "require_checks" in released.source
-                )
+                assert requirement in cell.source
+                assert "require_checks" in released.source
                 released.source = cell.source
             assert cell == released
 

@@ -128,9 +128,8 @@ def install_in_turn(student: Student, kits: list[Path]) -> None:
             assert message == "NameError: name 'get_ipython' is not defined"
             student.install("--no-deps", f"../{wheel_in(folder).name}", at=place)
         else:
-            assert (
-                message.startswith("ImportError: ") and wheel_in(folder).name in message
-            )
+            assert message.startswith("ImportError: ")
+            assert wheel_in(folder).name in message
             student.told(message, at=place)
         assert student.fails(cell, at=place) == ""
         assert student.says(ask) == expected

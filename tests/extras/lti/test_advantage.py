@@ -14,11 +14,7 @@ from tests.extras.lti.conftest import UNIT, configure, make_book
 pytest.importorskip("lti1p3platform")
 pytest.importorskip("uvicorn")
 
-from tests.extras.lti.platform_server import (
-    CLIENT,
-    TEACHER,
-    PlatformServer,
-)
+from tests.extras.lti.platform_server import CLIENT, TEACHER, PlatformServer
 
 pytestmark = pytest.mark.slow
 SETTINGS = """\

@@ -51,9 +51,8 @@ def test_nobody_is_asked_about_a_change_that_nobody_would_make(code, silly):
 def test_a_branch_is_forgotten_as_a_whole():
     code = "def f(x, m=None):\n    if m is not None:\n        x = x * m\n    return x"
     instructions = _instructions_of(code)
-    assert (
-        "delete lines 2 and 3" in instructions and "delete line 3" not in instructions
-    )
+    assert "delete lines 2 and 3" in instructions
+    assert "delete line 3" not in instructions
 
 
 def test_a_change_is_written_in_the_student_s_numbers_and_in_one_of_the_lines():

@@ -55,6 +55,23 @@ def test_a_sentence_is_kept_for_the_group_and_told_on_its_pages(graded, capsys):
     assert "Your teachers say" not in pages["silent"]
 
 
+def test_bad_tables_and_groups_are_a_line(graded, capsys):
+    answers(graded, bob=(SHORT, failed("a1")))
+    table = graded / "mine.csv"
+    for text, message in (
+        ("group,sentence\n12345678,Hello.\n", "there is no group 12345678"),
+        ("a;b\n1;2\n", 'has no column "group"'),
+    ):
+        table.write_text(text)
+        status, output = ask(graded, capsys, "--from", str(table))
+        assert status == 1 and message in output and output.count("\n") == 1
+    status, output = ask(graded, capsys, "--from", str(graded / "none.csv"))
+    assert status == 1 and output.count("\n") == 1
+    assert not (graded / "sentences").exists()
+    status, output = ask(graded, capsys, "--adopt", "12345678", "added")
+    assert status == 2 and "--asks" in output
+
+
 def feedback(root: Path) -> dict[str, str]:
     """The feedback pages of all students."""
     release.install()
