@@ -49,7 +49,12 @@ def append(course: Path, line: str) -> None:
     ("step", "line", "message"),
     [
         ("autograde", "c.JudgedExecute.timeout = (", "'(' was never closed."),
-        ("generate_feedback", "d.JudgedExecute.timeout = 5", "'d' is not defined."),
+        pytest.param(
+            "generate_feedback",
+            "d.JudgedExecute.timeout = 5",
+            "'d' is not defined.",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_the_command_ends_with_the_line_that_is_broken(course, step, line, message):

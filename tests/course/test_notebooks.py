@@ -128,6 +128,7 @@ def test_a_release_stays_when_a_notebook_is_damaged(graded, folder):
     assert len(errors) == 1 and f"{path} is empty; " in errors[0]
 
 
+@pytest.mark.slow  # with a process that is pretended: classroom/test_requests.py
 def test_a_regrade_that_failed_is_no_evidence(graded):
     with pytest.raises(CourseError, match="was not graded again"):
         requests.regrade("07_nowhere", graded, WHOLE)

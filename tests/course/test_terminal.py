@@ -64,7 +64,12 @@ def run(code: str, *closed: int) -> subprocess.CompletedProcess[str]:
     ("main", "module", "command"),
     [
         (NBGRADER, "autograder.grading.converter", ["nbgrader", "list"]),
-        (NBGRADER, "autograder.sandbox.client", ["nbgrader", "autograde", "none"]),
+        pytest.param(
+            NBGRADER,
+            "autograder.sandbox.client",
+            ["nbgrader", "autograde", "none"],
+            marks=pytest.mark.slow,
+        ),
         (OURS, "autograder.cli.grades", ["autograder", "build"]),
     ],
 )
