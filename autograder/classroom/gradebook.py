@@ -193,11 +193,6 @@ def change(root: Path, action: Callable[[Gradebook], Result]) -> Result:
         patient.close()
 
 
-def due(root: Path, unit: str) -> datetime.datetime | None:
-    """An assignment's deadline, a naive UTC datetime; None if it has none yet."""
-    return due_dates(root).get(unit)
-
-
 def due_dates(root: Path) -> dict[str, datetime.datetime]:
     """The deadlines of all assignments that have one, as naive UTC datetimes."""
     try:

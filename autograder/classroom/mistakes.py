@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from autograder.authoring.catalogue import specification
 from autograder.authoring.edition import read
@@ -13,7 +12,6 @@ from autograder.authoring.points_by_aspect import shares
 from autograder.authoring.specification import Specification
 from autograder.classroom.page import render
 from autograder.course import Unit
-from autograder.course.files import write
 
 
 @dataclass(frozen=True)
@@ -35,17 +33,6 @@ def as_html(unit: Unit) -> str:
     return render(
         "mistakes.html.j2", unit.label, title=title, entries=entries, aspects=used
     )
-
-
-def make(unit: Unit, folder: Path) -> Path:
-    """Write the page of a unit into a folder, and return its path.
-
-    Raises:
-        CourseError: it cannot be written.
-    """
-    path = folder / f"{unit.label}.html"
-    write(path, as_html(unit))
-    return path
 
 
 def sections(cells: Sequence[Cell]) -> Iterator[Section]:

@@ -43,12 +43,7 @@ def _is_called(student: Student, name: str) -> bool:
     return name.casefold() in (full_name, *full_name.split())
 
 
-def as_text(book: Classbook, submission: Submission) -> str:
-    """List the points of each exercise, and below them why points were lost."""
-    return "\n".join(_lines(book, submission))
-
-
-def _lines(book: Classbook, submission: Submission) -> Iterator[str]:
+def describe_results(book: Classbook, submission: Submission) -> Iterator[str]:
     """Yield a summary, then a line for each exercise and what went wrong in it."""
     points_so_far = f"{submission.graded_points:g} of {book.max_points:g} points"
     yield f"{submission.student.full}: {points_so_far}"

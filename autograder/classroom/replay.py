@@ -138,12 +138,7 @@ def explain(unit: str, root: Path, student: str, exercise: str) -> Explanation:
     return Explanation(unit, submission, item.name, item.max_points, replayed)
 
 
-def as_text(explanation: Explanation) -> str:
-    """Format the explanation for a terminal, with one wrong result per failed case."""
-    return "\n".join(_lines(explanation))
-
-
-def _lines(explanation: Explanation) -> Iterator[str]:
+def describe_verdict(explanation: Explanation) -> Iterator[str]:
     """Yield how the answer was graded, its points by aspect, and each tried case."""
     student = explanation.submission.student.full
     yield f"{student}, {explanation.title}: {explanation.score}"

@@ -13,6 +13,7 @@ from shlex import quote
 from autograder.cli.arguments import UNIT, UNITS, CommandSet, chosen_units, flag, option
 from autograder.course import ROOT, Unit, find_unit, units
 from autograder.course.errors import Faults, UsageError, list_present
+from autograder.course.files import write
 from autograder.course.printable import format_count
 
 COMMANDS = CommandSet()
@@ -273,7 +274,9 @@ def _mistakes(options: Namespace) -> int:
     from autograder.classroom import mistakes
 
     for unit in chosen_units(options):
-        print(mistakes.make(unit, options.output))
+        path = options.output / f"{unit.label}.html"
+        write(path, mistakes.as_html(unit))
+        print(path)
     return 0
 
 

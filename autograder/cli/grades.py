@@ -73,7 +73,7 @@ def _show(unit: str, root: Path, options: Namespace) -> int:
     book = gradebook.read(unit, root)
     submission = one_student.find(book, options.student)
     new = ungraded.remark(book, root, only_student=submission.student.id)
-    print(one_student.as_text(book, submission), *new, sep="\n")
+    print(*one_student.describe_results(book, submission), *new, sep="\n")
     return 1 if new else 0
 
 
@@ -189,7 +189,7 @@ def _replay(unit: str, root: Path, options: Namespace) -> int:
     from autograder.classroom import replay
 
     explanation = replay.explain(unit, root, options.student, options.exercise)
-    print(replay.as_text(explanation))
+    print(*replay.describe_verdict(explanation), sep="\n")
     if options.html:
         print(replay.write_page(options.html, explanation))
     return 0 if explanation.is_same else 1

@@ -11,6 +11,7 @@ from autograder.classroom import services
 from autograder.cli.arguments import CommandSet, flag, option
 from autograder.course.access import refuse_full
 from autograder.course.errors import CourseError, UsageError
+from autograder.course.files import write
 from autograder.course.printable import format_count
 
 COMMANDS = CommandSet()
@@ -56,7 +57,7 @@ def _collect(unit: str, root: Path, options: Namespace) -> int:
         return 0
     if options.worksheet:
         class_roster = class_roster.with_worksheet(options.worksheet)
-    due = gradebook.due(root, unit)
+    due = gradebook.due_dates(root).get(unit)
     zone, is_local = layouts.to_utc(options.timezone), False  # is a local time read?
 
     def utc(local: datetime) -> datetime:
@@ -136,7 +137,7 @@ def _extra(unit: str, root: Path, options: Namespace) -> timedelta | None:
     if options.until and plain:
         raise UsageError("give --until, or --days and --hours")
     if options.until:
-        due = gradebook.due(root, unit)
+        due = gradebook.due_dates(root).get(unit)
         if due is None:
             raise CourseError(f"{unit} has no deadline yet; give --days or --hours")
         extra = due_date(options.until) - due
@@ -163,12 +164,13 @@ def _solutions(unit: str, root: Path, options: Namespace) -> int:
     from autograder.grading.dates import last_moment
     from autograder.grading.gradebook import extensions
 
-    last = gradebook.due(root, unit)
+    last = gradebook.due_dates(root).get(unit)
     if last:
         longest = max(extensions.granted(root, unit).values(), default=None)
         last = last_moment(last, longest)
     if not options.now:
         solved.refuse_early(unit, last)
     path = root / "solutions" / f"{unit}.ipynb"
-    print(solved.release(find_unit(unit), path))
+    write(path, solved.notebook_with_solutions(find_unit(unit)))
+    print(path)
     return 0

@@ -79,8 +79,18 @@ def test_without_appeals_the_list_says_so(graded, capsys):
 
 
 @pytest.mark.parametrize(
-    "options", [["--requests", "--preview"], [], [WHOLE, "double", "--points", "1"]]
+    ("options", "message"),
+    [
+        (["--requests", "--preview"], "give STUDENT and EXERCISE, or only --preview"),
+        ([], "give STUDENT and EXERCISE, or only --preview"),
+        (["bob"], "give STUDENT and EXERCISE, or only --preview"),
+        (["bob", "double", "--preview"], "give STUDENT and EXERCISE, or only"),
+        ([WHOLE, "double", "--points", "1"], "--points needs --answer"),
+    ],
 )
-def test_options_that_do_not_fit_are_refused_in_a_line(graded, options, capsys):
-    assert cli.main(["regrade", "01", *options, "--course", str(graded)]) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1
+def test_options_that_do_not_fit_are_refused_in_a_line(
+    graded_once, options, message, capsys
+):
+    assert cli.main(["regrade", "01", *options, "--course", str(graded_once)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line

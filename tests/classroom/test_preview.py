@@ -54,12 +54,6 @@ def test_a_unit_that_was_never_graded_has_no_preview(tmp_path, graded_once, caps
     assert "there is no gradebook" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [[], ["bob"], ["bob", "double", "--preview"]])
-def test_a_regrade_is_of_one_answer_or_a_preview_of_all(graded, capsys, arguments):
-    assert cli.main(["regrade", "01", *arguments, "--course", str(graded)]) == 2
-    assert "give STUDENT and EXERCISE, or only --preview" in capsys.readouterr().err
-
-
 def worth(root, points: float) -> None:
     """Have an exercise worth other points in the source, as a build does."""
     path = root / "source" / UNIT / f"{UNIT}.ipynb"

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import datetime
 import re
-from pathlib import Path
 
 import nbformat
 
 from autograder.authoring.notebook import BEGIN, BEGIN_HIDDEN, END, END_HIDDEN
 from autograder.course import Unit, notebooks
 from autograder.course.errors import CourseError
-from autograder.course.files import write
 
 _HIDDEN = re.compile(
     rf"^[ \t]*{BEGIN_HIDDEN}[ \t]*\n.*?^[ \t]*{END_HIDDEN}[ \t]*(\n|\Z)",
@@ -59,9 +57,3 @@ def refuse_early(label: str, last: datetime.datetime | None) -> None:
             f"students may hand in until {last:%Y-%m-%d %H:%M} UTC; to write the "
             "solutions at once, add --now"
         )
-
-
-def release(unit: Unit, path: Path) -> Path:
-    """Write the solved notebook to ``path``, and return it; may raise CourseError."""
-    write(path, notebook_with_solutions(unit))
-    return path

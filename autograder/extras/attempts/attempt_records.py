@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.checks import attempts
-from autograder.checks.attempts import AttemptLog as AttemptLog
-from autograder.checks.attempts import RecordedAttempt as RecordedAttempt
+from autograder.checks.attempts import AttemptLog, RecordedAttempt
 from autograder.checks.words import ATTEMPTS, ATTEMPTS_DATA
 from autograder.grading.intake.common import DEFAULTS, RefusedError, UnreadableError
 from autograder.grading.intake.files import open_file, read_file

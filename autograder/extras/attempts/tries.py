@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from autograder.checks.attempts import AttemptLog, RecordedAttempt
 from autograder.classroom.ungraded import folders
 from autograder.course import find_unit, grade_ids
 from autograder.course.printable import printable
 from autograder.extras.attempts import attempt_records
-from autograder.extras.attempts.attempt_records import AttemptLog, RecordedAttempt
 from autograder.grading.checks import reference_metadata
 from autograder.grading.titles import number, title
 

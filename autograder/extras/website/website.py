@@ -204,7 +204,7 @@ def _page(unit: Unit) -> str:
     Solutions are filled in, all cells run, and the exercises' stubs put back.
     """
     book = notebooks.read(unit.release)
-    book.cells = _texts(unit)[2]
+    book.cells = [c for c in book.cells if not _is_markdown_answer(c)]
     stubs = _fill_in(book, unit)
     _execute(book, unit)
     for cell in book.cells:
