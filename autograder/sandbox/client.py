@@ -8,7 +8,6 @@ import fcntl
 import json
 import logging
 import os
-import secrets
 import socket
 import subprocess
 import sys
@@ -72,11 +71,6 @@ def _find_run_directory() -> Path | None:
     """Find the directory of a server that listens; None if there is none."""
     text = os.environ.get(SERVER_VARIABLE)
     return Path(text) if text and _has_listener(Path(text)) else None
-
-
-def slot_path(level: str = "") -> Path:
-    """A new path for a kernel's private directory, short enough for sockets in it."""
-    return run_directory(level) / secrets.token_hex(8)
 
 
 def start_sandbox(request: Request, channel: socket.socket) -> SandboxedProcess:

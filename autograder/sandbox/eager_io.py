@@ -88,11 +88,8 @@ class PromptStream(ZMQStream):
             return
         loop = asyncio.get_running_loop()
         task = loop.create_task(_finish(coroutine, waits), context=self._context)
-        task.add_done_callback(self._look_again)
-
-    def _look_again(self, _: object = None) -> None:
-        """Handle messages again, as those that came during a task are not signalled."""
-        self.io_loop.add_callback(self._handle_events)
+        # Messages that came during a task are not signalled.
+        task.add_done_callback(lambda _: self.io_loop.add_callback(self._handle_events))
 
 
 async def _finish(coroutine: Coroutine[Any, Any, None], waits: Any) -> None:

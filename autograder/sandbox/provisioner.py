@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import os
+import secrets
 import socket
 import subprocess
 import sys
@@ -79,7 +80,8 @@ class SandboxProvisioner(LocalProvisioner):
         if sys.platform == "linux":
             level = self.policy.level
             if self._slot is None:  # a restart keeps its address
-                self._slot = await asyncio.to_thread(client.slot_path, level)
+                run = await asyncio.to_thread(client.run_directory, level)
+                self._slot = run / secrets.token_hex(8)  # short enough for sockets
             self._slot.mkdir(mode=0o711)
             manager: Any = self.parent
             manager.transport, manager.cache_ports = "ipc", False

@@ -14,11 +14,6 @@ from collections.abc import Mapping, Sequence
 _TIME = (2020, 1, 1, 0, 0, 0)
 
 
-def file_name(name: str, version: str) -> str:
-    """The file name that a wheel of this name and version must have."""
-    return f"{name.replace('-', '_')}-{version}-py3-none-any.whl"
-
-
 def write(
     name: str, version: str, files: Mapping[str, bytes], requires: Sequence[str] = (),
     **fields: str,

@@ -172,7 +172,7 @@ def test_it_asks_for_no_newest_version_of_anything(kits):
 def test_beside_newer_packages_it_is_all_that_pip_installs(kits, tmp_path):
     student = Student(tmp_path)
     for name, version in NEWER.items():
-        path = tmp_path / wheel.file_name(name, version)
+        path = tmp_path / f"{name}-{version}-py3-none-any.whl"
         path.write_bytes(wheel.write(name, version, {f"{name}.py": b""}))
     student.install(*sorted(tmp_path.glob("*.whl")))
     report = student.install("-q", "--dry-run", "--report", "-", wheel_in(kits[1]))
