@@ -18,13 +18,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.exchange.default import ExchangeCollect
 
 from autograder.course.access import account_name, refuse_full, refuse_path
 from autograder.course.errors import CourseError, list_present
 from autograder.course.files import locked
-from autograder.grading.dates import last_moment
+from autograder.grading.dates import find_due_date, last_moment
 from autograder.grading.gradebook import extensions
 from autograder.grading.intake import STAMP, parse_stamp
 from autograder.grading.intake.inbound import copy, last_change
@@ -78,7 +77,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
         try:
             refuse_path(root)
             refuse_full(root)
-            due = self._due() if self.before_duedate else None
+            due = find_due_date(self.coursedir) if self.before_duedate else None
             extra = extensions.granted(root, unit) if due else {}
         except CourseError as error:
             self.fail(str(error))
@@ -102,22 +101,10 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
                         student,
                     )
 
-    def _due(self) -> datetime.datetime | None:
-        """The assignment's due date; None if it has none."""
-        with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as book:
-            try:
-                assignment = book.find_assignment(self.coursedir.assignment_id)
-            except MissingEntry:
-                return None
-            due: datetime.datetime | None = assignment.duedate
-            return due
-
     def _student(self, path: Path) -> str:
         """The student whose folder of the exchange it is; "" if it is left out."""
-        student, separator, _ = path.name.rpartition(
-            f"+{self.coursedir.assignment_id}+"
-        )
-        wanted = self.coursedir.student_id or "*"
+        unit, wanted = self.coursedir.assignment_id, self.coursedir.student_id or "*"
+        student, separator, _ = path.name.rpartition(f"+{unit}+")
         if not separator or not fnmatch.fnmatchcase(student, wanted):
             return ""
         if not student.isprintable() or student[:1] in ("", "."):
@@ -147,8 +134,8 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
 
     def _timed(self, student: str, path: Path) -> HandedIn:
         """A submission with its time: that in its name, or that of a later change."""
-        stamp = path.name.rpartition(f"+{self.coursedir.assignment_id}+")[2]
-        stamp = stamp.partition("+")[0]
+        rest = path.name.rpartition(f"+{self.coursedir.assignment_id}+")[2]
+        stamp = rest.partition("+")[0]
         changed = last_change(path, self.coursedir.ignore)
         claimed = parse_stamp(stamp)
         if claimed and claimed <= changed <= claimed + _COPYING:
@@ -172,12 +159,8 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
         self.log.info("%d submissions of %s", len(self.src_records), unit)
         missed: list[str] = []
         for handed_in in self.src_records:
-            student = handed_in.student
-            folder = Path(
-                self.coursedir.format_path(
-                    self.coursedir.submitted_directory, student, unit
-                )
-            )
+            student, course = handed_in.student, self.coursedir
+            folder = Path(course.format_path(course.submitted_directory, student, unit))
             if folder.is_dir() and not self._replaces(handed_in, folder):
                 continue
             self.log.info("Collecting: %s %s", student, unit)

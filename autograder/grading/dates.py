@@ -1,4 +1,4 @@
-"""Read due dates with a time zone, or refuse them and say how to write them.
+"""Due dates: read with a time zone or refused, and written below a notebook's title.
 
 Students may have their own: an extension has no effect as long as there is no deadline,
 where nbgrader would fail to add the two.
@@ -9,16 +9,24 @@ a hundred seconds, and reads a date without a zone as UTC; all three without a w
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import nbformat
+from nbformat import NotebookNode
 from nbgrader import api, utils
+from nbgrader.coursedir import CourseDirectory
 
 from autograder.course.access import refuse_closed
 from autograder.course.errors import CourseError, UsageError
 from autograder.grading.gradebook.book import book_files
 from autograder.grading.intake import parse_stamp
+
+_LINE = re.compile(r"^\*\*Due (.{1,80})\*\*$", re.MULTILINE)
 
 
 def due_date(text: str) -> datetime.datetime:
@@ -61,6 +69,17 @@ def install(grace_minutes: float = 0) -> None:
     utils.parse_utc = _parse_utc
     DbAssignmentAddApp.start = _refusing(DbAssignmentAddApp.start)
     api.SubmittedAssignment.duedate = property(own_due_date)
+
+
+def find_due_date(coursedir: CourseDirectory) -> datetime.datetime | None:
+    """The due date of an assignment in the gradebook; None if there is none."""
+    url, course = coursedir.db_url, coursedir.course_id
+    if all(path.exists() for path in book_files(url)):
+        with api.Gradebook(url, course) as book, contextlib.suppress(api.MissingEntry):
+            due: datetime.datetime | None
+            due = book.find_assignment(coursedir.assignment_id).duedate
+            return due
+    return None
 
 
 def own_due_date(submission: api.SubmittedAssignment) -> datetime.datetime | None:
@@ -116,10 +135,30 @@ def in_words(seconds: float) -> str:
     if seconds <= 0:
         return ""
     minutes = round(seconds / 60) or 1
-    parts = (
-        (minutes // 1440, "day"),
-        (minutes // 60 % 24, "hour"),
-        (minutes % 60, "minute"),
-    )
+    hours = minutes // 60
+    parts = ((hours // 24, "day"), (hours % 24, "hour"), (minutes % 60, "minute"))
     words = [f"{n} {unit}{'s' if n > 1 else ''}" for n, unit in parts if n]
     return " ".join(words[:2])
+
+
+def describe_due(due: datetime.datetime) -> str:
+    """A deadline (UTC, without zone) in this computer's zone, with the zone's name."""
+    moment = due.replace(tzinfo=datetime.UTC).astimezone()
+    return f"{moment:%A, %d %B %Y, %H:%M} {moment.tzname()}"
+
+
+def add_due_line(notebook: NotebookNode, due: datetime.datetime) -> None:
+    """Add a line with the due date below a notebook's title, if it has a title."""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and cell.source.startswith("# "):
+            title, _, text = cell.source.partition("\n")
+            cell.source = f"{title}\n\n**Due {describe_due(due)}**\n{text}".rstrip()
+            return
+
+
+def read_due(path: Path) -> str:
+    """The due date that a released notebook states below its title; "" if none."""
+    notebook = nbformat.read(path, as_version=4)
+    titles = (cell.source for cell in notebook.cells if cell.source.startswith("# "))
+    match = _LINE.search(next(titles, ""))
+    return match[1] if match else ""

@@ -10,7 +10,7 @@ from typing import Any
 
 from nbgrader.exchange.default import ExchangeList
 
-from autograder.grading.due_line import read_due
+from autograder.grading.dates import read_due
 from autograder.grading.intake import SECRET, RefusedError, SizeLimits
 from autograder.grading.intake.files import read_file
 

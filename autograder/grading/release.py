@@ -7,7 +7,6 @@ leaves students and graders without one.
 from __future__ import annotations
 
 import contextlib
-import datetime
 import itertools
 import os
 import shutil
@@ -17,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import (
     BaseConverter,
     GenerateAssignment,
@@ -31,7 +29,7 @@ from traitlets import default
 from autograder.course import access, files, notebooks
 from autograder.course.errors import CourseError
 from autograder.course.notebooks import read_valid_text
-from autograder.grading import due_line, sentences
+from autograder.grading import dates, sentences
 from autograder.grading.gradebook import book, changes, damage, hand_log
 from autograder.grading.gradebook.book import PatientBook
 from autograder.grading.gradebook.other_cells import CourseCells
@@ -178,20 +176,17 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
                 one cannot be made.
         """
         self._missed: list[str] = []
-        root = Path(self.coursedir.root)
+        course, unit = self.coursedir, self.coursedir.assignment_id
+        root = Path(course.root)
         with _report_errors(self):
-            all_changes = changes.read(root, self.coursedir.assignment_id)
-            self._changed = [change for change in all_changes if change.is_told]
-            unit = self.coursedir.assignment_id
+            self._changed = [c for c in changes.read(root, unit) if c.is_told]
             self._sentences = sentences.read(root, unit)
-            source = self.coursedir.format_path(
-                self.coursedir.source_directory, ".", unit
-            )
+            source = course.format_path(course.source_directory, ".", unit)
             self._points = points_of_folder(unit, Path(source))
-            pages = Path(self.coursedir.format_path(self._output_directory, ".", "."))
+            pages = Path(course.format_path(self._output_directory, ".", "."))
             access.refuse_full(root, pages)
             access.refuse_closed(pages)
-            damage.refuse_damaged(self.coursedir.db_url)
+            damage.refuse_damaged(course.db_url)
         try:
             super().convert_notebooks()
         except KeyboardInterrupt:
@@ -218,9 +213,7 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         resources = super().init_single_notebook_resources(notebook_filename)
         student = resources["nbgrader"]["student"]
         changed = [change for change in self._changed if change.student == student]
-        resources["changes"] = changed
-        resources["sentences"] = self._sentences
-        return resources
+        return resources | {"changes": changed, "sentences": self._sentences}
 
     def convert_single_notebook(self, notebook_filename: str) -> None:
         """Write a student's page; if that fails, report it in a line and go on."""
@@ -259,29 +252,15 @@ class CourseRelease(ExchangeReleaseAssignment):  # type: ignore[misc]
         self.dest_path = str(part)
         try:
             super().copy_files()
-            if due := self._due():
+            if due := dates.find_due_date(self.coursedir):
                 for path in sorted(part.glob("*.ipynb")):
                     notebook = notebooks.read(path)
-                    due_line.add_due_line(notebook, due)
+                    dates.add_due_line(notebook, due)
                     path.write_text(f"{nbformat.writes(notebook)}\n", encoding="utf-8")
             files.replace_folder(place, part)
         finally:
             shutil.rmtree(part, ignore_errors=True)
             self.dest_path = str(place)
-
-    def _due(self) -> datetime.datetime | None:
-        """The assignment's due date; None if the gradebook has none."""
-        url, course = self.coursedir.db_url, self.coursedir.course_id
-        if not all(path.exists() for path in book.book_files(url)):
-            return None
-        with (
-            Gradebook(url, course) as gradebook,
-            contextlib.suppress(MissingEntry),
-        ):
-            due: datetime.datetime | None
-            due = gradebook.find_assignment(self.coursedir.assignment_id).duedate
-            return due
-        return None
 
 
 def _refuse_path(converter: BaseConverter) -> None:

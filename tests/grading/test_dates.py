@@ -1,8 +1,10 @@
-"""Due dates: read with their time zones, or refused."""
+"""Due dates: read with their time zones or refused, and written into notebooks."""
 
 import datetime
+import time
 
 import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader import utils
 from nbgrader.api import Gradebook, SubmittedAssignment
 
@@ -27,17 +29,19 @@ def test_a_due_date_is_kept_in_utc(text, utc):
     assert dates.due_date(text) == datetime.datetime.fromisoformat(utc)
 
 
-@pytest.mark.parametrize("text", ["2026-11-30 23:59", "2026-11-30T23:59:30"])
-def test_a_date_without_zone_is_refused_with_an_example(text):
-    with pytest.raises(CourseError, match=f'"{text} Europe/Berlin"'):
-        dates.due_date(text)
+EXAMPLE, CANNOT = '"{} Europe/Berlin"', "cannot read the due date"
 
 
 @pytest.mark.parametrize(
-    "text", ["", "tomorrow", "30.11.2026", "2026-13-01 10:00 UTC", "2026-11-30 CEST"]
-)
-def test_what_is_no_date_is_refused(text):
-    with pytest.raises(CourseError, match="cannot read the due date"):
+    ("text", "message"),
+    [
+        ("2026-11-30 23:59", EXAMPLE), ("2026-11-30T23:59:30", EXAMPLE), ("", CANNOT),
+        ("tomorrow", CANNOT), ("30.11.2026", CANNOT), ("2026-13-01 10:00 UTC", CANNOT),
+        ("2026-11-30 CEST", CANNOT),
+    ],
+)  # fmt: skip
+def test_a_date_without_zone_and_what_is_no_date_are_refused(text, message):
+    with pytest.raises(CourseError, match=message.format(text)):
         dates.due_date(text)
 
 
@@ -95,3 +99,24 @@ def test_nothing_is_late_within_the_grace(tmp_path, monkeypatch):
             assert entry.total_seconds_late == late
     hour = datetime.timedelta(hours=1)
     assert dates.last_moment(EPOCH, hour) == EPOCH + hour * 7 / 6
+
+
+@pytest.fixture
+def berlin(monkeypatch):
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def test_a_notebook_says_below_its_title_when_it_is_due_in_local_time(berlin):
+    cells = [new_code_cell("# no title"), new_markdown_cell("# 2 Attention\n\nText.")]
+    notebook = new_notebook(cells=[*cells, new_markdown_cell("# More")])
+    untitled = new_notebook(cells=[new_markdown_cell("Text.")])
+    for each in (notebook, untitled):
+        dates.add_due_line(each, datetime.datetime(2026, 11, 30, 22, 59))
+    sources = [cell.source for cell in notebook.cells]
+    line = "**Due Monday, 30 November 2026, 23:59 CET**"
+    assert sources == ["# no title", f"# 2 Attention\n\n{line}\n\nText.", "# More"]
+    assert untitled.cells[0].source == "Text."

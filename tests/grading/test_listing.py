@@ -12,7 +12,7 @@ from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
-from autograder.grading.due_line import add_due_line
+from autograder.grading.dates import add_due_line
 from autograder.grading.listing import CourseList
 
 UNIT = "01_numbers"

@@ -76,9 +76,8 @@ def test_a_release_in_the_exchange_stays_until_the_new_one_is_copied(
     text, new = released.read_text(), release_text(clone).replace("double", "twice")
     (clone / "release" / UNIT / f"{UNIT}.ipynb").write_text(new)
     with monkeypatch.context() as patch:
-        patch.setattr(shutil, "copy2", _full)
-        patch.setattr(shutil, "copy", _full)
-        patch.setattr(shutil, "copytree", _full)
+        for name in ("copy2", "copy", "copytree"):
+            patch.setattr(shutil, name, _full)
         assert not api.release_assignment(UNIT)["success"]
     assert released.read_text() == text
     assert api.release_assignment(UNIT)["success"]
@@ -131,11 +130,8 @@ def test_a_page_that_cannot_be_written_is_a_line_and_nobody_else_s(course, monke
 def test_a_release_that_cannot_take_its_place_leaves_the_old_one(clone, monkeypatch):
     """nbgrader removes what a step that failed was making."""
     before = release_text(clone)
-    with monkeypatch.context() as patch:
-        patch.setattr(files, "replace_folder", _full)
-        assert not run_nbgrader(clone, "generate_assignment", UNIT, force=True)[
-            "success"
-        ]
+    monkeypatch.setattr(files, "replace_folder", _full)
+    assert not run_nbgrader(clone, "generate_assignment", UNIT, force=True)["success"]
     assert release_text(clone) == before and not find_leftovers(clone)
 
 

@@ -31,7 +31,7 @@ from autograder.classroom.publishing import wheel
 from autograder.course import Unit, manifest, notebooks, settings, units
 from autograder.course.errors import CourseError
 from autograder.course.files import replace_folder, write
-from autograder.grading import due_line
+from autograder.grading import dates
 from autograder.root import CONTENT, ENGINE, FILE, PACKAGE, ROOT
 from autograder.sandbox.kit import shipped
 
@@ -158,7 +158,7 @@ def _readme(
         title = cells[0].text.splitlines()[0].lstrip("# ")
         link = f"[{title}](notebooks/{unit.release.name})"
         time, badge = budget.stated_time(cells), repository.badge(unit)
-        date = due_line.describe(due[unit.label]) if unit.label in due else ""
+        date = dates.describe_due(due[unit.label]) if unit.label in due else ""
         dated = f" {date} |" if is_dated else ""
         rows.append(f"| {link} | {time} |{dated} {badge} |")
     download = _FOLDER
@@ -192,7 +192,7 @@ def _notebook(
     for identifier, source in generated.items():
         cells[identifier].source = source
     if due:
-        due_line.add_due_line(book, due)
+        dates.add_due_line(book, due)
     return f"{nbformat.writes(book)}\n"
 
 

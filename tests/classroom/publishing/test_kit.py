@@ -18,7 +18,7 @@ from autograder.classroom.publishing import kit
 from autograder.course import Unit, find_unit, units
 from autograder.course.errors import CourseError
 from autograder.course.notebooks import FINDER
-from autograder.grading import due_line
+from autograder.grading import dates as due_dates
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -74,7 +74,7 @@ def test_students_read_when_each_unit_is_due(tmp_path, monkeypatch):
     dates = {first.label: datetime.datetime(2026, 11, 30, 22, 59)}
     monkeypatch.setattr(kit.gradebook, "due_dates", lambda root: dates)
     kit.build(units()[1], tmp_path / "student")
-    line = due_line.describe(dates[first.label])
+    line = due_dates.describe_due(dates[first.label])
     readme = (tmp_path / "student" / "README.md").read_text(encoding="utf-8")
     assert readme.count(f"| {line} |") == 1 and readme.count("|  |") == 1
     for unit in units()[:2]:
