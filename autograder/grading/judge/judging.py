@@ -29,7 +29,6 @@ from autograder.course import ROOT
 from autograder.course.errors import describe_fault
 from autograder.grading.ipc import Connection, ConnectionLostError, Message
 from autograder.grading.judge import reference_substitution
-from autograder.grading.judge.evidence import evidence_of
 from autograder.grading.judge.exchange import Seconds
 from autograder.grading.judge.naming import name_mistake
 from autograder.grading.judge.preparing import (
@@ -39,7 +38,7 @@ from autograder.grading.judge.preparing import (
     prepare_check,
 )
 from autograder.grading.judge.questioning import SandboxClient
-from autograder.grading.judge.rendered import for_a_person, render_verdict
+from autograder.grading.judge.rendered import evidence_of, for_a_person, render_verdict
 from autograder.grading.judge.verdict import RenderedVerdict
 from autograder.sandbox import logs
 from autograder.sandbox.launch import imported
@@ -103,8 +102,7 @@ def _answer(message: Message, line: Connection) -> None:
     message, descriptors = line.receive(math.inf)
     started = time.monotonic()
     with socket.socket(fileno=descriptors[0]) as channel:
-        meter = Meter(message["ask"]["supervisor"])
-        ticket = message["ask"]["ticket"]
+        meter, ticket = Meter(message["ask"]["supervisor"]), message["ask"]["ticket"]
         sandbox = SandboxClient(
             channel, ticket, meter, limits, line, lambda: say("ready")
         )
@@ -118,10 +116,9 @@ def _answer(message: Message, line: Connection) -> None:
 
     def tell(state: str, final: RenderedVerdict, continues: bool) -> None:
         """Send a verdict; ``continues`` says that one with a mistake's name follows."""
-        if replaced and final.verdict.decided != "person":
-            final = reference_substitution.render_second_verdict(
-                final.verdict, replaced
-            )
+        verdict = final.verdict
+        if replaced and verdict.decided != "person":
+            final = reference_substitution.render_second_verdict(verdict, replaced)
         verdict = replace(final.verdict, seconds=seconds)
         say(state, verdict=verdict.to_json(), html=final.html,
             complete=sandbox.complete, hindered=sandbox.hindered, took=sandbox.took,
@@ -134,12 +131,9 @@ def _answer(message: Message, line: Connection) -> None:
 
 
 def _verdicts(
-    check: PreparedCheck | Exception,
-    sandbox: SandboxClient,
-    names: Message,
-    draws: bool,
-    with_evidence: bool = False,
-) -> Iterator[tuple[RenderedVerdict, bool]]:
+    check: PreparedCheck | Exception, sandbox: SandboxClient, names: Message,
+    draws: bool, with_evidence: bool = False,
+) -> Iterator[tuple[RenderedVerdict, bool]]:  # fmt: skip
     """Yield the verdict and then, if a mistake can be named, a verdict that names it.
 
     With each verdict comes whether another one follows. None follows a correct answer,
@@ -157,12 +151,11 @@ def _verdicts(
         result = decide(check, sandbox)
         displayed = hide_stub(result)
         images = draw_pictures(displayed) if draws else {}
-        evidence = evidence_of(displayed.results) if with_evidence else ()
-        rendered = render_verdict(displayed, submission, images)
+        shown = displayed.results if with_evidence else ()
+        final = render_verdict(displayed, submission, images)
         if displayed.mistake and displayed.mistake == sandbox.late:
-            verdict = replace(rendered.verdict, ended=sandbox.ended)
-            rendered = replace(rendered, verdict=verdict)
-        final = replace(rendered, evidence=evidence)
+            final = replace(final, verdict=replace(final.verdict, ended=sandbox.ended))
+        final = replace(final, evidence=tuple(map(evidence_of, shown)))
         is_final = displayed.passed or displayed.note or sandbox.late
         continues = sandbox.heard and not is_final
     except Exception as error:  # a fault of ours, whatever the sandbox answered
@@ -196,25 +189,19 @@ def decide(check: PreparedCheck, sandbox: SandboxClient) -> CheckResult:
         answers |= collect_answers(check.exercise, check.fresh, ask)
         answers = ask_by_position(check.exercise, answers, ask)
     result, late = judge_answers(check.exercise, answers), sandbox.late
-    result = _add_smallest(check, sandbox, result)
+    if not sandbox.is_lost:  # a wrong result gets the smallest case that fails
+        extended = add_smallest(
+            result,
+            check.exercise,
+            lambda case: sandbox.ask(check.side(case), kind=BRIEFLY),
+        )
+        result = result if sandbox.is_lost else extended
     sandbox.release()
     for case, answer in answers.items():
         log.debug("case %s: the sandbox said %s", case.name, answer)
     if not sandbox.heard:
         return replace(result, results=(), note="The check did not run.", points=0.0)
     return replace(result, mistake=late, sure=True) if late else result
-
-
-def _add_smallest(
-    check: PreparedCheck, sandbox: SandboxClient, result: CheckResult
-) -> CheckResult:
-    """Add the smallest failing case to a wrong result, unless the sandbox gets lost."""
-
-    def ask(case: Case) -> Answers:
-        return sandbox.ask(check.side(case), kind=BRIEFLY)
-
-    extended = result if sandbox.is_lost else add_smallest(result, check.exercise, ask)
-    return result if sandbox.is_lost else extended
 
 
 def hide_stub(result: CheckResult) -> CheckResult:

@@ -1,20 +1,48 @@
-"""Turn the result of a check into a verdict without tensors, and into HTML."""
+"""Turn the result of a check into a verdict without tensors, HTML, and its evidence.
+
+Tensors stay in the judge. The texts that leave it have a limited length, and those of
+the evidence (inputs and answers) contain only printable characters, so that a page can
+show them as they are.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from autograder.checks.exercise import RAISED, CheckResult, Exercise, Finding
+import numpy as np
+import torch
+
+from autograder.checks.exercise import (
+    RAISED,
+    CaseResult,
+    CheckResult,
+    Exercise,
+    Finding,
+    Other,
+    Value,
+)
+from autograder.checks.forms import dtype_of
 from autograder.checks.language import _, translatable
 from autograder.checks.measures import details
 from autograder.checks.panel import as_html, as_text
-from autograder.grading.judge.verdict import CaseVerdict, RenderedVerdict, Verdict
+from autograder.checks.properties import KEY
+from autograder.course.printable import printable
+from autograder.grading.judge.verdict import (
+    CaseEvidence,
+    CaseVerdict,
+    RenderedVerdict,
+    ResultComparison,
+    Verdict,
+)
 from autograder.sandbox.ending import Ended, EndReason
 
 _MAX_CHARACTERS = 300  # characters of an error's line; a sandbox may send any number
+_VALUE_CHARACTERS = 1500  # characters of a value, as evidence
+_ENTRIES = 64  # entries of a tensor; of a larger one, the middle is left out
 _DIGESTED = 4  # findings of a case, which identify its wrong answer
 FOR_A_PERSON = translatable("This check could not be decided: a person looks at it.")
 
@@ -32,9 +60,8 @@ def render_verdict(
 
 def for_a_person(exercise: Exercise, submission: str, fault: str) -> RenderedVerdict:
     """The verdict on a check that a person must decide; it has no score until then."""
-    result = CheckResult(
-        exercise.name, exercise.title, 0.0, exercise.points, note=_(FOR_A_PERSON)
-    )
+    name, title, points = exercise.name, exercise.title, exercise.points
+    result = CheckResult(name, title, 0.0, points, note=_(FOR_A_PERSON))
     rendered = render_verdict(result, submission)
     verdict = replace(rendered.verdict, decided="person", fault=fault)
     return replace(rendered, verdict=verdict)
@@ -63,11 +90,10 @@ def verdict_of(result: CheckResult, submission: str = "") -> Verdict:
             scores |= details(case.measure, case.expected, case_result.answers)
         wrong = [finding for finding in case_result.findings if finding.problem]
         if case.name not in cases or (wrong and not cases[case.name].problem):
-            problem = wrong[0].problem if wrong else ""
-            answer = "" if case.hidden else _digest(wrong)
-            cases[case.name] = CaseVerdict(
-                case.name, case.title, problem, case.hidden, answer
-            )
+            problem, hidden = wrong[0].problem if wrong else "", case.hidden
+            answer = "" if hidden else _digest(wrong)
+            verdict = CaseVerdict(case.name, case.title, problem, hidden, answer)
+            cases[case.name] = verdict
     return Verdict(
         result.exercise, result.points, result.max_points,
         result.mistake.name if result.mistake else "",
@@ -102,5 +128,65 @@ def _error(result: CheckResult) -> str:
 
 
 def _first_line(message: str) -> str:
-    line = (message.splitlines() or [""])[0]
-    return line if len(line) <= _MAX_CHARACTERS else f"{line[:_MAX_CHARACTERS]} ..."
+    return _cut((message.splitlines() or [""])[0], _MAX_CHARACTERS)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]} ..."
+
+
+def evidence_of(result: CaseResult) -> CaseEvidence:
+    """Describe the random inputs of a case, and how the answers to them compare."""
+    case = result.case
+    inputs = _describe_inputs(case.inputs)
+    comparisons = tuple(map(_comparison, result.findings))
+    return CaseEvidence(
+        case.title, case.aspect, case.hidden, result.credit, inputs, comparisons
+    )
+
+
+def _describe_inputs(inputs: Mapping[str, Value]) -> dict[str, str]:
+    """Describe inputs as texts; those of several calls by what each call is for.
+
+    Example: "0/x" becomes "x, at first".
+    """
+    request = json.loads(str(inputs[KEY])) if KEY in inputs else {}
+    labels: dict[str, str] = {}
+    for part in request.get("parts", ()):
+        labels.setdefault(part.get("inputs", ""), part.get("label", ""))
+    texts: dict[str, str] = {}
+    for name, value in inputs.items():
+        prefix, slash, rest = name.partition("/")
+        label = labels.get(f"{prefix}{slash}")
+        described = f"{rest}, {label}" if slash and label else name
+        if name != KEY:
+            texts[name if described in texts else described] = value_as_text(value)
+    return texts
+
+
+def _comparison(finding: Finding) -> ResultComparison:
+    """Describe one expected result and the answer as texts."""
+    raised, expected = finding.problem == RAISED, value_as_text(finding.expected)
+    answer = "an error" if raised else value_as_text(finding.actual)
+    message = _clip(finding.message) if finding.problem else ""
+    return ResultComparison(printable(finding.name), expected, answer, message)
+
+
+def value_as_text(value: Value | None) -> str:
+    """A value as text: a tensor as its dtype, shape and entries, a text as it is."""
+    if value is None:
+        return ""
+    if isinstance(value, Other):
+        return printable(f"of type {value.kind}")
+    if not isinstance(value, torch.Tensor):
+        return _clip(value)
+    plain = value.float() if value.dtype == torch.bfloat16 else value
+    numbers = np.array2string(
+        plain.numpy(), precision=6, threshold=_ENTRIES, edgeitems=2, max_line_width=88
+    )
+    return _clip(f"{dtype_of(value)}, shape {tuple(value.shape)}\n{numbers}")
+
+
+def _clip(text: str) -> str:
+    """Limit the length of a text, and make each of its lines printable."""
+    return "\n".join(map(printable, _cut(text, _VALUE_CHARACTERS).splitlines()))
