@@ -19,9 +19,14 @@ from autograder.grading.intake.common import (
     SizeLimits,
     join_names,
 )
-from autograder.grading.intake.explaining import about_choice, about_damage, why_none
+from autograder.grading.intake.explaining import (
+    GradeIds,
+    about_choice,
+    about_damage,
+    is_other_units,
+    why_none,
+)
 from autograder.grading.intake.files import File
-from autograder.grading.intake.other_units import GradeIds, is_other_units
 from autograder.grading.intake.reading import StudentCell, read
 from autograder.root import ALIASES
 
@@ -169,13 +174,8 @@ class Match:
         for n, slot in enumerate(self.slots):
             if not slot.is_answer or not slot.targets or self.filled(n):
                 continue
-            candidates = [
-                number
-                for number in self._free()
-                if self.cells[number].kind == "code"
-                and self._defined[number] & slot.targets
-            ]
-            if candidates:
+            free = [c for c in self._free() if self.cells[c].kind == "code"]
+            if candidates := [c for c in free if self._defined[c] & slot.targets]:
                 self.slot_of[candidates[-1]] = n
                 self.moved_in.append(n)
 
@@ -275,9 +275,8 @@ def find_notebook(
             rank = (match.recognised(), answers, files[path].time, path == name)
             ranked.append((rank, path))
     if not ranked:
-        broken += [
-            f'"{join_names([path])}": it is damaged or incomplete' for path in cut
-        ]
+        damage = "it is damaged or incomplete"
+        broken += [f'"{join_names([path])}": {damage}' for path in cut]
         raise RefusedError(why_none(files, candidates, broken, strange, course_ids))
     best = max(ranked)[1]
     repairs = [*about_choice(best, name, [path for _, path in ranked])]
@@ -293,11 +292,8 @@ def _looks_like_notebook(path: str, file: File) -> bool:
     return file.data[:64].lstrip().startswith(b"{") and b'"nbformat"' in file.data
 
 
-def is_unanswered(
-    submission: bytes, release: NotebookNode, limits: SizeLimits = DEFAULTS
-) -> bool:
+def is_unanswered(submission: bytes, release: NotebookNode) -> bool:
     """Whether a readable notebook of the unit has no answer filled in."""
-    match = Match(slots_of(release, release), read(submission, limits).cells)
-    return not any(
-        match.filled(n) for n, slot in enumerate(match.slots) if slot.is_answer
-    )
+    match = Match(slots_of(release, release), read(submission).cells)
+    slots = enumerate(match.slots)
+    return not any(match.filled(n) for n, slot in slots if slot.is_answer)
