@@ -79,7 +79,7 @@ class Gradebook(api.Gradebook):  # type: ignore[misc]
 
     def scores(self, assignment: str) -> dict[tuple[str, str], ScoresByCell]:
         """The automatic scores: (student, notebook) -> grade id -> score."""
-        rows = grades_of(self, assignment, api.Grade.auto_score)
+        rows = cells_of(self, api.Grade, assignment, api.Grade.auto_score)
         scores: dict[tuple[str, str], ScoresByCell] = {}
         for student, notebook, cell, score in rows:
             scores.setdefault((student, notebook), {})[cell] = score
@@ -87,12 +87,9 @@ class Gradebook(api.Gradebook):  # type: ignore[misc]
         return scores
 
     def enrol(
-        self,
-        student: str,
-        assignment: str,
-        stamp: datetime.datetime | None,
+        self, student: str, assignment: str, stamp: datetime.datetime | None,
         create: bool,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Add missing rows for a submission and, if ``create``, for its student."""
         if create:
             self.update_or_create_student(student)
@@ -212,16 +209,9 @@ def rows_of(
 
     nbgrader looks up each one separately, through seven tables.
     """
-    rows = (
-        book.db.query(api.BaseCell.name, kind)
-        .select_from(kind)
-        .join(api.BaseCell, kind.cell_id == api.BaseCell.id)
-        .join(api.SubmittedNotebook, kind.notebook_id == api.SubmittedNotebook.id)
-    )
-    conditions = (
-        api.SubmittedAssignment.student_id == student, api.Notebook.name == name
-    )  # fmt: skip
-    return dict(of_assignment(rows, assignment).filter(*conditions).all())
+    rows = cells_of(book, kind, assignment, kind)
+    rows = rows.filter(api.SubmittedAssignment.student_id == student)
+    return {cell: row for _, _, cell, row in rows.filter(api.Notebook.name == name)}
 
 
 def set_score(grade: api.Grade, score: float | None) -> None:
@@ -230,14 +220,16 @@ def set_score(grade: api.Grade, score: float | None) -> None:
     grade.needs_manual_grade = grade.manual_score is not None or score is None
 
 
-def grades_of(book: api.Gradebook, assignment: str, *columns: Any) -> Query[Any]:
-    """Rows (student, notebook, grade id, *columns) of an assignment's grades."""
+def cells_of(
+    book: api.Gradebook, kind: type[Row], assignment: str, *columns: Any
+) -> Query[Any]:
+    """Rows (student, notebook, grade id, *columns) of all grades, or all comments."""
     names = (api.SubmittedAssignment.student_id, api.Notebook.name, api.BaseCell.name)
     rows = (
         book.db.query(*names, *columns)
-        .select_from(api.Grade)
-        .join(api.SubmittedNotebook, api.Grade.notebook_id == api.SubmittedNotebook.id)
-        .join(api.BaseCell, api.Grade.cell_id == api.BaseCell.id)
+        .select_from(kind)
+        .join(api.SubmittedNotebook, kind.notebook_id == api.SubmittedNotebook.id)
+        .join(api.BaseCell, kind.cell_id == api.BaseCell.id)
     )
     return of_assignment(rows, assignment)
 
@@ -265,8 +257,10 @@ class CellPoints:
 
 def points_of(book: api.Gradebook, unit: str) -> Iterator[CellPoints]:
     """The points of an assignment, in one query."""
-    columns = (api.Grade.auto_score, api.Grade.manual_score, api.Grade.extra_credit)
-    for student, notebook, cell, auto, manual, extra in grades_of(book, unit, *columns):
+    grade = api.Grade
+    columns = (grade.auto_score, grade.manual_score, grade.extra_credit)
+    rows = cells_of(book, grade, unit, *columns)
+    for student, notebook, cell, auto, manual, extra in rows:
         score = auto if manual is None else manual
         by_hand = None if manual is None and not extra else (manual or 0) + (extra or 0)
         total = None if score is None else score + (extra or 0)

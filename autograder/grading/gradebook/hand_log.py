@@ -21,7 +21,7 @@ from sqlalchemy.schema import CreateTable
 from autograder.course import grade_ids
 from autograder.course.access import account_name
 from autograder.course.printable import printable
-from autograder.grading.gradebook.book import cell_name, of_assignment
+from autograder.grading.gradebook.book import cell_name, cells_of
 
 WHY = "why points by hand change"  # a key of a session's info, set if no person does
 _PENDING = "points by hand that were changed"
@@ -92,18 +92,10 @@ def read(book: api.Gradebook, unit: str, after: int = 0) -> list[HandEntry]:
 
 def comments(book: api.Gradebook, unit: str) -> dict[tuple[str, str], str]:
     """Read the comments of people on answers, by student and cell."""
-    names = (api.SubmittedAssignment.student_id, api.Notebook.name, api.BaseCell.name)
-    rows = (
-        book.db.query(*names, api.Comment.manual_comment)
-        .select_from(api.Comment)
-        .join(
-            api.SubmittedNotebook, api.Comment.notebook_id == api.SubmittedNotebook.id
-        )
-        .join(api.BaseCell, api.Comment.cell_id == api.BaseCell.id)
-    )
+    rows = cells_of(book, api.Comment, unit, api.Comment.manual_comment)
     return {
         (student, grade_ids.check_of(cell_name(unit, notebook, cell))): comment
-        for student, notebook, cell, comment in of_assignment(rows, unit)
+        for student, notebook, cell, comment in rows
         if comment
     }
 
