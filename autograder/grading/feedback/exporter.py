@@ -26,7 +26,8 @@ TEMPLATES = Path(__file__).parents[1] / "templates"
 @pass_context
 def markdown2html(context: Context, source: str) -> str:
     """The template filter of this name, for ``c.HTMLExporter.filters``."""
-    return Page().markdown(source, context.get("cell", {}).get("attachments"))
+    attachments = context.get("cell", {}).get("attachments")
+    return Page().render("markdown", source, attachments=attachments)
 
 
 class FeedbackExporter(HTMLExporter):
@@ -49,9 +50,9 @@ class FeedbackExporter(HTMLExporter):
         yield from super().default_filters()  # type: ignore[no-untyped-call]
         yield "draw_text", self._text
         # No `_next` here: outputs belong to the same cell as the code before them.
-        yield "draw_code", lambda cell: self._next().code(cell.source)
-        yield "draw_terminal", lambda text: self._page.terminal(text)
-        yield "draw_comment", lambda comment: self._next().markdown(comment)
+        yield "draw_code", lambda cell: self._next().render("code", cell.source)
+        yield "draw_terminal", lambda text: self._page.render("terminal", text)
+        yield "draw_comment", lambda text: self._next().render("markdown", text)
         yield "is_judged", lambda cell: any(map(is_verdict, cell.outputs))
         yield "inline", inline
         yield "number", lambda value: f"{round(float(value), 2):g}"
@@ -74,7 +75,8 @@ class FeedbackExporter(HTMLExporter):
 
     def _text(self, cell: NotebookNode) -> str:
         """Render the Markdown of the next cell."""
-        return self._next().markdown(cell.source, cell.get("attachments"))
+        attachments = cell.get("attachments")
+        return self._next().render("markdown", cell.source, attachments=attachments)
 
     def _next(self) -> Page:
         """Begin the next cell of the page."""

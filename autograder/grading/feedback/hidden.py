@@ -74,5 +74,6 @@ class TrimTracebacks(Preprocessor):
                 if output.output_type == "error":
                     text, message = "\n".join(output.traceback), output.ename
                     message += f": {output.evalue}" if output.evalue else ""
-                    output.traceback = [page.traceback(text, cell_numbers, message)]
+                    text = page.trim_traceback(text, cell_numbers, message)
+                    output.traceback = [text]
         return nb, resources

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import copy
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -12,7 +13,6 @@ from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
 from nbgrader.utils import is_grade
 
-from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import KEY, GradingMetadata
 from autograder.grading.rendering import Page
 from autograder.grading.settings import Processed, Resources
@@ -36,18 +36,13 @@ class CleanOutputs(Preprocessor):
         for cell in nb.cells:
             if cell.cell_type == "code":
                 page.next_cell()
-                trusted = _is_outside(cell, checks)
+                verdict = checks.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
+                trusted = is_grade(cell) and verdict and verdict.decided == "outside"
                 cell.outputs = [
                     o if trusted and is_verdict(o) else clean_output(o, page)
                     for o in cell.outputs
                 ]
         return nb, resources
-
-
-def _is_outside(cell: NotebookNode, checks: Mapping[str, Verdict]) -> bool:
-    """Whether a cell is a check that the judge has decided."""
-    verdict = checks.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
-    return bool(is_grade(cell)) and verdict is not None and verdict.decided == "outside"
 
 
 def is_verdict(output: NotebookNode) -> bool:
@@ -81,10 +76,10 @@ def _string(value: object) -> str:
 def _clean_data(data: Mapping[str, Any], page: Page) -> Iterator[tuple[str, str]]:
     """Yield the kinds of data that can be shown; code in them is made harmless."""
     readers: dict[str, Callable[[str], str]] = {
-        "text/html": page.html,
-        "text/markdown": page.markdown,
+        "text/html": functools.partial(page.render, "html"),
+        "text/markdown": functools.partial(page.render, "markdown"),
         "image/svg+xml": _drawing,
-        "text/latex": lambda text: page.html(page.latex(text)),
+        "text/latex": lambda text: page.render("html", page.render("latex", text)),
     }
     rich = ""
     for kind, read in readers.items():

@@ -27,7 +27,6 @@ class Allowance:
 
 
 ALLOWANCE = Allowance()
-Attachments = Mapping[str, Mapping[str, str]]
 DrawPlot = Callable[[str, Mapping[str, object], float], Drawing]
 
 
@@ -43,32 +42,19 @@ class Page:
         """Begin the allowance of the next cell."""
         self._cell_seconds, self._cell_characters = self._allowance.cell_seconds, 0
 
-    def html(self, text: str) -> str:
-        return self._render("html", text)
+    def render(self, kind: str, text: str, **arguments: object) -> str:
+        """Render a text, or show it as plain text if it exceeds the allowance.
 
-    def markdown(self, text: str, attachments: Attachments | None = None) -> str:
-        return self._render("markdown", text, attachments=dict(attachments or {}))
-
-    def latex(self, text: str) -> str:
-        return self._render("latex", text)
-
-    def code(self, text: str) -> str:
-        return self._render("code", text)
-
-    def terminal(self, text: str) -> str:
-        return self._render("terminal", text)
-
-    def traceback(self, text: str, cell_numbers: list[str], message: str) -> str:
-        """Trim a traceback to the student's frames; plain text, and no HTML."""
-        markup = self._within(
-            "traceback", text, cell_numbers=cell_numbers, message=message
-        )
-        return message if markup is None else markup
-
-    def _render(self, kind: str, text: str, **arguments: object) -> str:
-        """Render a text, or show it as plain text if it exceeds the allowance."""
+        ``kind`` is a key of `drawing.DRAWINGS`, which names what gets the arguments.
+        """
         markup = self._within(kind, text, **arguments)
         return self._plain(text) if markup is None else markup
+
+    def trim_traceback(self, text: str, cell_numbers: list[str], message: str) -> str:
+        """Trim a traceback to the student's frames; plain text, and no HTML."""
+        arguments = {"cell_numbers": cell_numbers, "message": message}
+        markup = self._within("traceback", text, **arguments)
+        return message if markup is None else markup
 
     def _within(self, kind: str, text: str, **arguments: object) -> str | None:
         """Render a text; None if it exceeds the allowance."""
