@@ -86,10 +86,11 @@ class JudgedExecute(SandboxedExecute, Stage):
             self, self.judge, identity(resources), key,
             Seconds(self.answer_seconds, self.check_seconds), self.explained,
         )  # fmt: skip
+        # All sandboxes have the same random numbers, so that neither a second sandbox
+        # nor a second grading is a second chance.
+        seed = hmac.new(self._secret, f"dice/{key}".encode(), "sha256").hexdigest()
         try:
-            nb, resources = self.execute_notebook(
-                nb, resources, assignment, self._random_seed(key)
-            )
+            nb, resources = self.execute_notebook(nb, resources, assignment, seed)
         except ConfinementError as error:
             raise CourseError(_no_sandbox(error)) from error
         self.refuse_full()
@@ -105,14 +106,6 @@ class JudgedExecute(SandboxedExecute, Stage):
         # and takes its `timeout` from there.
         limits = self.unit_limits.get(assignment, {})
         self.update_config(Config({type(self).__name__: dict(limits)}))
-
-    def _random_seed(self, key: str) -> str:
-        """The seed of the random numbers in every sandbox of a submission.
-
-        All its sandboxes have the same seed, so that neither a second sandbox nor a
-        second grading is a second chance.
-        """
-        return hmac.new(self._secret, f"dice/{key}".encode(), "sha256").hexdigest()
 
     def preprocess_cell(
         self, cell: NotebookNode, resources: Resources, index: int
@@ -131,10 +124,9 @@ class JudgedExecute(SandboxedExecute, Stage):
     @property
     def _last(self) -> int:
         """The index of the last cell that runs."""
-        cells = self.nb.cells
-        marks = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in cells]
+        marks = [c.metadata.get("nbgrader", {}).get("grade_id") for c in self.nb.cells]
         explained = self.explained
-        return marks.index(explained) if explained in marks else len(cells) - 1
+        return marks.index(explained) if explained in marks else len(marks) - 1
 
     @property
     def judge(self) -> Judge:

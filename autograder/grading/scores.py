@@ -52,8 +52,11 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
             for cell in nb.cells:
                 if is_grade(cell):
                     self._set_score(cell, _find_row(cell, grades))
-                if is_solution(cell) or is_task(cell):
-                    _find_row(cell, comments).auto_comment = _comment(cell)
+                if is_solution(cell) or is_task(cell):  # as nbgrader comments
+                    checksum = cell.metadata.nbgrader.get("checksum")
+                    untouched = not is_task(cell) and checksum == compute_checksum(cell)
+                    comment = "No response." if untouched else None
+                    _find_row(cell, comments).auto_comment = comment
             book.db.commit()
         metadata.checks = self._verdicts
         return nb, resources
@@ -116,12 +119,6 @@ def _find_row(cell: NotebookNode, rows: dict[str, Row]) -> Row:
     if name not in rows:
         raise MissingEntry(f"the gradebook has no row for {name}")
     return rows[name]
-
-
-def _comment(cell: NotebookNode) -> str | None:
-    """nbgrader's comment on an answer that is still as it was released."""
-    untouched = cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)
-    return "No response." if untouched and not is_task(cell) else None
 
 
 def most_points(exercise: str, cell: NotebookNode) -> float:

@@ -15,8 +15,15 @@ from dataclasses import replace
 from nbformat import NotebookNode
 
 from autograder.grading.cells.sandboxed_execute import SandboxedExecute
-from autograder.grading.checks import error_carried_forward
 from autograder.grading.checks.check_cell import CheckCell, check_cell
+from autograder.grading.checks.error_carried_forward import (
+    find_answers,
+    find_prerequisites,
+    find_uses,
+    find_withheld_keys,
+    is_better,
+    titles,
+)
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.judge.exchange import Exchange, Question, Seconds
 from autograder.grading.judge.handle import Judge
@@ -39,14 +46,9 @@ class Checks:
     """
 
     def __init__(
-        self,
-        cells: SandboxedExecute,
-        judge: Judge,
-        submission: str,
-        key: str,
-        seconds: Seconds,
-        explained: str = "",
-    ):
+        self, cells: SandboxedExecute, judge: Judge, submission: str, key: str,
+        seconds: Seconds, explained: str = "",
+    ):  # fmt: skip
         self._cells, self._judge = cells, judge
         self._submission, self._key, self._seconds = submission, key, seconds
         self._explained = explained
@@ -84,9 +86,8 @@ class Checks:
         rendered = self._decide(question, cell, check, index)
         self.evidence = rendered.evidence or self.evidence
         if ended := self._cells.ended(index):  # why the sandbox has not answered
-            verdict = replace(
-                rendered.verdict, note=ended.explanation, ended=ended.reason
-            )
+            note, reason = ended.explanation, ended.reason
+            verdict = replace(rendered.verdict, note=note, ended=reason)
             rendered = replace(rendered, verdict=verdict)
         self._keep(cell, index, rendered)
 
@@ -98,7 +99,7 @@ class Checks:
         failed, self._reached = self._failed(), None
         if all(verdict.is_unsolved for verdict in failed.values()):
             return
-        uses = error_carried_forward.find_uses(notebook.cells)
+        uses = find_uses(notebook.cells)
         for index, cell in enumerate(notebook.cells):
             check = check_cell(cell)
             before = failed.get(check.exercise) if check else None
@@ -106,18 +107,13 @@ class Checks:
                 continue
             # Keys are earlier exercises whose solutions would answer this one: they are
             # replaced only once the student has solved most of them.
-            prerequisites = error_carried_forward.find_prerequisites(
-                check.exercise, failed, uses
-            )
-            keys = error_carried_forward.find_withheld_keys(
-                check.exercise, self._failed()
-            )
+            prerequisites = find_prerequisites(check.exercise, failed, uses)
+            keys = find_withheld_keys(check.exercise, self._failed())
             if not self._been_in_place.isdisjoint(keys):
                 self._reached = None  # this sandbox has seen the solution of one
             if names := [name for name in prerequisites if name not in keys]:
-                answers = error_carried_forward.run_again(
-                    notebook.cells[: index + 1], check.exercise, names, uses
-                )
+                cells = notebook.cells[: index + 1]
+                answers = find_answers(cells, check.exercise, names, uses)
                 self._try_again(index, copy.deepcopy(cell), check, names, answers)
             if withheld := [name for name in prerequisites if name in keys]:
                 self._note_withheld(index, cell.metadata.nbgrader.grade_id, withheld)
@@ -138,10 +134,9 @@ class Checks:
         verdict = self.verdicts[grade_id]
         if verdict.points >= verdict.max_points:
             return
-        titles = error_carried_forward.titles(keys)
         sentence = (
-            f"Not tried with the course's version of {titles}, which would give the "
-            "answer away: solve most of it first."
+            f"Not tried with the course's version of {titles(keys)}, which would give "
+            "the answer away: solve most of it first."
         )
         note = f"{verdict.note} {sentence}".strip()
         self.verdicts[grade_id] = replace(verdict, note=note)
@@ -171,15 +166,13 @@ class Checks:
         if not self._has_second_sandbox(index):
             return
         self._been_in_place.update(names)
-        with (
-            self._cells.discarding_outputs()
-        ):  # a display update could change the notebook
-            question = Question(
-                check.exercise, self._submission, self._key, self._seconds, tuple(names)
-            )
+        question = Question(
+            check.exercise, self._submission, self._key, self._seconds, tuple(names)
+        )
+        with self._cells.discarding_outputs():  # one could change the notebook
             rendered = self._decide(question, cell, check, index, answers)
         before = self.verdicts[cell.metadata.nbgrader.grade_id]
-        if error_carried_forward.is_better(rendered.verdict, before):
+        if is_better(rendered.verdict, before):
             self._keep(cell, index, rendered)
 
     def _decide(

@@ -69,10 +69,10 @@ def find_prerequisites(exercise: str, failed: Collection[str], uses: Uses) -> li
     return [name for name in failed if name in prerequisites]
 
 
-def run_again(
+def find_answers(
     cells: Iterable[NotebookNode], exercise: str, replaced: Collection[str], uses: Uses
 ) -> list[str]:
-    """The student's cells to run again once the course's solutions replace others.
+    """Find the cells to run again once the course's solutions replace others.
 
     These are the answers that build on the replaced exercises, up to that of
     ``exercise`` itself. Running only the last one would not be enough: a function looks
@@ -80,12 +80,11 @@ def run_again(
     run.
     """
     exercises = reference_metadata.entries(exercise.split("/")[0])
-    needed = {exercise, *find_prerequisites(exercise, exercises, uses)} - {*replaced}
-    affected = [
+    affected = {
         name
-        for name in needed
+        for name in (exercise, *find_prerequisites(exercise, exercises, uses))
         if {*find_prerequisites(name, exercises, uses)} & {*replaced}
-    ]
+    } - {*replaced}
     answers: list[str] = []
     waiting: list[str] = []  # cells whose check is still to come
     for cell in cells:

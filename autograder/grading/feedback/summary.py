@@ -82,11 +82,10 @@ class Scores(GetGrades):  # type: ignore[misc]
             notebook = gradebook.find_submission_notebook(
                 self.notebook_id, self.assignment_id, self.student_id
             )
-            sentences = resources.get("sentences", {})
-            changed = resources.get("changes", ())
+            sentences, unit = resources.get("sentences", {}), self.assignment_id
             resources[KEY] = {
-                **_summary(nb, notebook, metadata, self.assignment_id, sentences),
-                "changes": _describe_changes(changed, self.assignment_id),
+                **_summary(nb, notebook, metadata, unit, sentences),
+                "changes": _describe_changes(resources.get("changes", ()), unit),
                 "late_days": self._describe_late_days(gradebook),
             }
         return nb, resources
@@ -99,20 +98,16 @@ class Scores(GetGrades):  # type: ignore[misc]
         balance = balance_of(book, budget, self.student_id)
         used = balance.spent.get(self.assignment_id, 0)
         in_unit = f"; this unit used {used}" if used else ""
-        return (
-            f"{balance.left} of your {format_count(budget, 'late day')} left{in_unit}"
-        )
+        days = format_count(budget, "late day")
+        return f"{balance.left} of your {days} left{in_unit}"
 
     def _get_score(self, cell: NotebookNode, resources: Resources) -> None:
         """Read a cell's score, and note whether it still waits for a person."""
         super()._get_score(cell, resources)
-        grade = self.gradebook.find_grade(
-            cell.metadata.nbgrader.grade_id,
-            self.notebook_id, self.assignment_id, self.student_id,
-        )  # fmt: skip
-        cell.metadata.nbgrader["waiting"] = (
-            grade.auto_score is None and grade.manual_score is None
-        )
+        mark = cell.metadata.nbgrader
+        names = self.notebook_id, self.assignment_id, self.student_id
+        grade = self.gradebook.find_grade(mark.grade_id, *names)
+        mark["waiting"] = grade.auto_score is None and grade.manual_score is None
 
     def _get_comment(self, cell: NotebookNode, resources: Resources) -> None:
         """Read a teacher's comment, and drop nbgrader's own "No response."."""
@@ -182,20 +177,14 @@ def _is_check(cell: NotebookNode) -> bool:
 def _describe_changes(changed: Sequence[changes.Change], assignment: str) -> list[str]:
     """Describe the last change of each score in a sentence."""
     last = {change.cell: change for change in changed}
-    none = "not graded yet"
+    none, penalty = "not graded yet", changes.PENALTY
     return [
-        f"{_name_of(change, assignment)}: "
+        f"{cell if cell == penalty else title(assignment, cell)}: "
         f"{change.before or none} → {change.after or none} ({_WHY[change.why]}, "
         f"{change.time[:10]})"
-        for change in last.values()
+        for cell, change in last.items()
         if change.why in _WHY
     ]
-
-
-def _name_of(change: changes.Change, assignment: str) -> str:
-    """The readable name of the cell of a change, or of the penalty."""
-    is_penalty = change.cell == changes.PENALTY
-    return change.cell if is_penalty else title(assignment, change.cell)
 
 
 def _row(
@@ -212,16 +201,18 @@ def _row(
     name, waits = mark["grade_id"], mark.get("waiting")
     is_full = not waits and mark["score"] >= mark["points"]
     verdict = checks.get(name, _NONE)
-    right = sum(not case.problem for case in verdict.cases)
+    problems = [case.problem for case in verdict.cases]
+    # Nothing is wrong, but a measured answer could earn more.
+    is_partial = {*problems} - {""} == {PARTLY}
     return {
         "cell": cell,
         "name": name,
         "points": mark["points"],
         "number": number(assignment, name),
         "title": title(assignment, name),
-        "sign": "" if waits else sign(is_full, _is_partial(verdict)),
+        "sign": "" if waits else sign(is_full, is_partial),
         "is_tried": _is_tried(cell, verdict),
-        "cases": f"{right} of {len(verdict.cases)}" if verdict.cases else "",
+        "cases": f"{problems.count('')} of {len(problems)}" if problems else "",
         "remark": "" if is_full else verdict.says or verdict.note,
         "said": sentences.get(group_of(verdict), ""),
         "aspects": "" if is_full else by_aspect(verdict.aspects),
@@ -233,12 +224,6 @@ def _is_tried(cell: NotebookNode, verdict: Verdict) -> bool:
     if is_solution(cell):  # an answer in words
         return bool(_is_theirs(cell) or nbgrader_of(cell)["score"])
     return not verdict.is_unsolved
-
-
-def _is_partial(verdict: Verdict) -> bool:
-    """Whether nothing is wrong, but a measured answer could earn more."""
-    problems = {case.problem for case in verdict.cases if case.problem}
-    return problems == {PARTLY}
 
 
 def _is_theirs(cell: NotebookNode) -> bool:

@@ -94,16 +94,14 @@ def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[
             most = next(iter(cells.get(entry.cell, ())[2:]), None)
             cells[entry.cell] = [entry.after, entry.by_hand, most]
         time = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M:%S}"
-        changes = list(map(_logged_change, entries)) + [
-            Change(
-                time, student, cell, sheet.number(before), sheet.number(after), reason
-            )
-            for student, cells in sorted(scores.items())
+        changes = list(map(_logged_change, entries))
+        for student, cells in sorted(scores.items()):
+            known = {ids.get(student), earlier_ids.get(student)} - {None, ""}
             for cell, before, after, reason in _find_changes(
-                before_by_student.get(student, {}), cells,
-                is_new=_differs(ids.get(student), earlier_ids.get(student)),
-            )
-        ]  # fmt: skip
+                before_by_student.get(student, {}), cells, is_new=len(known) == 2
+            ):
+                points = sheet.number(before), sheet.number(after)
+                changes.append(Change(time, student, cell, *points, reason))
         if changes:
             rows = [_TITLES, *map(astuple, [*read(root, unit), *changes])]
             files.write(table(root, unit), sheet.as_harmless_text(rows))
@@ -218,8 +216,3 @@ def _find_changes(
         if before[cell][0] is not None and cell != PENALTY:
             changes.append((cell, before[cell][0], None, LEFT_OUT))
     return changes
-
-
-def _differs(before: str | None, after: str | None) -> bool:
-    """Whether both are known, and differ."""
-    return bool(before and after and before != after)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import nbformat
 from nbformat import NotebookNode
@@ -58,20 +57,14 @@ def rebuild(
         cells=builder.cells(), metadata=nbformat.from_dict(metadata),
         nbformat=4, nbformat_minor=5,
     )  # fmt: skip
-    repairs = (
-        [*builder.repairs, *_about_whole(student_notebook)]
-        if student_notebook.cells
-        else []
-    )
-    return notebook, limit_repairs(repairs)
-
-
-def _about_whole(student_notebook: StudentNotebook) -> Iterator[Repair]:
-    """Yield repairs that concern the notebook as a whole."""
+    repairs = list(builder.repairs)
     if student_notebook.language and "python" not in student_notebook.language:
-        yield Repair("kernel", "The notebook's kernel was set back to Python.")
+        message = "The notebook's kernel was set back to Python."
+        repairs.append(Repair("kernel", message))
     if student_notebook.personal:
-        yield Repair("personal data", "Names and ids added by Colab were removed.")
+        message = "Names and ids added by Colab were removed."
+        repairs.append(Repair("personal data", message))
+    return notebook, limit_repairs(repairs if student_notebook.cells else ())
 
 
 class _Builder:
@@ -164,12 +157,13 @@ class _Builder:
     def _is_kept(self, number: int, slot: int | None) -> bool:
         """Whether a cell that is no answer is kept as one of the student's own."""
         cell = self.match.cells[number]
-        if not cell.source.strip() or _is_badge(cell):
+        # Colab adds a badge when it saves to GitHub.
+        is_badge = "view-in-github" in cell.ids or cell.source.startswith(_BADGE)
+        if not cell.source.strip() or is_badge:
             return False
         if self._too_long(number):
-            most = self.limits.cell_characters
-            message = f"A cell of more than {most} characters was left out."
-            self._note("cell left out", message)
+            most = f"{self.limits.cell_characters} characters"
+            self._note("cell left out", f"A cell of more than {most} was left out.")
             return False
         return slot is None or self._is_kept_copy(number, self.match.slots[slot])
 
@@ -186,10 +180,8 @@ class _Builder:
         is_reported = not is_invited(cell.source, slot.release.source)
         if changed and is_reported and cell.kind == "code":
             first = join_names([cell.source.strip().splitlines()[0]])
-            message = (
-                f'Your change of the course\'s cell "{first}" runs after the original.'
-            )
-            self._note("course cell", message)
+            message = f'Your change of the course\'s cell "{first}"'
+            self._note("course cell", f"{message} runs after the original.")
         return changed and cell.kind == "code"
 
     def _is_kept_answer(
@@ -239,10 +231,8 @@ class _Builder:
             if not cells:
                 self._note("test returned", f"The deleted check {slot.name} is back.")
             elif not any(same_text(self._text(c), slot.release.source) for c in cells):
-                message = (
-                    f"The check {slot.name} was changed; the course's own is used."
-                )
-                self._note("test restored", message)
+                message = f"The check {slot.name} was changed"
+                self._note("test restored", f"{message}; the course's own is used.")
             elif len(cells) > 1:
                 message = f"Your copied check {slot.name} was ignored."
                 self._note("copy ignored", message)
@@ -272,13 +262,7 @@ class _Builder:
             self.repairs.append(repair)
 
 
-def _is_badge(cell: StudentCell) -> bool:
-    """Whether this is the badge that Colab adds when it saves to GitHub."""
-    return "view-in-github" in cell.ids or cell.source.startswith(
-        '<a href="https://colab.research.google.com/github'
-    )
-
-
+_BADGE = '<a href="https://colab.research.google.com/github'
 _INSTALL = re.compile(
     r"""^(?P<indent>[ \t]*)(?:
       # No two repetitions of blanks beside each other: a line may be long.

@@ -131,11 +131,9 @@ def _is_notebook(path: str) -> bool:
 
 
 def _walk(
-    folder: Path,
-    limits: SizeLimits,
-    ignore: Sequence[str],
+    folder: Path, limits: SizeLimits, ignore: Sequence[str],
     left_out: dict[str, list[str]],
-) -> Iterator[str]:
+) -> Iterator[str]:  # fmt: skip
     """Yield relative paths of regular files; add the others to ``left_out``."""
     if folder.is_symlink() or not folder.is_dir():
         raise RefusedError("the submission is not a folder")
@@ -158,9 +156,7 @@ def _walk(
                 crowd.append(f"{subfolder or '.'}/…")
                 return
             path = f"{subfolder}/{entry.name}".lstrip("/")
-            if any(
-                fnmatch.fnmatch(entry.name, pattern) for pattern in (PROGRESS, *ignore)
-            ):
+            if any(fnmatch.fnmatch(entry.name, p) for p in (PROGRESS, *ignore)):
                 continue
             reason = _objection(entry, path, limits)
             if reason:

@@ -64,11 +64,9 @@ class Judge:
         }
         exchange = Exchange(self._line, names, self.patience)
         try:
-            seeds = self._seeds(question)
-            seconds = asdict(question.seconds)
             exchange.prepare(
-                seconds=seconds, given=question.replaced,
-                with_evidence=question.with_evidence, **seeds,
+                seconds=asdict(question.seconds), given=question.replaced,
+                with_evidence=question.with_evidence, **self._seeds(question),
             )  # fmt: skip
             yield exchange
         finally:

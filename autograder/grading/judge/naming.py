@@ -54,11 +54,8 @@ def _diagnose(
     wrong = [r.case for r in result.results if any(f.problem for f in r.findings)]
     ordinary = [case for case in wrong if not case.says]
     if ordinary and all(case.hidden for case in ordinary):
-        likely = [
-            variant
-            for variant in possible(exercise, result.results)
-            if variant not in confined
-        ]
+        fitting = possible(exercise, result.results)
+        likely = [variant for variant in fitting if variant not in confined]
         results = _with_answers(exercise, result, task, likely)
         mistake, sure = diagnose(exercise, results)
         return replace(result, mistake=mistake, sure=sure)
@@ -83,7 +80,12 @@ def _with_answers(
     takes long.
     """
     results = list(result.results)
-    exercise = _with_variants(exercise, names)  # no other mistake is looked for
+    mistakes = {  # no other mistake is looked for
+        name: replace(mistake, variants=chosen)
+        for name, mistake in exercise.mistakes.items()
+        if (chosen := tuple(v for v in mistake.variants if v in names))
+    }
+    exercise = replace(exercise, mistakes=mistakes)
     stored = {r.case.name: r.case for r in results if r.case.mistakes}
     is_played = task.side is not Interactor
     for index in sorted(range(len(results)), key=lambda n: results[n].passed):
@@ -101,16 +103,6 @@ def _with_answers(
         fitting = possible(exercise, [results[index]])
         names = [name for name in names if name in fitting]
     return results
-
-
-def _with_variants(exercise: Exercise, names: Collection[str]) -> Exercise:
-    """The exercise with only these variants (wrong programs) of its mistakes."""
-    mistakes = {
-        name: replace(mistake, variants=chosen)
-        for name, mistake in exercise.mistakes.items()
-        if (chosen := tuple(v for v in mistake.variants if v in names))
-    }
-    return replace(exercise, mistakes=mistakes)
 
 
 _answered = WeakKeyDictionary[Case, dict[str, Answers]]()  # by variant of a mistake

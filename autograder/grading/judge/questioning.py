@@ -115,9 +115,11 @@ class SandboxClient:
         is_sent = self._send(f"{kind} {call}", inputs, span)
         while is_sent and (message := self._until(kinds, span)):
             if message[0] == kinds[0]:
+                answers = message[1]
+                tensors = (v for v in answers.values() if isinstance(v, torch.Tensor))
+                self._room -= sum(tensor.nbytes for tensor in tensors)
                 self._number += 1
-                self._room -= _size(message[1])
-                return concluded(side, message[1])
+                return concluded(side, answers)
             self._questions += 1
             if self._questions > MOST_QUESTIONS:
                 self._lose(EndReason.TOO_MANY_QUESTIONS)
@@ -188,10 +190,8 @@ class SandboxClient:
             self._lose(EndReason.TOO_MANY_QUESTIONS)
             raise WireError("asked too much")
         if over := span.over():
-            alone = self._answer_budget.exceeded_by(span)
-            budget = usual_budget(
-                self._seconds.answer if alone else self._seconds.check
-            )
+            alone, seconds = self._answer_budget.exceeded_by(span), self._seconds
+            budget = usual_budget(seconds.answer if alone else seconds.check)
             used = f"{budget.clock:g} seconds"
             if over is EndReason.CPU_TIME:
                 used = f"{budget.cpu:g} seconds of CPU time"
@@ -202,9 +202,8 @@ class SandboxClient:
     def _lose(self, reason: EndReason, message: str = "") -> None:
         """Mark the sandbox as lost, because it exceeded a limit."""
         self._lost, self.ended = message or reason, reason
-        self.late = Mistake(
-            "late", f"The check was ended: {self._lost}.", _HINTS[reason]
-        )
+        says = f"The check was ended: {self._lost}."
+        self.late = Mistake("late", says, _HINTS[reason])
 
     def _begin_span(self, budget: Budget) -> Span:
         """Begin to measure the sandbox's time and ours."""
@@ -216,8 +215,3 @@ class SandboxClient:
         before, self._at = self._at, time.thread_time()
         self._worked += self._at - before
         span.give_back(self._at - before)
-
-
-def _size(answers: Answers) -> int:
-    """The size of the tensors in some answers, in bytes."""
-    return sum(v.nbytes for v in answers.values() if isinstance(v, torch.Tensor))

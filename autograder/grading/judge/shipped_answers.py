@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import torch
 
-from autograder.checks.exercise import AFTERWARDS, Answers, Case, Value
+from autograder.checks.exercise import AFTERWARDS, Case, Value
 from autograder.checks.interactor import Interactor
 from autograder.checks.points import aspects, open_parts
 from autograder.checks.values import same_tensors
@@ -92,14 +92,10 @@ def _available_tensors(
     if not isinstance(value, torch.Tensor) or value.numel() < 2:
         return
     yield value.flatten()[:1].expand_as(value)  # one number, everywhere
-    yield from _inputs_of(case.inputs, side)
+    inputs = case.inputs.items()
+    yield from (tensor for name, tensor in inputs if name not in side.keeps)
     for visible_case in visible:
         yield from visible_case.expected.values()
-
-
-def _inputs_of(inputs: Answers, side: type[Interactor]) -> Iterator[Value]:
-    """The inputs of a case that the sandbox gets."""
-    yield from (tensor for name, tensor in inputs.items() if name not in side.keeps)
 
 
 def _is_same(value: Value, answer: Value, case: Case) -> bool:

@@ -102,13 +102,9 @@ def _is_function(part: Element) -> bool:
 def _is_operand(part: Element) -> bool:
     """Whether a function's name is separated from this part by a space."""
     is_bar = part.tag == "mo" and part.text == "|"
-    is_word = part.tag in ("mo", "mspace", "mtext") or _is_fenced(part)
-    return is_bar or not is_word
-
-
-def _is_fenced(part: Element) -> bool:
-    """Whether it is a group that begins with an operator, such as a parenthesis."""
-    return part.tag == "mrow" and len(part) > 0 and part[0].tag == "mo"
+    # A group that begins with an operator, such as a parenthesis.
+    is_fenced = part.tag == "mrow" and len(part) > 0 and part[0].tag == "mo"
+    return is_bar or not (is_fenced or part.tag in ("mo", "mspace", "mtext"))
 
 
 def latex(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -115,11 +115,10 @@ class Assignment:
         source, release = self.notebooks[name]
         data = None
         if not reason:
-            expected, ours = f"{name}.ipynb", shared(release)
             other_ids = functools.partial(grade_ids, self.root)
             try:
                 path, chosen = find_notebook(
-                    files, expected, ours, self.limits, other_ids
+                    files, f"{name}.ipynb", shared(release), self.limits, other_ids
                 )
                 data, repairs = files[path].data, repairs + chosen
             except RefusedError as refusal:
@@ -130,9 +129,7 @@ class Assignment:
         }  # fmt: skip
         # One per account, as only its owner can remove what a killed run left behind.
         scratch = self.root / ".autograder" / f"work-{os.getuid()}"
-        submission_id = identity(
-            student, self.name, name, data
-        )  # names may be too long
+        submission_id = identity(student, self.name, name, data)  # names may be long
         return Task(
             student=student, assignment=self.name, notebook=name, source=source,
             release=release, submission=data, files=beside | dict(self.beside),
@@ -195,29 +192,24 @@ class Assignment:
             check = check_cell(cell)
             most = check and reference_metadata.points(check.exercise)
             if most is not None and most != float(cell.metadata.nbgrader.points):
-                label = self.name
+                label, mark = self.name, cell.metadata.nbgrader
+                remedy = (
+                    "on a shared machine, have the administrator run `autograder "
+                    f"exchange` again; otherwise copy {ROOT / 'source' / label} here"
+                )
+                if self.root.resolve() == ROOT:
+                    remedy = f"run: make build UNIT={label.partition('_')[0]}"
                 raise CourseError(
-                    f"{cell.metadata.nbgrader.grade_id} has "
-                    f"{cell.metadata.nbgrader.points:g} points in source/{label}/"
+                    f"{mark.grade_id} has {mark.points:g} points in source/{label}/"
                     f"{name}.ipynb and {most:g} in the course's checks, which are of "
-                    f"another build; {_rebuild(self.root, label)}, then "
+                    f"another build; {remedy}, then "
                     f'nbgrader generate_assignment "{label}" --force'
                 )
 
 
-def _rebuild(root: Path, label: str) -> str:
-    """Say how to copy the notebook of the current build into a course folder."""
-    if root.resolve() == ROOT:
-        return f"run: make build UNIT={label.partition('_')[0]}"
-    return (
-        "on a shared machine, have the administrator run `autograder exchange` again; "
-        f"otherwise copy {ROOT / 'source' / label} here"
-    )
-
-
 def load(
     name: str, root: Path, source: Path, release: Path, pattern: str,
-    exempt: Iterable[str], stages: Stages, config: Config, limits: SizeLimits,
+    exempt: Collection[str], stages: Stages, config: Config, limits: SizeLimits,
     ignored: Iterable[str],
 ) -> Assignment:  # fmt: skip
     """Read an assignment from its folders of sources and releases.
@@ -236,20 +228,17 @@ def load(
     for source_path in paths:
         release_path = release / source_path.name
         texts = (text_of(source_path), text_of(release_path))
-        source_notebook = parse(texts[0], source_path)
-        release_notebook = parse(texts[1], release_path)
-        sources.append(source_notebook)
+        sources.append(parse(texts[0], source_path))
         # Checked only here, as every rebuilt submission has the same metadata.
-        rebuilt, _ = rebuild(source_notebook, release_notebook, None)
+        rebuilt, _ = rebuild(sources[-1], parse(texts[1], release_path), None)
         CheckCellMetadata(config=config)(rebuilt, {})
         notebooks[source_path.stem] = texts
     beside = {
         str(path.relative_to(source)): path.read_bytes()
         for path in sorted(source.rglob("*"))
         if path.is_file() and path.suffix != ".ipynb"
+        if str(path.relative_to(source)) not in exempt
     }
-    for path in exempt:
-        beside.pop(path, None)
     # Read in each run: a server that grades again must see what has changed.
     depends = [stage.depends_on(name) for stage in warmable.stages(stages)]
     return Assignment(

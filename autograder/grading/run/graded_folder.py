@@ -72,15 +72,12 @@ class GradedFolder:
                 write(path, beside[path.name])
             else:
                 path.unlink(missing_ok=True)
-        self._clear({*OF_NBGRADER, *(f"{stem}.ipynb" for stem in notebook_names)})
-        # Not validated by nbformat, which would only log problems: the notebook is the
-        # course's, rebuilt, and outputs were checked as they arrived.
-        write(self.path / f"{name}.ipynb", nbformat.v4.writes(notebook))
-
-    def _clear(self, expected: Collection[str]) -> None:
-        """Remove what another grader, or a run that was cut off, left behind."""
-        for path in self.path.iterdir():
+        expected = {*OF_NBGRADER, *(f"{stem}.ipynb" for stem in notebook_names)}
+        for path in self.path.iterdir():  # of another grader, or a run that was cut off
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             elif path.name not in expected and path.suffix != ".ipynb":
                 path.unlink()
+        # Not validated by nbformat, which would only log problems: the notebook is the
+        # course's, rebuilt, and outputs were checked as they arrived.
+        write(self.path / f"{name}.ipynb", nbformat.v4.writes(notebook))

@@ -64,11 +64,8 @@ def _renew(writer: ResultWriter, outcome: Outcome, before: dict[str, float]) -> 
         if isinstance(error, GradebookError):
             raise
         writer.log.exception(f"{outcome.student}: the late policy failed")
-        return replace(
-            outcome,
-            status="undecided",
-            reason="the late policy failed; its penalty stays",
-        )
+        reason = "the late policy failed; its penalty stays"
+        return replace(outcome, status="undecided", reason=reason)
     # A page that is older than its result is reported as out of date.
     for name in before if after != before else ():
         os.utime(writer.published(outcome.student).path / f"{name}.ipynb")

@@ -44,10 +44,9 @@ class Outcome:
 
 def outcome_of(student: str, status: str, metadata: GradingMetadata) -> Outcome:
     """The outcome of a notebook, from the metadata of its grading."""
-    status = "refused" if metadata.refused else status
-    return Outcome(
-        student, status, metadata.refused, metadata.repairs, metadata.id or ""
-    )
+    reason, repairs = metadata.refused, metadata.repairs
+    status = "refused" if reason else status
+    return Outcome(student, status, reason, repairs, metadata.id or "")
 
 
 def out_of_time(notebook: NotebookNode, metadata: GradingMetadata) -> list[str]:

@@ -19,7 +19,7 @@ from autograder.grading.metadata import GradingMetadata
 from autograder.grading.run.assignment import Assignment
 from autograder.grading.run.graded_folder import GradedFolder
 from autograder.grading.run.outcome import Outcome, out_of_time, outcome_of
-from autograder.grading.run.submission import InFlightSubmission
+from autograder.grading.run.submission import InFlightSubmission, result_of
 from autograder.grading.task import Graded, Task
 
 UNSURE = "Something went wrong while grading; your teachers have been told."
@@ -56,9 +56,8 @@ class ResultWriter:
             return [self._record(task, submission) for task in submission.tasks]
         except Exception as error:
             self._tell_if_final(submission, error)
-            return [
-                Outcome(submission.student, "undecided", "nothing new was recorded")
-            ]
+            reason = "nothing new was recorded"
+            return [Outcome(submission.student, "undecided", reason)]
 
     def _record(self, task: Task, submission: InFlightSubmission) -> Outcome:
         """Record the result of one notebook, unless it is up to date."""
@@ -66,7 +65,8 @@ class ResultWriter:
             metadata = submission.earlier[task.notebook]
             return outcome_of(task.student, "up to date", metadata)
         try:
-            return self._save(task, submission.graded(task, self.log), submission)
+            future = submission.futures[task.notebook]
+            return self._save(task, result_of(future, task, self.log), submission)
         except Exception as error:
             self._tell_if_final(submission, error)
             return self._undecided(task, submission, error)
@@ -107,9 +107,8 @@ class ResultWriter:
         self.permit(task.student)
         outcome = outcome_of(task.student, "graded", metadata)
         if overdue := out_of_time(graded.notebook, metadata):
-            self.log.warning(
-                f"{task.student}: did not end in time: {join_names(overdue)}"
-            )
+            names = join_names(overdue)
+            self.log.warning(f"{task.student}: did not end in time: {names}")
         if outcome.repairs and not metadata.refused:
             self.log.warning(str(outcome))
         if lost:
@@ -120,11 +119,9 @@ class ResultWriter:
 
     def _publish(self, task: Task, graded: Graded, beside: Mapping[str, bytes]) -> None:
         """Write the results. Raises GradebookError: the disk is full."""
-        folder = self.published(task.student)
+        folder, names = self.published(task.student), self.course.notebooks
         try:
-            folder.replace(
-                task.notebook, graded.notebook, beside, self.course.notebooks
-            )
+            folder.replace(task.notebook, graded.notebook, beside, names)
         except CourseError:
             try:
                 refuse_full(folder.path)
@@ -147,9 +144,8 @@ class ResultWriter:
         scored = any(score is not None for score in (metadata.scores or {}).values())
         reason = f"{error}; " if isinstance(error, CourseError) else ""
         reason += "the old result stays" if old or scored else "it has no score yet"
-        return Outcome(
-            task.student, "undecided", f"{reason}; the same command tries again"
-        )
+        reason += "; the same command tries again"
+        return Outcome(task.student, "undecided", reason)
 
 
 def _about_lost(name: str, score: float | None) -> str:

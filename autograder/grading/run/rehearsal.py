@@ -55,8 +55,9 @@ def rehearse(
         try:
             graded = _grade(task, executor, calm, log)
         except Exception as error:
-            if _stops_all(error):
-                raise
+            is_ours = isinstance(error, GradingInfrastructureError)
+            if isinstance(error, CourseError) and not is_ours:
+                raise  # it would affect every submission, and says what to do about it
             # This says nothing about the exercises; grading submissions may succeed.
             log.warning(f"{course.name}: its own solution was not graded ({error})")
             continue
@@ -81,12 +82,6 @@ def _grade(task: Task, executor: Executor, calm: float, log: logging.Logger) -> 
     except GradingInfrastructureError:
         await_calm(calm)
         return result_of(executor.submit(task), task, log)
-
-
-def _stops_all(error: Exception) -> bool:
-    """Whether an error would affect every submission, and says what to do about it."""
-    ours = isinstance(error, GradingInfrastructureError)
-    return isinstance(error, CourseError) and not ours
 
 
 def _refuse_broken(unit: str, graded: Graded) -> None:

@@ -7,11 +7,11 @@ import shutil
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Never
+from typing import Never
 
 from tqdm import tqdm
 
@@ -37,13 +37,9 @@ class Run:
     """
 
     def __init__(
-        self,
-        writer: ResultWriter,
-        executor: Executor,
-        recorded: AllScores,
-        force: bool,
-        calm: float,
-    ):
+        self, writer: ResultWriter, executor: Executor, recorded: AllScores,
+        force: bool, calm: float,
+    ):  # fmt: skip
         self._writer, self._executor, self._recorded = writer, executor, recorded
         self._force, self._calm = force, calm
         self._retries: list[str] = []
@@ -105,8 +101,8 @@ class Run:
         """
         for submission in begun:
             futures = submission.futures.values()
-            if futures and all(f.done() and not _failed(f) for f in futures):
-                with contextlib.suppress(Exception):
+            with contextlib.suppress(Exception):
+                if futures and all(f.done() and not f.exception() for f in futures):
                     self._writer.save(submission)
 
     def _begin(
@@ -119,10 +115,9 @@ class Run:
                 published = self._writer.published(student)
                 cleanup.enter_context(published.locked(partial(self._wait, student)))
                 submission = self._writer.course.submission(student, folder, final)
-                tasks = [
+                submission.tasks = tuple(
                     self._send(task, submission, cleanup) for task in submission.tasks
-                ]
-                submission.tasks = tuple(tasks)
+                )
             except SetupError:
                 raise
             except Exception as error:
@@ -167,23 +162,15 @@ class Run:
         except Exception as error:
             self._retries.append(submission.student)
             log = self._writer.log
+            reason = (str(error).strip() or type(error).__name__).splitlines()[-1]
             log.warning(
-                f"{submission.student}: not decided ({_first_line(error)}); it is "
+                f"{submission.student}: not decided ({reason}); it is "
                 "graded again when the others are done"
             )
             log.debug("It was:", exc_info=error)
             return []
 
 
-def _failed(future: Future[Any]) -> bool:
-    """Whether a grading that has ended gave no result."""
-    return future.cancelled() or future.exception() is not None
-
-
 def _close_all(begun: Iterable[InFlightSubmission]) -> None:
     for submission in begun:
         submission.close()
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[-1]

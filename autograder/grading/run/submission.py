@@ -54,10 +54,6 @@ class InFlightSubmission:
         ended = [f for f in self.futures.values() if f.done() and not f.exception()]
         return sum(len(f.result()) for f in ended if isinstance(f.result(), bytes))
 
-    def graded(self, task: Task, log: logging.Logger) -> Graded:
-        """The result of a task; raises what grading raised."""
-        return result_of(self.futures[task.notebook], task, log)
-
     def close(self) -> None:
         self.cleanup.close()
 

@@ -19,11 +19,11 @@ from autograder.grading.checks import reference_metadata
 from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.checks.checking import Checks
 from autograder.grading.checks.error_carried_forward import (
+    find_answers,
     find_prerequisites,
     find_uses,
     find_withheld_keys,
     is_better,
-    run_again,
     titles,
 )
 from autograder.grading.judge import reference_substitution
@@ -39,6 +39,7 @@ ATTENTION = """def scaled_dot_product_attention(q, k, v, mask=None):
 FIRST, CROSS = "attention/scaled_dot_product", "attention/cross_attention"
 UNSCALED = solution_source(specification(FIRST)).replace(" / math.sqrt(q.size(-1))", "")
 RIGHT = solution_source(specification(CROSS))
+CALL = "        return scaled_dot_product_attention(q, k, v, mask)"
 TELLS = RIGHT.replace(
     "class CrossAttention",
     "import inspect\n"
@@ -46,17 +47,15 @@ TELLS = RIGHT.replace(
     "except Exception: pass\n\n\n"
     "class CrossAttention",
 ).replace(
-    "        return scaled_dot_product_attention(q, k, v, mask)",
-    "        print('SECRET', scaled_dot_product_attention.__code__.co_consts)\n"
-    "        return scaled_dot_product_attention(q, k, v, mask)",
+    CALL,
+    f"        print('SECRET', scaled_dot_product_attention.__code__.co_consts)\n{CALL}",
 )
 # Right without a mask; with one, an error's words carry what this sandbox knows.
 RAISES = RIGHT.replace(
-    "        return scaled_dot_product_attention(q, k, v, mask)",
+    CALL,
     "        if mask is not None:\n"
     "            told = scaled_dot_product_attention.__code__.co_names\n"
-    "            raise ValueError('.'.join(told))\n"
-    "        return scaled_dot_product_attention(q, k, v, mask)",
+    f"            raise ValueError('.'.join(told))\n{CALL}",
 )
 LOSS = "sequence_reversal/masked_loss"
 COUNTS_PADS = solution_source(specification(LOSS)).replace(", ignore_index=PAD", "")
@@ -84,7 +83,6 @@ SUBCLASS = "class Layer(CausalAttention):\n    pass\n\n\n" + "\n\n".join([
     solution_source(specification(DERIVED)),
 ])  # fmt: skip
 BLANK = "class CausalAttention(nn.Module):\n    pass"
-BLIND = RIGHT.replace("(q, k, v, mask)", "(q, k, v)")
 
 
 def solution_cell(exercise, grade_id):
@@ -127,8 +125,6 @@ def pristine(tmp_path_factory):
         checked(DERIVED, "LanguageModel", "derived", 8.0),
     ]
     make_course(root, judged.UNIT, source_of(cells))
-    hand_in(root, "ann", UNSCALED, RIGHT)
-    hand_in(root, "bob", UNSCALED, BLIND)
     hand_in(root, "eve", UNSCALED, TELLS)
     hand_in(root, "ivy", UNSCALED, RAISES)
     for student in ("luc", "lea"):
@@ -140,15 +136,15 @@ def pristine(tmp_path_factory):
     hand_in(root, "kim", UNSCALED, f"{RIGHT}\nprint('here')", COUNTS_PADS, PERPLEXITY)
     hand_in(root, "tim", UNSCALED, RIGHT, base=BLANK, derived=SUBCLASS)
     assert converter.install()
-    assert judged.autograde(root, readable=SOLUTIONS)["success"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(converter, "rehearse", lambda *_: None)
+        assert judged.autograde(root, readable=SOLUTIONS)["success"]
     return root
 
 
 def hand_in(root, student, attention, cross, loss=None, unsure=None, **further):
     answers = {"attention": attention, "cross": cross, "loss": loss, "unsure": unsure}
-    codes = {
-        f"{name}-answer": code for name, code in (answers | further).items() if code
-    }
+    codes = {f"{n}-answer": code for n, code in (answers | further).items() if code}
     judged.submit(root, student, codes)
 
 
@@ -165,12 +161,12 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sandboxes are L
 
 
 def test_a_right_exercise_earns_its_points_after_a_wrong_one(pristine):
-    checks = records(pristine, "ann")
+    checks = records(pristine, "kim")
     assert checks["attention"]["points"] < 28.0
     assert checks["cross"]["points"] == 20.0
     assert checks["cross"]["given"] == [FIRST]
     assert "given a right version of: Scaled dot-product" in checks["cross"]["note"]
-    assert "given a right version" in judged.outputs(pristine, "ann", "cross")
+    assert "given a right version" in judged.outputs(pristine, "kim", "cross")
 
 
 def test_a_right_exercise_earns_its_points_after_one_that_is_not_solved(pristine):
@@ -186,30 +182,34 @@ def test_a_right_class_earns_its_points_on_a_base_that_is_not_solved(pristine):
     assert checks["derived"]["points"] == 8.0 and checks["derived"]["given"] == [BASE]
 
 
-def test_each_sandbox_of_a_submission_rolls_the_same_dice(pristine, tmp_path):
+@pytest.fixture(scope="module")
+def again(pristine, tmp_path_factory):
+    """Two of them graded once more, without second tries."""
+    root = tmp_path_factory.mktemp("again") / "course"
+    ignored = shutil.ignore_patterns("autograded", "eve", "ivy", "sam", "kim", "tim")
+    shutil.copytree(pristine, root, ignore=ignored)
+    limits = {"carry_errors": False, "readable": SOLUTIONS}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(converter, "rehearse", lambda *_: None)
+        assert judged.autograde(root, **limits)["success"]
+    return root
+
+
+def test_each_sandbox_of_a_submission_rolls_the_same_dice(pristine, again):
     """Else a cheap mistake in what comes before would buy a second chance."""
-    root = tmp_path / "again"
-    shutil.copytree(pristine, root)
-    shutil.rmtree(root / "autograded")
-    for student in ("ann", "bob", "eve", "ivy", "sam", "kim", "tim"):
-        shutil.rmtree(root / "submitted" / student)
-    assert judged.autograde(root)["success"]
-    dice = {
-        (root, student): dice_of(judged.outputs(root, student, "cross-answer"))
-        for root in (pristine, root)
-        for student in ("luc", "lea")
-    }
-    assert dice[pristine, "luc"] == dice[root, "luc"] != dice[root, "lea"]
-    assert dice[pristine, "lea"] == dice[root, "lea"]
+
+    def dice(root, student):
+        outputs = judged.outputs(root, student, "cross-answer")
+        return re.findall(r"dice \[[^]]+\]", outputs)
+
+    assert dice(pristine, "luc") == dice(again, "luc") != dice(again, "lea")
+    assert dice(pristine, "lea") == dice(again, "lea") and len(dice(again, "lea")) == 1
 
 
-def dice_of(outputs):
-    (dice,) = re.findall(r"dice \[[^]]+\]", outputs)
-    return dice
-
-
-def test_a_mistake_of_its_own_still_costs(pristine):
-    assert records(pristine, "bob")["cross"]["points"] < 20.0
+def test_a_setting_switches_it_off(pristine, again):
+    assert records(pristine, "luc")["cross"]["given"] == [FIRST]
+    verdict = records(again, "luc")["cross"]
+    assert verdict["points"] < 20.0 and not verdict["given"]
 
 
 def test_nothing_but_the_verdict_leaves_the_second_sandbox(pristine):
@@ -219,7 +219,7 @@ def test_nothing_but_the_verdict_leaves_the_second_sandbox(pristine):
     assert scaling in course and scaling not in path.read_text()
 
 
-def test_what_an_answer_says_stays_in_the_second_sandbox(pristine):
+def test_a_mistake_costs_and_what_its_answer_says_stays_in_the_second_sandbox(pristine):
     verdict = records(pristine, "ivy")["cross"]
     assert verdict["given"] and 0.0 < verdict["points"] < 20.0
     names: dict = {}
@@ -231,21 +231,15 @@ def test_what_an_answer_says_stays_in_the_second_sandbox(pristine):
     assert "ValueError" not in outputs and "course&#x27;s version" in outputs
 
 
-def test_one_more_sandbox_serves_all_second_tries_and_each_has_its_own_in_place(
+def test_one_more_sandbox_serves_all_second_tries_and_what_cells_have_shown_stays(
     pristine,
 ):
-    checks = records(pristine, "kim")
-    assert checks["cross"]["given"] == [FIRST]
-    assert checks["unsure"]["given"] == [LOSS]
-    assert (checks["cross"]["points"], checks["unsure"]["points"]) == (20.0, 5.0)
-    assert (
-        graded_notebook(pristine, "kim").metadata.autograder["sandbox"]["sandboxes"]
-        == 2
-    )
-
-
-def test_what_the_cells_have_shown_stays(pristine):
-    outputs = cell(graded_notebook(pristine, "kim"), "cross-answer").outputs
+    notebook = graded_notebook(pristine, "kim")
+    metadata = notebook.metadata.autograder
+    unsure = metadata["checks"]["unsure"]
+    assert (unsure["given"], unsure["points"]) == ([LOSS], 5.0)
+    assert metadata["sandbox"]["sandboxes"] == 2
+    outputs = cell(notebook, "cross-answer").outputs
     assert [output["text"] for output in outputs] == ["here\n"]
 
 
@@ -279,11 +273,8 @@ def test_none_is_tried_again_where_its_own_solution_has_been(unit):
     order = [check.exercise for check in checks if check]
     exercises = reference_metadata.entries(unit.name)
     assert sorted(order) == sorted(exercises)
-    for exercise in order:
-        assert all(
-            order.index(name) < order.index(exercise)
-            for name in exercises[exercise]["builds_on"]
-        )
+    for number, exercise in enumerate(order):
+        assert {*exercises[exercise]["builds_on"]} <= {*order[:number]}
 
 
 def test_the_second_verdict_counts_if_it_earns_more_or_knows_the_mistake():
@@ -295,17 +286,6 @@ def test_the_second_verdict_counts_if_it_earns_more_or_knows_the_mistake():
     assert not is_better(record(1.0), record(1.0))
     assert not is_better(record(1.0, "one"), record(1.0, "another"))
     assert not is_better(record(0.5, "unscaled"), record(1.0))
-
-
-def test_a_setting_switches_it_off(pristine, tmp_path):
-    for part in ("source", "release", "gradebook.db"):
-        copy = shutil.copytree if (pristine / part).is_dir() else shutil.copy
-        copy(pristine / part, tmp_path / part)
-    hand_in(tmp_path, "off", UNSCALED, RIGHT)
-    limits = {"carry_errors": False, "readable": SOLUTIONS}
-    assert judged.autograde(tmp_path, **limits)["success"]
-    verdict = records(tmp_path, "off")["cross"]
-    assert verdict["points"] < 20.0 and not verdict["given"]
 
 
 def test_what_an_exercise_builds_on_is_known_through_others():
@@ -332,7 +312,7 @@ def test_what_was_made_of_a_replaced_exercise_is_run_again_in_its_order():
         names = [f"{unit}/{name}" for name in replaced]
         return [
             answer.split()[1].rstrip("():")
-            for answer in run_again(cells, f"{unit}/{exercise}", names, {})
+            for answer in find_answers(cells, f"{unit}/{exercise}", names, {})
         ]
 
     reruns = ["LanguageModel", "trained_model"]

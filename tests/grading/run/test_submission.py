@@ -6,7 +6,12 @@ from concurrent.futures import Future
 import pytest
 
 from autograder.grading.run import submission
-from autograder.grading.run.submission import InFlightSubmission, enough, names_of
+from autograder.grading.run.submission import (
+    InFlightSubmission,
+    enough,
+    names_of,
+    result_of,
+)
 from tests.grading.eventful import task
 
 
@@ -50,7 +55,7 @@ def test_what_is_up_to_date_has_nothing_to_wait_for():
 def test_what_grading_raised_comes_out_where_it_is_recorded():
     submission = begun(OSError("no space left"))
     with pytest.raises(OSError, match="no space left"):
-        submission.graded(task(notebook="0"), logging.getLogger())
+        result_of(submission.futures["0"], task(), logging.getLogger())
 
 
 def test_who_is_graded_is_told_in_a_few_words():
