@@ -63,16 +63,24 @@ def test_a_check_can_give_its_points_and_a_bonus(monkeypatch):
 
 
 class Verdicts(RunHere):
-    """Stands for the judge, which decides a check or fails on it."""
+    """Stands for the judge, which decides a check, fails on it, or mixes things up."""
 
     decided = "outside"
+    mixed_up: dict = {  # noqa: RUF012
+        "bob": {"exercise": "attention/who_sees_whom"},
+        "cyd": {"submission": "ada"},
+        "dan": {"points": 6.0},
+        "eve": {"points": -1.0},
+    }
 
     def preprocess(self, nb, resources):
         name, submission = "attention/softmax", identity(resources)
         points = 5.0 if Verdicts.decided == "outside" else 0.0
         verdict = Verdict(name, points, 5.0, submission=submission)
         verdict = replace(verdict, decided=Verdicts.decided, fault="softmax.py:1: E")
-        GradingMetadata.of_run(nb, resources).checks = {"scores": verdict}
+        change = Verdicts.mixed_up.get(resources["nbgrader"]["student"], {})
+        checks = {"scores": replace(verdict, **change)}
+        GradingMetadata.of_run(nb, resources).checks = checks
         return nb, resources
 
 
@@ -119,3 +127,14 @@ def test_a_score_that_comes_at_last_is_noted_as_a_change(course, monkeypatch):
     assert grade(course, "outside", monkeypatch)[1] == 5.0
     (change,) = changes.read(course, judged.UNIT)
     assert (change.before, change.after, change.why) == ("", "5", changes.DECIDED)
+
+
+def test_the_gradebook_takes_no_verdict_of_another_check(course):
+    for student in Verdicts.mixed_up:
+        judged.submit(course, student, {"scores-answer": "scores = 1"})
+    log = judged.autograde(course, [Verdicts, SaveVerdicts])["log"]
+    for student in Verdicts.mixed_up:
+        assert f"Needs a person: {student}: undecided" in log
+    submissions = gradebook.read(judged.UNIT, course).submissions
+    scores = {each.student.id: each.points["scores"] for each in submissions}
+    assert scores == {"ada": 5.0, **dict.fromkeys(Verdicts.mixed_up)}
