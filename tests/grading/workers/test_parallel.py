@@ -72,8 +72,9 @@ def test_results_are_recorded_in_the_order_of_students_whatever_is_ready_first(
     share(monkeypatch, wait=warm)
     wish(course, "ada", late=tmp_path / "bob is done")
     wish(course, "bob", early=tmp_path / "bob is done", late=tmp_path / "begun")
-    wish(course, "cyd")
+    wish(course, "cyd", warn="")
     log = autograde(course)["log"]
+    assert log.count("it swaps") == 1, "a command logs what its workers log"
     assert (tmp_path / "begun").read_text() == "warm\n"
     assert points(course) == {"ada": FULL, "bob": FULL, "cyd": FULL}
     stamps = [
@@ -81,6 +82,8 @@ def test_results_are_recorded_in_the_order_of_students_whatever_is_ready_first(
         for name in ("ada", "bob", "cyd")
     ]
     assert stamps == sorted(stamps), log
+    monkeypatch.setattr(Pool, "submit", None)
+    assert "3 up to date" in autograde(course)["log"], "and starts no process again"
 
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
@@ -103,55 +106,34 @@ def test_what_takes_long_to_start_is_begun_before_the_course_is_read(
     assert autograde(course, jobs)["success"] and begun[3:] == []
 
 
-def test_a_command_logs_what_its_workers_log_and_a_second_one_starts_no_process(
-    course, monkeypatch
-):
-    wish(course, "ada", warn="")
-    assert autograde(course)["log"].count("it swaps") == 1
-    monkeypatch.setattr(Pool, "submit", None)
-    assert "1 up to date" in autograde(course)["log"]
-
-
 # --- processes come and go -----------------------------------------------------------
 
 
-def test_a_worker_that_dies_costs_a_try_and_one_that_dies_again_one_submission(
-    course, tmp_path
-):
-    wish(course, "ada", die_once=tmp_path / "mark")
-    wish(course, "bob", die="")
-    wish(course, "cyd")
-    # Faults and refusals cross from the worker to the log.
-    wish(course, "dan", **{"raise": ""})
-    wish(course, "eve", refuse="")
-    result = autograde(course)
-    students = {s: points(course)[s] for s in ("ada", "bob", "cyd")}
-    assert students == {"ada": FULL, "bob": NONE, "cyd": FULL}
-    assert not result["success"]
-    assert "dan: grading failed" in result["log"]
-    assert "no space left on device" in result["log"]
-    assert "eve: refused: it used up all memory" in result["log"]
-    assert (
-        "bob: undecided: the process that graded it died: SIGKILL, then SIGKILL"
-        in (result["log"])
-    )
-    work_folder = course / ".autograder" / f"work-{os.getuid()}"
-    assert list(work_folder.iterdir()) == []
-
-
-def test_a_worker_that_hangs_costs_its_submission_a_try_and_the_class_goes_on(
+def test_a_worker_that_dies_or_hangs_costs_a_try_and_then_one_submission(
     course, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(parallel, "SILENCE", 3.0)
-    wish(course, "ada", stop_once=tmp_path / "mark")
-    wish(course, "bob", stop="")
+    wish(course, "ada", die_once=tmp_path / "died")
+    wish(course, "bob", die="")
     wish(course, "cyd", look_for=6.0)  # one that looks around may take long
-    wish(course, "dan")
+    # Faults and refusals cross from the worker to the log.
+    wish(course, "dan", **{"raise": ""})
+    wish(course, "eve", refuse="")
+    wish(course, "fay", stop_once=tmp_path / "stopped")
+    wish(course, "guy", stop="")
     result = autograde(course)
-    assert points(course) == {"ada": FULL, "bob": NONE, "cyd": FULL, "dan": FULL}
-    assert "cyd: not decided" not in result["log"]
-    assert f"ada: not decided ({parallel.HUNG}" in result["log"]
-    assert f"Needs a person: bob: undecided: {parallel.HUNG}" in result["log"]
+    log, scores = result["log"], points(course)
+    expected = {"ada": FULL, "bob": NONE, "cyd": FULL, "fay": FULL, "guy": NONE}
+    assert {student: scores[student] for student in expected} == expected
+    assert not result["success"] and "cyd: not decided" not in log
+    assert "dan: grading failed" in log and "no space left on device" in log
+    assert "eve: refused: it used up all memory" in log
+    died = "the process that graded it died: SIGKILL, then SIGKILL"
+    assert f"bob: undecided: {died}" in log
+    assert f"fay: not decided ({parallel.HUNG}" in log
+    assert f"Needs a person: guy: undecided: {parallel.HUNG}" in log
+    work_folder = course / ".autograder" / f"work-{os.getuid()}"
+    assert list(work_folder.iterdir()) == []
 
 
 @contextlib.contextmanager
@@ -231,7 +213,11 @@ def test_hundreds_of_submissions_take_no_more_memory_than_dozens(course):
     assert sizes[1] < sizes[0] + (32 << 20)
 
 
-def test_settings_that_cannot_leave_the_process_stop_the_run_at_once(course):
+def test_settings_that_cannot_leave_the_process_stop_the_run_at_once(
+    course, monkeypatch
+):
+    monkeypatch.setattr(Pool, "preload", lambda pool: None)  # no process is needed
+
     class Local(RunHere):
         pass
 

@@ -37,6 +37,5 @@ def test_a_worker_without_the_settings_classes_says_so():
 def test_a_reply_to_another_task_is_not_taken(tmp_path):
     sent = task(folder=str(tmp_path / "work"), files={}, submission=None, id="ada's")
     with pytest.raises(GradingInfrastructureError, match="another submission"):
-        read_reply(
-            answer(sent.to_bytes()), replace(sent, id="bob's"), logging.getLogger()
-        )
+        reply = answer(sent.to_bytes())
+        read_reply(reply, replace(sent, id="bob's"), logging.getLogger())
