@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -75,9 +76,7 @@ def test_a_unit_that_the_gradebook_does_not_know_is_told_at_once(course):
     hand_in(course, "ada", good(course))
     assert "run: nbgrader generate_assignment" in autograde(course)["log"]
     assert graded_students() == []
-
-
-def test_no_submissions_are_told(course):
+    shutil.rmtree(course / "submitted")
     assert "no submission matches" in autograde(course)["log"]
 
 
@@ -172,8 +171,31 @@ class _WithoutChecks(RunHere):
         return super().preprocess(nb, resources)
 
 
-def test_scores_and_comments_are_those_that_nbgrader_would_write(course):
+def test_scores_are_those_that_nbgrader_would_write_in_few_statements(
+    course, monkeypatch
+):
     hand_in(course, "ada", good(course))
+    statements: list[str] = []
+    preprocess, begin = SaveVerdicts.preprocess, OurGradebook.__init__
+
+    def preprocess_counting(self, nb, resources):
+        statements.clear()
+        return preprocess(self, nb, resources)
+
+    def note_statement(*arguments):
+        statements.append(str(arguments[2]))
+
+    def open_listening(self, *place):
+        begin(self, *place)
+        event.listen(self.engine, "before_cursor_execute", note_statement)
+
+    monkeypatch.setattr(OurGradebook, "__init__", open_listening)
+    monkeypatch.setattr(SaveVerdicts, "preprocess", preprocess_counting)
+    stages = [_WithoutChecks, SaveVerdicts]
+    assert autograde(course, autograde_preprocessors=stages)["success"]
+    # Three for the submission, and one for what has changed in the whole class.
+    assert sum("JOIN submitted_notebook" in text for text in statements) == 4
+    assert sum(text.startswith("UPDATE grade") for text in statements) == 1
     hand_in(course, "bob", tiny.data(tiny.read(course, "release")))  # as released
     books = []
     for writer in (SaveAutoGrades, SaveVerdicts):
@@ -182,39 +204,6 @@ def test_scores_and_comments_are_those_that_nbgrader_would_write(course):
         books.append(gradebook(course))
     assert books[0] == books[1]
     assert "No response." in books[1]["bob"][2].values()
-
-
-def test_the_rows_of_a_submission_are_asked_for_once(course, monkeypatch):
-    hand_in(course, "ada", good(course))
-    statements: list[str] = []
-    preprocess = SaveVerdicts.preprocess
-
-    def preprocess_counting(self, nb, resources):
-        statements.clear()
-        return preprocess(self, nb, resources)
-
-    def open_listening(self, *place):
-        begin(self, *place)
-        event.listen(
-            self.engine,
-            "before_cursor_execute",
-            lambda *a: statements.append(str(a[2])),
-        )
-
-    begin = OurGradebook.__init__
-    monkeypatch.setattr(OurGradebook, "__init__", open_listening)
-    monkeypatch.setattr(SaveVerdicts, "preprocess", preprocess_counting)
-    stages = [_WithoutChecks, SaveVerdicts]
-    assert autograde(course, autograde_preprocessors=stages)["success"]
-    # Three for the submission, and one for what has changed in the whole class.
-    assert sum("JOIN submitted_notebook" in text for text in statements) == 4
-    assert sum(text.startswith("UPDATE grade") for text in statements) == 1
-
-
-def test_a_cell_without_a_row_is_told_of(course):
-    hand_in(course, "ada", good(course))
-    stages = [_WithoutChecks, SaveVerdicts]
-    autograde(course, autograde_preprocessors=stages)
     with sqlite3.connect(course / "gradebook.db") as book:
         book.execute("DELETE FROM comment")
     result = autograde(course, force=True, autograde_preprocessors=stages)

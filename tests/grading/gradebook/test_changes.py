@@ -1,13 +1,14 @@
 """What has changed in a gradebook is kept with its reason, and told."""
 
 import json
+import shutil
 
 import pytest
 from nbgrader.api import Gradebook
 from traitlets.config import Config
 
 from autograder.classroom import report
-from autograder.grading import release
+from autograder.grading import converter, release
 from autograder.grading.gradebook import changes
 from tests import tiny_course as tiny
 from tests.classroom.conftest import autograde
@@ -16,13 +17,20 @@ from tests.tiny_course import DOUBLE, UNIT, hand_in
 WRONG = "def double(x):\n    return x"
 
 
-@pytest.fixture
-def graded(course):
+@pytest.fixture(scope="module")
+def graded_once(pristine, tmp_path_factory):
+    root = tmp_path_factory.mktemp("changes") / "course"
+    shutil.copytree(pristine, root)
+    assert converter.install()
     for student, double in (("ada", DOUBLE), ("bob", WRONG)):
-        answers = tiny.solve_release(tiny.read(course, "release"), double=double)
-        hand_in(course, student, tiny.data(answers))
-    assert autograde(course)["success"]
-    return course
+        hand_in(root, student, tiny.good(root, double=double))
+    assert autograde(root)["success"]
+    return root
+
+
+@pytest.fixture
+def graded(graded_once, tmp_path):
+    return shutil.copytree(graded_once, tmp_path / "course")
 
 
 def read_changes(root) -> list[tuple[str, ...]]:
@@ -41,14 +49,10 @@ def change(root, student: str, **values) -> None:
         book.db.commit()
 
 
-def test_a_first_grading_changes_nothing(graded):
-    assert read_changes(graded) == []
-    assert not changes.table(graded, UNIT).exists()
-
-
 def test_each_change_is_kept_with_its_reason(graded):
-    answers = tiny.solve_release(tiny.read(graded, "release"))
-    hand_in(graded, "bob", tiny.data(answers))
+    assert read_changes(graded) == [], "a first grading changes nothing"
+    assert not changes.table(graded, UNIT).exists()
+    hand_in(graded, "bob", tiny.good(graded))
     change(graded, "ada", manual_score=1.5)
     log = autograde(graded, force=False)["log"]
     expected = [
@@ -75,20 +79,13 @@ def test_what_is_graded_otherwise_without_a_new_submission_is_a_mended_check(gra
     release.install()
     config = Config()
     config.GenerateFeedback.preprocessors = ["autograder.grading.feedback.Scores"]
-    config.GenerateFeedback.exporter_class = (
-        "autograder.grading.feedback.FeedbackExporter"
-    )
-    run = tiny.run_nbgrader(
-        graded, "generate_feedback", UNIT, force=True, config=config
-    )
+    kind = "autograder.grading.feedback.FeedbackExporter"
+    config.GenerateFeedback.exporter_class = kind
+    run = tiny.run_nbgrader(graded, "generate_feedback", UNIT, config=config)
     assert run["success"], run
-    pages = {s: _page(graded, s) for s in ("ada", "bob")}
-    assert "numbers-double: 0.5 → 2 (a check was mended, 20" in pages["ada"]
-    assert "Points that have changed" not in pages["bob"]
-
-
-def _page(root, student: str) -> str:
-    return (root / "feedback" / student / UNIT / f"{UNIT}.html").read_text()
+    ada, bob = (p.read_text() for p in sorted(graded.glob("feedback/*/*/*.html")))
+    assert "numbers-double: 0.5 → 2 (a check was mended, 20" in ada
+    assert "Points that have changed" not in bob
 
 
 def test_a_table_that_is_damaged_ends_in_a_line_and_is_kept(graded):
@@ -100,11 +97,9 @@ def test_a_table_that_is_damaged_ends_in_a_line_and_is_kept(graded):
 
 
 def test_no_student_s_name_is_a_formula(course):
-    answers = tiny.solve_release(tiny.read(course, "release"), double=WRONG)
-    hand_in(course, "=1+1", tiny.data(answers))
-    autograde(course)
-    hand_in(course, "=1+1", tiny.data(tiny.solve_release(tiny.read(course, "release"))))
-    autograde(course)
+    for answers in ({"double": WRONG}, {}):
+        hand_in(course, "=1+1", tiny.good(course, **answers))
+        autograde(course)
     assert read_changes(course)[0][0] == "=1+1"
     assert "'=1+1" in changes.table(course, UNIT).read_text()
 

@@ -3,6 +3,7 @@
 import logging
 from dataclasses import replace
 
+import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from autograder.grading.intake import Repair
@@ -21,11 +22,7 @@ KNOWN = GradingMetadata(scores={"double": 2.0, "triple": 3.0}, id="a1")
 
 
 def test_a_run_is_counted_in_a_fixed_order_without_zeros():
-    fared = [
-        Outcome("ada", "refused"),
-        Outcome("bob", "graded"),
-        Outcome("cyd", "graded"),
-    ]
+    fared = [Outcome("ada", "refused"), *[Outcome("bob", "graded")] * 2]
     assert summary(fared) == "2 graded, 1 refused"
     assert summary([]) == "nothing to do"
 
@@ -36,40 +33,26 @@ def test_a_reason_makes_it_refused_whatever_came_of_the_run():
     assert str(fared) == "ada: refused: no notebook"
 
 
-def test_repairs_are_told_behind_the_reason():
+def test_repairs_are_told_and_of_which_submission_it_is():
     fared = Outcome("ada", "graded", repairs=(Repair("name", "It was renamed."),))
     assert str(fared) == "ada: graded; put right: It was renamed."
-
-
-def test_it_says_of_which_submission_it_is():
     assert outcome_of("ada", "up to date", KNOWN).id == "a1"
     assert outcome_of("ada", "undecided", GradingMetadata()).id == ""
 
 
-def test_no_line_is_made_that_nobody_prints():
-    log = logging.getLogger("autograder.tests.bar")
-    log.propagate, handler = False, logging.StreamHandler()
-    handler.setLevel(logging.INFO)
+@pytest.mark.parametrize(("level", "name"), [("INFO", "bar"), ("DEBUG", "bar.above")])
+def test_a_line_is_made_only_if_somebody_prints_it(level, name):
+    log, handler = logging.getLogger("autograder.tests.bar"), logging.StreamHandler()
+    log.propagate = False
+    handler.setLevel(level)
     log.addHandler(handler)
-    log.setLevel(logging.DEBUG)
-    with above_bar(log):
-        assert not log.isEnabledFor(logging.DEBUG)
-        assert log.isEnabledFor(logging.INFO)
-    assert log.level == logging.DEBUG
-
-
-def test_a_line_that_somebody_above_prints_is_made():
-    log = logging.getLogger("autograder.tests.above")
-    above = log.parent
-    handler = logging.StreamHandler()
-    handler.setLevel(logging.DEBUG)
-    above.addHandler(handler)
-    log.setLevel(logging.DEBUG)
-    try:
-        with above_bar(log):
-            assert log.isEnabledFor(logging.DEBUG)
-    finally:
-        above.removeHandler(handler)
+    inner = logging.getLogger(f"autograder.tests.{name}")
+    inner.setLevel(logging.DEBUG)
+    with above_bar(inner):
+        assert inner.isEnabledFor(logging.DEBUG) == (level == "DEBUG")
+        assert inner.isEnabledFor(logging.INFO)
+    assert inner.level == logging.DEBUG
+    log.removeHandler(handler)
 
 
 def test_what_did_not_end_in_time_is_named_once():

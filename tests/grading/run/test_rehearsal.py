@@ -35,9 +35,8 @@ class Judged(RunHere, Stage):
 
 
 def grade(course, **settings) -> dict:
-    return autograde(
-        course, autograde_preprocessors=[Judged, SaveAutoGrades], **settings
-    )
+    stages = [Judged, SaveAutoGrades]
+    return autograde(course, autograde_preprocessors=stages, **settings)
 
 
 @pytest.fixture
@@ -96,13 +95,16 @@ def test_a_fault_of_the_machine_says_nothing_against_an_exercise(course, monkeyp
     result = grade(course)
     assert "its own solution was not graded (the judge was lost)" in result["log"]
     assert result["success"] and points(course) == {"ada": [2.0, 4.0, None]}
-    assert not rehearsal.note(course, UNIT).is_file() or (
-        rehearsal.note(course, UNIT).read_text() == "{}"
-    )
+    note = rehearsal.note(course, UNIT)
+    assert not note.is_file() or note.read_text() == "{}"
 
 
 def verdict(points: float, **fields) -> Verdict:
     return Verdict(NAME, points, 10.0, **fields)
+
+
+FAILED = (CaseVerdict("a", "large", "values", True),)
+MODEL = "sequence_reversal/trained_model"  # may be a little worse elsewhere
 
 
 @pytest.mark.parametrize(
@@ -112,18 +114,10 @@ def verdict(points: float, **fields) -> Verdict:
         (verdict(9.0, says="It is slow."), "9 of 10 points (It is slow.)"),
         (verdict(0.0, note="No answer."), "0 of 10 points (No answer.)"),
         (verdict(0.0, decided="person", note="?", fault="a.py:1: E"), "a.py:1: E"),
-        (
-            verdict(5.0, cases=(CaseVerdict("a", "large", "values", True),)),
-            "5 of 10 points (large)",
-        ),
+        (verdict(5.0, cases=FAILED), "5 of 10 points (large)"),
+        (Verdict(MODEL, 7.5, 8.0), ""),
+        (Verdict(MODEL, 0.0, 8.0, note="no model"), "0 of 8 points (no model)"),
     ],
 )
 def test_less_than_all_points_has_a_reason(rehearsed, reason):
     assert rehearsal._reason(rehearsed) == reason
-
-
-def test_a_trained_model_may_be_a_little_worse_elsewhere():
-    model = Verdict("sequence_reversal/trained_model", 7.5, 8.0)
-    assert rehearsal._reason(model) == ""
-    nothing = Verdict("sequence_reversal/trained_model", 0.0, 8.0, note="no model")
-    assert rehearsal._reason(nothing) == "0 of 8 points (no model)"
