@@ -16,25 +16,16 @@ from autograder.sandbox.meter import Budget, Meter, Span
 from autograder.sandbox.slot import NoRoomError
 
 
-def test_they_hold_while_the_notebook_runs():
+@pytest.mark.parametrize(("unit", "limits"), [("06", (240, 50.0)), ("02", (60, 20.0))])
+def test_they_hold_while_the_notebook_runs_and_in_no_other_unit(unit, limits):
     config = Config()
     config.JudgedExecute.timeout = 60
     config.JudgedExecute.unit_limits = {"06": {"timeout": 240, "answer_seconds": 50.0}}
     executor = JudgedExecute(config=config)
-    executor.apply_unit_limits("06")
+    executor.apply_unit_limits(unit)
     # What nbconvert's preprocessor does when it begins to run a notebook.
     NotebookClient.__init__(executor, new_notebook(), None)
-    assert (executor.timeout, executor.answer_seconds) == (240, 50.0)
-
-
-def test_another_unit_keeps_the_general_ones():
-    config = Config()
-    config.JudgedExecute.timeout = 60
-    config.JudgedExecute.unit_limits = {"06": {"timeout": 240}}
-    executor = JudgedExecute(config=config)
-    executor.apply_unit_limits("02")
-    NotebookClient.__init__(executor, new_notebook(), None)
-    assert executor.timeout == 60
+    assert (executor.timeout, executor.answer_seconds) == limits
 
 
 def test_what_a_sandbox_takes_for_its_answers_counts_for_the_notebook():
@@ -49,21 +40,22 @@ def test_what_a_sandbox_takes_for_its_answers_counts_for_the_notebook():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sandboxes are Linux's")
-def test_no_walls_are_given_up_for_a_server_that_does_not_start(monkeypatch):
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (client.NotStartedError, "No space left on device$"),
+        (NoRoomError, "No space left on device$"),
+        (ConfinementError, "allow_unconfined"),
+    ],
+)
+def test_no_walls_are_given_up_for_a_server_that_does_not_start(
+    monkeypatch, kind, message
+):
     """A full /tmp, a machine that slept: no reason to grade without a sandbox."""
 
     def fail(level):
         raise kind("the warm server did not start: No space left on device")
 
     monkeypatch.setattr(client, "run_directory", fail)
-    kind = client.NotStartedError
-    with pytest.raises(CourseError, match="No space left") as refusal:
-        JudgedExecute.warmable(Config()).wait()
-    assert "unconfined" not in str(refusal.value)
-    kind = NoRoomError
-    with pytest.raises(CourseError, match="No space left") as refusal:
-        JudgedExecute.warmable(Config()).wait()
-    assert "unconfined" not in str(refusal.value)
-    kind = ConfinementError
-    with pytest.raises(CourseError, match="allow_unconfined"):
+    with pytest.raises(CourseError, match=message):
         JudgedExecute.warmable(Config()).wait()

@@ -25,13 +25,8 @@ def test_links_fifos_and_sockets_are_left_out_and_told(tmp_path):
     messages = " ".join(repair.says for repair in reading.repairs)
     assert "link, loop (is a link)" in messages
     assert "fifo, s (is not a regular file)" in messages
-
-
-def test_a_folder_that_is_a_link_is_refused(tmp_path):
-    (tmp_path / "other").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "other")
     with pytest.raises(RefusedError, match="not a folder"):
-        intake.take(tmp_path / "link")
+        intake.take(folder / "loop")
 
 
 def test_sizes_and_counts_are_capped_and_notebooks_come_first(tmp_path):
@@ -44,14 +39,6 @@ def test_sizes_and_counts_are_capped_and_notebooks_come_first(tmp_path):
         "Left out: aaa.bin, huge (is beyond the 0 MB of all files together)."
     ]
     assert not reading.without, "there is a notebook"
-
-
-def test_too_many_files_end_the_reading_but_not_the_grading(tmp_path):
-    for number in range(30):
-        (tmp_path / f"{number:02}").touch()
-    reading = intake.take(tmp_path, SizeLimits(files=10))
-    assert len(reading.files) == 10
-    assert "too many files" in reading.repairs[0].says
 
 
 def test_a_heap_of_files_crowds_no_notebook_out(tmp_path):
@@ -79,15 +66,11 @@ def test_folders_too_deep_are_left_out(tmp_path):
     assert "lies too deep" in reading.repairs[0].says
 
 
-def test_ignored_names_are_skipped_silently(tmp_path):
+def test_ignored_names_and_a_student_s_progress_are_skipped_silently(tmp_path):
     (tmp_path / ".ipynb_checkpoints").mkdir()
     (tmp_path / ".ipynb_checkpoints" / "a.ipynb").touch()
-    assert intake.take(tmp_path, ignore=[".ipynb_checkpoints"]) == intake.Taken({})
-
-
-def test_a_student_s_progress_is_no_part_of_a_submission(tmp_path):
     (tmp_path / "course_progress.json").write_text("{}")
-    assert intake.take(tmp_path) == intake.Taken({})
+    assert intake.take(tmp_path, ignore=[".ipynb_checkpoints"]) == intake.Taken({})
 
 
 @pytest.mark.parametrize(

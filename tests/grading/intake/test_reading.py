@@ -65,10 +65,8 @@ def test_of_a_damaged_notebook_the_whole_cells_are_read(first, damage):
         text = json.dumps({"metadata": {"a": '"cells": ['}, "cells": cells})
     content = text.encode()
     notebook = read(content[: content.rindex(b"2") - 2] + damage)
-    assert [c.source for c in notebook.cells] == [
-        cells[0]["source"]
-    ] and notebook.is_cut
-    assert not read(content).is_cut
+    assert [c.source for c in notebook.cells] == [cells[0]["source"]]
+    assert notebook.is_cut and not read(content).is_cut
 
 
 def test_a_notebook_above_the_size_limit_is_refused_unread():

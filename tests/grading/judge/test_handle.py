@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -141,11 +142,8 @@ def test_a_judge_that_is_left_or_stopped_decides_nothing_and_is_replaced(
 def test_a_reply_that_does_not_match_is_not_taken(judge, monkeypatch, strange):
     ours, theirs = socket.socketpair()
     with theirs:
-        judge._line, judge._process, judge._greeted = (
-            Connection(ours),
-            FakeProcess(),
-            True,
-        )
+        process = SimpleNamespace(kill=lambda: None, wait=lambda: None)
+        judge._line, judge._process, judge._greeted = Connection(ours), process, True
         monkeypatch.setattr("secrets.token_hex", lambda size: "the id")
         right = {"id": "the id", "exercise": NAME, "submission": "ada"}
         reply = {**right, "state": "prepared", **strange}
@@ -154,11 +152,3 @@ def test_a_reply_that_does_not_match_is_not_taken(judge, monkeypatch, strange):
         with refused, judge.exchange(Question(NAME, "ada", "key")):
             raise AssertionError("it was taken")
         assert judge._process is None
-
-
-class FakeProcess:
-    def kill(self):
-        pass
-
-    def wait(self):
-        pass

@@ -115,8 +115,8 @@ def test_junk_without_end_ends_with_its_cell_and_earns_nothing(pair, junk):
 def test_the_sandbox_waits_for_the_judge_as_long_as_its_cell_lives(sandbox):
     channel = sandbox(lambda: attention.stable_softmax)
     check = prepare_check(NAME, "abc")
-    client = ask_sandbox(channel, 1.0)
-    time.sleep(1.5)  # longer than any answer may take
+    client = ask_sandbox(channel, 0.3)
+    time.sleep(0.7)  # longer than any answer may take
     assert decide(check, client).passed
 
 
@@ -229,10 +229,8 @@ def test_but_we_work_no_longer_for_it_than_it_may_for_all_answers(pair, work):
     hostile(pair[1], asking(questions=1000))
     client = ask_sandbox(pair[0], seconds=5.0, most=60.0)
     verdict = decide(prepare_check(NAME, "abc"), client)
-    assert (
-        verdict.points == 0
-        and "asked more than a check answers" in verdict.mistake.says
-    )
+    assert verdict.points == 0
+    assert "asked more than a check answers" in verdict.mistake.says
     assert 60.0 < work[0] < 60.0 + 2 * 9.0 and not client.complete
 
 

@@ -16,7 +16,7 @@ VISIBLE = (
     Case("wide", "w", "", {"x": X}, {"y": X + 9, "x afterwards": X}),
     Case("count", "c", "", {"x": X}, {"y": torch.tensor(3)}),
     Case(
-        "refused", "r", "", {"x": X}, {"6 by 4": "ValueError", "9 by 2": "ValueError"}
+        "refused", "r", "", {"x": X}, dict.fromkeys(("6 by 4", "9 by 2"), "ValueError")
     ),
 )
 OTHER = Case("other", "o", "", {"x": X + 1}, {"y": X + 20}, hidden=True)
@@ -67,11 +67,9 @@ def test_what_lies_in_the_sandbox_or_is_one_number_everywhere_ships():
     assert not shipped(fresh("wide", y=X + 1), Keeps)
 
 
-def test_what_the_judge_concludes_cannot_be_repeated():
+def test_what_the_judge_concludes_does_not_ship_nor_what_is_left_alone():
+    """A right solution never earns nothing."""
     assert not shipped(fresh("refused", **{"8 by 3": "ValueError"}), BlindTrial)
-
-
-def test_a_right_solution_never_earns_nothing():
     (case,) = mark_shipped([fresh("wide", y=X + 9)], VISIBLE, Interactor)
     assert not case.shipped
 
@@ -97,11 +95,8 @@ def test_who_repeats_earns_nothing_and_who_is_right_loses_nothing():
 
 
 def test_a_class_that_refuses_to_be_made_earns_nothing():
-    refuse = [
-        case
-        for case in prepare_check(
-            "multi_head_attention/multi_head_attention", "one"
-        ).fresh
-        if case.name == "refuse"
-    ]
+    fresh_cases = prepare_check(
+        "multi_head_attention/multi_head_attention", "one"
+    ).fresh
+    refuse = [case for case in fresh_cases if case.name == "refuse"]
     assert refuse and all(case.shipped == {"errors"} for case in refuse)
