@@ -134,8 +134,8 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
 
     def _timed(self, student: str, path: Path) -> HandedIn:
         """A submission with its time: that in its name, or that of a later change."""
-        rest = path.name.rpartition(f"+{self.coursedir.assignment_id}+")[2]
-        stamp = rest.partition("+")[0]
+        suffix = path.name.rpartition(f"+{self.coursedir.assignment_id}+")[2]
+        stamp = suffix.partition("+")[0]
         changed = last_change(path, self.coursedir.ignore)
         claimed = parse_stamp(stamp)
         if claimed and claimed <= changed <= claimed + _COPYING:

@@ -114,8 +114,8 @@ def test_a_notebook_says_below_its_title_when_it_is_due_in_local_time(berlin):
     cells = [new_code_cell("# no title"), new_markdown_cell("# 2 Attention\n\nText.")]
     notebook = new_notebook(cells=[*cells, new_markdown_cell("# More")])
     untitled = new_notebook(cells=[new_markdown_cell("Text.")])
-    for each in (notebook, untitled):
-        dates.add_due_line(each, datetime.datetime(2026, 11, 30, 22, 59))
+    for titled in (notebook, untitled):
+        dates.add_due_line(titled, datetime.datetime(2026, 11, 30, 22, 59))
     sources = [cell.source for cell in notebook.cells]
     line = "**Due Monday, 30 November 2026, 23:59 CET**"
     assert sources == ["# no title", f"# 2 Attention\n\n{line}\n\nText.", "# More"]

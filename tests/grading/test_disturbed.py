@@ -212,8 +212,8 @@ def test_who_cannot_be_decided_twice_needs_a_person_and_has_no_score(
 def test_who_ends_the_own_process_loses_that_cell_and_no_other(course):
     crash = "import ctypes\nctypes.string_at(0)"
     hand_in(course, "bob", softmax=f"{judged.SOFTMAX}\n{crash}")
-    ends = "import os\nos._exit(1)"
-    hand_in(course, "cyd", f"{judged.SOFTMAX}\nprint('before')", ends)
+    exits = "import os\nos._exit(1)"
+    hand_in(course, "cyd", f"{judged.SOFTMAX}\nprint('before')", exits)
     result = autograde(course)
     assert result["success"] and "Kernel died" not in result["log"]
     assert points(course) == {"bob": WRONG, "cyd": [14.0, 0.0]}

@@ -135,22 +135,22 @@ def graded(pristine, tmp_path_factory):
         book.update_or_create_assignment(UNIT, duedate="2020-01-01 00:00:00 UTC")
     release = tiny.read(root, "release")
     stub = tiny.cell(release, "numbers-triple-answer").source
-    why = tiny.cell(release, "numbers-why").source
+    question = tiny.cell(release, "numbers-why").source
     usual, outputs = everyday(root)
-    copied, own = solve_release(root), solve_release(root, triple=stub)
+    copied, without_triple = solve_release(root), solve_release(root, triple=stub)
     copied.cells.append(tiny.cell(copied, "numbers-double-answer"))
-    own.cells.append(v4.new_code_cell("mine = 4711"))
+    without_triple.cells.append(v4.new_code_cell("mine = 4711"))
     marked = "### BEGIN HIDDEN TESTS\ndef double(x):\n    return 2 * x"
     hand_ins = {
         "everyday": usual,
         "full": solve_release(root),
         "wrong": solve_release(root, triple="def triple(x):\n    return x"),
         "late": copied,
-        "refused": own,
+        "refused": without_triple,
         "hostile": solve_release(root, words="\n\n".join(HOSTILE)),
         "prints": solve_release(root),
         "marks": solve_release(root, double=marked),
-        "untried": solve_release(root, words=why),
+        "untried": solve_release(root, words=question),
     }
     for student, notebook in hand_ins.items():
         hand_in(root, student, tiny.data(notebook))

@@ -136,5 +136,5 @@ def test_the_gradebook_takes_no_verdict_of_another_check(course):
     for student in Verdicts.mixed_up:
         assert f"Needs a person: {student}: undecided" in log
     submissions = gradebook.read(judged.UNIT, course).submissions
-    scores = {each.student.id: each.points["scores"] for each in submissions}
+    scores = {s.student.id: s.points["scores"] for s in submissions}
     assert scores == {"ada": 5.0, **dict.fromkeys(Verdicts.mixed_up)}

@@ -96,9 +96,9 @@ def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[
         time = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M:%S}"
         changes = list(map(_logged_change, entries))
         for student, cells in sorted(scores.items()):
-            known = {ids.get(student), earlier_ids.get(student)} - {None, ""}
+            graded_ids = {ids.get(student), earlier_ids.get(student)} - {None, ""}
             for cell, before, after, reason in _find_changes(
-                before_by_student.get(student, {}), cells, is_new=len(known) == 2
+                before_by_student.get(student, {}), cells, is_new=len(graded_ids) == 2
             ):
                 points = sheet.number(before), sheet.number(after)
                 changes.append(Change(time, student, cell, *points, reason))

@@ -151,11 +151,11 @@ def _verdicts(
         result = decide(check, sandbox)
         displayed = hide_stub(result)
         images = draw_pictures(displayed) if draws else {}
-        shown = displayed.results if with_evidence else ()
+        results = displayed.results if with_evidence else ()
         final = render_verdict(displayed, submission, images)
         if displayed.mistake and displayed.mistake == sandbox.late:
             final = replace(final, verdict=replace(final.verdict, ended=sandbox.ended))
-        final = replace(final, evidence=tuple(map(evidence_of, shown)))
+        final = replace(final, evidence=tuple(map(evidence_of, results)))
         is_final = displayed.passed or displayed.note or sandbox.late
         continues = sandbox.heard and not is_final
     except Exception as error:  # a fault of ours, whatever the sandbox answered

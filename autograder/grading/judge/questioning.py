@@ -202,8 +202,8 @@ class SandboxClient:
     def _lose(self, reason: EndReason, message: str = "") -> None:
         """Mark the sandbox as lost, because it exceeded a limit."""
         self._lost, self.ended = message or reason, reason
-        says = f"The check was ended: {self._lost}."
-        self.late = Mistake("late", says, _HINTS[reason])
+        sentence = f"The check was ended: {self._lost}."
+        self.late = Mistake("late", sentence, _HINTS[reason])
 
     def _begin_span(self, budget: Budget) -> Span:
         """Begin to measure the sandbox's time and ours."""

@@ -128,10 +128,10 @@ def _error(result: CheckResult) -> str:
 
 
 def _first_line(message: str) -> str:
-    return _cut((message.splitlines() or [""])[0], _MAX_CHARACTERS)
+    return _shorten((message.splitlines() or [""])[0], _MAX_CHARACTERS)
 
 
-def _cut(text: str, most: int) -> str:
+def _shorten(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]} ..."
 
 
@@ -189,4 +189,4 @@ def value_as_text(value: Value | None) -> str:
 
 def _clip(text: str) -> str:
     """Limit the length of a text, and make each of its lines printable."""
-    return "\n".join(map(printable, _cut(text, _VALUE_CHARACTERS).splitlines()))
+    return "\n".join(map(printable, _shorten(text, _VALUE_CHARACTERS).splitlines()))

@@ -183,7 +183,7 @@ def test_a_right_class_earns_its_points_on_a_base_that_is_not_solved(pristine):
 
 
 @pytest.fixture(scope="module")
-def again(pristine, tmp_path_factory):
+def second_run(pristine, tmp_path_factory):
     """Two of them graded once more, without second tries."""
     root = tmp_path_factory.mktemp("again") / "course"
     ignored = shutil.ignore_patterns("autograded", "eve", "ivy", "sam", "kim", "tim")
@@ -195,20 +195,23 @@ def again(pristine, tmp_path_factory):
     return root
 
 
-def test_each_sandbox_of_a_submission_rolls_the_same_dice(pristine, again):
+def test_each_sandbox_of_a_submission_rolls_the_same_dice(pristine, second_run):
     """Else a cheap mistake in what comes before would buy a second chance."""
 
     def dice(root, student):
         outputs = judged.outputs(root, student, "cross-answer")
         return re.findall(r"dice \[[^]]+\]", outputs)
 
-    assert dice(pristine, "luc") == dice(again, "luc") != dice(again, "lea")
-    assert dice(pristine, "lea") == dice(again, "lea") and len(dice(again, "lea")) == 1
+    assert dice(pristine, "luc") == dice(second_run, "luc") != dice(second_run, "lea")
+    assert (
+        dice(pristine, "lea") == dice(second_run, "lea")
+        and len(dice(second_run, "lea")) == 1
+    )
 
 
-def test_a_setting_switches_it_off(pristine, again):
+def test_a_setting_switches_it_off(pristine, second_run):
     assert records(pristine, "luc")["cross"]["given"] == [FIRST]
-    verdict = records(again, "luc")["cross"]
+    verdict = records(second_run, "luc")["cross"]
     assert verdict["points"] < 20.0 and not verdict["given"]
 
 

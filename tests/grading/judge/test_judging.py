@@ -29,9 +29,10 @@ def test_a_solution_is_asked_fresh_cases_too_and_is_worth_all_points(sandbox):
     hidden = [r.case for r in verdict.results if r.case.hidden]
     assert len(verdict.results) > len(hidden) >= visible
     stored = references.load("attention", "hidden")[NAME].cases
-    known = [case.inputs["x"] for case in stored if "x" in case.inputs]
-    drawn = [case.inputs["x"] for case in hidden if "x" in case.inputs]
-    assert drawn and not any(x.equal(other) for x in drawn for other in known)
+    stored_inputs = [case.inputs["x"] for case in stored if "x" in case.inputs]
+    fresh_inputs = [case.inputs["x"] for case in hidden if "x" in case.inputs]
+    assert fresh_inputs
+    assert not any(x.equal(y) for x in fresh_inputs for y in stored_inputs)
 
 
 @pytest.fixture
