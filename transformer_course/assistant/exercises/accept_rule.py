@@ -13,18 +13,19 @@ from autograder.authoring.notation import case, edit, right, sizes, source, wron
 from autograder.authoring.specification import Specification
 
 
-def _distribution(draw: Draw, batch: tuple[int, ...], V: int) -> torch.Tensor:
+def _draw_distribution(draw: Draw, batch: tuple[int, ...], V: int) -> torch.Tensor:
+    """Random distributions over a vocabulary, (..., V)."""
     return draw.tensor(*batch, V).softmax(-1)
 
 
-def _one_token(draw: Draw, batch: tuple[int, ...], V: int) -> torch.Tensor:
+def _draw_one_token(draw: Draw, batch: tuple[int, ...], V: int) -> torch.Tensor:
     """Distributions with probability 1 for one token."""
     return torch.eye(V)[draw.ids(0, V, *batch)]
 
 
-def _without_two(draw: Draw, batch: tuple[int, ...], V: int) -> torch.Tensor:
+def _draw_without_two(draw: Draw, batch: tuple[int, ...], V: int) -> torch.Tensor:
     """Distributions in which the first two tokens are impossible."""
-    weights = _distribution(draw, batch, V).clone()
+    weights = _draw_distribution(draw, batch, V).clone()
     weights[..., :2] = 0
     return weights / weights.sum(-1, keepdim=True)
 
@@ -35,22 +36,22 @@ _TOTAL = "total = excess.sum(dim=-1, keepdim=True)  # (*batch, 1)"
 _RESULT = "return accept, torch.where(total > 0, excess / total, p)"
 
 _EQUAL = torch.tensor([[0.5, 0.25, 0.125, 0.125], [0.0, 0.25, 0.25, 0.5]])
-_ANY: dict[str, Any] = {"p": _distribution, "q": _distribution}
+_ANY: dict[str, Any] = {"p": _draw_distribution, "q": _draw_distribution}
 CASES = [
     case("rows", "3 pairs of distributions over 5 tokens", sizes(batch=(3,), V=5, **_ANY),
          "Take one token: is p or q larger there, and with which probability is a guess of it kept?"),
     case("single", "a single pair, over 7 tokens, two of which p rules out",
-         sizes(batch=(), V=7, p=_without_two, q=_distribution),
+         sizes(batch=(), V=7, p=_draw_without_two, q=_draw_distribution),
          "The vocabulary is the last dimension.", tests="leading dimensions"),
-    case("certain", "a guesser that is certain", sizes(batch=(4,), V=6, p=_distribution, q=_one_token),
+    case("certain", "a guesser that is certain", sizes(batch=(4,), V=6, p=_draw_distribution, q=_draw_one_token),
          "The guess is kept with the probability p that the large model gives it; what is never guessed has 1.",
          tests="never guesses"),
     case("impossible", "tokens that neither model ever writes",
-         sizes(batch=(3,), V=7, p=_without_two, q=_without_two),
+         sizes(batch=(3,), V=7, p=_draw_without_two, q=_draw_without_two),
          "Divide by q only where it is not zero: 0 / 0 is NaN.", tests="never guesses", aspect="limits"),
     case("no_excess", "two equal distributions", sizes(batch=(2,), V=4, p=_EQUAL, q=_EQUAL),
          "Nothing is ever rejected, so there is no excess to divide by.", open=True, tests="are equal", aspect="limits"),
-    case("larger", "2 x 4 pairs over 11 tokens", sizes(batch=(2, 4), V=11, p=_without_two, q=_distribution),
+    case("larger", "2 x 4 pairs over 11 tokens", sizes(batch=(2, 4), V=11, p=_draw_without_two, q=_draw_distribution),
          "As above.", hidden_only=True),
 ]
 

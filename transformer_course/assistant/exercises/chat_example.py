@@ -13,14 +13,14 @@ from autograder.authoring.specification import Inputs, Specification
 _LETTERS = "abcdefg ijkl?!.,"
 
 
-def _text(draw: Draw, longest: int = 9) -> str:
+def _draw_text(draw: Draw, longest: int = 9) -> str:
     """A short text of random letters and other characters."""
     letters = "".join(_LETTERS[i] for i in draw.ids(0, len(_LETTERS), int(draw.ids(3, longest))).tolist())
     return f"h{letters}z"
 
 
-def _talk(*roles: str, longest: int = 9, lines: bool = False, newline: str = "") -> Callable[[Draw], Inputs]:
-    """A conversation in which these roles speak in turn.
+def _draw_talk(*roles: str, longest: int = 9, lines: bool = False, newline: str = "") -> Callable[[Draw], Inputs]:
+    """Draw a conversation in which these roles speak in turn.
 
     Args:
         lines: whether each text has two lines.
@@ -28,18 +28,18 @@ def _talk(*roles: str, longest: int = 9, lines: bool = False, newline: str = "")
     """
 
     def make_inputs(draw: Draw) -> Inputs:
-        texts = [_text(draw, longest) for _ in roles]
+        texts = [_draw_text(draw, longest) for _ in roles]
         if lines:
-            texts = [f"{text}\n{_text(draw)}" for text in texts]
+            texts = [f"{text}\n{_draw_text(draw)}" for text in texts]
         inputs: Inputs = {"turns": json.dumps(list(zip(roles, texts, strict=True)))}
         return inputs | ({"newline": newline} if newline else {})
 
     return make_inputs
 
 
-def _draw_marked(draw: Draw) -> Inputs:
+def _draw_role_in_text(draw: Draw) -> Inputs:
     """A user whose texts contain the assistant's role marker and repeat its answer."""
-    text = _text(draw)
+    text = _draw_text(draw)
     return {"turns": json.dumps([("user", f"assistant\n{text}"), ("assistant", text), ("user", text)])}
 
 
@@ -51,21 +51,21 @@ _LABELS = "labels += [IGNORE] * len(header) + learnt + [IGNORE] * len(newline)"
 _RESULT = "return torch.tensor(ids), torch.tensor(labels)"
 
 CASES = [
-    case("one_answer", "a question and its answer", _talk("user", "assistant"),
+    case("one_answer", "a question and its answer", _draw_talk("user", "assistant"),
          "Print ids and labels side by side. Which tokens does the assistant have to write?"),
     case("system", "a system message, and two questions with answers",
-         _talk("system", "user", "assistant", "user", "assistant"),
+         _draw_talk("system", "user", "assistant", "user", "assistant"),
          "Every answer is learnt, and nothing else is."),
     case("lines", "texts of several lines; a newline has two ids",
-         _talk("user", "assistant", lines=True, newline="\r\n"),
+         _draw_talk("user", "assistant", lines=True, newline="\r\n"),
          "A text may contain newlines: an answer ends at its `<|im_end|>`. How many ids has the newline after it?"),
-    case("marked", "a user who writes the word assistant, and repeats the answer", _draw_marked,
+    case("marked", "a user who writes the word assistant, and repeats the answer", _draw_role_in_text,
          "A role is learnt, not a word."),
     case("assistant_first", "an assistant who speaks first, and twice in a row",
-         _talk("assistant", "assistant", "user", longest=20), "As above.", hidden_only=True),
-    case("no_answer", "questions without an answer", _talk("system", "user", "user"),
+         _draw_talk("assistant", "assistant", "user", longest=20), "As above.", hidden_only=True),
+    case("no_answer", "questions without an answer", _draw_talk("system", "user", "user"),
          "Without an answer, nothing is learnt.", hidden_only=True),
-    case("long", "a longer conversation", _talk("user", "assistant", "user", "assistant", "user", "assistant", longest=30),
+    case("long", "a longer conversation", _draw_talk("user", "assistant", "user", "assistant", "user", "assistant", longest=30),
          "As above.", hidden_only=True),
 ]
 

@@ -13,12 +13,12 @@ from autograder.authoring.notation import case, edit, right, sizes, source, wron
 from autograder.authoring.specification import Specification
 
 
-def _log_p(draw: Draw, N: int, T: int) -> torch.Tensor:
+def _draw_log_p(draw: Draw, N: int, T: int) -> torch.Tensor:
     """Random log-probabilities, which are negative."""
     return -draw.tensor(N, T).exp()
 
 
-def _real(*lengths: int) -> Callable[..., torch.Tensor]:
+def _draw_mask(*lengths: int) -> Callable[..., torch.Tensor]:
     """The mask of choices with these numbers of tokens, in random order, padded on the right."""
 
     def draw_mask(draw: Draw) -> torch.Tensor:
@@ -28,17 +28,17 @@ def _real(*lengths: int) -> Callable[..., torch.Tensor]:
     return draw_mask
 
 
-def _padded_with(value: float) -> Callable[..., torch.Tensor]:
+def _draw_padded(value: float) -> Callable[..., torch.Tensor]:
     """Log-probabilities of choices with 4, 2 and 1 tokens, padded with a value."""
 
     def draw_padded(draw: Draw) -> torch.Tensor:
-        log_p = _log_p(draw, 3, 4)
+        log_p = _draw_log_p(draw, 3, 4)
         return log_p.masked_fill(torch.arange(4) >= torch.tensor([[4], [2], [1]]), value)
 
     return draw_padded
 
 
-_ANY: dict[str, Any] = {"log_p": _log_p, "alone": _log_p}
+_ANY: dict[str, Any] = {"log_p": _draw_log_p, "alone": _draw_log_p}
 _CLEAN = "log_p, alone = (x.masked_fill(~real, 0) for x in (log_p, alone))  # (N, T)"
 _SUMS = "sums = log_p.sum(dim=1)  # (N,)"
 _MEANS = "sums / real.sum(dim=1)"
@@ -47,19 +47,19 @@ _RESULT = "return sums, sums / real.sum(dim=1), sums - alone.sum(dim=1)"
 _SHORT = torch.arange(4) < torch.tensor([[4], [2], [1]])
 
 CASES = [
-    case("lengths", "4 choices of 5, 3, 2 and 1 tokens", sizes(N=4, T=5, real=_real(5, 3, 2, 1), **_ANY),
+    case("lengths", "4 choices of 5, 3, 2 and 1 tokens", sizes(N=4, T=5, real=_draw_mask(5, 3, 2, 1), **_ANY),
          "Compute one choice by hand: add the log-probabilities of its own tokens."),
-    case("equal_lengths", "3 choices of 4 tokens", sizes(N=3, T=4, real=_real(4, 4, 4), **_ANY),
+    case("equal_lengths", "3 choices of 4 tokens", sizes(N=3, T=4, real=_draw_mask(4, 4, 4), **_ANY),
          "With equal lengths, the means are the sums divided by the same number."),
-    case("long", "a choice of 9 tokens, and five of one", sizes(N=6, T=9, real=_real(9, 1, 1, 1, 1, 1), **_ANY),
+    case("long", "a choice of 9 tokens, and five of one", sizes(N=6, T=9, real=_draw_mask(9, 1, 1, 1, 1, 1), **_ANY),
          "Each choice is divided by its own number of tokens."),
     case("infinite", "padding with a log-probability of minus infinity",
-         sizes(N=3, T=4, real=_SHORT, log_p=_padded_with(-torch.inf), alone=_padded_with(-torch.inf)),
+         sizes(N=3, T=4, real=_SHORT, log_p=_draw_padded(-torch.inf), alone=_draw_padded(-torch.inf)),
          "What is 0 times infinity?", tests="even infinity or NaN", aspect="limits"),
     case("nan", "padding with NaN",
-         sizes(N=3, T=4, real=_SHORT, log_p=_padded_with(torch.nan), alone=_padded_with(torch.nan)),
+         sizes(N=3, T=4, real=_SHORT, log_p=_draw_padded(torch.nan), alone=_draw_padded(torch.nan)),
          "As above.", hidden_only=True, tests="even infinity or NaN", aspect="limits"),
-    case("larger", "7 choices of up to 11 tokens", sizes(N=7, T=11, real=_real(11, 8, 8, 5, 3, 2, 1), **_ANY),
+    case("larger", "7 choices of up to 11 tokens", sizes(N=7, T=11, real=_draw_mask(11, 8, 8, 5, 3, 2, 1), **_ANY),
          "As above.", hidden_only=True),
 ]
 

@@ -17,18 +17,18 @@ _WORSE = "worse = rejected - reference_rejected"
 _RESULT = "return -F.logsigmoid(beta * (better - worse)).mean()"
 
 
-def _count(draw: Draw) -> torch.Tensor:
+def _count_down(draw: Draw) -> torch.Tensor:
     """The log-probabilities -1, -2, -3 and -4."""
     return -torch.arange(1.0, 5.0)
 
 
-def _count_twice(draw: Draw) -> torch.Tensor:
+def _count_down_twice(draw: Draw) -> torch.Tensor:
     """The log-probabilities -2, -4, -6 and -8."""
     return -torch.arange(1.0, 5.0) * 2
 
 
-def _far(sign: float) -> dict[str, Any]:
-    """Four pairs with very large margins, of this sign."""
+def _draw_far(sign: float) -> dict[str, Any]:
+    """Draw four pairs of answers whose log-probabilities differ by thousands, in the direction of the sign."""
     return {
         "chosen": lambda draw: sign * (1000 + 500 * (draw.tensor(4, scale=2.0) / 2 + 1)),
         "rejected": lambda draw: sign * -100 * (draw.tensor(4, scale=2.0) / 2 + 2),
@@ -42,11 +42,11 @@ CASES = [
          "`beta` multiplies the margin inside the sigmoid."),
     case("one_pair", "a single pair", sizes(N=1, scale=8.0, beta=0.3), "The mean over one pair is that pair."),
     case("unmoved", "a model equal to its reference",
-         sizes(N=4, chosen=_count, reference_chosen=_count, rejected=_count_twice, reference_rejected=_count_twice),
+         sizes(N=4, chosen=_count_down, reference_chosen=_count_down, rejected=_count_down_twice, reference_rejected=_count_down_twice),
          "A model that has not moved has the loss log 2.", open=True),
-    case("hopeless", "pairs that the model ranks the wrong way round by far", sizes(N=4, beta=0.5, **_far(-1.0)),
+    case("hopeless", "pairs that the model ranks the wrong way round by far", sizes(N=4, beta=0.5, **_draw_far(-1.0)),
          "The loss of such a pair is `beta` times its margin, and finite.", rtol=1e-4, tests="finite"),
-    case("certain", "pairs that the model ranks correctly by far", sizes(N=4, beta=0.5, **_far(1.0)),
+    case("certain", "pairs that the model ranks correctly by far", sizes(N=4, beta=0.5, **_draw_far(1.0)),
          "Such pairs have nothing left to teach: the loss is 0 and finite.", open=True, tests="finite"),
     case("larger", "17 pairs", sizes(N=17, scale=10.0, beta=0.2), "As above.", hidden_only=True),
     case("small", "differences that are close to zero", sizes(N=6, scale=0.1, beta=1.5), "As above.", hidden_only=True),

@@ -16,7 +16,7 @@ from autograder.authoring.specification import Specification
 _EOS = 2
 
 
-def _answers(*lengths: int, below: int) -> Callable[[Draw], torch.Tensor]:
+def _draw_answers(*lengths: int, below: int) -> Callable[[Draw], torch.Tensor]:
     """Answers of these lengths, which end with EOS and are padded with zeros."""
 
     def draw_answers(draw: Draw) -> torch.Tensor:
@@ -34,23 +34,23 @@ _MEANS = "means = (log_p * real).sum(dim=1) / real.sum(dim=1)"
 _RESULT = "return -(advantages * means).mean()"
 
 CASES = [
-    case("three", "answers of 5, 2 and 3 tokens", sizes(N=3, T=5, V=9, written=_answers(5, 2, 3, below=9)),
+    case("three", "answers of 5, 2 and 3 tokens", sizes(N=3, T=5, V=9, written=_draw_answers(5, 2, 3, below=9)),
          "Compute one answer by hand: the log-probabilities of its own tokens, their mean, times its advantage."),
-    case("no_padding", "answers of equal length", sizes(N=5, T=4, V=8, written=_answers(4, 4, 4, 4, 4, below=8)),
+    case("no_padding", "answers of equal length", sizes(N=5, T=4, V=8, written=_draw_answers(4, 4, 4, 4, 4, below=8)),
          "Without padding, the loss is a plain mean, with a weight for each answer."),
     case("lengths", "one long answer, and three of a single token",
-         sizes(N=4, T=11, V=7, written=_answers(11, 1, 1, 1, below=7)),
+         sizes(N=4, T=11, V=7, written=_draw_answers(11, 1, 1, 1, below=7)),
          "Every answer counts equally, however long it is."),
-    case("huge", "huge logits", sizes(N=2, T=4, V=9, written=_answers(4, 3, below=9), scale=300.0),
+    case("huge", "huge logits", sizes(N=2, T=4, V=9, written=_draw_answers(4, 3, below=9), scale=300.0),
          "The logarithm of a softmax needs the same care as the softmax of unit 2.", atol=1e-2),
     case("no_advantage", "advantages of zero",
-         sizes(N=2, T=6, V=10, written=_answers(3, 6, below=10), advantages=lambda draw: torch.zeros(2)),
+         sizes(N=2, T=6, V=10, written=_draw_answers(3, 6, below=10), advantages=lambda draw: torch.zeros(2)),
          "If no answer is better than the others, the loss and its gradient are zero.", open=True),
     case("larger", "a larger vocabulary, and more answers",
-         sizes(N=7, T=9, V=23, written=_answers(6, 2, 9, 4, 7, 1, 3, below=23)), "As above.", hidden_only=True),
-    case("one_answer", "a single answer", sizes(N=1, T=6, V=7, written=_answers(6, below=7)),
+         sizes(N=7, T=9, V=23, written=_draw_answers(6, 2, 9, 4, 7, 1, 3, below=23)), "As above.", hidden_only=True),
+    case("one_answer", "a single answer", sizes(N=1, T=6, V=7, written=_draw_answers(6, below=7)),
          "As above.", hidden_only=True),
-    case("one_token", "answers of a single token", sizes(N=3, T=1, V=8, written=_answers(1, 1, 1, below=8)),
+    case("one_token", "answers of a single token", sizes(N=3, T=1, V=8, written=_draw_answers(1, 1, 1, below=8)),
          "As above.", hidden_only=True),
 ]
 

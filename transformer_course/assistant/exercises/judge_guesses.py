@@ -14,12 +14,12 @@ from autograder.authoring.notation import case, edit, right, sizes, source, wron
 from autograder.authoring.specification import Specification
 
 
-def _probabilities(rows: int = 0) -> Callable[..., torch.Tensor]:
+def _draw_probabilities(rows: int = 0) -> Callable[..., torch.Tensor]:
     """Random distributions for k + `rows` positions."""
     return lambda draw, k, V: draw.tensor(k + rows, V).softmax(-1)
 
 
-def _uniforms(low: float, high: float) -> Callable[..., torch.Tensor]:
+def _draw_uniforms(low: float, high: float) -> Callable[..., torch.Tensor]:
     """Random numbers between low and high."""
 
     def draw_numbers(draw: Draw, k: int) -> torch.Tensor:
@@ -28,14 +28,14 @@ def _uniforms(low: float, high: float) -> Callable[..., torch.Tensor]:
     return draw_numbers
 
 
-def _one_rejected(draw: Draw, k: int) -> torch.Tensor:
+def _draw_one_rejected(draw: Draw, k: int) -> torch.Tensor:
     """Random numbers of which only the second is so large that its guess may be rejected."""
-    numbers = _uniforms(0.0, 0.001)(draw, k)
+    numbers = _draw_uniforms(0.0, 0.001)(draw, k)
     numbers[1] = 0.999
     return numbers
 
 
-def _rare(draw: Draw, k: int, V: int) -> torch.Tensor:
+def _draw_rare(draw: Draw, k: int, V: int) -> torch.Tensor:
     """Distributions of a large model, in which token 0 is improbable at position 1."""
     logits = draw.tensor(k + 1, V)
     logits[1, 0] = -6
@@ -45,7 +45,7 @@ def _rare(draw: Draw, k: int, V: int) -> torch.Tensor:
 _LIKELY = torch.tensor([2, 0, 5, 3])
 
 
-def _peaked(height: float, rows: int = 0) -> Callable[..., torch.Tensor]:
+def _draw_peaked(height: float, rows: int = 0) -> Callable[..., torch.Tensor]:
     """Distributions with peaks at the likely guesses, followed by `rows` without a peak."""
 
     def draw_distributions(draw: Draw) -> torch.Tensor:
@@ -57,7 +57,7 @@ def _peaked(height: float, rows: int = 0) -> Callable[..., torch.Tensor]:
 
 
 _ANY: dict[str, Any] = {
-    "p": _probabilities(1), "q": _probabilities(), "guesses": lambda draw, k, V: draw.ids(0, V, k),
+    "p": _draw_probabilities(1), "q": _draw_probabilities(), "guesses": lambda draw, k, V: draw.ids(0, V, k),
 }
 _CHANCES = "chances = accept.gather(-1, guesses[:, None])[:, 0]  # (k,)"
 _REJECTED = "rejected = (uniforms >= chances).nonzero()[:, 0]  # positions"
@@ -69,24 +69,24 @@ _ZERO_SECOND: dict[str, Any] = {
 }
 
 CASES = [
-    case("some", "5 guesses over 6 tokens", sizes(k=5, V=6, uniforms=_uniforms(0.0, 1.0), **_ANY),
+    case("some", "5 guesses over 6 tokens", sizes(k=5, V=6, uniforms=_draw_uniforms(0.0, 1.0), **_ANY),
          "Walk from the first guess: the first whose random number is not below its acceptance probability ends it."),
-    case("first", "a guess that is rejected at once", sizes(k=4, V=7, uniforms=_uniforms(0.97, 0.999), **_ANY),
+    case("first", "a guess that is rejected at once", sizes(k=4, V=7, uniforms=_draw_uniforms(0.97, 0.999), **_ANY),
          "If the first guess is rejected, none is kept."),
     case("all", "random numbers so small that all is kept",
-         sizes(k=3, V=5, uniforms=_uniforms(0.0, 0.001), **_ANY),
+         sizes(k=3, V=5, uniforms=_draw_uniforms(0.0, 0.001), **_ANY),
          "If all guesses are kept, the last row of p gives one more token."),
     case("later", "a rejection, and guesses after it that would be kept",
-         sizes(k=6, V=8, uniforms=_one_rejected, p=_rare, q=_probabilities(), **_ZERO_SECOND),
+         sizes(k=6, V=8, uniforms=_draw_one_rejected, p=_draw_rare, q=_draw_probabilities(), **_ZERO_SECOND),
          "What follows a rejected guess was written for a text that no longer exists."),
     case("likely", "guesses that the large model finds most probable",
-         sizes(k=4, V=6, uniforms=_one_rejected, guesses=lambda draw: _LIKELY.clone(), p=_peaked(1.5, 1),
-               q=_peaked(5.0)),
+         sizes(k=4, V=6, uniforms=_draw_one_rejected, guesses=lambda draw: _LIKELY.clone(), p=_draw_peaked(1.5, 1),
+               q=_draw_peaked(5.0)),
          "Even the most probable token is rejected if it is guessed too often."),
-    case("long", "9 guesses over 13 tokens", sizes(k=9, V=13, uniforms=_uniforms(0.0, 0.4), **_ANY),
+    case("long", "9 guesses over 13 tokens", sizes(k=9, V=13, uniforms=_draw_uniforms(0.0, 0.4), **_ANY),
          "As above.", hidden_only=True),
     case("certain", "a guesser that is certain",
-         sizes(k=4, V=6, uniforms=_uniforms(0.0, 0.1), p=_probabilities(1),
+         sizes(k=4, V=6, uniforms=_draw_uniforms(0.0, 0.1), p=_draw_probabilities(1),
                guesses=lambda draw: torch.tensor([2, 0, 5, 3]), q=lambda draw: torch.eye(6)[[2, 0, 5, 3]]),
          "As above.", hidden_only=True),
 ]

@@ -11,10 +11,10 @@ from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Specification
 
 
-def _layer(
+def _draw_layer(
     d_in: int, d_out: int, rank: int, alpha: float, *batch: int, bias: bool = True
 ) -> Callable[[Draw], Inputs]:
-    """A linear layer, its low-rank update and its input."""
+    """Draw a linear layer, its low-rank update and an input (*batch, d_in)."""
 
     def make_inputs(draw: Draw) -> Inputs:
         inputs = {
@@ -37,15 +37,15 @@ _COPY = "layer = copy.deepcopy(self.base)"
 _MERGE = "layer.weight += self.scale * self.b @ self.a"
 
 CASES = [
-    case("plain", "a layer from 6 to 4 features, rank 2", _layer(6, 4, 2, 16.0, 5),
+    case("plain", "a layer from 6 to 4 features, rank 2", _draw_layer(6, 4, 2, 16.0, 5),
          "Before training the result is the layer's own; afterwards the scaled change is added.", atol=1e-4),
-    case("no_bias", "rank 3 and alpha 1.5, without a bias", _layer(5, 7, 3, 1.5, 2, 4, bias=False),
+    case("no_bias", "rank 3 and alpha 1.5, without a bias", _draw_layer(5, 7, 3, 1.5, 2, 4, bias=False),
          "`alpha / rank` is the factor of the update.", atol=1e-4),
-    case("square", "as many features out as in, rank 1", _layer(5, 5, 1, 8.0, 3),
+    case("square", "as many features out as in, rank 1", _draw_layer(5, 5, 1, 8.0, 3),
          "Which of the two matrices is applied first?", atol=1e-4),
-    case("leading", "a batch of texts with heads", _layer(4, 6, 3, 12.0, 2, 3, 5),
+    case("leading", "a batch of texts with heads", _draw_layer(4, 6, 3, 12.0, 2, 3, 5),
          "Any number of leading dimensions.", hidden_only=True, atol=1e-4, tests="leading"),
-    case("large_rank", "a rank that is larger than the features", _layer(3, 2, 5, 10.0, 4, bias=False),
+    case("large_rank", "a rank that is larger than the features", _draw_layer(3, 2, 5, 10.0, 4, bias=False),
          "As above.", hidden_only=True, atol=1e-4),
 ]
 

@@ -10,20 +10,21 @@ from autograder.authoring.notation import case, edit, right, sizes, source, wron
 from autograder.authoring.specification import Specification
 
 
-def _outlier(draw: Draw) -> torch.Tensor:
+def _draw_outlier(draw: Draw) -> torch.Tensor:
     """A matrix in which one row is fifty times as large as the others."""
     weight = draw.tensor(5, 7)
     weight[int(draw.ids(0, 5, 1))] *= 50
     return weight
 
 
-def _row_of_zeros(draw: Draw) -> torch.Tensor:
+def _draw_row_of_zeros(draw: Draw) -> torch.Tensor:
+    """A matrix in which one row is zero, and so has no scale."""
     weight = draw.tensor(4, 6)
     weight[int(draw.ids(0, 4, 1))] = 0
     return weight
 
 
-def _negative_peaks(draw: Draw) -> torch.Tensor:
+def _draw_negative_peaks(draw: Draw) -> torch.Tensor:
     """A matrix in which the entry with the largest absolute value of each row is negative."""
     weight = draw.tensor(6, 5)
     weight[:, 2] = -4 - draw.tensor(6).abs()
@@ -39,13 +40,13 @@ _RESULT = "return codes, scales"
 CASES = [
     case("eight", "4 rows of 6 weights, 8 bits", sizes(d_out=4, d_in=6),
          "Each row has its own scale: its largest absolute value, divided by 127."),
-    case("outlier", "a row that is fifty times as large as the others", sizes(d_out=5, d_in=7, weight=_outlier),
+    case("outlier", "a row that is fifty times as large as the others", sizes(d_out=5, d_in=7, weight=_draw_outlier),
          "A large row must not cost the other rows their precision."),
-    case("negative", "rows whose largest entry is negative", sizes(d_out=6, d_in=5, weight=_negative_peaks),
+    case("negative", "rows whose largest entry is negative", sizes(d_out=6, d_in=5, weight=_draw_negative_peaks),
          "The peak of a row is its largest *absolute* value."),
     case("four", "6 rows of 9 weights, 4 bits", sizes(d_out=6, d_in=9, bits=4),
          "With 4 bits, the largest integer is 7."),
-    case("zeros", "a row of zeros", sizes(d_out=4, d_in=6, weight=_row_of_zeros),
+    case("zeros", "a row of zeros", sizes(d_out=4, d_in=6, weight=_draw_row_of_zeros),
          "Which scale keeps 0 / scale from being NaN?", tests="A row of zeros", aspect="limits"),
     case("three", "3 rows of 11 weights, 3 bits", sizes(d_out=3, d_in=11, bits=3), "As above.", hidden_only=True),
     case("wide", "9 rows of 4 weights, 8 bits", sizes(d_out=9, d_in=4), "As above.", hidden_only=True),

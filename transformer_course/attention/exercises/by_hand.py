@@ -10,8 +10,8 @@ from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 
-def _parlour(d_k: int, keys: int, d_v: int, sold_out: int) -> Maker:
-    """A query, keys, values and a mask with at most ``sold_out`` masked keys."""
+def _draw_parlour(d_k: int, keys: int, d_v: int, sold_out: int) -> Maker:
+    """Draw a query, keys, values and a mask with at most ``sold_out`` masked keys."""
 
     def make_inputs(draw: Draw) -> Inputs:
         allowed = torch.ones(keys, dtype=torch.bool)
@@ -23,13 +23,13 @@ def _parlour(d_k: int, keys: int, d_v: int, sold_out: int) -> Maker:
 
 
 CASES = [
-    case("parlour", "4 features, 4 dishes, one of them sold out", _parlour(4, 4, 2, sold_out=1),
+    case("parlour", "4 features, 4 dishes, one of them sold out", _draw_parlour(4, 4, 2, sold_out=1),
          "Go through the five steps for Ann with a pencil, and print each of them."),
-    case("all_allowed", "nothing is masked", _parlour(3, 5, 2, sold_out=0),
+    case("all_allowed", "nothing is masked", _draw_parlour(3, 5, 2, sold_out=0),
          "Without a mask, every key gets a positive weight."),
-    case("long", "9 features, 6 dishes, some of them sold out", _parlour(9, 6, 4, sold_out=3),
+    case("long", "9 features, 6 dishes, some of them sold out", _draw_parlour(9, 6, 4, sold_out=3),
          "Read all sizes off the arguments: the root of d_k is 3 here."),
-    case("other", "7 features, 3 dishes, one of them sold out", _parlour(7, 3, 5, sold_out=1),
+    case("other", "7 features, 3 dishes, one of them sold out", _draw_parlour(7, 3, 5, sold_out=1),
          "Read all sizes off the arguments.", hidden_only=True),
 ]
 

@@ -11,7 +11,7 @@ from autograder.authoring.notation import case, edit, right, sizes, source, wron
 from autograder.authoring.specification import Specification
 
 
-def _memory_with_zeros(draw: Draw) -> torch.Tensor:
+def _draw_memory_with_zeros(draw: Draw) -> torch.Tensor:
     """A memory in which some positions are zero vectors, which are not padding."""
     return draw.tensor(3, 11, 2) * draw.flags(3, 11, 1, chance=0.7)
 
@@ -27,7 +27,7 @@ CASES = [
          sizes(B=2, Lq=5, Lk=5, d_model=4, d_memory=4, d_k=6, d_v=7, scale=1.0, mask="B Lq Lk"),
          "Even when all sizes match, keys and values come from the memory.", aspect="masks"),
     case("long_memory", "one word attends to a long memory",
-         sizes(B=3, Lq=1, Lk=11, d_model=5, d_memory=2, d_k=4, d_v=6, memory=_memory_with_zeros, mask="1 Lk"),
+         sizes(B=3, Lq=1, Lk=11, d_model=5, d_memory=2, d_k=4, d_v=6, memory=_draw_memory_with_zeros, mask="1 Lk"),
          "The number of keys is the length of the memory.", hidden_only=True, aspect="masks"),
 ]
 

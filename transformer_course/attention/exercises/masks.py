@@ -12,8 +12,11 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 # The inputs of each kind are for one of the three functions, which the probe selects by their names.
 
 
-def _lengths(*always: int, long: int = 0) -> Maker:
-    """The lengths in ``always``, three random ones, so that no masks can be hard-coded, and ``long`` from 513 on."""
+def _draw_lengths(*always: int, long: int = 0) -> Maker:
+    """Draw lengths of causal masks: those in ``always``, three random ones, and ``long`` of at least 513.
+
+    The random ones prevent hard-coded masks.
+    """
 
     def make_inputs(draw: Draw) -> Inputs:
         return {"lengths": torch.cat([torch.tensor(always), draw.ids(24, 105, 3), draw.ids(513, 553, long)])}
@@ -21,7 +24,7 @@ def _lengths(*always: int, long: int = 0) -> Maker:
     return make_inputs
 
 
-def _ids(*shape: int, pad_id: int, steps: tuple[int, ...] = (-2, -1, 1, 2)) -> Maker:
+def _draw_ids(*shape: int, pad_id: int, steps: tuple[int, ...] = (-2, -1, 1, 2)) -> Maker:
     """Random ids: 30% are `pad_id`, the others `pad_id` plus one of `steps`."""
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -32,18 +35,20 @@ def _ids(*shape: int, pad_id: int, steps: tuple[int, ...] = (-2, -1, 1, 2)) -> M
     return make_inputs
 
 
-def _no_pad_given(draw: Draw) -> Inputs:
+def _draw_without_pad_id(draw: Draw) -> Inputs:
+    """Ids alone, so that the function is called with its default `pad_id`."""
     return {"ids": draw.ids(0, 3, 3, 5)}
 
 
-def _negative_pad(draw: Draw) -> Inputs:
+def _draw_negative_pad(draw: Draw) -> Inputs:
     """Ids with padding -1, as is common for labels; one sentence is empty."""
-    inputs = _ids(4, 5, pad_id=-1, steps=(1, 2, 40))(draw)
+    inputs = _draw_ids(4, 5, pad_id=-1, steps=(1, 2, 40))(draw)
     inputs["ids"][int(draw.ids(0, 4))] = -1
     return inputs
 
 
-def _two_masks(first: tuple[int, ...], second: tuple[int, ...], ask: str, chance: float = 0.6) -> Maker:
+def _draw_two_masks(first: tuple[int, ...], second: tuple[int, ...], ask: str, chance: float = 0.6) -> Maker:
+    """Two random masks of these shapes; ``ask`` lists the probe's pairs to combine, such as "both, None and None"."""
     return lambda draw: {
         "first": draw.flags(*first, chance=chance), "second": draw.flags(*second, chance=chance), "ask": ask
     }
@@ -52,27 +57,27 @@ def _two_masks(first: tuple[int, ...], second: tuple[int, ...], ask: str, chance
 _ALL = "both, None and the second, the first and None, None and None"
 
 CASES = [
-    case("lengths", "causal masks of length 3, and of three lengths of 24 or more", _lengths(3),
+    case("lengths", "causal masks of length 3, and of three lengths of 24 or more", _draw_lengths(3),
          "Row i says which positions position i may attend to: itself and all earlier ones."),
-    case("other", "a padding mask: a pad_id that is not 0, and real tokens with id 0", _ids(4, 7, pad_id=2),
+    case("other", "a padding mask: a pad_id that is not 0, and real tokens with id 0", _draw_ids(4, 7, pad_id=2),
          "The mask is True where the id is not the padding id, which is an argument.", tests="anywhere"),
     case("padding_and_causal", "both at once: a padding mask and a square mask",
-         _two_masks((3, 1, 5), (5, 5), "both, the other order"),
+         _draw_two_masks((3, 1, 5), (5, 5), "both, the other order"),
          "A pair is allowed only if both masks allow it, in whichever order they are given.", tests="broadcast"),
-    case("default", "a padding mask: padding at either end, called without pad_id", _no_pad_given,
+    case("default", "a padding mask: padding at either end, called without pad_id", _draw_without_pad_id,
          "Padding can be anywhere: look at the ids, not at lengths. Without the argument, the padding id is 0."),
-    case("negative", "a padding mask: a pad_id of -1, and a sentence of padding only", _negative_pad,
+    case("negative", "a padding mask: a pad_id of -1, and a sentence of padding only", _draw_negative_pad,
          "The mask is True where the id is not the padding id, without any exception."),
-    case("none", "both at once: None for the first mask, the second, or both", _two_masks((17,), (17,), _ALL),
+    case("none", "both at once: None for the first mask, the second, or both", _draw_two_masks((17,), (17,), _ALL),
          "None restricts nothing: the other mask is the answer, in its own shape.", tests="result"),
     case("both_open", "both at once: two masks that forbid nothing",
-         _two_masks((2, 1, 3), (3, 3), "both", chance=1.0),
+         _draw_two_masks((2, 1, 3), (3, 3), "both", chance=1.0),
          "Two masks give a mask, even if it restricts nothing.", open=True),
     # The last bytes of these ids are those of the padding.
     case("large", "a padding mask: ids from a large vocabulary",
-         _ids(2, 13, pad_id=3, steps=(1, 2**8, 2**16, 2**24, 2**32)),
+         _draw_ids(2, 13, pad_id=3, steps=(1, 2**8, 2**16, 2**24, 2**32)),
          "Ids can be any integers that int64 can hold.", hidden_only=True),
-    case("long", "causal masks of other lengths, also above 512", _lengths(1, 2, 12, long=1),
+    case("long", "causal masks of other lengths, also above 512", _draw_lengths(1, 2, 12, long=1),
          "The mask has no maximum length.", hidden_only=True, tests="positive"),
 ]
 

@@ -14,31 +14,31 @@ from autograder.authoring.notation import case, edit, right, sizes, source, wron
 from autograder.authoring.specification import Specification
 
 
-def _apart(*shape: int, offsets: tuple[float, ...]) -> Callable[[Draw], torch.Tensor]:
+def _draw_apart(*shape: int, offsets: tuple[float, ...]) -> Callable[[Draw], torch.Tensor]:
     """Random numbers, near a different offset for each index of the first dimension."""
     return lambda draw: draw.tensor(*shape, scale=3.0) + torch.tensor(offsets).reshape(-1, *[1] * (len(shape) - 1))
 
 
-def _towers(draw: Draw) -> torch.Tensor:
+def _draw_towers(draw: Draw) -> torch.Tensor:
     """Rows with very different means, in each of which some numbers are much larger than the others."""
-    x = _apart(3, 2, 6, offsets=(1000.0, 0.0, -1000.0))(draw) + 300.0 * open_mask(draw, 3, 2, 6)
+    x = _draw_apart(3, 2, 6, offsets=(1000.0, 0.0, -1000.0))(draw) + 300.0 * open_mask(draw, 3, 2, 6)
     return x - torch.tensor([0.0, 500.0]).reshape(1, 2, 1)
 
 
-def _holes(draw: Draw) -> torch.Tensor:
+def _draw_holes(draw: Draw) -> torch.Tensor:
     """Rows with entries of -inf; in the last matrix, the others are below constants such as -1000."""
-    x = _apart(3, 4, 6, offsets=(0.0, 0.0, -2000.0))(draw)
+    x = _draw_apart(3, 4, 6, offsets=(0.0, 0.0, -2000.0))(draw)
     return x.masked_fill(~open_mask(draw, 3, 4, 6), -torch.inf)
 
 
 CASES = [
     case("small", "3 rows of 5 small numbers", sizes(batch=(3,), L=5),
          "Work out one row on paper: the exponentials, their sum, the fractions."),
-    case("large", "rows near 600 and near 300", sizes(x=_apart(2, 3, 4, offsets=(600.0, 300.0))),
+    case("large", "rows near 600 and near 300", sizes(x=_draw_apart(2, 3, 4, offsets=(600.0, 300.0))),
          "e^89 is too large for float32. Choose the constant so that no exponent is positive.", atol=2e-4),
-    case("apart", "near 1000, near 0 and near -1000 in one tensor", sizes(x=_towers),
+    case("apart", "near 1000, near 0 and near -1000 in one tensor", sizes(x=_draw_towers),
          "Each row needs its own constant.", atol=2e-4),
-    case("holes", "some entries are -inf", sizes(x=_holes),
+    case("holes", "some entries are -inf", sizes(x=_draw_holes),
          "An entry of -inf gets weight 0 and must not affect the others.", atol=2e-4, tests="weight"),
     case("heads", "four dimensions", sizes(batch=(2, 3, 5), L=7, scale=8.0),
          "Only the last dimension is summed over.", hidden_only=True),
@@ -207,7 +207,7 @@ EXERCISE = Specification(
         on=("small",),
         sizes=special(
             one_number=sizes(batch=(2, 3), L=1), one_row=sizes(batch=(1,), L=5), equal_sizes=sizes(batch=(3, 3), L=3),
-            one_row_without_a_batch=sizes(x=_apart(5, offsets=(0.0, 300.0, 150.0, 299.0, 50.0))),
+            one_row_without_a_batch=sizes(x=_draw_apart(5, offsets=(0.0, 300.0, 150.0, 299.0, 50.0))),
             as_many_rows_as_numbers=sizes(batch=(4,), L=4),
         ),
     ),

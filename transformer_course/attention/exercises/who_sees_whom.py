@@ -11,10 +11,10 @@ from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 
-def _layer(
+def _draw_layer(
     kind: str, length: int, d: int, size: float = 1.0, rest: float = 0.0, apart: bool = False, x: str = "random"
 ) -> Maker:
-    """A layer of a kind that the probe defines, in which some positions influence others.
+    """Draw vectors and a layer, of a kind that the probe defines, in which some positions influence others.
 
     Args:
         size: how much an influence changes the features of an output, with random signs.
@@ -36,15 +36,15 @@ def _layer(
     return make_inputs
 
 
-def _masked_layer(length: int, d: int) -> Maker:
-    """Attention with a random mask; a position still influences its own output, through its query."""
+def _draw_masked_layer(length: int, d: int) -> Maker:
+    """Draw vectors and attention with a random mask; a position still influences its own output, through its query."""
     return lambda draw: {
         "x": draw.tensor(length, d), "layer": "masked attention", "table": open_mask(draw, length, length)
     }
 
 
-def _one_feature_of_many(draw: Draw) -> Inputs:
-    """A layer in which only one of 256 features changes, so little that the mean change is below 1e-6."""
+def _draw_one_feature_of_many(draw: Draw) -> Inputs:
+    """Draw vectors and a layer in which only one of 256 features changes, so little that the mean change is below 1e-6."""
     table = torch.zeros(256, 4, 4)
     table[int(draw.ids(0, 256))] = draw.flags(4, 4, chance=0.5) * 0.00015
     return {"x": draw.tensor(4, 256), "layer": _MIXTURE, "table": table}
@@ -53,23 +53,23 @@ def _one_feature_of_many(draw: Draw) -> Inputs:
 _MIXTURE = "a mixture of positions"
 
 CASES = [
-    case("masked", "an attention layer with a mask", _masked_layer(5, 4),
+    case("masked", "an attention layer with a mask", _draw_masked_layer(5, 4),
          "Output i must move for those inputs j that its mask allows; its own input is also its query."),
-    case("mixture", "a layer that treats each feature differently", _layer(_MIXTURE, 4, 3, apart=True, x="flat"),
+    case("mixture", "a layer that treats each feature differently", _draw_layer(_MIXTURE, 4, 3, apart=True, x="flat"),
          "Change all features of a position, and look at all features of the outputs."),
-    case("faint", "a layer with faint influences", _layer(_MIXTURE, 6, 4, size=0.0005),
+    case("faint", "a layer with faint influences", _draw_layer(_MIXTURE, 6, 4, size=0.0005),
          "A small movement is still a movement: the limit is 1e-6."),
-    case("below", "a layer with movements below the limit", _layer(_MIXTURE, 5, 3, rest=2.0**-24, x="equal"),
+    case("below", "a layer with movements below the limit", _draw_layer(_MIXTURE, 5, 3, rest=2.0**-24, x="equal"),
          "A movement of up to 1e-6 counts as none: it may be rounding."),
     # Powers of two, which no rounding of such outputs removes; `isclose` allows 0.01 beside 1000.
     case("far", "a layer with outputs near 1000 and one extra feature",
-         _layer("a wider mixture", 4, 3, size=2.0**-7, apart=True),
+         _draw_layer("a wider mixture", 4, 3, size=2.0**-7, apart=True),
          "Outputs may have more features than inputs, and the limit does not grow with the size of the output."),
-    case("stairs", "a layer that rounds its inputs", _layer("stairs", 5, 4),
+    case("stairs", "a layer that rounds its inputs", _draw_layer("stairs", 5, 4),
          "Change an input and run the layer again: does the output move?"),
-    case("norm", "a layer that begins with a LayerNorm", _layer("a mixture behind a norm", 5, 6),
+    case("norm", "a layer that begins with a LayerNorm", _draw_layer("a mixture behind a norm", 5, 6),
          "Change every feature of a position, each by a different amount: a norm removes what they have in common."),
-    case("wide", "another attention layer", _masked_layer(7, 3),
+    case("wide", "another attention layer", _draw_masked_layer(7, 3),
          "The matrix has one row and one column per position.", hidden_only=True, open=True),
 ]
 
@@ -214,8 +214,8 @@ EXERCISE = Specification(
     contract=Contract(
         ways=(),
         sizes=special(
-            one_position=_layer(_MIXTURE, 1, 3, size=0.75), equal_sizes=_layer(_MIXTURE, 4, 4, apart=True),
-            one_feature_of_many=_one_feature_of_many,
+            one_position=_draw_layer(_MIXTURE, 1, 3, size=0.75), equal_sizes=_draw_layer(_MIXTURE, 4, 4, apart=True),
+            one_feature_of_many=_draw_one_feature_of_many,
         ),
     ),
     ready_made=("autograder.checks.probes.moving",),

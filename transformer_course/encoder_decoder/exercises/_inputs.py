@@ -10,8 +10,8 @@ from autograder.authoring.draw import Draw
 EVERYTHING = 1 - 2**-40
 
 
-def keep_mask(draw: Draw, batch: int, length: int) -> torch.Tensor:
-    """(B, L): a padding mask; sentences have different lengths."""
+def draw_padding_mask(draw: Draw, batch: int, length: int) -> torch.Tensor:
+    """(B, L): a padding mask, True at words; sentences have different lengths."""
     lengths = length - (torch.arange(batch) + int(draw.ids(0, batch))) % batch
     return torch.arange(length) < lengths.clamp(min=1)[:, None]
 
@@ -28,7 +28,7 @@ def draw_sentences(
 ) -> torch.Tensor:
     """(B, L): random ids, with padding at the end of sentences of different lengths."""
     words = draw_words(draw, batch, length, vocab, pad_id)
-    return torch.where(keep_mask(draw, batch, length), words, pad_id)
+    return torch.where(draw_padding_mask(draw, batch, length), words, pad_id)
 
 
 def scatter_padding(

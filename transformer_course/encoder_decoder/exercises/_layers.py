@@ -8,7 +8,8 @@ from autograder.authoring.specification import Mutant
 _DROPOUT = "self.dropout = nn.Dropout(dropout)"
 
 
-def _by_hand(factor: str) -> str:
+def _write_dropout(factor: str) -> str:
+    """Code of a dropout that, in training mode, multiplies by the value of the code ``factor``."""
     return f"self.dropout = lambda x: x * {factor} if self.training else x"
 
 
@@ -16,11 +17,11 @@ def _by_hand(factor: str) -> str:
 BRANCH_DROPOUT = [
     wrong("kept_not_scaled", "In training, the entries that dropout keeps in a branch are not scaled up.",
           "What must happen to the remaining entries so that the mean stays the same?",
-          edit(_DROPOUT, _by_hand("(torch.rand_like(x) >= dropout)")),
-          edit(_DROPOUT, _by_hand("(torch.rand_like(x) >= dropout) * (1 - dropout)"), name="kept_made_smaller")),
+          edit(_DROPOUT, _write_dropout("(torch.rand_like(x) >= dropout)")),
+          edit(_DROPOUT, _write_dropout("(torch.rand_like(x) >= dropout) * (1 - dropout)"), name="kept_made_smaller")),
     wrong("positions_dropped", "In training, dropout removes whole positions of a branch instead of single entries.",
           "How many random numbers are drawn for a vector of `d_model` features?",
-          edit(_DROPOUT, _by_hand("(torch.rand_like(x[..., :1]) >= dropout) / (1 - dropout)"))),
+          edit(_DROPOUT, _write_dropout("(torch.rand_like(x[..., :1]) >= dropout) / (1 - dropout)"))),
     wrong("no_branch_dropout", "In training, no dropout is applied to the branches, at least not in post-norm.",
           "Dropout belongs in three places. Which of them does your code reach, in post-norm as well as in pre-norm?",
           edit(_DROPOUT, "self.dropout = nn.Identity()"),
@@ -29,8 +30,14 @@ BRANCH_DROPOUT = [
 BRANCH, RATE = ("self.dropout", "nn.Identity()"), ("dropout", "0.0")
 
 
-def without_dropout(name: str, location: str, line: str, place: tuple[str, str] = BRANCH) -> Mutant:
-    """The mistake of leaving out dropout at one location, which ``{}`` in ``line`` marks."""
+def leave_out_dropout(name: str, location: str, line: str, place: tuple[str, str] = BRANCH) -> Mutant:
+    """A mistake: dropout is left out at one location.
+
+    Args:
+        location: what comes after "no dropout is applied" in the mistake's sentence.
+        line: a line of the solution, in which ``{}`` marks the dropout.
+        place: the code of the dropout, and the code that replaces it.
+    """
     dropout, nothing = place
     flag = "self.norm_first" if place == BRANCH else "norm_first"
     return wrong(name,

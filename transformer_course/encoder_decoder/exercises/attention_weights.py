@@ -9,13 +9,16 @@ from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 
-def _model(
+def _draw_model(
     batch: int, heads: int, length: int, size: int, count: int, indices: tuple[int, ...],
     memory: int = 0, look: str = "weights", shift: bool = False,
 ) -> Maker:  # fmt: skip
-    """A model with ``count`` attention layers, of which those at ``indices`` are to be recorded.
+    """Draw a model with ``count`` attention layers, of which those at ``indices`` are to be recorded.
 
-    If there is a memory (of that length), every second attention attends to it.
+    Args:
+        memory: the length of a second input, to which every other layer attends; 0 for none.
+        look: what the probe reports besides the weights: "model", "graph", or "weights" for nothing.
+        shift: whether the model has a third input, which is added to x.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -33,23 +36,23 @@ _KEEP = "kept[attention] = result[1].detach()"
 _RETURN = "return [kept[attention] for attention in attentions]"
 
 CASES = [
-    case("encoder", "the three attention modules of an encoder", _model(2, 3, 4, 5, 3, (0, 1, 2)),
+    case("encoder", "the three attention modules of an encoder", _draw_model(2, 3, 4, 5, 3, (0, 1, 2)),
          "What does each attention return, and which part of it is wanted?"),
-    case("cross", "three inputs, and every other attention module", _model(3, 2, 4, 6, 4, (1, 3), memory=5, shift=True),
+    case("cross", "three inputs, and every other attention module", _draw_model(3, 2, 4, 6, 4, (1, 3), memory=5, shift=True),
          "Does the model get all inputs? Do you listen only to the modules that were given?"),
     case("another_order", "attention modules listed in a different order than they are called",
-         _model(2, 2, 3, 4, 4, (2, 0, 3)),
+         _draw_model(2, 2, 3, 4, 4, (2, 0, 3)),
          "How do you know which weights belong to which module?"),
-    case("as_it_was", "the model afterwards", _model(2, 3, 5, 4, 3, (0, 2), look="model"),
+    case("as_it_was", "the model afterwards", _draw_model(2, 3, 5, 4, 3, (0, 2), look="model"),
          "The model belongs to the caller. What have you left behind in it?", aspect="calls"),
-    case("detached", "weights to look at, not to learn from", _model(2, 2, 4, 3, 2, (0, 1), look="graph"),
+    case("detached", "weights to look at, not to learn from", _draw_model(2, 2, 4, 3, 2, (0, 1), look="graph"),
          "What does `detach()` do?", aspect="learning",
          says="The weights are still attached to the graph, which keeps everything that a backward pass would need.",
          asks="How do you cut a tensor off from its history?"),
-    case("one", "one attention module with one head, and one sentence", _model(1, 1, 3, 4, 1, (0,)),
+    case("one", "one attention module with one head, and one sentence", _draw_model(1, 1, 3, 4, 1, (0,)),
          "Which dimensions may be 1?", hidden_only=True),
     case("memory_reversed", "five of six attention modules, in a different order, with a memory",
-         _model(2, 3, 3, 4, 6, (5, 1, 4, 0, 2), memory=5),
+         _draw_model(2, 3, 3, 4, 6, (5, 1, 4, 0, 2), memory=5),
          "Does the number of layers matter?", hidden_only=True),
 ]
 

@@ -14,10 +14,13 @@ from autograder.authoring.specification import CaseKind, Inputs, Specification, 
 _ANSWERS = {"a right decoder layer": "accepted", "the other one": "rejected", "a third one": "rejected"}
 
 
-def _layers(
+def _make_case(
     name: str, title: str, bugs: tuple[str, str], hint: str, style: str = "post relu", hidden: bool = False
 ) -> CaseKind:
-    """A case with a correct decoder layer and two buggy ones, of random sizes and weights."""
+    """A case with a correct decoder layer of a style, and two with one of the probe's bugs each.
+
+    Sizes and weights are random.
+    """
 
     def make_inputs(draw: Draw) -> Inputs:
         heads = 2 + int(draw.ids(0, 2))
@@ -32,37 +35,37 @@ def _layers(
 
 
 CASES = [
-    _layers("published", "a tensor unpacked as a pair; and no causal mask", ("unpacks", "no mask"),
-            "Rule 1: which batch sizes do you try? Rule 2: which outputs must stay the same?"),
-    _layers("no_mask", "no causal mask; and positions that see only the past, not themselves (pre-norm)",
-            ("no mask", "shifts"), "Rule 2: which outputs must stay the same, and which must change?", "pre gelu"),
-    _layers("wide_mask", "one position of the future is visible; and a causal mask on the memory",
-            ("one ahead", "causal memory"),
-            "Rules 2 and 3: do you change each position, of the target and of the memory?"),
-    _layers("batch", "sentences influence each other; and the past is not seen (pre-norm)",
-            ("mixes the batch", "no past"),
-            "Rules 2 and 4: which outputs, in which sentences, change when one position changes?", "pre gelu"),
-    _layers("shapes", "a batch of one is squeezed; and outputs with a single component", ("squeezes", "narrow"),
-            "Rule 1: which batch sizes do you try, and do you check the whole shape?"),
-    _layers("lengths", "a memory longer than the target is an error; and only the previous word is seen (pre-norm)",
-            ("square of the target", "short sight"),
-            "Rules 1 and 2: do you try a longer target and a longer memory, and are both long enough?", "pre gelu"),
-    _layers("soft", "the future leaks through a soft mask; and the first word is never seen (each layer rounds in its "
-            "own way)", ("soft mask", "first unseen"),
-            "Rule 2: by how much may rounding change an output? Do you change *each* position?", "post relu rounding"),
-    _layers("memories", "memories are mixed; and only the last word attends to the memory (pre-norm)",
-            ("mixes memories", "last asks"),
-            "Rules 3 and 4: you change the memory of one sentence. Which outputs change?", "pre gelu"),
-    _layers("sentences", "the last sentence leaks into the others; and only the first two have a mask",
-            ("last leaks", "mask of the first two"), "Rules 2 and 4: do you change each sentence of the batch?"),
-    _layers("first", "the first position of the memory is left out; and the first sentence leaks into the others",
-            ("late memory", "first leaks"), "Rules 3 and 4: do you change each position, of each sentence?"),
-    _layers("last", "the last word is not read; and two sentences are mistaken for a pair",
-            ("last unread", "unpacks pairs"),
-            "Rules 2 and 4: do you change the last position as well? Which batches hold two sentences?"),
-    _layers("memory", "the last position of the memory is left out; and a target longer than the memory is an error "
-            "(pre-norm)", ("short memory", "square of the memory"),
-            "Rules 1 and 3: do you try each position, and targets that are longer?", "pre gelu", hidden=True),
+    _make_case("published", "a tensor unpacked as a pair; and no causal mask", ("unpacks", "no mask"),
+               "Rule 1: which batch sizes do you try? Rule 2: which outputs must stay the same?"),
+    _make_case("no_mask", "no causal mask; and positions that see only the past, not themselves (pre-norm)",
+               ("no mask", "shifts"), "Rule 2: which outputs must stay the same, and which must change?", "pre gelu"),
+    _make_case("wide_mask", "one position of the future is visible; and a causal mask on the memory",
+               ("one ahead", "causal memory"),
+               "Rules 2 and 3: do you change each position, of the target and of the memory?"),
+    _make_case("batch", "sentences influence each other; and the past is not seen (pre-norm)",
+               ("mixes the batch", "no past"),
+               "Rules 2 and 4: which outputs, in which sentences, change when one position changes?", "pre gelu"),
+    _make_case("shapes", "a batch of one is squeezed; and outputs with a single component", ("squeezes", "narrow"),
+               "Rule 1: which batch sizes do you try, and do you check the whole shape?"),
+    _make_case("lengths", "a memory longer than the target is an error; and only the previous word is seen (pre-norm)",
+               ("square of the target", "short sight"),
+               "Rules 1 and 2: do you try a longer target and a longer memory, and are both long enough?", "pre gelu"),
+    _make_case("soft", "the future leaks through a soft mask; and the first word is never seen (each layer rounds in its "
+               "own way)", ("soft mask", "first unseen"),
+               "Rule 2: by how much may rounding change an output? Do you change *each* position?", "post relu rounding"),
+    _make_case("memories", "memories are mixed; and only the last word attends to the memory (pre-norm)",
+               ("mixes memories", "last asks"),
+               "Rules 3 and 4: you change the memory of one sentence. Which outputs change?", "pre gelu"),
+    _make_case("sentences", "the last sentence leaks into the others; and only the first two have a mask",
+               ("last leaks", "mask of the first two"), "Rules 2 and 4: do you change each sentence of the batch?"),
+    _make_case("first", "the first position of the memory is left out; and the first sentence leaks into the others",
+               ("late memory", "first leaks"), "Rules 3 and 4: do you change each position, of each sentence?"),
+    _make_case("last", "the last word is not read; and two sentences are mistaken for a pair",
+               ("last unread", "unpacks pairs"),
+               "Rules 2 and 4: do you change the last position as well? Which batches hold two sentences?"),
+    _make_case("memory", "the last position of the memory is left out; and a target longer than the memory is an error "
+               "(pre-norm)", ("short memory", "square of the memory"),
+               "Rules 1 and 3: do you try each position, and targets that are longer?", "pre gelu", hidden=True),
 ]
 
 _START = "push = torch.linspace(-1, 1, d_model)"
@@ -75,14 +78,17 @@ _LATER = 'assert_moves(later, other, memory, f"target position {j}")'
 _WHOLE = 'assert_moves(whole, x, other, f"memory position {j}")'
 
 
-def _moves(line: str, condition: str) -> tuple[str, str]:
-    """An edit of a test: check a different condition on the outputs that have changed."""
+def _check(line: str, condition: str) -> tuple[str, str]:
+    """The two strings of an edit of a test: instead of ``line``, it asserts ``condition``.
+
+    The condition is code that uses ``moved``, a mask of the outputs that have changed.
+    """
     arguments = "other, memory" if line == _LATER else "x, other"
     return line, f"moved = ((layer({arguments}) - before).abs() > 1e-5).any(-1); assert {condition}"
 
 
-def _around(code: str, name: str = "") -> Variant:
-    """A test whose code calls a correct test, `find_bug(layer, d_model, d_ff)`."""
+def _wrap_test(code: str, name: str = "") -> Variant:
+    """A test with this code, which can call the solution as `find_bug(layer, d_model, d_ff)`."""
     body = textwrap.indent(textwrap.dedent(code), "    ")
     return source(f"find_bug = assert_decoder_layer\ndef assert_decoder_layer(layer, d_model, d_ff):{body}", name)
 
@@ -120,14 +126,14 @@ MISTAKES = [
           edit("1e-5", "0")),
     wrong("itself_not_asked", "Your test does not check whether an output depends on its own position.",
           "Rule 2 says `0 ... i`. Is position i included?",
-          edit(*_moves(_LATER, "torch.equal(moved | own & (torch.arange(target) == j), later)"))),
+          edit(*_check(_LATER, "torch.equal(moved | own & (torch.arange(target) == j), later)"))),
     wrong("ends_kept", "Your test never changes the first or never the last target position.",
           "Which target positions must the last output depend on?",
           edit(_TARGETS, "for j in range(1, target):"),
           edit(_TARGETS, "for j in range(target - 1):", name="last_word_kept")),
     wrong("last_position_only", "Your test changes only the last target position, and looks only at the first output.",
           "Would you notice a mask that is one position too wide?",
-          edit(_TARGETS, "for j in [target - 1]:", *_moves(_LATER, "not moved[b, 0]"))),
+          edit(_TARGETS, "for j in [target - 1]:", *_check(_LATER, "not moved[b, 0]"))),
     wrong("one_change_of_memory", "Your test does not change each position of the memory by itself.",
           "May a layer ignore one word of the source, such as the first or the last?",
           edit(_MEMORIES, "for j in [0]:"),
@@ -135,12 +141,12 @@ MISTAKES = [
           edit(_MEMORIES, "for j in [slice(None)]:", name="whole_memory")),
     wrong("some_memory", "Your test is satisfied if the memory changes *some* output.",
           "Does rule 3 ask for `any` or for `all` outputs, and which sentences must stay the same?",
-          edit(*_moves(_WHOLE, "moved[b].any() and not (moved & ~own).any()")),
-          edit(*_moves(_WHOLE, "moved.any()"), name="anything_moves")),
+          edit(*_check(_WHOLE, "moved[b].any() and not (moved & ~own).any()")),
+          edit(*_check(_WHOLE, "moved.any()"), name="anything_moves")),
     wrong("memories_not_apart",
           "Your test does not check whether the memory of one sentence influences the others (rule 4).",
           "Which sentences may change with the memory of sentence 1?",
-          edit(*_moves(_WHOLE, "moved[b].all()"))),
+          edit(*_check(_WHOLE, "moved[b].all()"))),
     wrong("one_sentence", "Your test changes only the first or only the last sentence of the batch.",
           "Could a layer treat another sentence differently from this one?",
           edit(_SENTENCES, "for b in [0]:"),
@@ -152,10 +158,10 @@ MISTAKES = [
           edit(_SIZES, "[(2, 5, 4)]", _EQUAL, "assert torch.equal(moved[b], expected[b])", name="batch_of_two")),
     wrong("no_past", "Your test checks that the future is hidden, but not that the past is visible (rule 2).",
           "Which outputs *must* change when position j changes?",
-          edit(*_moves(_LATER, "not (moved & ~later).any()")), tests="target"),
+          edit(*_check(_LATER, "not (moved & ~later).any()")), tests="target"),
     wrong("no_future", "Your test does not check whether the future is hidden (rule 2).",
           "Which outputs must *not* change when position j changes?",
-          edit(*_moves(_LATER, "moved[later].all() and not (moved & ~own).any()"))),
+          edit(*_check(_LATER, "moved[later].all() and not (moved & ~own).any()"))),
     wrong("no_memory_rule", "Your test does not check whether the outputs depend on the memory (rule 3).",
           "Which rule is broken by a layer that never looks at the source?",
           edit(_MEMORIES, "for j in ():"), tests="memory"),
@@ -165,8 +171,8 @@ MISTAKES = [
           edit(_START, "push = 1.0"), tests="rounding"),
     wrong("one_rule_only", "Your test checks only one of the rules, or a part of one.",
           "Which other rules are there, and which bug breaks which rule?",
-          edit(_SIZES, "[(3, 5, 4)]", _MEMORIES, "for j in ():", *_moves(_LATER, "not moved[b, :j].any()")),
-          edit(_SIZES, "[(3, 5, 4)]", _TARGETS, "for j in ():", *_moves(_WHOLE, "moved[b].all()"), name="only_memory"),
+          edit(_SIZES, "[(3, 5, 4)]", _MEMORIES, "for j in ():", *_check(_LATER, "not moved[b, :j].any()")),
+          edit(_SIZES, "[(3, 5, 4)]", _TARGETS, "for j in ():", *_check(_WHOLE, "moved[b].all()"), name="only_memory"),
           edit(_SENTENCES, "for b in ():", name="only_shape")),
     wrong("only_runs", "Your test rejects a layer only if it crashes.",
           "Is there an `assert` that can fail?",
@@ -174,13 +180,13 @@ MISTAKES = [
                  "    layer(torch.randn(3, 5, d_model), torch.randn(3, 4, d_model))")),
     wrong("another_error", "Your test raises a different error than `AssertionError`.",
           "Which error does the text promise?",
-          _around("""
+          _wrap_test("""
               try:
                   find_bug(layer, d_model, d_ff)
               except Exception as error:
                   raise ValueError('not right') from error
               """)),
-    common("returns_bool", _around("""
+    common("returns_bool", _wrap_test("""
         try:
             find_bug(layer, d_model, d_ff)
         except Exception:
@@ -189,7 +195,7 @@ MISTAKES = [
         """)),
     wrong("inverted", "Your test rejects correct layers and accepts incorrect ones.",
           "An `assert` passes when its condition is true. Is yours true for a correct layer?",
-          _around("""
+          _wrap_test("""
               try:
                   find_bug(layer, d_model, d_ff)
               except Exception:
@@ -213,7 +219,7 @@ MISTAKES = [
     wrong("accepts_all", "Your test accepts every layer, even the incorrect ones.",
           "Is there an `assert` that can fail?",
           source("def assert_decoder_layer(layer, d_model, d_ff): assert layer is not None"),
-          _around("""
+          _wrap_test("""
               try:
                   find_bug(layer, d_model, d_ff)
               except Exception:
@@ -262,7 +268,7 @@ ACCEPTED = [
                         assert sm[b].all() and sm.sum() == Ls
             assert_parameters(layer, d_model, d_ff)
         """)),
-    right("catches_and_raises", _around("""
+    right("catches_and_raises", _wrap_test("""
         try:
             find_bug(layer, d_model, d_ff)
         except (ValueError, RuntimeError) as error:

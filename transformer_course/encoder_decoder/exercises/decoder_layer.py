@@ -10,11 +10,14 @@ from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import causal_mask
 from autograder.authoring.notation import case, edit, right, sizes, source, wrong
 from autograder.authoring.specification import Specification
-from transformer_course.encoder_decoder.exercises._inputs import EVERYTHING, keep_mask
+from transformer_course.encoder_decoder.exercises._inputs import (
+    EVERYTHING,
+    draw_padding_mask,
+)
 from transformer_course.encoder_decoder.exercises._layers import (
     BRANCH_DROPOUT,
     RATE,
-    without_dropout,
+    leave_out_dropout,
 )
 
 
@@ -23,7 +26,7 @@ def _mask_future(draw: Draw, Lt: int) -> torch.Tensor:
 
 
 def _mask_source(draw: Draw, B: int, Ls: int) -> torch.Tensor:
-    return keep_mask(draw, B, Ls)[:, None]
+    return draw_padding_mask(draw, B, Ls)[:, None]
 
 
 CASES = [
@@ -35,11 +38,11 @@ CASES = [
          "Which mask belongs to which attention?"),
     case("post_both", "post-norm, causal mask, source padding with a dimension for heads",
          sizes(B=2, Lt=6, Ls=3, d_model=8, num_heads=4, d_ff=5, norm_first=False, tgt_mask=_mask_future,
-               memory_mask=lambda draw, B, Ls: keep_mask(draw, B, Ls)[:, None, None]),
+               memory_mask=lambda draw, B, Ls: draw_padding_mask(draw, B, Ls)[:, None, None]),
          "Which mask belongs to which attention?"),
     case("square", "pre-norm, as many target positions as source positions",
          sizes(B=3, Lt=4, Ls=4, d_model=6, num_heads=2, d_ff=5, norm_first=True,
-               tgt_mask=lambda draw, B, Lt: keep_mask(draw, B, Lt)[:, None] & causal_mask(Lt),
+               tgt_mask=lambda draw, B, Lt: draw_padding_mask(draw, B, Lt)[:, None] & causal_mask(Lt),
                memory_mask=_mask_source),
          "With equal lengths, swapped masks or sequences raise no error."),
     case("dropout", "all branches dropped in training",
@@ -194,17 +197,17 @@ MISTAKES = [
           edit("return self.self_attention(x, x, x, tgt_mask)[0]",
                "out, _ = self.self_attention(x, x, x, tgt_mask)[0]; return out")),
     *BRANCH_DROPOUT,
-    without_dropout("no_dropout_after_self_attention", "to the branch of the self-attention", "attend, self.norm1, {}"),
-    without_dropout("no_dropout_after_cross_attention", "to the branch of the cross-attention",
-                    "look_up, self.norm2, {}"),
-    without_dropout("no_dropout_after_network", "to the branch of the feed-forward network",
-                    "self.feed_forward, self.norm3, {}"),
-    without_dropout("no_dropout_in_self_attention", "inside the self-attention",
-                    "self.self_attention = attention_class(d_model, num_heads, {})", RATE),
-    without_dropout("no_dropout_in_cross_attention", "inside the cross-attention",
-                    "self.cross_attention = attention_class(d_model, num_heads, {})", RATE),
-    without_dropout("no_dropout_in_network", "inside the feed-forward network",
-                    "FeedForward(d_model, d_ff, {}, activation)", RATE),
+    leave_out_dropout("no_dropout_after_self_attention", "to the branch of the self-attention", "attend, self.norm1, {}"),
+    leave_out_dropout("no_dropout_after_cross_attention", "to the branch of the cross-attention",
+                      "look_up, self.norm2, {}"),
+    leave_out_dropout("no_dropout_after_network", "to the branch of the feed-forward network",
+                      "self.feed_forward, self.norm3, {}"),
+    leave_out_dropout("no_dropout_in_self_attention", "inside the self-attention",
+                      "self.self_attention = attention_class(d_model, num_heads, {})", RATE),
+    leave_out_dropout("no_dropout_in_cross_attention", "inside the cross-attention",
+                      "self.cross_attention = attention_class(d_model, num_heads, {})", RATE),
+    leave_out_dropout("no_dropout_in_network", "inside the feed-forward network",
+                      "FeedForward(d_model, d_ff, {}, activation)", RATE),
     wrong("memory_detached", "No gradient flows back into the memory, so the encoder could not learn.",
           "Is there a `detach()`, `.data` or `no_grad` around the memory?",
           edit(_LOOK_UP, "self.cross_attention(x, memory.detach(), memory.detach(), memory_mask)")),
@@ -260,6 +263,7 @@ _MASKS = ("1 {}", "B 1 1 {}", "B num_heads Lt {}")
 
 
 def _mask_both(shape: str) -> dict[str, str]:
+    """Both masks in this shape, in which ``{}`` stands for the number of keys."""
     return {"tgt_mask": shape.format("Lt"), "memory_mask": shape.format("Ls")}
 
 

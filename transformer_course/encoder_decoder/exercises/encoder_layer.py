@@ -10,16 +10,19 @@ from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import causal_mask
 from autograder.authoring.notation import case, edit, right, sizes, source, wrong
 from autograder.authoring.specification import Specification
-from transformer_course.encoder_decoder.exercises._inputs import EVERYTHING, keep_mask
+from transformer_course.encoder_decoder.exercises._inputs import (
+    EVERYTHING,
+    draw_padding_mask,
+)
 from transformer_course.encoder_decoder.exercises._layers import (
     BRANCH_DROPOUT,
     RATE,
-    without_dropout,
+    leave_out_dropout,
 )
 
 
 def _mask_padding(draw: Draw, B: int, L: int) -> torch.Tensor:
-    return keep_mask(draw, B, L)[:, None]
+    return draw_padding_mask(draw, B, L)[:, None]
 
 
 def _mask_future(draw: Draw, L: int) -> torch.Tensor:
@@ -34,7 +37,7 @@ CASES = [
          "In pre-norm the attention sees only the normalised `x`, three times."),
     case("post_padding", "post-norm, a padding mask with a dimension for heads",
          sizes(B=2, L=5, d_model=8, num_heads=4, d_ff=3, norm_first=False,
-               mask=lambda draw, B, L: keep_mask(draw, B, L)[:, None, None]),
+               mask=lambda draw, B, L: draw_padding_mask(draw, B, L)[:, None, None]),
          "Does the mask reach the attention?"),
     case("pre_causal", "pre-norm, a causal mask",
          sizes(B=2, L=6, d_model=4, num_heads=2, d_ff=5, norm_first=True, mask=_mask_future),
@@ -136,12 +139,12 @@ MISTAKES = [
               return y if self.norm_first else self.norm2(y)
               """, name="residual_missing_2")),
     *BRANCH_DROPOUT,
-    without_dropout("no_dropout_after_attention", "to the branch of the attention", "attend, self.norm1, {}"),
-    without_dropout("no_dropout_after_network", "to the branch of the feed-forward network",
-                    "self.feed_forward, self.norm2, {}"),
-    without_dropout("no_dropout_in_attention", "inside the attention", "d_model, num_heads, {}", RATE),
-    without_dropout("no_dropout_in_network", "inside the feed-forward network",
-                    "FeedForward(d_model, d_ff, {}, activation)", RATE),
+    leave_out_dropout("no_dropout_after_attention", "to the branch of the attention", "attend, self.norm1, {}"),
+    leave_out_dropout("no_dropout_after_network", "to the branch of the feed-forward network",
+                      "self.feed_forward, self.norm2, {}"),
+    leave_out_dropout("no_dropout_in_attention", "inside the attention", "d_model, num_heads, {}", RATE),
+    leave_out_dropout("no_dropout_in_network", "inside the feed-forward network",
+                      "FeedForward(d_model, d_ff, {}, activation)", RATE),
     wrong("dropout_outside", "Dropout is applied to the residual stream: with everything dropped, even `x` is lost.",
           "What should be dropped: the branch, or the sum?",
           edit(_FIRST,

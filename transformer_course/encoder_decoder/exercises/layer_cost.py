@@ -9,8 +9,8 @@ from autograder.authoring.notation import case, edit, right, sizes, source, wron
 from autograder.authoring.specification import InputSizes, Specification
 
 
-def _layer(length: int, d_model: int, num_heads: int, d_ff: int) -> InputSizes:
-    """Sizes of a layer, of which length and d_ff are increased by up to 9 at random."""
+def _draw_sizes(length: int, d_model: int, num_heads: int, d_ff: int) -> InputSizes:
+    """Sizes of a layer; length and d_ff are random, from the given value to 9 more."""
 
     def draw_from(least: int) -> Callable[[Draw], int]:
         return lambda draw: int(draw.ids(least, least + 10))
@@ -25,15 +25,15 @@ _WEIGHTS = "weights = num_heads * length * length"
 _END = "return projections + scores_and_sum, feed_forward, weights, length * d_ff"
 
 CASES = [
-    case("small", "a small layer", _layer(5, 6, 3, 7),
+    case("small", "a small layer", _draw_sizes(5, 6, 3, 7),
          "Write down each matrix product with its three sizes."),
-    case("one_head", "one head", _layer(7, 12, 1, 20),
+    case("one_head", "one head", _draw_sizes(7, 12, 1, 20),
          "Which of the four counts depends on the number of heads?"),
-    case("several_heads", "the same with several heads", _layer(7, 12, 4, 20),
+    case("several_heads", "the same with several heads", _draw_sizes(7, 12, 4, 20),
          "Which of the four counts depends on the number of heads?"),
-    case("paper", "the sizes of the paper", _layer(128, 512, 8, 2048),
+    case("paper", "the sizes of the paper", _draw_sizes(128, 512, 8, 2048),
          "Which of the products grow with the square of the length?"),
-    case("long", "a very long sequence", _layer(100_000, 4096, 32, 11008),
+    case("long", "a very long sequence", _draw_sizes(100_000, 4096, 32, 11008),
          "Are your counts Python integers, which never overflow?", hidden_only=True),
 ]
 

@@ -8,12 +8,12 @@ from autograder.authoring.contract import Contract
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, sizes, source, wrong
 from autograder.authoring.specification import Specification
-from transformer_course.encoder_decoder.exercises._inputs import keep_mask
+from transformer_course.encoder_decoder.exercises._inputs import draw_padding_mask
 
 
 def _draw_sentences(draw: Draw, B: int, L: int, pad_id: int = 0, eos: int = 2, least: int = 10) -> torch.Tensor:
-    """Rows of BOS (1), words, EOS and padding."""
-    keep = keep_mask(draw, B, L)
+    """Rows of BOS (1), words (``least`` or more), EOS and padding."""
+    keep = draw_padding_mask(draw, B, L)
     ids = torch.where(keep, least + draw.ids(0, 40, B, L), pad_id)
     ids[:, 0] = 1
     ids[torch.arange(B), keep.sum(1) - 1] = eos

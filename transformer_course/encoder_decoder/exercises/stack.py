@@ -9,13 +9,19 @@ from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import causal_mask, open_mask, sizes_of
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
-from transformer_course.encoder_decoder.exercises._inputs import keep_mask
+from transformer_course.encoder_decoder.exercises._inputs import draw_padding_mask
 
 
-def _stack(
+def _draw_stack(
     depth: int, batch: int, length: int, size: int, memory: int = 0, *, norm: bool = False, **masks: str
 ) -> Maker:
-    """Inputs for a stack of the probe's layers, which are decoder layers if there is a memory of some length."""
+    """Draw the inputs and weights of a stack of the probe's stand-in layers.
+
+    Args:
+        memory: the length of the memory, for decoder layers; 0 for encoder layers.
+        norm: whether the stack ends in a norm.
+        masks: the kind of each mask, see `_draw_mask`.
+    """
 
     def make_inputs(draw: Draw) -> Inputs:
         inputs: Inputs = {"x": draw.tensor(batch, length, size, scale=1.0)}
@@ -35,12 +41,13 @@ def _draw_mask(draw: Draw, kind: str, batch: int, lq: int, lk: int) -> torch.Ten
         return open_mask(draw, *sizes_of(kind, B=batch, Lq=lq, Lk=lk))
     if kind == "causal":
         return causal_mask(lq)
-    padding = keep_mask(draw, batch, lk)[:, None]
+    padding = draw_padding_mask(draw, batch, lk)[:, None]
     return padding if kind == "padding" else padding & causal_mask(lq)
 
 
-def _masked(shape: str, memory: int = 5) -> Maker:
-    return _stack(2, 2, 4, 3, memory, tgt_mask=shape, memory_mask=shape)
+def _draw_masked(shape: str, memory: int = 5) -> Maker:
+    """Draw two decoder layers whose masks both have this shape."""
+    return _draw_stack(2, 2, 4, 3, memory, tgt_mask=shape, memory_mask=shape)
 
 
 _MADE = "nn.ModuleList(make_layer() for _ in range(num_layers))"
@@ -51,20 +58,20 @@ _LOOP = "for layer in self.layers:"
 _END = "return self.norm(x)"
 
 CASES = [
-    case("three", "three encoder layers with a norm at the end", _stack(3, 2, 4, 5, norm=True),
+    case("three", "three encoder layers with a norm at the end", _draw_stack(3, 2, 4, 5, norm=True),
          "Each layer gets the previous layer's output."),
-    case("two_padding", "two encoder layers, a padding mask, no norm at the end", _stack(2, 3, 5, 4, mask="padding"),
+    case("two_padding", "two encoder layers, a padding mask, no norm at the end", _draw_stack(2, 3, 5, 4, mask="padding"),
          "Does each layer get the mask?"),
     case("decoder", "three decoder layers with both masks and a norm",
-         _stack(3, 2, 4, 5, 3, norm=True, tgt_mask="causal", memory_mask="padding"),
+         _draw_stack(3, 2, 4, 5, 3, norm=True, tgt_mask="causal", memory_mask="padding"),
          "Each layer gets the previous layer's output, and the same memory and masks."),
     case("square", "decoder layers, as many target positions as source positions",
-         _stack(2, 3, 4, 6, 4, tgt_mask="causal", memory_mask="padding"),
+         _draw_stack(2, 3, 4, 6, 4, tgt_mask="causal", memory_mask="padding"),
          "With equal lengths, even swapped masks raise no error."),
-    case("four_causal", "four encoder layers and a causal mask", _stack(4, 2, 5, 3, norm=True, mask="causal"),
+    case("four_causal", "four encoder layers and a causal mask", _draw_stack(4, 2, 5, 3, norm=True, mask="causal"),
          "Does each layer get the mask?", hidden_only=True),
     case("five", "five decoder layers, padding in both sequences",
-         _stack(5, 3, 5, 4, 6, tgt_mask="both", memory_mask="padding"),
+         _draw_stack(5, 3, 5, 4, 6, tgt_mask="both", memory_mask="padding"),
          "Does the number of layers matter?", hidden_only=True),
 ]
 
@@ -213,14 +220,14 @@ EXERCISE = Specification(
         arguments="x: B Lt d; memory: B Ls d; tgt_mask?: Lt Lt | B Lt Lt; memory_mask?: Lt Ls | B Lt Ls",
         results="output: B Lt d", on=("decoder", "square"), ways=OF_MODULES, module=True, named=True,
         sizes=special(
-            one_layer=_stack(1, 2, 3, 4, 5, norm=True), no_layer=_stack(0, 2, 3, 4, 5, norm=True),
-            one_sentence=_stack(2, 1, 3, 4, 2), equal_sizes=_stack(3, 3, 3, 3, 3, tgt_mask="both"),
-            masks_of_one_shape=_masked("B Lq Lk", 4),
-            a_mask_for_the_memory_only=_stack(2, 3, 4, 5, 6, memory_mask="padding"),
-            a_mask_for_the_target_only=_stack(2, 3, 5, 4, 5, tgt_mask="causal"),
-            seven_encoder_layers=_stack(7, 2, 3, 4, mask="padding"),
-            an_encoder_without_a_layer=_stack(0, 2, 3, 4, norm=True),
-            **{f"masks ({shape.replace(' ', ', ')})": _masked(shape) for shape in _SHAPES},
+            one_layer=_draw_stack(1, 2, 3, 4, 5, norm=True), no_layer=_draw_stack(0, 2, 3, 4, 5, norm=True),
+            one_sentence=_draw_stack(2, 1, 3, 4, 2), equal_sizes=_draw_stack(3, 3, 3, 3, 3, tgt_mask="both"),
+            masks_of_one_shape=_draw_masked("B Lq Lk", 4),
+            a_mask_for_the_memory_only=_draw_stack(2, 3, 4, 5, 6, memory_mask="padding"),
+            a_mask_for_the_target_only=_draw_stack(2, 3, 5, 4, 5, tgt_mask="causal"),
+            seven_encoder_layers=_draw_stack(7, 2, 3, 4, mask="padding"),
+            an_encoder_without_a_layer=_draw_stack(0, 2, 3, 4, norm=True),
+            **{f"masks ({shape.replace(' ', ', ')})": _draw_masked(shape) for shape in _SHAPES},
         ),
     ),
     ready_made=("nn.TransformerEncoder", "nn.TransformerDecoder"),

@@ -12,10 +12,14 @@ from autograder.authoring.specification import CaseKind, Inputs, Specification
 _ANSWERS = {"a correct tool": "accepted", "the other one": "rejected", "a third one": "rejected"}
 
 
-def _tools(
+def _make_case(
     name: str, title: str, bugs: tuple[str, str], hint: str, *, style: str = "hooks", hidden: bool = False
 ) -> CaseKind:
-    """A case with a correct tool and two buggy ones, each with a different model."""
+    """A case with a correct patching tool and two with one of the probe's bugs each.
+
+    The inputs name the tools, in a style and with a bug of the probe's `PatchingTool`, and
+    give the seed of their random models.
+    """
 
     def make_inputs(draw: Draw) -> Inputs:
         second, third = (f"{style}, {bug}" for bug in bugs)
@@ -29,24 +33,24 @@ def _tools(
 
 
 CASES = [
-    _tools("hooks", "hooks that stay in the model; and a state that is put one position too late",
-           ("hook stays", "one late"),
-           "Do two equal calls give equal logits, also after a patch? Which logits may a patch at `position` change?"),
-    _tools("states", "a cache that is edited in place; and states of the wrong text", ("in place", "own states"),
-           "What must the logits be if block 0 gets a token's state from the other text?", style="loop"),
-    _tools("wide", "all positions are replaced; and the state enters the next block", ("whole text", "next block"),
-           "Do your two texts differ at more than one position?"),
-    _tools("block", "every patch enters block 0; and the two texts are exchanged",
-           ("always the first block", "wrong way round"),
-           "In a later block a state has seen the tokens before it. Does a patch carry them along?", style="loop"),
-    _tools("later", "all later positions are replaced; and states are those of the first call",
-           ("all later positions", "states of the first call"), "As above.", style="loop", hidden=True),
-    _tools("ends", "the position is always the last, or always the first",
-           ("always the last position", "always the first position"), "Do you try every position?", hidden=True),
-    _tools("parts", "only attention is patched; and all earlier positions are replaced",
-           ("attention only", "all earlier positions"), "As above.", style="loop", hidden=True),
-    _tools("sums", "the state is added; and half of its components are replaced", ("added", "half of the components"),
-           "As above.", hidden=True),
+    _make_case("hooks", "hooks that stay in the model; and a state that is put one position too late",
+               ("hook stays", "one late"),
+               "Do two equal calls give equal logits, also after a patch? Which logits may a patch at `position` change?"),
+    _make_case("states", "a cache that is edited in place; and states of the wrong text", ("in place", "own states"),
+               "What must the logits be if block 0 gets a token's state from the other text?", style="loop"),
+    _make_case("wide", "all positions are replaced; and the state enters the next block", ("whole text", "next block"),
+               "Do your two texts differ at more than one position?"),
+    _make_case("block", "every patch enters block 0; and the two texts are exchanged",
+               ("always the first block", "wrong way round"),
+               "In a later block a state has seen the tokens before it. Does a patch carry them along?", style="loop"),
+    _make_case("later", "all later positions are replaced; and states are those of the first call",
+               ("all later positions", "states of the first call"), "As above.", style="loop", hidden=True),
+    _make_case("ends", "the position is always the last, or always the first",
+               ("always the last position", "always the first position"), "Do you try every position?", hidden=True),
+    _make_case("parts", "only attention is patched; and all earlier positions are replaced",
+               ("attention only", "all earlier positions"), "As above.", style="loop", hidden=True),
+    _make_case("sums", "the state is added; and half of its components are replaced", ("added", "half of the components"),
+               "As above.", hidden=True),
 ]
 
 _ENTRY = 'assert close(patch(ids, other, 0, position), expected), "not like the token"'
@@ -54,7 +58,8 @@ _CONTEXT = 'assert not close(late, early), "a later state has no context"'
 _CLOSE = "return torch.allclose(logits, expected, rtol=0, atol=1e-4)"
 
 
-def _test(*lines: str) -> str:
+def _write_test(*lines: str) -> str:
+    """A student's test of a patching tool with these lines as its body."""
     body = "\n".join(f"    {line}" for line in lines)
     return f"def assert_patches(patch, num_blocks, vocab_size):\n{body}\n"
 
@@ -82,7 +87,7 @@ MISTAKES = [
           edit(_CONTEXT, "pass"), tests="earlier tokens"),
     wrong("each_call_once", "Your test never repeats a run after a patch. A tool that leaves something behind passes.",
           "Which call would show that the model is no longer as it was?",
-          source(_test(
+          source(_write_test(
               "ids, other = torch.tensor([[1, 2, 3, 4, 5]]), torch.tensor([[4, 5, 6, 7, 8]])",
               "expected = patch(other[:, :1], other[:, :1], 0, 0)",
               "patched = patch(ids, other, 0, 0)",
@@ -92,14 +97,14 @@ MISTAKES = [
           edit(_CLOSE, "return torch.equal(logits, expected)"),
           edit(_ENTRY, "assert close(patch(ids, other, 0, position)[:, position + 1:], plain[:, position + 1:])",
                name="future"),
-          source(_test("assert False"), name="rejects_all"), tests="less than"),
+          source(_write_test("assert False"), name="rejects_all"), tests="less than"),
     wrong("wrong_way", "Your test expects the run of the other text, into which a state of the first one is put.",
           "Which of the two texts does the model read?",
           edit("patch(ids, other, 0, position)", "patch(other, ids, 0, position)"), tests="a run of"),
     wrong("too_long", "Your texts are longer than the contract allows, or of different lengths.",
           "How many tokens may a text have?",
-          source(_test("ids = torch.zeros(1, 13, dtype=torch.int64)", "patch(ids, ids, 0, 0)")),
-          source(_test("ids = torch.zeros(1, 5, dtype=torch.int64)", "patch(ids, ids[:, :4], 0, 0)"), name="unequal"),
+          source(_write_test("ids = torch.zeros(1, 13, dtype=torch.int64)", "patch(ids, ids, 0, 0)")),
+          source(_write_test("ids = torch.zeros(1, 5, dtype=torch.int64)", "patch(ids, ids[:, :4], 0, 0)"), name="unequal"),
           tests="at most 12"),
     wrong("another_error", "Faulty tools are found, but your test raises an error other than `AssertionError`.",
           "Which statement raises `AssertionError` by itself?",
@@ -108,10 +113,10 @@ MISTAKES = [
     wrong("accepts_all", "Your test accepts every tool.",
           "Is there an `assert` that can fail, and is its tolerance between the two bounds of the contract?",
           edit(_CLOSE, "return (logits - expected).abs().mean() < 100", _CONTEXT, "pass", name="too_generous"),
-          source(_test("ids = torch.zeros(1, 4, dtype=torch.int64)",
-                       "assert patch(ids, ids, 0, 0).shape == (1, 4, vocab_size)")),
-          source(_test("pass"), name="no_test")),
-    common("returns_bool", source(_test("return False"))),
+          source(_write_test("ids = torch.zeros(1, 4, dtype=torch.int64)",
+                             "assert patch(ids, ids, 0, 0).shape == (1, 4, vocab_size)")),
+          source(_write_test("pass"), name="no_test")),
+    common("returns_bool", source(_write_test("return False"))),
 ]
 
 ACCEPTED = [

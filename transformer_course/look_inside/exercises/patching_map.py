@@ -10,8 +10,8 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 from transformer_course.look_inside.exercises._models import draw_model
 
 
-def _pair(length: int, changed: int, *, blocks: int = 3, d_model: int = 6, heads: int = 3, groups: int = 1) -> Maker:
-    """Two texts that differ at one position, and the two tokens whose logits are compared."""
+def _draw_texts(length: int, changed: int, *, blocks: int = 3, d_model: int = 6, heads: int = 3, groups: int = 1) -> Maker:
+    """Draw a model, two texts that differ at position ``changed``, and the two tokens to compare."""
 
     def make_inputs(draw: Draw) -> Inputs:
         inputs = draw_model(draw, blocks, 13, d_model, heads, groups)
@@ -33,14 +33,14 @@ _PATCHED = "patched = run_edited(model, ids, {name: replace})"
 _PUT = "output[:, position] = new[:, position]"
 
 CASES = [
-    case("noun", "4 positions, of which the third differs; 3 blocks", _pair(4, 2),
+    case("noun", "4 positions, of which the third differs; 3 blocks", _draw_texts(4, 2),
          "The last row: which state enters the last block?", atol=1e-4),
-    case("first", "5 positions, of which the first differs; 4 blocks", _pair(5, 0, blocks=4),
+    case("first", "5 positions, of which the first differs; 4 blocks", _draw_texts(5, 0, blocks=4),
          "Does each run start from the unpatched model?", atol=1e-4),
     case("last", "3 positions, of which the last differs; 2 blocks",
-         _pair(3, 2, blocks=2, d_model=8, heads=4, groups=2),
+         _draw_texts(3, 2, blocks=2, d_model=8, heads=4, groups=2),
          "Which logits decide: those of the last position?", atol=1e-4),
-    case("more", "6 positions, of which the second differs; 3 blocks", _pair(6, 1, d_model=8, heads=2, groups=2),
+    case("more", "6 positions, of which the second differs; 3 blocks", _draw_texts(6, 1, d_model=8, heads=2, groups=2),
          "As above.", hidden_only=True, atol=1e-4),
 ]
 

@@ -8,7 +8,11 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 from transformer_course.look_inside.exercises._models import draw_model
 
 
-def _run(batch: int, length: int, edits: str, *, blocks: int = 3, fails: bool = False) -> Maker:
+def _draw_run(batch: int, length: int, edits: str, *, blocks: int = 3, fails: bool = False) -> Maker:
+    """Draw a model and a batch; ``edits`` names the probe's edits, as "module: edit, module: edit".
+
+    If ``fails``, the probe also lets the model raise an error in a run.
+    """
     def make_inputs(draw: Draw) -> Inputs:
         inputs = draw_model(draw, blocks, 11, 6, 3, 1)
         inputs |= {"ids": draw.ids(0, 11, batch, length), "edits": edits}
@@ -22,18 +26,18 @@ _REGISTER = "handles.append(model.get_submodule(name).register_forward_hook(writ
 _REMOVE = "handle.remove()"
 
 CASES = [
-    case("one", "one module, whose output is halved", _run(2, 5, "blocks.1: halve"),
+    case("one", "one module, whose output is halved", _draw_run(2, 5, "blocks.1: halve"),
          "Does your hook return what the edit returns?"),
     case("two", "a block and an attention, each with its edit",
-         _run(3, 4, "blocks.0.attention: negate, blocks.2: swap"),
+         _draw_run(3, 4, "blocks.0.attention: negate, blocks.2: swap"),
          "Does each hook call the edit of its module?"),
-    case("in_place", "an edit that changes its argument and returns it", _run(2, 6, "embedding: add"),
+    case("in_place", "an edit that changes its argument and returns it", _draw_run(2, 6, "embedding: add"),
          "Which of the hook's three arguments does the edit get?"),
-    case("error", "a model that fails in the middle of a run", _run(2, 3, "blocks.0: halve", fails=True),
+    case("error", "a model that fails in the middle of a run", _draw_run(2, 3, "blocks.0: halve", fails=True),
          "What happens to your hooks if `model(ids)` raises an error?", tests="raises", aspect="limits"),
     case("many", "four edits in five blocks",
-         _run(2, 7, "embedding: negate, blocks.1.feed_forward: zero, blocks.3: swap, blocks.4.attention: halve",
-              blocks=5), "As above.", hidden_only=True),
+         _draw_run(2, 7, "embedding: negate, blocks.1.feed_forward: zero, blocks.3: swap, blocks.4.attention: halve",
+                   blocks=5), "As above.", hidden_only=True),
 ]
 
 MISTAKES = [

@@ -9,7 +9,8 @@ from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 
-def _layer(batch: int, length: int, d_model: int, heads: int, groups: int, silent: tuple[int, int]) -> Maker:
+def _draw_layer(batch: int, length: int, d_model: int, heads: int, groups: int, silent: tuple[int, int]) -> Maker:
+    """Draw an attention layer and its input; ``silent`` are the heads that the probe silences, one by one."""
     def make_inputs(draw: Draw) -> Inputs:
         d_k = d_model // heads
         shapes = {"w_v.weight": (groups * d_k, d_model), "w_o.weight": (d_model, heads * d_k)}
@@ -32,13 +33,13 @@ def hook(module: nn.Module, arguments: tuple[Tensor]) -> tuple[Tensor]:
 _RETURN = "return layer.w_o.register_forward_pre_hook(hook)"
 
 CASES = [
-    case("plain", "4 heads; head 1, then heads 1 and 3", _layer(2, 5, 12, 4, 4, (1, 3)),
+    case("plain", "4 heads; head 1, then heads 1 and 3", _draw_layer(2, 5, 12, 4, 4, (1, 3)),
          "Which columns of the merged vector did head 1 write?"),
-    case("grouped", "6 heads that share 2 of keys and values; heads 4 and 0", _layer(3, 4, 18, 6, 2, (4, 0)),
+    case("grouped", "6 heads that share 2 of keys and values; heads 4 and 0", _draw_layer(3, 4, 18, 6, 2, (4, 0)),
          "Do heads that share values also share their place in the merged vector?"),
-    case("last", "3 heads; the last, then the first", _layer(2, 6, 15, 3, 1, (2, 0)),
+    case("last", "3 heads; the last, then the first", _draw_layer(2, 6, 15, 3, 1, (2, 0)),
          "Where does the last head's block begin and end?"),
-    case("many", "8 heads in 4 groups", _layer(1, 7, 16, 8, 4, (5, 6)), "As above.", hidden_only=True),
+    case("many", "8 heads in 4 groups", _draw_layer(1, 7, 16, 8, 4, (5, 6)), "As above.", hidden_only=True),
 ]
 
 MISTAKES = [

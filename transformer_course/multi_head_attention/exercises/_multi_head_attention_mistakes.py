@@ -20,13 +20,13 @@ _RETURN = f"return {OUTPUT}, weights"
 _LAST = "self.w_o = nn.Linear(d_model, d_model)"
 
 
-def _split(heads: str, *pairs: str, name: str = "") -> Variant:
+def _split_wrongly(heads: str, *pairs: str, name: str = "") -> Variant:
     """Split into heads incorrectly: ``heads`` is code that uses the projected features y and h."""
     calls = (f"(lambda y, h: {heads})(self.w_{x[0]}({x}), self.num_heads)" for x in _NAMES)
     return edit(*chain(*zip((_Q, _K, _V), calls, strict=True)), *pairs, name=name)
 
 
-def _make_layers(layer: str, letters: str = "qkv", name: str = "") -> Variant:
+def _replace_layers(layer: str, letters: str = "qkv", name: str = "") -> Variant:
     """Replace the projections of these letters by different layers."""
     return edit(
         *chain(*((f"self.w_{x} = nn.Linear(d_model, d_model)", f"self.w_{x} = {layer}") for x in letters)), name=name
@@ -53,7 +53,7 @@ _HEADS = [
           "The heads hold chopped-up positions: the split reshapes straight to `(B, h, L, d_k)` without moving "
           "anything.",
           "What did Exercise 3.2 do after splitting the features into two dimensions?",
-          _split("y.reshape(y.size(0), h, y.size(1), -1)")),
+          _split_wrongly("y.reshape(y.size(0), h, y.size(1), -1)")),
     wrong("merge_by_view_only", "Heads and positions are not swapped back before merging, so positions are mixed.",
           "What does Exercise 3.3 do before it merges two dimensions?",
           edit(MERGED, "(weights @ v).reshape(query.shape)")),
@@ -64,12 +64,12 @@ _HEADS = [
           "Heads are made of every h-th feature, in split and merge alike. Such a model trains well, but it differs "
           "from PyTorch's layer: our contract is contiguous blocks.",
           "Which features did head 0 get in Exercise 3.2?",
-          _split(_INTERLEAVED, MERGED, _MERGED_INTERLEAVED)),
+          _split_wrongly(_INTERLEAVED, MERGED, _MERGED_INTERLEAVED)),
     wrong("split_and_merge_differ",
           "Of split and merge, one makes blocks of features, while the other takes every h-th feature, so they do not "
           "match.",
           "Does merging undo your splitting? Try it on a small tensor.",
-          _split(_INTERLEAVED),
+          _split_wrongly(_INTERLEAVED),
           edit(MERGED, _MERGED_INTERLEAVED, name="only_merge_interleaved")),
     wrong("heads_merged_in_reverse", "The heads are merged in reverse order.",
           "Which columns of `w_o` belong to head 0?",
@@ -80,12 +80,12 @@ _HEADS = [
           edit(MERGED, "(weights @ v).transpose(1, 2).view(query.shape)")),
     wrong("another_number_of_heads", "Your layer does not split into `num_heads` heads.",
           "Which number was passed to `__init__`, and which one goes into each split?",
-          _split("split_heads(y, 1)"),
-          _split("split_heads(y, y.size(-1) // h)", name="heads_and_size_swapped"),
-          _split("split_heads(y, 8)", name="eight_heads_always")),
+          _split_wrongly("split_heads(y, 1)"),
+          _split_wrongly("split_heads(y, y.size(-1) // h)", name="heads_and_size_swapped"),
+          _split_wrongly("split_heads(y, 8)", name="eight_heads_always")),
     wrong("heads_alike", "Every head's block holds the same features: those of head 0, or the average of all heads.",
           "What use are several heads if they all say the same?",
-          _split("split_heads(y, h)[:, :1].expand(-1, h, -1, -1)"),
+          _split_wrongly("split_heads(y, h)[:, :1].expand(-1, h, -1, -1)"),
           edit(MERGED, "merge_heads((weights @ v).mean(1, keepdim=True).expand_as(q))", name="heads_averaged")),
     wrong("length_from_query", "Keys or values are reshaped with the length of the *query*.",
           "In cross-attention, how many keys and values are there?",
@@ -140,12 +140,12 @@ _LAYERS = [
           edit("self.w_v = nn.Linear(d_model, d_model)", "self.w_v = self.w_k")),
     wrong("layers_without_bias", "Your linear layers have no bias.",
           "Which argument of `nn.Linear` did you set?",
-          _make_layers("nn.Linear(d_model, d_model, bias=False)", "qkvo"), tests="initialisation"),
+          _replace_layers("nn.Linear(d_model, d_model, bias=False)", "qkvo"), tests="initialisation"),
     wrong("layers_of_another_size",
           "`w_q`, `w_k` and `w_v` do not produce `d_model` features, which all heads together should *share*.",
           "How large is one head if all of them together have `d_model` features?",
-          _make_layers("nn.Linear(d_model, num_heads * d_model)"),
-          _make_layers("nn.Linear(d_model, d_model // num_heads)", name="one_head_sized_layers")),
+          _replace_layers("nn.Linear(d_model, num_heads * d_model)"),
+          _replace_layers("nn.Linear(d_model, d_model // num_heads)", name="one_head_sized_layers")),
     wrong("projections_in_a_list", "`w_q` is not registered as a submodule: an ordinary list hides its layers.",
           "Which names does `dict(layer.named_parameters())` show?",
           edit(_LAST, f"{_LAST}\nself.layers = [self.w_q, self.w_k, self.w_v]\ndel self.w_q, self.w_k, self.w_v")),

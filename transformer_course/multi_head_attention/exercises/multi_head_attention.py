@@ -19,13 +19,13 @@ from transformer_course.multi_head_attention.exercises._multi_head_attention_mis
 )
 
 
-def _uneven(draw: Draw) -> Inputs:
+def _draw_uneven(draw: Draw) -> Inputs:
     """Pairs (d_model, number of heads) that leave a remainder."""
     heads = 3 + int(draw.ids(0, 4))
     return {"refuse": torch.tensor([[heads * 3 + 1, heads], [heads - 1, heads], [heads * 4 - 1, heads]])}
 
 
-def _key_of_zeros(draw: Draw, B: int, Lk: int, d_model: int) -> torch.Tensor:
+def _draw_key_of_zeros(draw: Draw, B: int, Lk: int, d_model: int) -> torch.Tensor:
     """A key sequence with a zero vector at one position, which is not masked."""
     return draw.tensor(B, Lk, d_model).index_fill(1, torch.tensor([1]), 0.0)
 
@@ -35,7 +35,7 @@ _MASKS = ("1 Lk", "1 Lq Lk", "B 1 Lk", "B Lq Lk", "B 1 1 Lk", "1 h 1 Lk", "1 h L
 CASES = [
     case("plain", "three different inputs, no mask", sizes(B=2, Lq=5, Lk=7, d_model=12, num_heads=3, scale=0.5),
          "Print the shape after each step and compare with hint 2."),
-    case("refuse", "numbers of heads that do not divide d_model", _uneven,
+    case("refuse", "numbers of heads that do not divide d_model", _draw_uneven,
          "The docstring names the error to raise.", aspect="errors", open=True),
     case("padding", "a padding mask (B, 1, Lk)",
          sizes(B=3, Lq=4, Lk=5, d_model=6, num_heads=2, scale=1.0, mask="B 1 Lk"),
@@ -200,7 +200,7 @@ EXERCISE = Specification(
             "as many sentences as heads, and a mask (B, 1, Lq, Lk)": {"B": 3, "mask": "B 1 Lq Lk"},
             "equal sizes, and a mask (B, h, Lq, Lk)":
                 {"B": 2, "Lq": 2, "Lk": 2, "num_heads": 2, "mask": "B num_heads Lq Lk"},
-            "a position of zeros": {"key": _key_of_zeros},
+            "a position of zeros": {"key": _draw_key_of_zeros},
             **{f"a mask ({shape.replace(' ', ', ')})": {"mask": shape.replace("h", "num_heads")} for shape in _MASKS},
         },
     ),

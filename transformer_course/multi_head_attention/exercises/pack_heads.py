@@ -11,8 +11,8 @@ from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 
-def _to_pack(h: int, d_model: int, d_k: int, **options: str) -> Maker:
-    """The weights of h heads; with ``double="yes"``, the probe converts them to float64."""
+def _draw_heads(h: int, d_model: int, d_k: int, **options: str) -> Maker:
+    """Draw the weights of h heads; with ``double="yes"``, the probe converts them to float64."""
     shapes = {
         f"heads.{i}.{name}.{kind}": (d_k, d_model) if kind == "weight" else (d_k,)
         for i in range(h)
@@ -27,15 +27,15 @@ def _to_pack(h: int, d_model: int, d_k: int, **options: str) -> Maker:
 
 
 CASES = [
-    case("plain", "three heads", _to_pack(h=3, d_model=7, d_k=4),
+    case("plain", "three heads", _draw_heads(h=3, d_model=7, d_k=4),
          "Which rows of the large weight produce the features of head 1?"),
-    case("two", "two heads", _to_pack(h=2, d_model=5, d_k=3),
+    case("two", "two heads", _draw_heads(h=2, d_model=5, d_k=3),
          "Take all sizes from the heads' own tensors."),
-    case("square", "heads with d_k = d_model, in float64", _to_pack(h=2, d_model=4, d_k=4, double="yes"),
+    case("square", "heads with d_k = d_model, in float64", _draw_heads(h=2, d_model=4, d_k=4, double="yes"),
          "A square weight is a weight like any other."),
-    case("one", "a single head", _to_pack(h=1, d_model=5, d_k=3),
+    case("one", "a single head", _draw_heads(h=1, d_model=5, d_k=3),
          "A single head is still a list of heads.", open=True),
-    case("many", "five heads", _to_pack(h=5, d_model=10, d_k=2),
+    case("many", "five heads", _draw_heads(h=5, d_model=10, d_k=2),
          "Keep the order of the heads.", hidden_only=True),
 ]
 
@@ -168,8 +168,8 @@ EXERCISE = Specification(
     contract=Contract(
         ways=(),
         sizes=special(
-            heads_of_one_feature=_to_pack(h=3, d_model=5, d_k=1),
-            a_model_of_one_feature=_to_pack(h=2, d_model=1, d_k=3), one_number_in_all=_to_pack(h=1, d_model=1, d_k=1),
+            heads_of_one_feature=_draw_heads(h=3, d_model=5, d_k=1),
+            a_model_of_one_feature=_draw_heads(h=2, d_model=1, d_k=3), one_number_in_all=_draw_heads(h=1, d_model=1, d_k=1),
         ),
     ),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,

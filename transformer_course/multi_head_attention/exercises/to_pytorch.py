@@ -11,8 +11,8 @@ from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 
-def _for_pytorch(batch: int, h: int, d_k: int, lq: int, lk: int) -> Maker:
-    """The weights of a layer, and sequences of queries, keys and values."""
+def _draw_layer(batch: int, h: int, d_k: int, lq: int, lk: int) -> Maker:
+    """Draw the weights of a layer, and sequences of queries, keys and values."""
     d_model = h * d_k
     shapes = {
         f"{name}.{kind}": (d_model, d_model) if kind == "weight" else (d_model,)
@@ -43,15 +43,15 @@ _COPY_OUT = "theirs.out_proj.load_state_dict(mine.w_o.state_dict())"
 _COPY_OUT_BIAS = "theirs.out_proj.bias.copy_(mine.w_o.bias)"
 
 CASES = [
-    case("plain", "three heads", _for_pytorch(2, 3, 4, lq=5, lk=7),
+    case("plain", "three heads", _draw_layer(2, 3, 4, lq=5, lk=7),
          "Compare `in_proj_weight` with your three weights, row by row.", tests="attribute"),
-    case("others", "different sizes", _for_pytorch(3, 4, 2, lq=6, lk=5),
+    case("others", "different sizes", _draw_layer(3, 4, 2, lq=6, lk=5),
          "Compare `in_proj_weight` with your three weights, row by row."),
-    case("single", "a single head", _for_pytorch(2, 1, 6, lq=4, lk=3),
+    case("single", "a single head", _draw_layer(2, 1, 6, lq=4, lk=3),
          "PyTorch's layer has as many heads as yours, even if that is just one."),
-    case("odd", "an odd number of features", _for_pytorch(2, 3, 3, lq=4, lk=5),
+    case("odd", "an odd number of features", _draw_layer(2, 3, 3, lq=4, lk=5),
          "Does PyTorch's layer have as many heads as yours?", hidden_only=True),
-    case("many", "more heads than features in a head", _for_pytorch(4, 5, 2, lq=3, lk=6),
+    case("many", "more heads than features in a head", _draw_layer(4, 5, 2, lq=3, lk=6),
          "Does PyTorch's layer have as many heads as yours?", hidden_only=True),
 ]
 
@@ -193,9 +193,9 @@ EXERCISE = Specification(
     contract=Contract(
         ways=(),
         sizes=special(
-            heads_of_one_feature=_for_pytorch(2, 4, 1, lq=5, lk=3), a_single_feature=_for_pytorch(2, 1, 1, lq=4, lk=3),
-            many_heads_and_features=_for_pytorch(1, 8, 4, lq=3, lk=2),
-            a_head_of_many_features=_for_pytorch(1, 1, 16, lq=2, lk=3),
+            heads_of_one_feature=_draw_layer(2, 4, 1, lq=5, lk=3), a_single_feature=_draw_layer(2, 1, 1, lq=4, lk=3),
+            many_heads_and_features=_draw_layer(1, 8, 4, lq=3, lk=2),
+            a_head_of_many_features=_draw_layer(1, 1, 16, lq=2, lk=3),
         ),
     ),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,

@@ -24,7 +24,7 @@ def _draw_pool(draw: Draw, pages: int, size: int) -> tuple[torch.Tensor, torch.T
     return tables, lengths, order[used:]
 
 
-def _break(name: str, tables: torch.Tensor, lengths: torch.Tensor, free: torch.Tensor) -> None:
+def _break_pool(name: str, tables: torch.Tensor, lengths: torch.Tensor, free: torch.Tensor) -> None:
     """Introduce the bug of this name into the pool, in place."""
     pages = int((tables >= 0).sum()) + len(free)
     match name:
@@ -56,14 +56,15 @@ def _break(name: str, tables: torch.Tensor, lengths: torch.Tensor, free: torch.T
             tables[1, 1] = tables[1, 0]
 
 
-def _pools(
+def _make_case(
     name: str, title: str, bugs: tuple[str, str], hint: str, *, sizes: tuple[int, int] = (9, 4), hidden: bool = False
 ) -> CaseKind:
+    """A case with a correct pool and two with one bug each; ``sizes`` are pages, and entries of a page."""
     def make_inputs(draw: Draw) -> Inputs:
         inputs: Inputs = {"pages": torch.tensor(sizes[0]), "page_size": torch.tensor(sizes[1])}
         for subject, bug in zip(("right", "other", "third"), ("", *bugs), strict=True):
             tables, lengths, free = _draw_pool(draw, *sizes)
-            _break(bug, tables, lengths, free)
+            _break_pool(bug, tables, lengths, free)
             inputs |= {f"{subject} tables": tables, f"{subject} lengths": lengths, f"{subject} free": free}
         return inputs
 
@@ -75,22 +76,23 @@ _UNUSED = 'assert (tables[~used] == -1).all(), "an entry that no position needs"
 _ONCE = 'assert torch.equal(owned.sort().values, torch.arange(pages)), "not each once"'
 
 CASES = [
-    _pools("shared", "two texts share a page; a page is free and in use", ("shared, nothing lost", "freed too early"),
-           "How often does each page occur, in all tables and among the free ones together?"),
-    _pools("free", "a page is free twice; a page does not exist", ("freed twice", "lost"),
-           "Each page from 0 to `pages - 1` occurs exactly once."),
-    _pools("complete", "every page has an owner, but one has two; a text owns one of its pages twice",
-           ("one more reader", "read twice"), "Does your test count, or does it forget how often a page occurs?"),
-    _pools("stale", "a table still names a page that was freed; a text has a page too few", ("stale", "one page too few"),
-           "How many entries does a text need, and what is in the others?", sizes=(11, 3)),
-    _pools("hole", "an entry of -1 comes before a page; a page is twice in one table", ("a hole", "twice in a table"),
-           "Used entries come first.", sizes=(10, 5), hidden=True),
-    _pools("many", "a text has a page too many; two texts share a page and one is lost",
-           ("one page too many", "shared"), "How many pages does a text need that fills its last page?", hidden=True),
+    _make_case("shared", "two texts share a page; a page is free and in use", ("shared, nothing lost", "freed too early"),
+               "How often does each page occur, in all tables and among the free ones together?"),
+    _make_case("free", "a page is free twice; a page does not exist", ("freed twice", "lost"),
+               "Each page from 0 to `pages - 1` occurs exactly once."),
+    _make_case("complete", "every page has an owner, but one has two; a text owns one of its pages twice",
+               ("one more reader", "read twice"), "Does your test count, or does it forget how often a page occurs?"),
+    _make_case("stale", "a table still names a page that was freed; a text has a page too few", ("stale", "one page too few"),
+               "How many entries does a text need, and what is in the others?", sizes=(11, 3)),
+    _make_case("hole", "an entry of -1 comes before a page; a page is twice in one table", ("a hole", "twice in a table"),
+               "Used entries come first.", sizes=(10, 5), hidden=True),
+    _make_case("many", "a text has a page too many; two texts share a page and one is lost",
+               ("one page too many", "shared"), "How many pages does a text need that fills its last page?", hidden=True),
 ]
 
 
-def _test(*lines: str) -> str:
+def _write_test(*lines: str) -> str:
+    """A student's test of a pool with these lines as its body."""
     body = "\n".join(f"    {line}" for line in lines)
     return f"def assert_pool(tables, lengths, free, pages, page_size):\n{body}\n"
 
@@ -117,10 +119,10 @@ MISTAKES = [
     wrong("counts_only", "Your test counts pages and does not look at which they are.",
           "Is the count wrong if one page is used twice and another one never?",
           edit(_ONCE, "assert len(owned) == pages")),
-    common("returns_bool", source(_test("return False"))),
+    common("returns_bool", source(_write_test("return False"))),
     wrong("rejects_all", "Your test rejects correct pools: it expects a different number of pages, or a certain order.",
           "How many pages of 4 do 8 positions need, and in which order may pages be handed out?",
-          source(_test("assert (tables >= 0).all()")),
+          source(_write_test("assert (tables >= 0).all()")),
           edit("-(-lengths // page_size)", "lengths // page_size", name="rounded_down"),
           edit("-(-lengths // page_size)", "lengths // page_size + 1", name="one_for_a_full_page"),
           edit("owned.sort().values", "owned", name="not_sorted"),
@@ -133,8 +135,8 @@ MISTAKES = [
           tests="any value"),
     wrong("accepts_all", "Your test accepts every pool.",
           "Is there an `assert` that can fail?",
-          source(_test("assert len(tables) == len(lengths)")),
-          source(_test("pass"), name="no_test")),
+          source(_write_test("assert len(tables) == len(lengths)")),
+          source(_write_test("pass"), name="no_test")),
 ]
 
 ACCEPTED = [

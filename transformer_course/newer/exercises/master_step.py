@@ -9,7 +9,7 @@ from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 
-def _steps(count: int, *shapes: tuple[int, ...], rate: float, momentum: float = 0.0, missing: int = -1) -> Maker:
+def _draw_steps(count: int, *shapes: tuple[int, ...], rate: float, momentum: float = 0.0, missing: int = -1) -> Maker:
     """Parameters and their gradients in ``count`` steps; in step ``missing``, the first parameter has none."""
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -29,16 +29,16 @@ _STEP = "optimizer.step()"
 _COPY = "parameter.copy_(master)"
 
 CASES = [
-    case("small", "20 steps that are too small for bfloat16", _steps(20, (3, 4), (5,), rate=2.0**-8),
+    case("small", "20 steps that are too small for bfloat16", _draw_steps(20, (3, 4), (5,), rate=2.0**-8),
          "Each step changes the float32 copy; the rounded parameter moves now and then."),
-    case("large", "4 steps that are large", _steps(4, (2, 3), (4,), rate=0.25),
+    case("large", "4 steps that are large", _draw_steps(4, (2, 3), (4,), rate=0.25),
          "After each step, a parameter is its master copy, rounded."),
-    case("momentum", "12 steps with momentum", _steps(12, (4,), (2, 5), rate=2.0**-8, momentum=0.75),
+    case("momentum", "12 steps with momentum", _draw_steps(12, (4,), (2, 5), rate=2.0**-8, momentum=0.75),
          "The optimizer keeps its own state; call its `step` once."),
     case("missing", "a step in which one parameter has no gradient",
-         _steps(3, (3,), (2, 2), rate=0.125, momentum=0.5, missing=1),
+         _draw_steps(3, (3,), (2, 2), rate=0.125, momentum=0.5, missing=1),
          "Without a gradient, nothing moves: neither the parameter nor its copy.", tests="without", aspect="limits"),
-    case("many", "40 steps of three parameters", _steps(40, (2, 2), (3,), (4, 2), rate=2.0**-9), "As above.",
+    case("many", "40 steps of three parameters", _draw_steps(40, (2, 2), (3,), (4, 2), rate=2.0**-9), "As above.",
          hidden_only=True),
 ]
 

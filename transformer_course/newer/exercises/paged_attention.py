@@ -9,8 +9,8 @@ from autograder.authoring.notation import case, edit, right, sizes, source, wron
 from autograder.authoring.specification import InputSizes, Specification
 
 
-def _texts(*lengths: int, size: int, pages: int, h: int = 4, g: int = 2, d_k: int = 6) -> InputSizes:
-    """Texts of these lengths, with tables of random pages, padded with -1."""
+def _draw_texts(*lengths: int, size: int, pages: int, h: int = 4, g: int = 2, d_k: int = 6) -> InputSizes:
+    """The sizes of texts of these lengths, with tables of random pages of ``size`` positions, padded with -1."""
     most = -(-max(lengths) // size)
 
     def draw_tables(draw: Draw) -> torch.Tensor:
@@ -31,15 +31,15 @@ _MASK = "mask = torch.arange(k.size(2)) < lengths[:, None]"
 _CALL = "modern.grouped_attention(q.unsqueeze(2), k, v, mask[:, None, None])"
 
 CASES = [
-    case("three_texts", "3 texts of 7, 2 and 5 positions, pages of 3", _texts(7, 2, 5, size=3, pages=8),
+    case("three_texts", "3 texts of 7, 2 and 5 positions, pages of 3", _draw_texts(7, 2, 5, size=3, pages=8),
          "Gather each text's pages, and mask what lies beyond its length."),
-    case("one_text", "a text of 6 positions, pages of 4", _texts(6, size=4, pages=5, h=3, g=3, d_k=8),
+    case("one_text", "a text of 6 positions, pages of 4", _draw_texts(6, size=4, pages=5, h=3, g=3, d_k=8),
          "The last page is only half full."),
-    case("full", "2 texts that fill their pages of 2", _texts(6, 2, size=2, pages=7, h=4, g=1),
+    case("full", "2 texts that fill their pages of 2", _draw_texts(6, 2, size=2, pages=7, h=4, g=1),
          "A text of 6 positions fills three pages of 2."),
-    case("first_token", "2 texts of 1 and 9 positions", _texts(1, 9, size=4, pages=6, h=6, g=2, d_k=4),
+    case("first_token", "2 texts of 1 and 9 positions", _draw_texts(1, 9, size=4, pages=6, h=6, g=2, d_k=4),
          "A text of one position sees itself only.", hidden_only=True),
-    case("one_page", "4 texts of at most a page", _texts(3, 5, 1, 4, size=5, pages=9, h=4, g=4), "As above.",
+    case("one_page", "4 texts of at most a page", _draw_texts(3, 5, 1, 4, size=5, pages=9, h=4, g=4), "As above.",
          hidden_only=True),
 ]
 

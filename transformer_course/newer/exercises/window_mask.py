@@ -9,6 +9,7 @@ from autograder.authoring.specification import Specification
 
 
 def _draw_length(draw: Draw) -> int:
+    """A random length, so that no mask can be hard-coded."""
     return 7 + int(draw.ids(0, 20, 1))
 
 

@@ -20,12 +20,13 @@ def _compute_angles(max_len: int, d_model: int) -> torch.Tensor:
     return torch.arange(max_len).unsqueeze(1) / 10000 ** (torch.arange(0, d_model, 2).double() / d_model)
 
 
-def _table(angles: torch.Tensor, of_cosines: torch.Tensor | None = None) -> torch.Tensor:
+def _make_table(angles: torch.Tensor, of_cosines: torch.Tensor | None = None) -> torch.Tensor:
+    """The table of sines and cosines of these angles, (max_len, d_model); cosines may have other angles."""
     cosines = (angles if of_cosines is None else of_cosines).cos()
     return torch.stack((angles.sin(), cosines), dim=-1).flatten(1)
 
 
-def _draw(
+def _draw_tables(
     make_wrong: Callable[[Draw, torch.Tensor], Inputs], lengths: tuple[int, int] = (17, 32),
     pairs: tuple[int, int] = (3, 6),
 ) -> Maker:
@@ -38,7 +39,7 @@ def _draw(
     def make_inputs(draw: Draw) -> Inputs:
         angles = _compute_angles(int(draw.ids(*lengths)), 2 * int(draw.ids(*pairs)))
         turns = draw.tensor(*angles.shape, scale=torch.pi).double()
-        tables = {"right table": _table(angles), **make_wrong(draw, angles), _ANYWHERE: _table(turns)}
+        tables = {"right table": _make_table(angles), **make_wrong(draw, angles), _ANYWHERE: _make_table(turns)}
         return {name: ((table * 2**14).round() / 2**14).float() for name, table in tables.items()}
 
     return make_inputs
@@ -56,16 +57,16 @@ def _disturb(draw: Draw, table: torch.Tensor, places: torch.Tensor, change: floa
 def _disturb_two(change: float, is_other: Callable[[torch.Tensor], torch.Tensor]) -> Maker:
     """Two tables with one changed entry each, where `is_other` is false and true, respectively."""
     def make_wrong(draw: Draw, angles: torch.Tensor) -> Inputs:
-        table = _table(angles)
+        table = _make_table(angles)
         first = _disturb(draw, table, ~is_other(table), change)
         return {"wrong table": first, "other wrong table": _disturb(draw, table, is_other(table), -change)}
 
-    return _draw(make_wrong)
+    return _draw_tables(make_wrong)
 
 
-def _hardly_wrong(draw: Draw, angles: torch.Tensor) -> Inputs:
+def _make_hardly_wrong(draw: Draw, angles: torch.Tensor) -> Inputs:
     """Tables in which one entry is slightly off, at a different edge of each table."""
-    table = _table(angles)
+    table = _make_table(angles)
     row, column = torch.arange(len(table)).unsqueeze(1), torch.arange(table.size(1))
     places = {
         "first row": row == 0, "last row": row == row.max(),
@@ -78,47 +79,47 @@ def _hardly_wrong(draw: Draw, angles: torch.Tensor) -> Inputs:
     }
 
 
-def _cancelling(draw: Draw, angles: torch.Tensor) -> Inputs:
+def _make_cancelling(draw: Draw, angles: torch.Tensor) -> Inputs:
     """A table with four errors that sum to zero in each row and in each column."""
-    table = _table(angles)
+    table = _make_table(angles)
     row, column = (int(draw.ids(8, size - 9)) for size in table.shape)
     table[row : row + 8 : 7, column : column + 8 : 7] += 0.04 * torch.tensor([[1.0, -1.0], [-1.0, 1.0]])
     return {"table whose errors cancel": table}
 
 
-def _worse_and_worse(draw: Draw, angles: torch.Tensor) -> Inputs:
+def _make_drifting(draw: Draw, angles: torch.Tensor) -> Inputs:
     """Tables whose errors grow slowly or start late.
 
     A slow error grows by at most 0.0002 from row to row, as it may in a correct table;
     after 50 rows it is above 0.01.
     """
     return {
-        "table whose hands turn a little too fast": _table(angles * 1.0002),
-        "table whose hands turn a little too slowly": _table(angles * 0.9998),
-        "table that is wrong from position 111 on": _table(angles + 0.1 * (torch.arange(len(angles)) > 110)[:, None]),
-        "table with an infinite entry": _disturb(draw, _table(angles), torch.tensor(True), torch.inf),
+        "table whose hands turn a little too fast": _make_table(angles * 1.0002),
+        "table whose hands turn a little too slowly": _make_table(angles * 0.9998),
+        "table that is wrong from position 111 on": _make_table(angles + 0.1 * (torch.arange(len(angles)) > 110)[:, None]),
+        "table with an infinite entry": _disturb(draw, _make_table(angles), torch.tensor(True), torch.inf),
     }
 
 
-def _nearly_right(draw: Draw) -> Inputs:
+def _draw_nearly_right(draw: Draw) -> Inputs:
     """Correct tables of special sizes, with errors up to the tolerance, and an incorrect one."""
     tables = {}
     for max_len, d_model in ((2, 2), (2, 2 * int(draw.ids(14, 20))), (int(draw.ids(2100, 2200)), 2)):
         off = 0.00018 * (draw.flags(max_len, d_model, chance=0.9).double() - 0.5)
-        right = (_table(_compute_angles(max_len, d_model)) + off).float()
+        right = (_make_table(_compute_angles(max_len, d_model)) + off).float()
         tables[f"right table of {max_len} positions and {d_model} columns"] = right
     tables["table with a wrong last row"] = torch.cat((right[:-1], -right[-1:]))
-    return tables | {_ANYWHERE: _draw(lambda *_: {})(draw)[_ANYWHERE]}
+    return tables | {_ANYWHERE: _draw_tables(lambda *_: {})(draw)[_ANYWHERE]}
 
 
 CASES = [
     case("table_a", "table A",
-         _draw(lambda _, angles: {"wrong table": _table(angles, of_cosines=angles * angles[1, 1] ** 0.5)}),
+         _draw_tables(lambda _, angles: {"wrong table": _make_table(angles, of_cosines=angles * angles[1, 1] ** 0.5)}),
          "A correct table must pass; table A must not."),
-    case("table_b", "table B", _draw(lambda _, angles: {"wrong table": _table(angles * angles[1])}),
+    case("table_b", "table B", _draw_tables(lambda _, angles: {"wrong table": _make_table(angles * angles[1])}),
          "In table B, each pair is fine as a pair. Only its frequency is wrong."),
-    case("first_row", "sine and cosine swapped, and positions counted from 1", _draw(lambda _, angles: {
-             "wrong table": _table(torch.pi / 2 - angles), "other wrong table": _table(angles + angles[1]),
+    case("first_row", "sine and cosine swapped, and positions counted from 1", _draw_tables(lambda _, angles: {
+             "wrong table": _make_table(torch.pi / 2 - angles), "other wrong table": _make_table(angles + angles[1]),
          }),
          "What should row 0 look like?"),
     case("one_number", "a single wrong entry, too large or too small", _disturb_two(0.3, lambda table: table > 0),
@@ -126,57 +127,58 @@ CASES = [
     case("not_a_number", "a single NaN", _disturb_two(torch.nan, lambda table: table == 0),
          "Every comparison with NaN is false: `nan > 0.01` as well as `nan < 0.01`."),
     case("hardly_wrong", "a single entry, often at an edge, off by slightly more than 0.01",
-         _draw(_hardly_wrong, (9, 16), (10, 40)),
+         _draw_tables(_make_hardly_wrong, (9, 16), (10, 40)),
          "The exercise limits the error of every entry. Which entries does your test check, and how strictly?"),
     case("cancelling", "errors that cancel in the sum of each row and each column",
-         _draw(_cancelling, (40, 60), (20, 30)),
+         _draw_tables(_make_cancelling, (40, 60), (20, 30)),
          "Does your test look at each entry, or at sums and means of several?"),
-    case("turned_wrong", "pairs of the right length at the wrong angle", _draw(lambda _, angles: {
-             "table of hands that turn backward": _table(-angles),
-             "table of pairs in another order": _table(angles.flip(1)),
-             "table without negative cosines": _table(angles, of_cosines=angles.cos().abs().acos()),
-             "table that begins at its end": _table(angles.flip(0)),
+    case("turned_wrong", "pairs of the right length at the wrong angle", _draw_tables(lambda _, angles: {
+             "table of hands that turn backward": _make_table(-angles),
+             "table of pairs in another order": _make_table(angles.flip(1)),
+             "table without negative cosines": _make_table(angles, of_cosines=angles.cos().abs().acos()),
+             "table that begins at its end": _make_table(angles.flip(0)),
          }),
          "Which of your properties checks the angle of every pair, in every row?"),
     case("worse_and_worse", "tables that start out correct, and one with an infinite entry",
-         _draw(_worse_and_worse, (150, 200)),
+         _draw_tables(_make_drifting, (150, 200)),
          "Does your test look at all positions? What does a small error per step add up to after 150 steps?"),
-    case("slow_drift", "very long tables whose pairs drift by a tiny amount in each step", _draw(lambda _, angles: {
-             "table whose hands drift forward": _table(angles * 1.00001),  # off by 0.01 after 1000 steps
-             "table whose hands drift backward": _table(angles * 0.99999),
+    case("slow_drift", "very long tables whose pairs drift by a tiny amount in each step", _draw_tables(lambda _, angles: {
+             "table whose hands drift forward": _make_table(angles * 1.00001),  # off by 0.01 after 1000 steps
+             "table whose hands drift backward": _make_table(angles * 0.99999),
          }, (2000, 2100), (2, 3)),
          "How far off is position 2000 if each step is off by 0.00001?"),
-    case("nearly_right", "correct tables of unusual sizes, off by less than 0.0001", _nearly_right,
+    case("nearly_right", "correct tables of unusual sizes, off by less than 0.0001", _draw_nearly_right,
          "A table that is correct to about four decimals must pass, even with two positions or two columns.",
          tests="differently"),
     case("halves", "all sines on the left, all cosines on the right",
-         _draw(lambda _, angles: {"wrong table": torch.cat((angles.sin(), angles.cos()), dim=1)}),
+         _draw_tables(lambda _, angles: {"wrong table": torch.cat((angles.sin(), angles.cos()), dim=1)}),
          "Does your test look at individual columns?", hidden_only=True),
     case("base", "powers of 1000 instead of 10000",
-         _draw(lambda _, angles: {"wrong table": _table(angles * angles[1] ** -0.25)}),
+         _draw_tables(lambda _, angles: {"wrong table": _make_table(angles * angles[1] ** -0.25)}),
          "Does your test check the frequencies themselves?", hidden_only=True),
 ]
 
 
-def _compare(lines: str, name: str = "") -> Variant:
+def _write_test(lines: str, name: str = "") -> Variant:
     """A test with these lines, in which `right` is the correct table."""
     start = "max_len, d_model = table.shape\nright = sinusoid(torch.arange(max_len), d_model)\n"
     body = textwrap.indent(start + textwrap.dedent(lines).strip(), "    ")
     return source(f"def assert_sinusoidal(table):\n{body}", name)
 
 
-def _expect(table: str, name: str = "") -> Variant:
-    return _compare(f"assert torch.allclose(table, {table}, atol=1e-3)", name)
+def _expect_table(table: str, name: str = "") -> Variant:
+    """A test that compares the table with this one, given as code."""
+    return _write_test(f"assert torch.allclose(table, {table}, atol=1e-3)", name)
 
 
 def _look_at(index: str, name: str = "") -> Variant:
-    """A test that compares only a part of the table."""
-    return _compare(f"assert torch.allclose(table[{index}], right[{index}], atol=1e-3)", name)
+    """A test that compares only the part of the table with this index, given as code."""
+    return _write_test(f"assert torch.allclose(table[{index}], right[{index}], atol=1e-3)", name)
 
 
-def _step(distance: int, atol: float, name: str = "") -> Variant:
+def _shift_by(distance: int, atol: float, name: str = "") -> Variant:
     """A test that checks row 0, and pairs of rows less than `distance` apart by the shift matrix."""
-    return _compare(f"""
+    return _write_test(f"""
         assert torch.allclose(table[0], right[0], atol=1e-3)
         for k in range(1, min({distance}, max_len)):
             moved = table[:-k].double() @ shift_matrix(k, d_model).double().T
@@ -191,22 +193,22 @@ MISTAKES = [
     # Tests that accept or reject everything, or do not say it as asked.
     wrong("accepts_all", "Your test accepts every table, or at least every one with entries between -1 and 1.",
           "Is there an `assert` that can fail for a wrong table?",
-          _compare("assert table.dim() == 2"),
-          _compare("assert not (table.abs() > 1.001).any()", "only_size"),
-          _compare("assert (torch.allclose(table, right, atol=1e-3), 'not the sinusoid table')", "asserts_a_tuple")),
+          _write_test("assert table.dim() == 2"),
+          _write_test("assert not (table.abs() > 1.001).any()", "only_size"),
+          _write_test("assert (torch.allclose(table, right, atol=1e-3), 'not the sinusoid table')", "asserts_a_tuple")),
     wrong("rejects_all", "Your test rejects correct tables. Perhaps it requires more than four decimals.",
           "Two correct programs can differ in the last digits. How far apart may they be?",
-          _compare("assert (table == 0).all()"),
-          _compare("assert torch.equal(table, right)", "exact"),
-          _compare("assert torch.allclose(table, right)", "default_tolerance")),
-    common("returns_bool", _compare("return torch.allclose(table, right, atol=1e-3)")),
+          _write_test("assert (table == 0).all()"),
+          _write_test("assert torch.equal(table, right)", "exact"),
+          _write_test("assert torch.allclose(table, right)", "default_tolerance")),
+    common("returns_bool", _write_test("return torch.allclose(table, right, atol=1e-3)")),
     wrong("raises_value_error", "Wrong tables are found, but your test raises an error other than `AssertionError`.",
           "Which statement raises `AssertionError` by itself?",
-          _compare("if not torch.allclose(table, right, atol=1e-3): raise ValueError('wrong table')"),
+          _write_test("if not torch.allclose(table, right, atol=1e-3): raise ValueError('wrong table')"),
           tests="`AssertionError`"),
     wrong("table_changed", "Your test reaches the correct verdict, but it modifies the table that it is given.",
           "What is the difference between `table - right` and `table.sub_(right)`?",
-          _compare("assert (table.sub_(right).abs() < 1e-3).all()"), tests="modified"),
+          _write_test("assert (table.sub_(right).abs() < 1e-3).all()"), tests="modified"),
     # Tests that look at a part of the table, or at a property that wrong tables have as well.
     wrong("rows_left_out", "Your test does not look at every row.",
           "What if the error is in a different row?",
@@ -221,55 +223,55 @@ MISTAKES = [
           "Your test checks the lengths of pairs or rows, perhaps with a first row or the sines. Pairs of that length "
           "at a wrong angle still pass.",
           "Which of your assertions fixes the angle of every pair, in every row?",
-          _compare(_LENGTHS, "circles_only"),
-          _compare("assert torch.allclose(table.norm(dim=1), right.norm(dim=1), atol=1e-3)", "circles_by_sum"),
-          _compare(_LENGTHS + "assert torch.allclose(table[0], right[0], atol=1e-3)", "circles_and_first_row"),
-          _compare(_LENGTHS + "assert torch.allclose(table[:2], right[:2], atol=1e-3)", "circles_and_two_rows"),
-          _compare(_LENGTHS + "assert torch.allclose(table[:, 0::2], right[:, 0::2], atol=1e-3)", "sines_and_circles")),
+          _write_test(_LENGTHS, "circles_only"),
+          _write_test("assert torch.allclose(table.norm(dim=1), right.norm(dim=1), atol=1e-3)", "circles_by_sum"),
+          _write_test(_LENGTHS + "assert torch.allclose(table[0], right[0], atol=1e-3)", "circles_and_first_row"),
+          _write_test(_LENGTHS + "assert torch.allclose(table[:2], right[:2], atol=1e-3)", "circles_and_two_rows"),
+          _write_test(_LENGTHS + "assert torch.allclose(table[:, 0::2], right[:, 0::2], atol=1e-3)", "sines_and_circles")),
     wrong("steps_only",
           "Your test compares rows that are one or a few steps apart. An error too small to notice in these steps adds "
           "up over a long table.",
           "If every step may be off by 0.001, how far off can row 150 be?",
-          _step(2, 2e-3), _step(2, 3e-4, "fine_steps"), _step(8, 3e-4, "a_few_steps"), _step(50, 4e-3, "fifty_steps")),
+          _shift_by(2, 2e-3), _shift_by(2, 3e-4, "fine_steps"), _shift_by(8, 3e-4, "a_few_steps"), _shift_by(50, 4e-3, "fifty_steps")),
     # Tests that compare every entry, but not as they should.
     wrong("sums_compared",
           "Your test compares sums or averages, in which errors can cancel or become too small to notice.",
           "By how much does one error of 0.04 change the mean of a row of 64 entries?",
-          _compare("assert (table - right).sum().abs() < 0.01"),
-          _compare("assert (table - right).abs().mean() < 0.01", "average_difference"),
-          _compare("assert torch.allclose(table.mean(1), right.mean(1), atol=1e-3)", "means_compared")),
+          _write_test("assert (table - right).sum().abs() < 0.01"),
+          _write_test("assert (table - right).abs().mean() < 0.01", "average_difference"),
+          _write_test("assert torch.allclose(table.mean(1), right.mean(1), atol=1e-3)", "means_compared")),
     wrong("signed_difference",
           "Your test only catches entries that are too large, because the differences keep their sign.",
           "Is a difference of -1 smaller than the tolerance?",
-          _compare("assert ((table - right) < 0.005).all()")),
+          _write_test("assert ((table - right) < 0.005).all()")),
     wrong("any_for_all", "Your test passes as soon as *some* entry is correct.",
           "How many entries of a correct table must be close?",
-          _compare("assert ((table - right).abs() < 1e-3).any()")),
+          _write_test("assert ((table - right).abs() < 1e-3).any()")),
     wrong("nan_slips_through", "A table that contains NaN can pass your test.",
           "What is `float('nan') > 0.001`, and should a missing entry ever count as correct?",
-          _compare("assert not ((table - right).abs() > 1e-3).any()"),
-          _compare("assert torch.allclose(table.where(~table.isnan(), right), right, atol=1e-3)", "equal_nan"),
-          _compare("assert torch.allclose(table.nan_to_num(), right, atol=1e-3)", "nan_for_zero"),
+          _write_test("assert not ((table - right).abs() > 1e-3).any()"),
+          _write_test("assert torch.allclose(table.where(~table.isnan(), right), right, atol=1e-3)", "equal_nan"),
+          _write_test("assert torch.allclose(table.nan_to_num(), right, atol=1e-3)", "nan_for_zero"),
           tests="AssertionError"),
     wrong("too_loose",
           "Your tolerance is too loose, at least for large entries: some that are off by more than 0.01 pass.",
           "How large is your tolerance for an entry near 0, and for one near 1?",
-          _compare("assert torch.allclose(table, right, rtol=0, atol=0.05)"),
-          _compare("assert ((table - right).abs() < 0.5).all()", "too_generous"),
-          _compare("assert torch.allclose(table, right, rtol=1e-2, atol=5e-3)", "relative_tolerance"),
+          _write_test("assert torch.allclose(table, right, rtol=0, atol=0.05)"),
+          _write_test("assert ((table - right).abs() < 0.5).all()", "too_generous"),
+          _write_test("assert torch.allclose(table, right, rtol=1e-2, atol=5e-3)", "relative_tolerance"),
           tests="rejects"),
     wrong("bug_copied", "Your test contains a bug itself: it accepts a wrong table and rejects correct ones.",
           "Which exponents does your test compute for columns 2 and 3, and which function does it use for column 0?",
-          _expect(_FORMULA.format("torch.arange(d_model)"), "bug_a_copied"),
-          _expect(_FORMULA.format("torch.arange(d_model) // 2 * 4"), "bug_b_copied"),
-          _expect("right.view(max_len, -1, 2).flip(-1).flatten(1)", "swap_copied")),
+          _expect_table(_FORMULA.format("torch.arange(d_model)"), "bug_a_copied"),
+          _expect_table(_FORMULA.format("torch.arange(d_model) // 2 * 4"), "bug_b_copied"),
+          _expect_table("right.view(max_len, -1, 2).flip(-1).flatten(1)", "swap_copied")),
     wrong("one_size_only", "Your test works for only one size of table.",
           "What can you read off the table's shape?",
-          _expect("sinusoid(torch.arange(50), 64)"), tests="tables"),
+          _expect_table("sinusoid(torch.arange(50), 64)"), tests="tables"),
 ]
 
 ACCEPTED = [
-    right("compare", _compare("assert torch.allclose(table, right, rtol=0, atol=1e-3), 'not a sinusoid'"),
+    right("compare", _write_test("assert torch.allclose(table, right, rtol=0, atol=1e-3), 'not a sinusoid'"),
           tests="Comparing"),
     right("properties", source("""
         def assert_sinusoidal(table):

@@ -7,7 +7,7 @@ from autograder.authoring.notation import case, edit, right, sizes, wrong
 from autograder.authoring.specification import InputSizes, Specification
 
 
-def _sizes(B: int, L: int, d_model: int, padding_idx: int) -> InputSizes:
+def _draw_sizes(B: int, L: int, d_model: int, padding_idx: int) -> InputSizes:
     """Ids from a vocabulary of 11, and position vectors for up to 20 positions."""
     return sizes(
         B=B, L=L, d_model=d_model, vocab_size=11, below=11, dropout=0.0, padding_idx=padding_idx,
@@ -16,13 +16,13 @@ def _sizes(B: int, L: int, d_model: int, padding_idx: int) -> InputSizes:
 
 
 CASES = [
-    case("padding_is_3", "padding is token 3", _sizes(2, 7, 12, 3),
+    case("padding_is_3", "padding is token 3", _draw_sizes(2, 7, 12, 3),
          "The embedding layer needs to know which token is padding."),
-    case("padding_is_0", "padding is token 0", _sizes(3, 5, 8, 0),
+    case("padding_is_0", "padding is token 0", _draw_sizes(3, 5, 8, 0),
          "Look up, scale, add positions, apply dropout: in this order."),
-    case("narrow", "short vectors", _sizes(5, 9, 6, 1),
+    case("narrow", "short vectors", _draw_sizes(5, 9, 6, 1),
          "The factor is the square root of d_model, whatever its size."),
-    case("one_sentence", "a single sentence", _sizes(1, 17, 10, 10),
+    case("one_sentence", "a single sentence", _draw_sizes(1, 17, 10, 10),
          "Does it work for a batch of one?", hidden_only=True),
 ]
 

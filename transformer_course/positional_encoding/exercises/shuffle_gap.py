@@ -9,8 +9,8 @@ from autograder.authoring.notation import case, edit, right, sizes, source, wron
 from autograder.authoring.specification import InputSizes, Specification
 
 
-def _sizes(mixers: str, B: int, L: int, d_model: int, scale: float = 2.0) -> InputSizes:
-    """Sentences, mixers by their names in the probe, and a random order."""
+def _draw_sizes(mixers: str, B: int, L: int, d_model: int, scale: float = 2.0) -> InputSizes:
+    """The sizes of sentences and a random order; ``mixers`` are keys of the probe's `MIXERS`, with commas."""
 
     def draw_order(draw: Draw) -> torch.Tensor:
         return draw.tensor(L).argsort(stable=True)
@@ -19,20 +19,20 @@ def _sizes(mixers: str, B: int, L: int, d_model: int, scale: float = 2.0) -> Inp
 
 
 CASES = [
-    case("average_and_sum", "an average, and a running sum", _sizes("the average, the running sum", 3, 5, 7),
+    case("average_and_sum", "an average, and a running sum", _draw_sizes("the average, the running sum", 3, 5, 7),
          "The average does not see order, so its gap is 0; the running sum does."),
     case("similarity_and_step", "a similarity-weighted average, and the difference from the neighbour",
-         _sizes("a mix by similarity, the step from the neighbour", 2, 6, 8),
+         _draw_sizes("a mix by similarity, the step from the neighbour", 2, 6, 8),
          "Here every position gets a different vector. Are both results in the same order when you compare them?"),
     case("alone_and_last", "each vector on its own, the input itself, and the last vector everywhere",
-         _sizes("each vector by itself, what it is given, the last vector", 4, 5, 6),
+         _draw_sizes("each vector by itself, what it is given, the last vector", 4, 5, 6),
          "A function that treats each vector on its own has no gap."),
     case("whole_batch", "mixers that look at all sentences, of which there are as many as positions",
-         _sizes("the running sum of all sentences, each word without the batch's mean", 5, 5, 5),
+         _draw_sizes("the running sum of all sentences, each word without the batch's mean", 5, 5, 5),
          "The mixer must be called on batches as they are."),
-    case("small", "a gap far below one", _sizes("the running sum", 2, 5, 4, scale=2**-13),
+    case("small", "a gap far below one", _draw_sizes("the running sum", 2, 5, 4, scale=2**-13),
          "A small gap is a gap as well."),
-    case("one_sentence", "a single long sentence", _sizes("the running sum, the average", 1, 9, 11),
+    case("one_sentence", "a single long sentence", _draw_sizes("the running sum, the average", 1, 9, 11),
          "Does it work for a batch of one?", hidden_only=True),
 ]
 

@@ -7,7 +7,7 @@ from autograder.authoring.notation import case, edit, right, sizes, source, wron
 from autograder.authoring.specification import InputSizes, Specification
 
 
-def _sizes(max_len: tuple[int, int], pairs: tuple[int, int]) -> InputSizes:
+def _draw_sizes(max_len: tuple[int, int], pairs: tuple[int, int]) -> InputSizes:
     """Random sizes: an odd max_len and an even d_model, so that the two always differ."""
     return sizes(max_len=lambda draw: 2 * draw.ids(*max_len) + 1, d_model=lambda draw: 2 * draw.ids(*pairs))
 
@@ -18,13 +18,13 @@ _SINE = "table[pos, 2 * i] = math.sin(angle)"
 _COSINE = "table[pos, 2 * i + 1] = math.cos(angle)"
 
 CASES = [
-    case("small", "a small table", _sizes((3, 6), (3, 20)),
+    case("small", "a small table", _draw_sizes((3, 6), (3, 20)),
          "Compare row 1 with the formula, entry by entry.", picture="curves"),
-    case("wide", "more columns than positions", _sizes((2, 5), (8, 41)),
+    case("wide", "more columns than positions", _draw_sizes((2, 5), (8, 41)),
          "Which of the two sizes counts the rows, and which the columns?", picture="curves"),
-    case("long", "many positions", _sizes((20, 30), (5, 41)),
+    case("long", "many positions", _draw_sizes((20, 30), (5, 41)),
          "Are the slowly varying columns correct as well as the fast ones?", picture="curves"),
-    case("one_pair", "a single pair of columns, more than a hundred positions", _sizes((51, 60), (1, 2)),
+    case("one_pair", "a single pair of columns, more than a hundred positions", _draw_sizes((51, 60), (1, 2)),
          "With d_model = 2 there is a single pair, and its angle grows by 1 radian per position.",
          hidden_only=True, picture="curves"),
 ]

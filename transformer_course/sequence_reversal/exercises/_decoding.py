@@ -11,7 +11,7 @@ from transformer_course.sequence_reversal.exercises._inputs import BOS, EOS, FIR
 
 
 def draw_lines(*ends: int, max_len: int, vocabulary: int, training: bool = True, pads: bool = False) -> Maker:
-    """Output lines for the probe's model, with EOS at these indices (or none) and tokens after it.
+    """Draw output lines for the probe's model, with EOS at these indices (or none) and tokens after it.
 
     If ``pads``, a line also contains PAD and BOS before its EOS.
     """
@@ -41,8 +41,12 @@ def draw_lines(*ends: int, max_len: int, vocabulary: int, training: bool = True,
     return make_inputs
 
 
-def unevaluated(first: str) -> list[Mutant]:
-    """Mistakes: decoding in the wrong mode, or with gradients; ``first`` is the first line of the decoder."""
+def write_mode_mistakes(first: str) -> list[Mutant]:
+    """The mistakes of decoding in the wrong mode or with gradients.
+
+    Args:
+        first: the first line in the body of the solution.
+    """
     return [
         wrong("training_mode",
               "You decode in whatever mode the model arrives; in training mode, dropout makes the result random.",

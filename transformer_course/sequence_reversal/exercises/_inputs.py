@@ -15,17 +15,18 @@ VOCABULARY = 9  # tokens of the scripted model
 
 
 def pad_rows(rows: Sequence[Sequence[int]]) -> torch.Tensor:
+    """A tensor of rows of ids, padded with PAD to the longest: (B, L)."""
     tensors = [torch.tensor(row, dtype=torch.int64) for row in rows]
     return pad_sequence(tensors, batch_first=True, padding_value=PAD)
 
 
-def random_labels(draw: Draw, lengths: Sequence[int], vocabulary: int) -> torch.Tensor:
-    """Rows of random labels, which may be any token except PAD, padded to the longest."""
+def draw_labels(draw: Draw, lengths: Sequence[int], vocabulary: int) -> torch.Tensor:
+    """Draw rows of these numbers of labels, which may be any token except PAD: (B, L), padded."""
     return pad_rows([draw.ids(1, vocabulary, n).tolist() for n in lengths])
 
 
-def random_tables(draw: Draw, scale: float) -> Inputs:
-    """Random parameters of the probes' scripted model."""
+def draw_tables(draw: Draw, scale: float) -> Inputs:
+    """Draw the parameters of the probes' model, `_Scripted`: two tables of logits and two biases."""
     shape = (VOCABULARY, VOCABULARY)
     return {
         "table": draw.tensor(*shape, scale=scale),
@@ -35,8 +36,8 @@ def random_tables(draw: Draw, scale: float) -> Inputs:
     }
 
 
-def random_batches(draw: Draw, count: int, lengths: tuple[int, ...]) -> Inputs:
-    """Batches for the scripted model; the rows' lengths rotate from batch to batch."""
+def draw_batches(draw: Draw, count: int, lengths: tuple[int, ...]) -> Inputs:
+    """Draw batches of sequences and their reversals; ``lengths`` of rows rotate from batch to batch."""
     sources, targets = [], []
     for n in range(count):
         turn = n % len(lengths)

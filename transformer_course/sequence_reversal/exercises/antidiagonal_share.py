@@ -10,8 +10,12 @@ from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 
-def _map(*lengths: int, steps: int, places: int, chance: float = 0.6, top: float = 4.0) -> Maker:
-    """Attention weights whose largest entry (its score is ``top``) is on the anti-diagonal with some probability."""
+def _draw_map(*lengths: int, steps: int, places: int, chance: float = 0.6, top: float = 4.0) -> Maker:
+    """Draw attention weights of sequences with these lengths, (B, ``steps``, ``places``).
+
+    The largest entry of a row, whose score is ``top``, is on the anti-diagonal with the
+    probability ``chance``, and anywhere else.
+    """
 
     def make_inputs(draw: Draw) -> Inputs:
         rows = torch.tensor(lengths)
@@ -29,20 +33,20 @@ _WANTED = "lengths.unsqueeze(1) - 1 - steps"
 _ALL_HITS = f"hits = {_HITS}"
 
 CASES = [
-    case("four_rows", "4 rows of different lengths", _map(5, 2, 7, 3, steps=9, places=10),
+    case("four_rows", "4 rows of different lengths", _draw_map(5, 2, 7, 3, steps=9, places=10),
          "Take the shortest row and mark, step by step, where it should look."),
     case("one_head", "the attention map of one head, sliced out of three",
-         lambda draw: {**_map(3, 6, 4, 2, steps=8, places=9)(draw), "head": "yes"},
+         lambda draw: {**_draw_map(3, 6, 4, 2, steps=8, places=9)(draw), "head": "yes"},
          "A slice of a tensor need not be contiguous in memory."),
     case("mostly_elsewhere", "6 rows that mostly look elsewhere, and as many steps as source positions",
-         _map(4, 6, 5, 6, 2, 3, steps=8, places=8, chance=0.3),
+         _draw_map(4, 6, 5, 6, 2, 3, steps=8, places=8, chance=0.3),
          "Step t belongs to symbol n - 1 - t, with its own n in each row."),
-    case("equal_lengths", "3 rows of equal length", _map(6, 6, 6, steps=11, places=12),
+    case("equal_lengths", "3 rows of equal length", _draw_map(6, 6, 6, steps=11, places=12),
          "Padding comes after EOS: the last symbol is not in the last column."),
-    case("flat", "4 rows whose largest weights are small", _map(5, 3, 6, 4, steps=8, places=9, top=1.5),
+    case("flat", "4 rows whose largest weights are small", _draw_map(5, 3, 6, 4, steps=8, places=9, top=1.5),
          "What counts is the largest weight of each step, however small it is."),
     case("many", "12 rows, and more steps than source positions",
-         _map(1, 9, 3, 8, 2, 2, 7, 5, 4, 6, 3, 9, steps=12, places=10, chance=0.8),
+         _draw_map(1, 9, 3, 8, 2, 2, 7, 5, 4, 6, 3, 9, steps=12, places=10, chance=0.8),
          "Does your code depend on the sizes?", hidden_only=True),
 ]
 
@@ -122,6 +126,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    contract=Contract(ways=(), sizes=special(one_row=_map(7, steps=9, places=10, chance=0.5))),
+    contract=Contract(ways=(), sizes=special(one_row=_draw_map(7, steps=9, places=10, chance=0.5))),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -12,29 +12,33 @@ from transformer_course.sequence_reversal.exercises._inputs import (
     BOS,
     EOS,
     FIRST,
-    random_batches,
-    random_tables,
+    draw_batches,
+    draw_tables,
 )
 
 
-def _training(*lengths: int, steps: int, **settings: float) -> Maker:
-    """Tables and batches for a model; ``weight`` is the weight of EOS in a custom loss function.
+def _draw_training(*lengths: int, steps: int, **settings: float) -> Maker:
+    """Draw the parameters of the probe's model, and the batches on which `fit` trains it.
 
-    ``others`` is the optimizer's default learning rate, which differs from those of the parameter groups.
+    Args:
+        lengths: of the rows in each batch.
+        steps: how many steps `fit` is to take.
+        settings: further inputs: ``warmup`` steps; ``rate``, the peak of the learning rate; ``others``, a different
+            default rate of the optimizer, which `fit` must not use; ``weight``, of EOS in a custom loss function.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
-        batches = random_batches(draw, min(steps, 16) + 3, lengths)  # repeated in a long training run
+        batches = draw_batches(draw, min(steps, 16) + 3, lengths)  # repeated in a long training run
         numbers = {"steps": steps, **settings}
         tensors = {name: torch.tensor(number) for name, number in numbers.items()}
-        return random_tables(draw, 1.0) | batches | tensors
+        return draw_tables(draw, 1.0) | batches | tensors
 
     return make_inputs
 
 
-def _training_of_an_expert(draw: Draw) -> Inputs:
-    """Batches in which all targets are the same sequence, which the model already knows: losses are near zero."""
-    inputs = _training(4, 4, steps=7, warmup=2, rate=0.5)(draw)
+def _draw_expert(draw: Draw) -> Inputs:
+    """Draw a training run whose targets are one sequence, which the model already knows: losses are near zero."""
+    inputs = _draw_training(4, 4, steps=7, warmup=2, rate=0.5)(draw)
     row = [BOS, *range(FIRST, FIRST + 4), EOS]
     inputs["target"][:] = torch.tensor(row)
     inputs["table"][row[:-1], row[1:]] += 16.0
@@ -51,18 +55,18 @@ _START = "losses = []"
 _NEXT = "source, target = next_batch()"
 
 CASES = [
-    case("twelve", "12 steps, 4 of them warm-up", _training(2, 4, 1, steps=12, warmup=4, rate=0.5),
+    case("twelve", "12 steps, 4 of them warm-up", _draw_training(2, 4, 1, steps=12, warmup=4, rate=0.5),
          "Write down the rates of the first six steps and compare.", picture="curves"),
     case("seven", "7 steps, 2 of them warm-up; the groups' rate is not the optimizer's default",
-         _training(3, 1, steps=7, warmup=2, rate=0.25, others=0.75),
+         _draw_training(3, 1, steps=7, warmup=2, rate=0.25, others=0.75),
          "The peak is the rate stored in the optimizer's groups.", picture="curves"),
-    case("known", "7 steps of a model that makes no mistakes, a different peak", _training_of_an_expert,
+    case("known", "7 steps of a model that makes no mistakes, a different peak", _draw_expert,
          "Take all steps, however small the loss is. The peak is this optimizer's, not that of the previous one.",
          picture="curves"),
     case("other_loss", "5 steps, 4 of them warm-up, with a different loss function",
-         _training(2, 3, steps=5, warmup=4, rate=0.5, weight=3.0),
+         _draw_training(2, 3, steps=5, warmup=4, rate=0.5, weight=3.0),
          "Each step uses the loss function that was given.", picture="curves"),
-    case("more", "120 steps, one of them warm-up", _training(1, 5, 2, 3, steps=120, warmup=1, rate=0.75),
+    case("more", "120 steps, one of them warm-up", _draw_training(1, 5, 2, 3, steps=120, warmup=1, rate=0.75),
          "Does your code depend on the number of steps?", picture="curves", hidden_only=True),
 ]
 

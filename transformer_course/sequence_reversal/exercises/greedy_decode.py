@@ -6,7 +6,7 @@ from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Specification
 from transformer_course.sequence_reversal.exercises._decoding import (
     draw_lines,
-    unevaluated,
+    write_mode_mistakes,
 )
 
 _CHOSEN = "model(source, tokens)[:, -1].argmax(dim=-1)"
@@ -136,7 +136,7 @@ MISTAKES = [
     wrong("memory_of_others", "Some rows are decoded with the memory of other rows.",
           "Which rows are still being written, and which of them does `memory` hold?",
           source(_LIVING_ROWS.replace("memory[live]", "memory[: len(live)]"))),
-    *unevaluated(_LOOP),
+    *write_mode_mistakes(_LOOP),
 ]
 
 ACCEPTED = [

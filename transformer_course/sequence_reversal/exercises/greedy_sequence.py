@@ -6,7 +6,7 @@ from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Specification
 from transformer_course.sequence_reversal.exercises._decoding import (
     draw_lines,
-    unevaluated,
+    write_mode_mistakes,
 )
 
 CASES = [
@@ -101,7 +101,7 @@ MISTAKES = [
     wrong("tensor_returned", "You return a tensor; the result should be a list of Python integers.",
           "What does `.tolist()` do?",
           edit("return tokens[1:]", "return torch.tensor(tokens[1:])")),
-    *unevaluated("tokens = [BOS]"),
+    *write_mode_mistakes("tokens = [BOS]"),
 ]
 
 ACCEPTED = [

@@ -11,7 +11,7 @@ from autograder.authoring.notation import case, edit, right, sizes, source, wron
 from autograder.authoring.specification import Specification
 
 
-def _choose_steps(warmup: int, steps: int) -> Callable[[Draw], torch.Tensor]:
+def _draw_steps(warmup: int, steps: int) -> Callable[[Draw], torch.Tensor]:
     """Steps at the corners of the schedule, and random ones between them."""
 
     def draw_steps(draw: Draw) -> torch.Tensor:
@@ -23,16 +23,16 @@ def _choose_steps(warmup: int, steps: int) -> Callable[[Draw], torch.Tensor]:
 
 CASES = [
     case("short", "4 of 20 steps are warm-up, floor 0.1",
-         sizes(step=_choose_steps(4, 20), warmup=4, steps=20, floor=0.1),
+         sizes(step=_draw_steps(4, 20), warmup=4, steps=20, floor=0.1),
          "Check the corners by hand: steps 0, w - 1, w and n.", picture="curves"),
     case("default_floor", "50 of 600 steps, the default floor",
-         sizes(step=_choose_steps(50, 600), warmup=50, steps=600),
+         sizes(step=_draw_steps(50, 600), warmup=50, steps=600),
          "Without a fourth argument, the floor is 0.02.", picture="curves"),
     case("no_warmup", "a warm-up of a single step, floor 0",
-         sizes(step=_choose_steps(1, 30), warmup=1, steps=30, floor=0.0),
+         sizes(step=_draw_steps(1, 30), warmup=1, steps=30, floor=0.0),
          "With one step of warm-up, step 0 has the factor 1.", picture="curves", aspect="limits"),
     case("long_warmup", "a long warm-up, floor 0.3",
-         sizes(step=_choose_steps(70, 100), warmup=70, steps=100, floor=0.3),
+         sizes(step=_draw_steps(70, 100), warmup=70, steps=100, floor=0.3),
          "The cosine begins when the warm-up ends, not at step 0.", picture="curves", hidden_only=True),
 ]
 

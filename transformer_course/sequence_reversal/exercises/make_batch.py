@@ -8,7 +8,8 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 from transformer_course.sequence_reversal.exercises._inputs import FIRST, UNK
 
 
-def _text(*lengths: int, low: int = FIRST, high: int = 14, **options: str) -> Maker:
+def _draw_sequences(*lengths: int, low: int = FIRST, high: int = 14, **options: str) -> Maker:
+    """Draw sequences of these lengths, of ids from ``low`` to ``high`` - 1, as a text like "7 5 9; 6"."""
     def make_inputs(draw: Draw) -> Inputs:
         rows = [draw.ids(low, high, length).tolist() for length in lengths]
         return {"sequences": "; ".join(" ".join(map(str, row)) for row in rows), **options}
@@ -17,17 +18,17 @@ def _text(*lengths: int, low: int = FIRST, high: int = 14, **options: str) -> Ma
 
 
 CASES = [
-    case("four", "four sequences of different lengths", _text(3, 6, 1, 4),
+    case("four", "four sequences of different lengths", _draw_sequences(3, 6, 1, 4),
          "Write down source and target of the first sequence by hand."),
-    case("longest_first", "the longest sequence comes first", _text(7, 2, 5),
+    case("longest_first", "the longest sequence comes first", _draw_sequences(7, 2, 5),
          "The longest row sets the width; the others are padded at the end."),
-    case("one", "a batch of one sequence", _text(5),
+    case("one", "a batch of one sequence", _draw_sequences(5),
          "A single sequence needs no padding at all."),
-    case("tuple", "a tuple of sequences, with unknown words", _text(6, 4, 7, 5, low=UNK, high=7, held="tuple"),
+    case("tuple", "a tuple of sequences, with unknown words", _draw_sequences(6, 4, 7, 5, low=UNK, high=7, held="tuple"),
          "UNK is an id like any other: only BOS, EOS and PAD are added.", aspect="limits"),
-    case("large_ids", "ids up to 99, equal lengths", _text(4, 4, high=100),
+    case("large_ids", "ids up to 99, equal lengths", _draw_sequences(4, 4, high=100),
          "Only BOS, EOS and PAD may be added to the sequences.", hidden_only=True),
-    case("long", "a long sequence", _text(4, 70, 3),
+    case("long", "a long sequence", _draw_sequences(4, 70, 3),
          "A sequence may have any length.", hidden_only=True),
 ]
 

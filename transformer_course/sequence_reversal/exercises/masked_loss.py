@@ -7,16 +7,16 @@ from typing import Any
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, sizes, source, wrong
 from autograder.authoring.specification import Specification
-from transformer_course.sequence_reversal.exercises._inputs import random_labels
+from transformer_course.sequence_reversal.exercises._inputs import draw_labels
 
 
-def _rows(*lengths: int, V: int, **options: Any) -> Any:
-    """Rows with these numbers of labels, followed by padding."""
+def _draw_rows(*lengths: int, V: int, **options: Any) -> Any:
+    """The sizes of a batch with rows of these numbers of labels, padded to the longest."""
 
-    def draw_labels(draw: Draw) -> Any:
-        return random_labels(draw, lengths, V)
+    def draw_padded(draw: Draw) -> Any:
+        return draw_labels(draw, lengths, V)
 
-    return sizes(B=len(lengths), L=max(lengths), V=V, labels=draw_labels, **options)
+    return sizes(B=len(lengths), L=max(lengths), V=V, labels=draw_padded, **options)
 
 
 _LABELS = "labels.flatten()"
@@ -26,15 +26,15 @@ _PADDED = ", ignore_index=PAD)"
 CASES = [
     case("gaps", "PAD before, between and after labels", sizes(B=4, L=5, V=7, below=7),
          "All labels other than PAD count, wherever they are."),
-    case("three_rows", "rows with 5, 2 and 1 labels", _rows(5, 2, 1, V=7),
+    case("three_rows", "rows with 5, 2 and 1 labels", _draw_rows(5, 2, 1, V=7),
          "Compute the loss of one label by hand, then average over the real labels only."),
-    case("no_padding", "no padding at all", _rows(4, 4, V=9),
+    case("no_padding", "no padding at all", _draw_rows(4, 4, V=9),
          "Without padding the loss is the plain mean over all positions."),
-    case("mostly_padding", "mostly padding, and one row of nothing else", _rows(8, 1, 0, 1, V=6),
+    case("mostly_padding", "mostly padding, and one row of nothing else", _draw_rows(8, 1, 0, 1, V=6),
          "All real labels count equally, in short rows and in long ones."),
-    case("huge", "huge logits", _rows(3, 5, 2, V=8, scale=300.0),
+    case("huge", "huge logits", _draw_rows(3, 5, 2, V=8, scale=300.0),
          "The logarithm of a softmax needs the same care as the softmax of unit 2.", atol=1e-3),
-    case("large_vocabulary", "a large vocabulary, and a row of 70 labels", _rows(2, 6, 70, 3, 1, V=19),
+    case("large_vocabulary", "a large vocabulary, and a row of 70 labels", _draw_rows(2, 6, 70, 3, 1, V=19),
          "The same again, with more classes and more columns.", hidden_only=True),
 ]
 

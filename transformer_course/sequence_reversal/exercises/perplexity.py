@@ -7,16 +7,19 @@ import torch.nn.functional as F
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
-from transformer_course.sequence_reversal.exercises._inputs import PAD, random_labels
+from transformer_course.sequence_reversal.exercises._inputs import PAD, draw_labels
 
 
-def _batches(*lengths: tuple[int, ...], vocabulary: int, sure: float = 3.0, gaps: int = 0) -> Maker:
-    """Batches of rows with these numbers of labels; with ``gaps``, every ``gaps``-th label is PAD."""
+def _draw_batches(*lengths: tuple[int, ...], vocabulary: int, sure: float = 3.0, gaps: int = 0) -> Maker:
+    """Draw batches, given the numbers of labels in their rows; with ``gaps``, every ``gaps``-th label is PAD.
+
+    ``sure`` is the scale of the random logits.
+    """
 
     def make_inputs(draw: Draw) -> Inputs:
         inputs: Inputs = {}
         for n, rows in enumerate(lengths):
-            labels = random_labels(draw, rows, vocabulary)
+            labels = draw_labels(draw, rows, vocabulary)
             labels = F.pad(labels, (0, int(not any(rows))), value=PAD)  # at least one column
             if gaps:
                 labels[:, 1::gaps] = PAD
@@ -34,26 +37,26 @@ _POWER = "math.exp(total / count)"
 _RESULT = f"return total / count, {_POWER}"
 
 CASES = [
-    case("one_batch", "one batch without padding", _batches((4, 4, 4), vocabulary=6),
+    case("one_batch", "one batch without padding", _draw_batches((4, 4, 4), vocabulary=6),
          "The mean of -log p over all labels, and e to the power of that."),
     case("padding", "two batches, rows with 7, 0, 2 and 1 labels, and with 5 and 3",
-         _batches((7, 0, 2, 1), (5, 3), vocabulary=9),
+         _draw_batches((7, 0, 2, 1), (5, 3), vocabulary=9),
          "PAD is not a token: leave it out of both the sum and the count. A row of nothing else does not affect the "
          "others."),
-    case("batches", "three batches of very different sizes", _batches((8, 8, 6, 7), (1,), (2, 1), vocabulary=8),
+    case("batches", "three batches of very different sizes", _draw_batches((8, 8, 6, 7), (1,), (2, 1), vocabulary=8),
          "All real tokens of all batches count equally."),
-    case("only_padding", "three batches, one of nothing but padding", _batches((4, 2), (0, 0, 0), (3,), vocabulary=9),
+    case("only_padding", "three batches, one of nothing but padding", _draw_batches((4, 2), (0, 0, 0), (3,), vocabulary=9),
          "A batch without a real label contributes nothing, neither to the sum nor to the count.", aspect="limits"),
-    case("gaps", "two batches, with PAD between labels", _batches((7, 5), (4, 8, 6), vocabulary=8, gaps=3),
+    case("gaps", "two batches, with PAD between labels", _draw_batches((7, 5), (4, 8, 6), vocabulary=8, gaps=3),
          "A label that is not PAD counts, wherever it is."),
     case("unsure", "two batches of a model that is often wrong and sure of it",
-         _batches((3, 1), (6, 5, 2), vocabulary=7, sure=8.0),
+         _draw_batches((3, 1), (6, 5, 2), vocabulary=7, sure=8.0),
          "Take the exponential last, of the mean loss."),
     case("hopeless", "a model that is nearly always wrong, and very sure",
-         _batches((4, 1), (6,), vocabulary=7, sure=70.0),
+         _draw_batches((4, 1), (6,), vocabulary=7, sure=70.0),
          "The loss of a token may be large: it is not capped at 20 nats."),
     case("many", "25 batches",
-         _batches((2, 9), (5, 0), (1, 1, 3), (10, 4, 4, 2), (6,), *((3, 1), (2,)) * 10, vocabulary=13),
+         _draw_batches((2, 9), (5, 0), (1, 1, 3), (10, 4, 4, 2), (6,), *((3, 1), (2,)) * 10, vocabulary=13),
          "The same again, with more batches.", hidden_only=True),
 ]
 

@@ -46,16 +46,18 @@ class Oracle(RuleBased):
         self.rule = rule
 
     def forward(self, source: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        written = torch.tensor([self._line(r, tokens.size(1)) for r in source.tolist()])
+        written = torch.tensor([self._write_line(r, tokens.size(1)) for r in source.tolist()])
         return F.one_hot(written, 14).to(self.table.dtype) @ self.table
 
-    def _line(self, row: list[int], width: int) -> list[int]:
+    def _write_line(self, row: list[int], width: int) -> list[int]:
+        """The output for a row of ids, with EOS, cut or padded to this width."""
         ids = row[: row.index(EOS)]
         line = [*self.rule(ids), EOS] if UNK not in ids else [EOS]
         return (line + [PAD] * width)[:width]
 
 
-def _for_the_model(rows: int, shortest: int = 1, longest: int = 10, symbols: int = 10) -> Maker:
+def _draw_sources(rows: int, shortest: int = 1, longest: int = 10, symbols: int = 10) -> Maker:
+    """Draw sources to reverse, (rows, 11) in bytes, each of which uses at most ``symbols`` digits."""
     def make_inputs(draw: Draw) -> Inputs:
         lengths = draw.ids(shortest, longest + 1, rows, 1)
         places = torch.arange(11)
@@ -68,12 +70,13 @@ def _for_the_model(rows: int, shortest: int = 1, longest: int = 10, symbols: int
     return make_inputs
 
 
-def _two_seeds(draw: Draw) -> Inputs:
+def _draw_two_seeds(draw: Draw) -> Inputs:
+    """Two different seeds for training runs, and sources to reverse."""
     seeds = torch.stack([draw.ids(1, 50), draw.ids(50, 99)])
-    return {"seeds": seeds, **_for_the_model(50)(draw)}
+    return {"seeds": seeds, **_draw_sources(50)(draw)}
 
 
-def _right(draw: Draw) -> Answers:
+def _answer_correctly(draw: Draw) -> Answers:
     """The answers of a model that reverses correctly, whatever the inputs."""
     return {"share": torch.tensor(1.0), "exact match": "reverses"}
 
@@ -83,22 +86,22 @@ _SCALE = ((0.3, 0.0), (0.98, 1.0))
 _SCALE_OF_REPEATS = ((0.3, 0.0), (0.88, 1.0))
 
 CASES = [
-    case("random", "400 random sequences of length 1 to 10", _for_the_model(400),
-         "Train on fresh random batches until the loss is below 0.01.", expected=_right, measure="exact_match",
+    case("random", "400 random sequences of length 1 to 10", _draw_sources(400),
+         "Train on fresh random batches until the loss is below 0.01.", expected=_answer_correctly, measure="exact_match",
          scale=_SCALE),
     case("repeats", "300 sequences of length 4 to 10 with only two or three symbols",
-         _for_the_model(300, shortest=4, symbols=3),
-         "Do symbols repeat in your training data as often as they would by chance?", expected=_right,
+         _draw_sources(300, shortest=4, symbols=3),
+         "Do symbols repeat in your training data as often as they would by chance?", expected=_answer_correctly,
          measure="exact_match", scale=_SCALE_OF_REPEATS),
-    case("seed", "the same seed twice, and a different one", _two_seeds,
+    case("seed", "the same seed twice, and a different one", _draw_two_seeds,
          "All randomness must come from `seed`: that of the initial weights and that of the data.",
          expected=lambda draw: {
              "the same from the same seed": torch.tensor(True),
              "others from another seed": torch.tensor(True),
              "some is learnt": torch.tensor(True),
          }, aspect="seed"),
-    case("fresh", "2000 more random sequences", _for_the_model(2000),
-         "Train on fresh random batches until the loss is below 0.01.", expected=_right, measure="exact_match",
+    case("fresh", "2000 more random sequences", _draw_sources(2000),
+         "Train on fresh random batches until the loss is below 0.01.", expected=_answer_correctly, measure="exact_match",
          scale=_SCALE, hidden_only=True),
 ]
 
@@ -109,7 +112,7 @@ return model
 """
 
 
-def _after_a_few_steps(*edits: str, name: str = "") -> Variant:
+def _train_briefly(*edits: str, name: str = "") -> Variant:
     """A short training run with these edits, which then returns a correct model: only its start is checked."""
     return edit(_END, f"""
             steps=2, warmup=1,
@@ -119,7 +122,7 @@ def _after_a_few_steps(*edits: str, name: str = "") -> Variant:
         """, *edits, name=name)
 
 
-def _oracle(rule: str) -> Variant:
+def _follow_rule(rule: str) -> Variant:
     """A solution that returns a model with a rule, given as code that uses the source's ``ids``."""
     return source(f"""
         def trained_model():
@@ -155,23 +158,23 @@ MISTAKES = [
           "The model is right on runs like `3 4 5 6` and wrong on random sequences: it has learnt its training data, "
           "not the task.",
           "Which rule would explain all of your training data, and is it the one that you mean?",
-          _oracle("[max(4, ids[-1] - n) for n in range(len(ids))]")),
+          _follow_rule("[max(4, ids[-1] - n) for n in range(len(ids))]")),
     wrong("copies", "The model writes the source as it is: it has learnt to copy.",
           "What do the targets of your training batches look like?",
-          _oracle("ids")),
+          _follow_rule("ids")),
     wrong("bag_of_symbols",
           "The order of the source has no influence on the answer: the model knows which symbols occur, but not where.",
           "What gives a Transformer its sense of order, and does your model have it?",
-          _oracle("sorted(ids)")),
+          _follow_rule("sorted(ids)")),
     wrong("source_unseen", "The source has no influence on the answer.",
           "Which of the model's two inputs did your training change from batch to batch?",
-          _oracle("[4, 4, 5]")),
+          _follow_rule("[4, 4, 5]")),
     wrong("never_ends", "The symbols are right, but the model does not say EOS when it is done.",
           "Do your training targets end with EOS, and does the loss count it?",
-          _oracle("ids[::-1] + [ids[0]] * 12")),
+          _follow_rule("ids[::-1] + [ids[0]] * 12")),
     wrong("on_its_way", "The model is on its way: many sequences are right, but not yet 98 %.",
           "How does exact match change with the length, and how far did the loss fall?",
-          _oracle("ids[::-1][:7]")),
+          _follow_rule("ids[::-1][:7]")),
     wrong("untrained", "Hardly any of these sequences is right, and nearly all of them are new to the model.",
           "Does your loss fall below 0.01? If it does, is every batch a new one, and is the model that you return the "
           "one that you trained?",
@@ -189,12 +192,12 @@ MISTAKES = [
           "The same seed gives a different model each time: the initial weights or the data come from an unseeded "
           "generator.",
           "Which two sources of randomness does a training run have?",
-          _after_a_few_steps("torch.manual_seed(seed)", "pass"),
-          _after_a_few_steps("random.Random(seed)", "random.Random()", name="other_data"), tests="same model"),
+          _train_briefly("torch.manual_seed(seed)", "pass"),
+          _train_briefly("random.Random(seed)", "random.Random()", name="other_data"), tests="same model"),
     wrong("seed_unused", "All seeds give the same model: the argument `seed` is not used.",
           "Where does the number in your `manual_seed` come from?",
-          _after_a_few_steps("torch.manual_seed(seed)", "torch.manual_seed(0)",
-                             "random.Random(seed)", "random.Random(0)")),
+          _train_briefly("torch.manual_seed(seed)", "torch.manual_seed(0)",
+                         "random.Random(seed)", "random.Random(0)")),
 ]
 
 ACCEPTED = [

@@ -9,12 +9,12 @@ from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
 from transformer_course.sequence_reversal.exercises._inputs import (
-    random_batches,
-    random_tables,
+    draw_batches,
+    draw_tables,
 )
 
 
-def _steps(count: int, *lengths: int, scale: float = 1.0, **options: float) -> Maker:
+def _draw_steps(count: int, *lengths: int, scale: float = 1.0, **options: float) -> Maker:
     """Random parameters of the probe's small model, and the batches on which it is trained.
 
     Args:
@@ -26,24 +26,24 @@ def _steps(count: int, *lengths: int, scale: float = 1.0, **options: float) -> M
 
     def make_inputs(draw: Draw) -> Inputs:
         numbers = {name: torch.tensor(value) for name, value in options.items()}
-        return random_tables(draw, scale) | random_batches(draw, count, lengths) | numbers
+        return draw_tables(draw, scale) | draw_batches(draw, count, lengths) | numbers
 
     return make_inputs
 
 
 CASES = [
-    case("three_steps", "three steps with small gradients", _steps(3, 3, 1, 4, rate=0.9),
+    case("three_steps", "three steps with small gradients", _draw_steps(3, 3, 1, 4, rate=0.9),
          "Follow the tables through the steps: new gradients, clipped, one update each."),
-    case("clipped", "gradients longer than the bound", _steps(2, 2, 5, scale=2.0, rate=24.0, max_norm=1 / 256),
+    case("clipped", "gradients longer than the bound", _draw_steps(2, 2, 5, scale=2.0, rate=24.0, max_norm=1 / 256),
          "The total norm of all gradients may be at most `max_norm` when the optimizer takes its step."),
     case("other_loss", "a different loss function, whose gradients are longer than the default bound",
-         _steps(2, 4, 1, 3, rate=0.8, weight=3.0),
+         _draw_steps(2, 4, 1, 3, rate=0.8, weight=3.0),
          "If a loss function is given, both the loss and the gradients come from it; without a fifth argument, "
          "`max_norm` is 1."),
     case("spare", "a parameter that the batch does not use",
-         lambda draw: {**_steps(2, 2, 4, 3, rate=0.7)(draw), "spare": "yes"},
+         lambda draw: {**_draw_steps(2, 2, 4, 3, rate=0.7)(draw), "spare": "yes"},
          "Whatever was left in `grad` is not the gradient of this batch.", aspect="limits"),
-    case("more_rows", "more rows and four steps", _steps(4, 1, 6, 2, 4, 3, scale=1.5, rate=0.5, max_norm=0.1),
+    case("more_rows", "more rows and four steps", _draw_steps(4, 1, 6, 2, 4, 3, scale=1.5, rate=0.5, max_norm=0.1),
          "Does your code depend on the sizes?", hidden_only=True),
 ]
 

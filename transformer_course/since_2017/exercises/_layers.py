@@ -9,14 +9,14 @@ from autograder.authoring.specification import Inputs
 Shapes = dict[str, tuple[int, ...]]
 
 
-def whole(**numbers: int) -> Inputs:
+def make_integers(**numbers: int) -> Inputs:
     """Integers as inputs, by name."""
     return {name: torch.tensor(number) for name, number in numbers.items()}
 
 
-def block_shapes(d_model: int, heads: int, groups: int, d_ff: int) -> Shapes:
+def list_block_shapes(d_model: int, heads: int, groups: int, d_ff: int) -> Shapes:
     """The shapes of a block's parameters, by name."""
-    attention = attention_shapes(d_model, heads, groups)
+    attention = list_attention_shapes(d_model, heads, groups)
     width = 2 * d_ff // 3
     return {
         "norm1.weight": (d_model,),
@@ -28,7 +28,7 @@ def block_shapes(d_model: int, heads: int, groups: int, d_ff: int) -> Shapes:
     }
 
 
-def attention_shapes(d_model: int, heads: int, groups: int) -> Shapes:
+def list_attention_shapes(d_model: int, heads: int, groups: int) -> Shapes:
     """The shapes of the four projections, by name."""
     d_k = d_model // heads
     return {

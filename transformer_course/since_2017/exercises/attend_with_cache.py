@@ -7,17 +7,21 @@ import torch
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
-from transformer_course.since_2017.exercises._layers import attention_shapes, whole
+from transformer_course.since_2017.exercises._layers import (
+    list_attention_shapes,
+    make_integers,
+)
 
 
-def _chunks(
+def _draw_chunks(
     batch: int, d_model: int, heads: int, groups: int, *chunks: int, base: int = 10_000
 ) -> Maker:  # fmt: skip
+    """Draw a layer and two texts, which the probe passes in chunks of these lengths."""
     def make_inputs(draw: Draw) -> Inputs:
         length = sum(chunks)
         return (
-            draw.weights(**attention_shapes(d_model, heads, groups))
-            | whole(num_heads=heads, num_kv_heads=groups, base=base)
+            draw.weights(**list_attention_shapes(d_model, heads, groups))
+            | make_integers(num_heads=heads, num_kv_heads=groups, base=base)
             | {
                 "chunks": torch.tensor(chunks),
                 "x": draw.tensor(batch, length, d_model, scale=1.0),
@@ -54,18 +58,18 @@ _LISTED = """
 """
 
 CASES = [
-    case("one_by_one", "4 positions, one by one", _chunks(3, 8, 4, 2, 1, 1, 1, 1),
+    case("one_by_one", "4 positions, one by one", _draw_chunks(3, 8, 4, 2, 1, 1, 1, 1),
          "The third token has position 2 and sees three keys."),
-    case("prompt", "a prompt of 4, then one by one", _chunks(2, 12, 3, 1, 4, 1, 1),
+    case("prompt", "a prompt of 4, then one by one", _draw_chunks(2, 12, 3, 1, 4, 1, 1),
          "Within a chunk, no position sees a later one."),
-    case("chunks", "chunks of 2, 3 and 2, base 500", _chunks(2, 16, 4, 4, 2, 3, 2, base=500),
+    case("chunks", "chunks of 2, 3 and 2, base 500", _draw_chunks(2, 16, 4, 4, 2, 3, 2, base=500),
          "The mask of a chunk has n rows and T + n columns."),
-    case("far", "a prompt of 140, then 8 and 1", _chunks(2, 8, 2, 1, 140, 8, 1),
+    case("far", "a prompt of 140, then 8 and 1", _draw_chunks(2, 8, 2, 1, 140, 8, 1),
          "Nothing of the past is ever forgotten."),
     case("size", "how much the cache grows: keys and values of their own heads",
-         lambda draw: _chunks(2, 12, 6, 2, 3, 2)(draw) | whole(measured=1),
+         lambda draw: _draw_chunks(2, 12, 6, 2, 3, 2)(draw) | make_integers(measured=1),
          "The cache holds g heads, not h."),
-    case("more", "chunks of 3, 1, 4 and 1, base 100,000", _chunks(4, 24, 6, 3, 3, 1, 4, 1, base=100_000),
+    case("more", "chunks of 3, 1, 4 and 1, base 100,000", _draw_chunks(4, 24, 6, 3, 3, 1, 4, 1, base=100_000),
          "As above.", hidden_only=True),
 ]
 

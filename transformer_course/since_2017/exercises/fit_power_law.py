@@ -9,8 +9,8 @@ from autograder.authoring.notation import case, edit, right, sizes, source, wron
 from autograder.authoring.specification import InputSizes, Specification
 
 
-def _runs(*counts: int, noise: float = 0.04) -> InputSizes:
-    """Models of these sizes, whose losses scatter around a power law."""
+def _draw_runs(*counts: int, noise: float = 0.04) -> InputSizes:
+    """Models with these numbers of parameters, whose losses scatter around a power law."""
     model_sizes = torch.tensor(counts, dtype=torch.float32)
 
     def draw_losses(draw: Draw) -> torch.Tensor:
@@ -26,14 +26,14 @@ _SLOPE = "slope = ((x - x.mean()) * (y - y.mean())).sum() / (x - x.mean()).squar
 _RETURN = "return (y.mean() - slope * x.mean()).exp().item(), -slope.item()"
 
 CASES = [
-    case("five", "five models", _runs(1184, 4672, 10464, 28960, 73984),
+    case("five", "five models", _draw_runs(1184, 4672, 10464, 28960, 73984),
          "Take the logarithm of both sides of the formula. Which line is it?", rtol=1e-3),
-    case("exact", "four models exactly on a power law", _runs(900, 8100, 24300, 200_000, noise=0.0),
+    case("exact", "four models exactly on a power law", _draw_runs(900, 8100, 24300, 200_000, noise=0.0),
          "Every point is on the line: what are its slope and its intercept?", rtol=1e-3),
     case("scattered", "seven models with scattered losses",
-         _runs(500, 2100, 3500, 9000, 21_000, 64_000, 300_000, noise=0.3),
+         _draw_runs(500, 2100, 3500, 9000, 21_000, 64_000, 300_000, noise=0.3),
          "The line of least squares depends on every point.", rtol=1e-3),
-    case("two", "two models", _runs(3000, 70_000), "A line through two points.", hidden_only=True, rtol=1e-3, aspect="limits"),
+    case("two", "two models", _draw_runs(3000, 70_000), "A line through two points.", hidden_only=True, rtol=1e-3, aspect="limits"),
 ]
 
 MISTAKES = [

@@ -6,7 +6,11 @@ from autograder.authoring.contract import Contract, special
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
-from transformer_course.since_2017.exercises._layers import Shapes, block_shapes, whole
+from transformer_course.since_2017.exercises._layers import (
+    Shapes,
+    list_block_shapes,
+    make_integers,
+)
 
 # Maps the course's name of each part to the name in the file.
 _NAMES = {
@@ -17,14 +21,14 @@ _NAMES = {
 }  # fmt: skip
 
 
-def _file(
+def _draw_file(
     blocks: tuple[int, ...], d_model: int, heads: int, groups: int, d_ff: int, half: bool = False
 ) -> Maker:  # fmt: skip
-    """The tensors of a file with these blocks; with ``half``, in float16."""
+    """Draw the tensors of a file with these blocks, in float16 if ``half``; "own" lists the parameters to find."""
     shapes: Shapes = {"token_embd": (7, d_model), "output_norm": (d_model,)}
     names = ["embedding.weight", "norm.weight"]
     for number in blocks:
-        for name, shape in block_shapes(d_model, heads, groups, d_ff).items():
+        for name, shape in list_block_shapes(d_model, heads, groups, d_ff).items():
             part = name.removesuffix(".weight")
             shapes[f"blk.{number}.{_NAMES[part]}"] = shape
             names.append(f"blocks.{number}.{name}")
@@ -32,7 +36,7 @@ def _file(
     def make_inputs(draw: Draw) -> Inputs:
         tensors = {f"published.{name}.weight": draw.tensor(*shape) for name, shape in shapes.items()}
         return {
-            **whole(num_heads=heads, num_kv_heads=groups), "own": ", ".join(names),
+            **make_integers(num_heads=heads, num_kv_heads=groups), "own": ", ".join(names),
             **{name: value.half() if half else value for name, value in tensors.items()},
         }  # fmt: skip
 
@@ -40,14 +44,14 @@ def _file(
 
 
 CASES = [
-    case("one_block", "one block, 4 heads, 2 of keys and values", _file((0,), 32, 4, 2, 9),
+    case("one_block", "one block, 4 heads, 2 of keys and values", _draw_file((0,), 32, 4, 2, 9),
          "Write both lists of names side by side. Which projections feed a rotation?"),
-    case("multi_query", "two blocks, 3 heads, 1 of keys and values", _file((0, 1), 12, 3, 1, 15),
+    case("multi_query", "two blocks, 3 heads, 1 of keys and values", _draw_file((0, 1), 12, 3, 1, 15),
          "Keys have their own number of heads."),
-    case("deep", "blocks 3 and 12 of a deep model, 2 heads, 1 of keys and values", _file((3, 12), 16, 2, 1, 12),
+    case("deep", "blocks 3 and 12 of a deep model, 2 heads, 1 of keys and values", _draw_file((3, 12), 16, 2, 1, 12),
          "How many digits may a block's number have?"),
     case("half", "blocks 1, 10 and 11, 6 heads, 2 of keys and values, in float16",
-         _file((1, 10, 11), 24, 6, 2, 6, half=True),
+         _draw_file((1, 10, 11), 24, 6, 2, 6, half=True),
          "Write both lists of names side by side.", hidden_only=True),
 ]
 
@@ -187,8 +191,8 @@ EXERCISE = Specification(
     contract=Contract(
         ways=(),
         sizes=special(
-            heads_of_one_pair=_file((0,), 8, 4, 2, 3), one_head=_file((0,), 6, 1, 1, 3),
-            as_many_keys_as_queries=_file((0, 1), 12, 3, 3, 6),
+            heads_of_one_pair=_draw_file((0,), 8, 4, 2, 3), one_head=_draw_file((0,), 6, 1, 1, 3),
+            as_many_keys_as_queries=_draw_file((0, 1), 12, 3, 3, 6),
         ),
     ),
     precise=False,  # nothing is computed, and float16 is to stay float16

@@ -31,8 +31,8 @@ def instructors_model() -> nn.Module:
     return model
 
 
-def _fresh(sentences: int) -> Maker:
-    """Windows of new text.
+def _draw_windows(sentences: int) -> Maker:
+    """Draw windows of new text, (N, L + 1) bytes, from this number of sentences.
 
     Over random texts, the percentages of one model have a standard deviation of 0.45 with 200
     sentences and of 0.32 with 400. Below the goal, a percent is worth 4 % of a case's points.
@@ -48,7 +48,7 @@ def _fresh(sentences: int) -> Maker:
     return make_inputs
 
 
-def _ideal_answers(draw: Draw) -> Answers:
+def _answer_ideally(draw: Draw) -> Answers:
     """The answers of an ideal model; they are not compared, since only the loss counts."""
     return {"nats": torch.tensor(0.0, dtype=torch.float64), "likelihood": "writes"}
 
@@ -78,12 +78,12 @@ _INSTRUCTORS = """
 """
 
 CASES = [
-    case("fresh", "fresh text of 200 sentences", _fresh(200),
+    case("fresh", "fresh text of 200 sentences", _draw_windows(200),
          "Train for more steps, and look at the loss: it should fall below 0.9.", measure="likelihood", scale=SCALE,
-         expected=_ideal_answers),
-    case("more", "fresh text of 400 sentences", _fresh(400),
+         expected=_answer_ideally),
+    case("more", "fresh text of 400 sentences", _draw_windows(400),
          "Train for more steps, and look at the loss: it should fall below 0.9.", measure="likelihood", scale=SCALE,
-         expected=_ideal_answers, hidden_only=True),
+         expected=_answer_ideally, hidden_only=True),
 ]
 
 MISTAKES = [

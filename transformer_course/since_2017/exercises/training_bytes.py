@@ -10,10 +10,11 @@ from autograder.authoring.specification import InputSizes, Specification
 
 
 def _draw_from(least: int, most: int) -> Callable[[Draw], int]:
+    """A random size from ``least`` to ``most``."""
     return lambda draw: int(draw.ids(least, most + 1))
 
 
-def _run(heads: int, groups: int, layers: tuple[int, int], large: int = 1) -> InputSizes:
+def _draw_sizes(heads: int, groups: int, layers: tuple[int, int], large: int = 1) -> InputSizes:
     """Random sizes of a model and a batch, all of them different."""
     return sizes(
         num_heads=heads, num_kv_heads=groups, num_layers=_draw_from(*layers),
@@ -32,13 +33,13 @@ _END = "token += 3 * d_model + vocab_size"
 _RETURN = "return 4 * 4 * parameters, 4 * batch * length * token"
 
 CASES = [
-    case("small", "a small model", _run(4, 2, (2, 3)),
+    case("small", "a small model", _draw_sizes(4, 2, (2, 3)),
          "Write down the shape of each matrix of a block, then count."),
-    case("deep", "more blocks, one head of keys and values", _run(3, 1, (5, 9)),
+    case("deep", "more blocks, one head of keys and values", _draw_sizes(3, 1, (5, 9)),
          "What occurs once per block, and what once per model?"),
-    case("all_heads", "as many heads of keys and values as of queries", _run(5, 5, (3, 6)),
+    case("all_heads", "as many heads of keys and values as of queries", _draw_sizes(5, 5, (3, 6)),
          "Which of the four projections of attention depend on the number of KV heads?"),
-    case("large", "a large model", _run(8, 2, (10, 30), large=30),
+    case("large", "a large model", _draw_sizes(8, 2, (10, 30), large=30),
          "Are your counts Python integers, which never overflow?", hidden_only=True),
 ]
 

@@ -21,23 +21,24 @@ WORDS = tuple(
 )
 
 
-def natural_sentences(draw: Draw, count: int) -> list[str]:
-    """Natural sentences, which are different for every draw."""
+def draw_sentences(draw: Draw, count: int) -> list[str]:
+    """Draw natural sentences from the generator of the embedded corpus."""
     return corpora.generate(f"bank {int(draw.ids(0, 2**31, 1))}", count)
 
 
-def some_of(draw: Draw, options: Sequence[T], count: int) -> list[T]:
+def draw_some(draw: Draw, options: Sequence[T], count: int) -> list[T]:
     """Draw some of the options without repetition."""
     remaining = list(options)
     return [remaining.pop(int(draw.ids(0, len(remaining), 1))) for _ in range(count)]
 
 
-def words_of(texts: list[str]) -> list[str]:
+def list_words(texts: list[str]) -> list[str]:
+    """List the words of texts in order, without punctuation."""
     return re.findall(r"[A-Za-z]+", " ".join(texts))
 
 
-def blurred(draw: Draw, text: str, share: float) -> str:
-    """The text with some words dropped, doubled or replaced."""
+def blur_words(draw: Draw, text: str, share: float) -> str:
+    """Drop, double or replace about this share of a text's words."""
     words = text.split()
     for i in range(len(words)):
         if bool(draw.flags(1, chance=share)):
@@ -47,6 +48,6 @@ def blurred(draw: Draw, text: str, share: float) -> str:
     return " ".join(" ".join(words).split())
 
 
-def fine_numbers(draw: Draw, *shape: int, scale: float) -> torch.Tensor:
-    """Random numbers on a grid that is so fine that they are hardly ever equal."""
+def draw_fine_numbers(draw: Draw, *shape: int, scale: float) -> torch.Tensor:
+    """Draw random numbers from a grid so fine that they are hardly ever equal."""
     return draw.tensor(*shape, scale=scale) + draw.tensor(*shape, scale=0.5) / 64

@@ -10,14 +10,17 @@ from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
 from transformer_course.library.text import BOS, EOS, PAD
-from transformer_course.text_recovery.exercises._inputs import fine_numbers, some_of
+from transformer_course.text_recovery.exercises._inputs import (
+    draw_fine_numbers,
+    draw_some,
+)
 
 
-def script(
+def _draw_script(
     *sizes: int, alpha: float, max_len: int, eos: float = 0.0, specials: float = -40.0, habit: float = 0.5,
     count: int = 8, vocab: int = 9,
 ) -> Maker:
-    """Make logits with several good paths, in which EOS becomes likelier with the position.
+    """Draw the tables of the probe's `Script`: several good paths, and EOS likelier from position to position.
 
     Args:
         sizes: the beam sizes to search with.
@@ -27,29 +30,34 @@ def script(
     """
 
     def make_inputs(draw: Draw) -> Inputs:
-        places = fine_numbers(draw, count, max_len + 1, vocab, scale=2.0)
+        places = draw_fine_numbers(draw, count, max_len + 1, vocab, scale=2.0)
         places[..., [PAD, BOS]] = specials
         places[..., EOS] += torch.arange(max_len + 1) * 0.75 - 2.0 + eos
-        habits = fine_numbers(draw, vocab, vocab, scale=habit)
+        habits = draw_fine_numbers(draw, vocab, vocab, scale=habit)
         source = draw.ids(4, vocab, count, 5)
-        source[:, 0] = 4 + torch.tensor(some_of(draw, range(count), count))
+        source[:, 0] = 4 + torch.tensor(draw_some(draw, range(count), count))
         source[-1, 3:] = PAD
-        return _describe(places, habits, source, sizes, alpha, max_len)
+        return _pack_inputs(places, habits, source, sizes, alpha, max_len)
 
     return make_inputs
 
 
-def _describe(
+def _pack_inputs(
     places: torch.Tensor, habits: torch.Tensor, source: torch.Tensor, sizes: tuple[int, ...], alpha: float, max_len: int
 ) -> Inputs:
+    """The inputs of a case: the tables of the probe's `Script`, sources, and options of the search."""
     return {
         "places": places, "habits": habits, "source": source, "beam_sizes": json.dumps(sizes),
         "alpha": torch.tensor(alpha), "max_len": torch.tensor(max_len),
     }
 
 
-def offer_ends(*sentences: dict[int, float], alpha: float = 0.0) -> Maker:
-    """Make sentences whose tokens cost nothing, and in which EOS has given costs at some positions."""
+def _draw_offered_ends(*sentences: dict[int, float], alpha: float = 0.0) -> Maker:
+    """Draw tables in which one token per position costs nothing, and EOS costs something at some positions.
+
+    Args:
+        sentences: for each of two sentences, the cost of EOS by position, as a negative log-probability.
+    """
 
     def make_inputs(draw: Draw) -> Inputs:
         vocab, steps = 9, max(map(max, sentences)) + 1
@@ -62,7 +70,7 @@ def offer_ends(*sentences: dict[int, float], alpha: float = 0.0) -> Maker:
             free = 4 + (free - 3 + draw.ids(0, 4, steps + 1)) % 5  # others, everywhere
         source = draw.ids(4, vocab, 2, 5)
         source[:, 0] = torch.tensor([5, 4])
-        return _describe(places, torch.zeros(vocab, vocab), source, (1, 2), alpha, steps)
+        return _pack_inputs(places, torch.zeros(vocab, vocab), source, (1, 2), alpha, steps)
 
     return make_inputs
 
@@ -70,50 +78,50 @@ def offer_ends(*sentences: dict[int, float], alpha: float = 0.0) -> Maker:
 _EQUAL, _NEARLY_EQUAL = {1: 50.0, 2: 50.0}, {1: 50 + 164 / 2**14, 2: 50 + 82 / 2**14}
 
 
-def _by_default(draw: Draw) -> Inputs:
+def _draw_for_defaults(draw: Draw) -> Inputs:
     """Inputs for a call with default arguments; in one of the sentences, EOS is practically impossible."""
-    inputs = script(0, alpha=1.0, max_len=60, count=5, vocab=12)(draw)
+    inputs = _draw_script(0, alpha=1.0, max_len=60, count=5, vocab=12)(draw)
     inputs["places"][:1, :, EOS] = -900.0
     return inputs
 
 
 CASES = [
-    case("small", "eight sentences, k = 1 and 2", script(1, 2, alpha=1.0, max_len=30),
+    case("small", "eight sentences, k = 1 and 2", _draw_script(1, 2, alpha=1.0, max_len=30),
          "The k best continuations of all prefixes together stay live."),
-    case("wide", "eight sentences, k = 3 and 5", script(3, 5, alpha=1.0, max_len=30),
+    case("wide", "eight sentences, k = 3 and 5", _draw_script(3, 5, alpha=1.0, max_len=30),
          "Finished hypotheses are compared by score / length^alpha."),
-    case("no_norm", "alpha = 0: raw scores", script(2, 4, alpha=0.0, max_len=30),
+    case("no_norm", "alpha = 0: raw scores", _draw_script(2, 4, alpha=0.0, max_len=30),
          "With alpha = 0, the lengths do not count."),
-    case("half", "alpha = 0.5, EOS unlikely, max_len = 5", script(3, alpha=0.5, max_len=5, eos=-6.0),
+    case("half", "alpha = 0.5, EOS unlikely, max_len = 5", _draw_script(3, alpha=0.5, max_len=5, eos=-6.0),
          "After max_len steps, the best finished hypothesis is the answer."),
-    case("early", "early ends", script(2, 3, alpha=1.0, max_len=30, eos=2.0),
+    case("early", "early ends", _draw_script(2, 3, alpha=1.0, max_len=30, eos=2.0),
          "A sentence stops when its best finished hypothesis, of any step, is at least as good as its best live one."),
     case("equal", "an ended and a live hypothesis that are equally good, alpha = 0",
-         offer_ends({0: 0.0, 4: 50.0}, {0: 0.0, 4: 50.0}),
+         _draw_offered_ends({0: 0.0, 4: 50.0}, {0: 0.0, 4: 50.0}),
          "A finished hypothesis that is only *as good as* the best live one already stops its sentence.", open=True, aspect="limits"),
-    case("equal_ends", "two finished hypotheses that are equally good, alpha = 0", offer_ends(_EQUAL, _EQUAL),
+    case("equal_ends", "two finished hypotheses that are equally good, alpha = 0", _draw_offered_ends(_EQUAL, _EQUAL),
          "Between finished hypotheses that are equally good, keep the earlier one.", aspect="limits"),
     case("nearly_equal_ends", "two finished hypotheses, the later one better by five thousandths, alpha = 0",
-         offer_ends(_NEARLY_EQUAL, _NEARLY_EQUAL),
+         _draw_offered_ends(_NEARLY_EQUAL, _NEARLY_EQUAL),
          "The better one stays, however small its lead.", aspect="limits"),
     case("lengths", "ends after 2 and after 5 tokens, alpha = 1",
-         offer_ends({1: 8.0, 4: 18.0}, {1: 8.0, 4: 25.5}, alpha=1.0),
+         _draw_offered_ends({1: 8.0, 4: 18.0}, {1: 8.0, 4: 25.5}, alpha=1.0),
          "The length counts all tokens, EOS included but not BOS."),
-    case("defaults", "five sentences, with the default beam_size, max_len and alpha", _by_default,
+    case("defaults", "five sentences, with the default beam_size, max_len and alpha", _draw_for_defaults,
          "A beam of 4, at most 60 tokens, scores divided by the length."),
-    case("specials", "PAD and BOS as continuations, alpha = 0.25", script(2, 3, alpha=0.25, max_len=6, specials=2.0),
+    case("specials", "PAD and BOS as continuations, alpha = 0.25", _draw_script(2, 3, alpha=0.25, max_len=6, specials=2.0),
          "All tokens can continue a prefix; only EOS ends it."),
-    case("exhaustive", "k as large as the number of prefixes", script(400, alpha=1.0, max_len=4, vocab=6, count=4),
+    case("exhaustive", "k as large as the number of prefixes", _draw_script(400, alpha=1.0, max_len=4, vocab=6, count=4),
          "With a beam that wide, nothing is ever dropped."),
     case("training", "a model that comes in training mode",
-         lambda draw: script(2, alpha=1.0, max_len=5)(draw) | {"training": torch.tensor(True)},
+         lambda draw: _draw_script(2, alpha=1.0, max_len=5)(draw) | {"training": torch.tensor(True)},
          "Dropout is for training: a search works in evaluation mode.", aspect="mode"),
-    case("other", "eight sentences, k = 4", script(4, alpha=0.75, max_len=30),
+    case("other", "eight sentences, k = 4", _draw_script(4, alpha=0.75, max_len=30),
          "The same for other sentences.", hidden_only=True),
     case("long", "a beam of 9, up to 70 tokens",
-         script(9, alpha=1.0, max_len=70, eos=-99.0, habit=1 / 16, count=2, vocab=40),
+         _draw_script(9, alpha=1.0, max_len=70, eos=-99.0, habit=1 / 16, count=2, vocab=40),
          "Neither the width of a beam nor the length of a text has a fixed limit.", hidden_only=True),
-    case("endless", "EOS is very improbable", script(3, alpha=1.0, max_len=4, eos=-900.0),
+    case("endless", "EOS is very improbable", _draw_script(3, alpha=1.0, max_len=4, eos=-900.0),
          "EOS is a continuation in every step, however improbable.", hidden_only=True),
 ]
 

@@ -8,37 +8,40 @@ from autograder.authoring.contract import Contract
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, sizes, source, wrong
 from autograder.authoring.specification import InputSizes, Specification
-from transformer_course.text_recovery.exercises._inputs import fine_numbers
+from transformer_course.text_recovery.exercises._inputs import draw_fine_numbers
 
 
-def _beam(n: int, t: int, V: int, k: int, richer: float = 0.0) -> InputSizes:
-    """Prefixes, scores and log-probabilities of the next token; ``richer`` is added to the last prefix's score."""
+def _draw_beam(n: int, t: int, V: int, k: int, richer: float = 0.0) -> InputSizes:
+    """The sizes of a step: n prefixes of t tokens with scores, and log-probabilities of the next token.
+
+    ``richer`` is added to the last prefix's score.
+    """
 
     def draw_scores(draw: Draw) -> torch.Tensor:
-        scores = fine_numbers(draw, n, scale=1.0).sort(descending=True).values - 4.0
+        scores = draw_fine_numbers(draw, n, scale=1.0).sort(descending=True).values - 4.0
         scores[-1] += richer
         return scores
 
     return sizes(
         n=n, t=t, V=V, k=k, below=V, scores=draw_scores,
-        log_p=lambda draw: fine_numbers(draw, n, V, scale=2.0).log_softmax(-1),
+        log_p=lambda draw: draw_fine_numbers(draw, n, V, scale=2.0).log_softmax(-1),
     )
 
 
 CASES = [
-    case("three", "3 prefixes of 4 tokens, k = 3", _beam(3, 4, 7, 3),
+    case("three", "3 prefixes of 4 tokens, k = 3", _draw_beam(3, 4, 7, 3),
          "All continuations of all prefixes compete."),
-    case("first", "the first step: BOS alone, k = 4", _beam(1, 1, 8, 4),
+    case("first", "the first step: BOS alone, k = 4", _draw_beam(1, 1, 8, 4),
          "Several continuations of one prefix can stay."),
-    case("wide", "2 prefixes, k = 5", _beam(2, 3, 11, 5),
+    case("wide", "2 prefixes, k = 5", _draw_beam(2, 3, 11, 5),
          "The beam may become wider: k counts the prefixes that stay, not those before the step."),
-    case("narrow", "5 prefixes, k = 2", _beam(5, 2, 6, 2),
+    case("narrow", "5 prefixes, k = 2", _draw_beam(5, 2, 6, 2),
          "Only the k best stay."),
-    case("few", "k larger than the number of continuations", _beam(2, 2, 5, 12),
+    case("few", "k larger than the number of continuations", _draw_beam(2, 2, 5, 12),
          "If there are fewer than k continuations, all of them stay.", aspect="limits"),
-    case("rich", "one prefix that is far better than the others", _beam(4, 3, 9, 4, richer=30.0),
+    case("rich", "one prefix that is far better than the others", _draw_beam(4, 3, 9, 4, richer=30.0),
          "A prefix may lose all its continuations."),
-    case("other", "other prefixes", _beam(6, 5, 13, 6),
+    case("other", "other prefixes", _draw_beam(6, 5, 13, 6),
          "The same for other prefixes.", hidden_only=True),
 ]
 

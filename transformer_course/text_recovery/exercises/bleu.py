@@ -8,80 +8,81 @@ from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Specification
 from transformer_course.text_recovery.exercises._inputs import (
-    blurred,
-    natural_sentences,
-    words_of,
+    blur_words,
+    draw_sentences,
+    list_words,
 )
 
 
-def _texts(hypotheses: list[str], references: list[str]) -> Inputs:
+def _pack_texts(hypotheses: list[str], references: list[str]) -> Inputs:
+    """The inputs of a case, in which texts are stored as JSON."""
     return {"hypotheses": json.dumps(hypotheses), "references": json.dumps(references)}
 
 
-def _corpus(draw: Draw, count: int, share: float, shorter: int = 0) -> Inputs:
+def _draw_corpus(draw: Draw, count: int, share: float, shorter: int = 0) -> Inputs:
     """Outputs that differ from their originals in a share of the words, without the first ``shorter`` words."""
-    originals = natural_sentences(draw, count)
-    outputs = [" ".join(blurred(draw, text, share).split()[shorter:]) for text in originals]
-    return _texts([outputs[0].lower(), *outputs[1:]], originals)
+    originals = draw_sentences(draw, count)
+    outputs = [" ".join(blur_words(draw, text, share).split()[shorter:]) for text in originals]
+    return _pack_texts([outputs[0].lower(), *outputs[1:]], originals)
 
 
-def _wordy(draw: Draw) -> Inputs:
+def _draw_wordy(draw: Draw) -> Inputs:
     """Outputs longer than their references, which get no brevity penalty."""
-    originals = natural_sentences(draw, 10)
-    outputs = [f"{blurred(draw, text, 0.1)} And so on and on." for text in originals[1:]]
-    return _texts([originals[0].lower(), *outputs], originals)
+    originals = draw_sentences(draw, 10)
+    outputs = [f"{blur_words(draw, text, 0.1)} And so on and on." for text in originals[1:]]
+    return _pack_texts([originals[0].lower(), *outputs], originals)
 
 
-def _repetitive(draw: Draw) -> Inputs:
+def _draw_repetitive(draw: Draw) -> Inputs:
     """Texts with few distinct words, so that n-grams recur; the last output is correct."""
     pool = ["the", "cat", "sat", "on", "mat"]
     lengths = draw.ids(6, 12, 20).tolist()
     texts = [" ".join(pool[i] for i in draw.ids(0, len(pool), length).tolist()) for length in lengths]
-    return _texts([*texts[:10], "the " * 7, texts[0]], [*texts[10:], "the cat is on the mat", texts[0]])
+    return _pack_texts([*texts[:10], "the " * 7, texts[0]], [*texts[10:], "the cat is on the mat", texts[0]])
 
 
-def _brief(draw: Draw) -> Inputs:
+def _draw_brief(draw: Draw) -> Inputs:
     """Perfect outputs of one to three words and long imperfect ones; one output is empty."""
-    originals = natural_sentences(draw, 7)
+    originals = draw_sentences(draw, 7)
     short = [" ".join(text.split()[: 1 + i % 3]).rstrip(",.?!") for i, text in enumerate(originals)]
-    return _texts([*short, *(blurred(draw, text, 0.15) for text in originals), ""], [*short, *originals, originals[0]])
+    return _pack_texts([*short, *(blur_words(draw, text, 0.15) for text in originals), ""], [*short, *originals, originals[0]])
 
 
-def _only_brief(draw: Draw) -> Inputs:
+def _draw_only_brief(draw: Draw) -> Inputs:
     """Perfect outputs of one to three words, so that there is no n-gram of order 4."""
-    short = [" ".join(text.split()[: 1 + i % 3]).rstrip(",.?!") for i, text in enumerate(natural_sentences(draw, 5))]
-    return _texts(short, short)
+    short = [" ".join(text.split()[: 1 + i % 3]).rstrip(",.?!") for i, text in enumerate(draw_sentences(draw, 5))]
+    return _pack_texts(short, short)
 
 
-def _no_match(draw: Draw) -> Inputs:
+def _draw_without_match(draw: Draw) -> Inputs:
     """Texts with common words, but without a common four-gram."""
-    originals = natural_sentences(draw, 4)
-    return _texts([" ".join([*words_of([text])[:3], "qu", "qa"]) for text in originals], originals)
+    originals = draw_sentences(draw, 4)
+    return _pack_texts([" ".join([*list_words([text])[:3], "qu", "qa"]) for text in originals], originals)
 
 
-def _nothing(draw: Draw) -> Inputs:
+def _draw_nothing_alike(draw: Draw) -> Inputs:
     """Texts without a common word, or without any word."""
-    return _texts(["qu qa qe qi qo", "", "qu"], natural_sentences(draw, 3))
+    return _pack_texts(["qu qa qe qi qo", "", "qu"], draw_sentences(draw, 3))
 
 
 CASES = [
-    case("good", "good outputs", lambda draw: _corpus(draw, 12, 0.1),
+    case("good", "good outputs", lambda draw: _draw_corpus(draw, 12, 0.1),
          "Sum the counts over all sentences; then divide, once."),
-    case("poor", "poorer outputs, all of them short", lambda draw: _corpus(draw, 10, 0.2, shorter=2),
+    case("poor", "poorer outputs, all of them short", lambda draw: _draw_corpus(draw, 10, 0.2, shorter=2),
          "The brevity penalty uses the lengths of the whole corpus."),
-    case("repetitive", "texts of few different words", _repetitive,
+    case("repetitive", "texts of few different words", _draw_repetitive,
          "An n-gram matches at most as often as it occurs in the reference."),
-    case("wordy", "outputs that are longer than the references", _wordy,
+    case("wordy", "outputs that are longer than the references", _draw_wordy,
          "The brevity penalty is never larger than 1."),
-    case("brief", "perfect outputs of up to three words and an empty output, among longer outputs", _brief,
+    case("brief", "perfect outputs of up to three words and an empty output, among longer outputs", _draw_brief,
          "A sentence of three words adds nothing to the counts of order 4.", tests="hypothesis"),
-    case("no_match", "no common four-gram", _no_match,
+    case("no_match", "no common four-gram", _draw_without_match,
          "An order without a match makes BLEU 0.", open=True, aspect="limits"),
-    case("only_brief", "nothing but perfect outputs of up to three words", _only_brief,
+    case("only_brief", "nothing but perfect outputs of up to three words", _draw_only_brief,
          "An order without n-grams has no match, so BLEU is 0.", open=True, aspect="limits"),
-    case("nothing", "no common word", _nothing,
+    case("nothing", "no common word", _draw_nothing_alike,
          "Without any match, BLEU is 0; nothing raises an error.", open=True, aspect="limits"),
-    case("other", "other outputs", lambda draw: _corpus(draw, 14, 0.2),
+    case("other", "other outputs", lambda draw: _draw_corpus(draw, 14, 0.2),
          "The same for other texts.", hidden_only=True),
 ]
 

@@ -13,20 +13,20 @@ from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Specification, Variant
 from transformer_course.text_recovery.exercises._inputs import (
     WORDS,
-    natural_sentences,
-    some_of,
-    words_of,
+    draw_sentences,
+    draw_some,
+    list_words,
 )
 
 
-def _counts(draw: Draw, count: int, merges: int, below: int = 9, least: int = 1) -> Inputs:
-    """Random words with their counts."""
+def _draw_counts(draw: Draw, count: int, merges: int, below: int = 9, least: int = 1) -> Inputs:
+    """Random words, each with a count from ``least`` to ``below`` - 1, and the number of merges to learn."""
     numbers = draw.ids(least, below, count).tolist()
-    counts = dict(zip(some_of(draw, WORDS, count), numbers, strict=True))
+    counts = dict(zip(draw_some(draw, WORDS, count), numbers, strict=True))
     return {"counts": json.dumps(counts), "num_merges": torch.tensor(merges)}
 
 
-def _untied(draw: Draw, words: list[str], merges: int, least: int) -> Inputs:
+def _draw_untied(draw: Draw, words: list[str], merges: int, least: int) -> Inputs:
     """Words with counts that determine each merge without ties.
 
     Args:
@@ -38,11 +38,11 @@ def _untied(draw: Draw, words: list[str], merges: int, least: int) -> Inputs:
         # Counts are small because some solutions repeat each word as often as it occurs.
         numbers = draw.ids(2, 40, len(words)).tolist()
         counts = dict(zip(words, numbers, strict=True))
-        untied = _merges_before_a_tie(counts, merges)
+        untied = _count_merges_before_tie(counts, merges)
     return {"counts": json.dumps(counts), "num_merges": torch.tensor(untied)}
 
 
-def _merges_before_a_tie(counts: dict[str, int], most: int) -> int:
+def _count_merges_before_tie(counts: dict[str, int], most: int) -> int:
     """The number of merges before two pairs are the most frequent, at most ``most``."""
     words = {word: list(word) for word in counts}
     for done in range(most):
@@ -68,17 +68,18 @@ def _merged(symbols: list[str], pair: tuple[str, str]) -> list[str]:
     return merged
 
 
-def _real_words(draw: Draw) -> list[str]:
-    return sorted({f"▁{word}" for word in words_of(natural_sentences(draw, 60))})
+def _draw_real_words(draw: Draw) -> list[str]:
+    """The distinct words of natural sentences, in order, each with the mark of a word's start."""
+    return sorted({f"▁{word}" for word in list_words(draw_sentences(draw, 60))})
 
 
-def _ties(draw: Draw) -> Inputs:
+def _draw_ties(draw: Draw) -> Inputs:
     """Words with many pairs of the same count, so that the order of ties matters.
 
     After the merge of (a, b), as a pair (a, c) is smaller than (ab, a); as joined text, it
     is larger.
     """
-    letters = some_of(draw, "abcdefghiklmn", 10)
+    letters = draw_some(draw, "abcdefghiklmn", 10)
     a, b, c = sorted(letters[:3])
     counts = {letters[i] + letters[i + 1]: 5 for i in range(3, 9, 2)} | {letters[9] * 3: 4}
     counts |= {a + b: 21, a + b + a: 7, a + c: 7}
@@ -86,17 +87,17 @@ def _ties(draw: Draw) -> Inputs:
 
 
 CASES = [
-    case("few", "sixteen words", lambda draw: _untied(draw, some_of(draw, WORDS, 16), 10, least=4),
+    case("few", "sixteen words", lambda draw: _draw_untied(draw, draw_some(draw, WORDS, 16), 10, least=4),
          "Count pairs within words, weighted by the words' counts."),
-    case("ties", "pairs with equal counts", _ties,
+    case("ties", "pairs with equal counts", _draw_ties,
          "Of several equally frequent pairs, the alphabetically first is merged.", aspect="limits"),
-    case("stop", "more merges than there are pairs", lambda draw: _counts(draw, 6, 99, below=3),
+    case("stop", "more merges than there are pairs", lambda draw: _draw_counts(draw, 6, 99, below=3),
          "Stop once no pair occurs at least twice.", aspect="limits"),
-    case("to_the_end", "merges until no pair is left", lambda draw: _counts(draw, 5, 99, least=2),
+    case("to_the_end", "merges until no pair is left", lambda draw: _draw_counts(draw, 5, 99, least=2),
          "In the end each word is one symbol, so no pair is left to merge.", aspect="limits"),
-    case("real", "the words of 60 sentences", lambda draw: _untied(draw, _real_words(draw), 120, least=20),
+    case("real", "the words of 60 sentences", lambda draw: _draw_untied(draw, _draw_real_words(draw), 120, least=20),
          "After each merge, the pairs are counted again."),
-    case("more", "other words", lambda draw: _untied(draw, some_of(draw, WORDS, 19), 25, least=5),
+    case("more", "other words", lambda draw: _draw_untied(draw, draw_some(draw, WORDS, 19), 25, least=5),
          "The same for other words.", hidden_only=True),
 ]
 
@@ -117,8 +118,8 @@ _PLAIN = """
     """
 
 
-def _recounted(old: str, new: str, name: str = "") -> Variant:
-    """A simple solution, which counts anew after each merge, with one string replaced."""
+def _edit_plain(old: str, new: str, name: str = "") -> Variant:
+    """The simple solution `_PLAIN`, which counts pairs anew after each merge, with one string replaced."""
     return source(_PLAIN.replace(old, new), name=name)
 
 
@@ -133,8 +134,8 @@ MISTAKES = [
           "the alphabetically last.",
           "If two pairs have the same count, which one does your code merge, and which one does the contract ask for?",
           edit(_BEST, "best = max(pairs, key=lambda pair: (pairs[pair], pair), default=None)", name="ties_last"),
-          _recounted("min(pairs, key=lambda p: (-pairs[p], p), default", "max(pairs, key=pairs.get, default",
-                     name="ties_first_met"), tests="smallest"),
+          _edit_plain("min(pairs, key=lambda p: (-pairs[p], p), default", "max(pairs, key=pairs.get, default",
+                      name="ties_first_met"), tests="smallest"),
     wrong("rarest", "The rarest pair is merged.",
           "Which pair deserves a symbol of its own?",
           edit("(-pairs[pair], pair)", "(pairs[pair] < 2, pairs[pair], pair)")),

@@ -7,10 +7,10 @@ import json
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Specification
-from transformer_course.text_recovery.exercises._inputs import some_of
+from transformer_course.text_recovery.exercises._inputs import draw_some
 
 
-def _rows(draw: Draw, longest: int, signs: bool = False) -> Inputs:
+def _draw_rows(draw: Draw, longest: int, signs: bool = False) -> Inputs:
     """Random lists of two letters, and hand-written lists, each with a pair to merge."""
     rows = []
     for length in (3, longest, longest + 2):
@@ -29,21 +29,21 @@ def _rows(draw: Draw, longest: int, signs: bool = False) -> Inputs:
     return {"rows": json.dumps(rows)}
 
 
-def _least(draw: Draw) -> Inputs:
+def _draw_shortest(draw: Draw) -> Inputs:
     """Lists of no, one and two symbols."""
-    a, b, c = some_of(draw, "defghijk", 3)
+    a, b, c = draw_some(draw, "defghijk", 3)
     rows: tuple[list[str], ...] = ([], [a], [b], [a + b], [a, b], [b, a], [a, a], [c, c], [b, c])
     return {"rows": json.dumps([[row, [a, b]] for row in rows])}
 
 
 CASES = [
-    case("short", "three to six symbols", lambda draw: _rows(draw, 4),
+    case("short", "three to six symbols", lambda draw: _draw_rows(draw, 4),
          "Wherever the two symbols are neighbours, they become one."),
-    case("long", "up to fourteen symbols, punctuation among them", lambda draw: _rows(draw, 12, signs=True),
+    case("long", "up to fourteen symbols, punctuation among them", lambda draw: _draw_rows(draw, 12, signs=True),
          "Merge from left to right; a merged symbol is used up."),
-    case("least", "two symbols, one, and none", _least,
+    case("least", "two symbols, one, and none", _draw_shortest,
          "A list of fewer than two symbols has no pair: return a copy of it.", aspect="limits"),
-    case("longer", "lists of more than a hundred symbols", lambda draw: _rows(draw, 130),
+    case("longer", "lists of more than a hundred symbols", lambda draw: _draw_rows(draw, 130),
          "The same for longer lists.", hidden_only=True),
 ]
 

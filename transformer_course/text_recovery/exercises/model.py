@@ -60,17 +60,18 @@ class HandedInModel(Measured):
         return {"sample": json.dumps(chosen)}
 
     def conclude(self, answers: Answers) -> Answers:
-        work = functools.partial(self._apart, handed_in.graded, texts=_texts(answers))
+        work = functools.partial(self._apart, handed_in.graded, texts=_read_texts(answers))
         return {"recovery": str(work())}
 
     def _apart(self, work: Any, **options: object) -> object:
+        """Call a function of `_handed_in` on the files, in a process with limits."""
         task = functools.partial(
             work, self._files, self._originals, self._seed, self._places, **options
         )
         return apart(task, SECONDS, MEGABYTES)
 
 
-def _texts(answers: Answers) -> list[str]:
+def _read_texts(answers: Answers) -> list[str]:
     """The texts in the answers of a sandbox, which may be forged."""
     try:
         texts = json.loads(str(answers.get("texts", "")))
@@ -86,18 +87,19 @@ _GRADED = 1000
 SCALE = ((0.0, 0.0), (100.0, 1.0), (100.0 * 13 / 12, 13 / 12))
 
 
-def _originals(draw: Draw) -> Inputs:
+def _draw_originals(draw: Draw) -> Inputs:
+    """New sentences of the embedded corpus, which the model will have to recover."""
     seed = int(draw.ids(0, 2**31, 1))
     return {"originals": json.dumps(corpora.generate(f"grade {seed}", _GRADED, "test"))}
 
 
-def _shipped_errors(draw: Draw) -> Answers:
-    """The errors of the shipped checkpoint on the first sentences."""
-    originals = json.loads(str(_originals(draw)["originals"]))[: measuring.COMPARED]
-    return Late({}, copied=lambda: _copied(originals))
+def _answer_shipped_errors(draw: Draw) -> Answers:
+    """The expected answers: the errors of the shipped checkpoint, which are computed only when needed."""
+    originals = json.loads(str(_draw_originals(draw)["originals"]))[: measuring.COMPARED]
+    return Late({}, copied=lambda: _list_shipped_errors(originals))
 
 
-def _copied(originals: list[str]) -> str:
+def _list_shipped_errors(originals: list[str]) -> str:
     """The errors of the shipped checkpoint on these sentences, as JSON."""
     pairs = measuring.pairs_of(Track(), originals, None, 0)
     sources, targets = zip(*pairs, strict=True)
@@ -106,9 +108,9 @@ def _copied(originals: list[str]) -> str:
 
 
 CASES = [
-    case("fresh", "sentences that your model has never seen", _originals,
+    case("fresh", "sentences that your model has never seen", _draw_originals,
          "Where BLEU is given, points grow with it: train longer, or look at what goes wrong.",
-         measure="recovery", scale=SCALE, expected=_shipped_errors),
+         measure="recovery", scale=SCALE, expected=_answer_shipped_errors),
 ]
 
 MISTAKES = [

@@ -9,7 +9,7 @@ from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Specification
 
 
-def _rows(draw: Draw, sentences: int, resamples: int, better: int = 1) -> Inputs:
+def _draw_systems(draw: Draw, sentences: int, resamples: int, better: int = 1) -> Inputs:
     """Counts (matches, total, length) of two systems on the same sentences.
 
     Since sentences differ more in difficulty than the systems do in quality, only a
@@ -27,9 +27,9 @@ def _rows(draw: Draw, sentences: int, resamples: int, better: int = 1) -> Inputs
     }
 
 
-def _ties(draw: Draw) -> Inputs:
+def _draw_ties(draw: Draw) -> Inputs:
     """Two systems that differ in only two of twelve sentences, which many resamples miss."""
-    inputs = _rows(draw, 12, 200)
+    inputs = _draw_systems(draw, 12, 200)
     inputs["second"] = inputs["first"].clone()
     inputs["second"][5, 0] = inputs["first"][5, 0] - 1
     inputs["first"][3, 0] -= 1
@@ -37,17 +37,17 @@ def _ties(draw: Draw) -> Inputs:
 
 
 CASES = [
-    case("two", "30 sentences, 200 resamples", lambda draw: _rows(draw, 30, 200),
+    case("two", "30 sentences, 200 resamples", lambda draw: _draw_systems(draw, 30, 200),
          "Draw sentences with replacement; score both systems on the same ones."),
-    case("hundred", "13 sentences, 100 resamples", lambda draw: _rows(draw, 13, 100, better=0),
+    case("hundred", "13 sentences, 100 resamples", lambda draw: _draw_systems(draw, 13, 100, better=0),
          "The interval contains 95 % of the differences: cut off 2.5 % at each end."),
-    case("ties", "systems that differ in two sentences", _ties,
+    case("ties", "systems that differ in two sentences", _draw_ties,
          "A resample in which both are equally good is not a win.", aspect="limits"),
-    case("default", "default number of resamples", lambda draw: _rows(draw, 17, 0),
+    case("default", "default number of resamples", lambda draw: _draw_systems(draw, 17, 0),
          "By default there are 1,000 resamples."),
-    case("few", "fewer than 40 resamples", lambda draw: _rows(draw, 21, 30),
+    case("few", "fewer than 40 resamples", lambda draw: _draw_systems(draw, 21, 30),
          "With fewer than 40 resamples, nothing is cut off.", aspect="limits"),
-    case("other", "other systems", lambda draw: _rows(draw, 25, 400, better=2),
+    case("other", "other systems", lambda draw: _draw_systems(draw, 25, 400, better=2),
          "The same for other systems.", hidden_only=True),
 ]
 

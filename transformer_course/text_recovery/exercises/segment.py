@@ -9,39 +9,40 @@ from typing import Any
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Specification
-from transformer_course.text_recovery.exercises._inputs import WORDS, some_of
+from transformer_course.text_recovery.exercises._inputs import WORDS, draw_some
 
 
-def _describe(merges: list[tuple[str, str]], words: list[str]) -> Inputs:
+def _pack_inputs(merges: list[tuple[str, str]], words: list[str]) -> Inputs:
+    """The inputs of a case, in which both lists are stored as JSON."""
     return {"merges": json.dumps(merges), "words": json.dumps(words)}
 
 
-def _learnt(draw: Draw, count: int, merges: int) -> Inputs:
+def _draw_learnt(draw: Draw, count: int, merges: int) -> Inputs:
     """Merges learnt from some words; those words, new words, and some with new characters."""
     from transformer_course.solutions.text_recovery import learn_merges
 
-    words = some_of(draw, WORDS, len(WORDS))
+    words = draw_some(draw, WORDS, len(WORDS))
     counts = dict(zip(words[:count], draw.ids(1, 9, count).tolist(), strict=True))
     new_words = [*words[count:][:6], "zxß", "a", "aaaaa", "Lower", "NEWEST"]
-    return _describe(learn_merges(counts, merges), [*counts, *new_words])
+    return _pack_inputs(learn_merges(counts, merges), [*counts, *new_words])
 
 
-def _compete(draw: Draw, characters: str) -> Inputs:
+def _draw_competing(draw: Draw, characters: str) -> Inputs:
     """Competing merges; words of two to nine characters, and all symbols as words."""
-    merges, symbols = _grow(draw, characters, [])
+    merges, symbols = _draw_merges(draw, characters, [])
     words = _draw_words(draw, characters, [*range(2, 8)] * 4 + [9])
-    return _describe(merges, [*words, *symbols, f"ß{words[-1]}ß"])
+    return _pack_inputs(merges, [*words, *symbols, f"ß{words[-1]}ß"])
 
 
-def _compete_last(draw: Draw, characters: str) -> Inputs:
+def _draw_competing_last(draw: Draw, characters: str) -> Inputs:
     """Long words, and competing merges after 295 merges that never apply."""
     alphabet = "ijklmnopqrstuvwxyz"
-    unused = some_of(draw, [(x, y) for x in alphabet for y in alphabet], 295)
-    merges, _ = _grow(draw, characters, unused)
-    return _describe(merges, _draw_words(draw, characters, [150, 90, 7]))
+    unused = draw_some(draw, [(x, y) for x in alphabet for y in alphabet], 295)
+    merges, _ = _draw_merges(draw, characters, unused)
+    return _pack_inputs(merges, _draw_words(draw, characters, [150, 90, 7]))
 
 
-def _grow(
+def _draw_merges(
     draw: Draw, characters: str, merges: list[tuple[str, str]]
 ) -> tuple[list[tuple[str, str]], list[str]]:  # fmt: skip
     """Add eight random merges of characters and of symbols that earlier merges made.
@@ -61,6 +62,7 @@ def _grow(
 
 
 def _draw_words(draw: Draw, characters: str, lengths: list[int]) -> list[str]:
+    """One random word of these characters for each length."""
     return ["".join(characters[i] for i in draw.ids(0, len(characters), n).tolist()) for n in lengths]
 
 
@@ -75,17 +77,17 @@ def _can_be_learnt(inputs: Mapping[str, Any]) -> bool:
 
 
 CASES = [
-    case("known", "words old and new", lambda draw: _learnt(draw, 14, 12),
+    case("known", "words old and new", lambda draw: _draw_learnt(draw, 14, 12),
          "Start with characters; apply every merge wherever it fits."),
-    case("order", "merges that compete", lambda draw: _compete(draw, "abcd"),
+    case("order", "merges that compete", lambda draw: _draw_competing(draw, "abcd"),
          "The merges apply in the order in which they were learnt."),
-    case("signs", "punctuation among the letters", lambda draw: _compete(draw, "ab.(\\1"),
+    case("signs", "punctuation among the letters", lambda draw: _draw_competing(draw, "ab.(\\1"),
          "A pair is two whole symbols, whatever characters they are made of."),
-    case("many", "many merges", lambda draw: _learnt(draw, 18, 40),
+    case("many", "many merges", lambda draw: _draw_learnt(draw, 18, 40),
          "Frequent words end up whole; new ones are cut into known parts."),
-    case("long", "hundreds of merges, and long words", lambda draw: _compete_last(draw, "abcde"),
+    case("long", "hundreds of merges, and long words", lambda draw: _draw_competing_last(draw, "abcde"),
          "All merges apply, however many there are, and to the whole word."),
-    case("others", "other words", lambda draw: _learnt(draw, 10, 20),
+    case("others", "other words", lambda draw: _draw_learnt(draw, 10, 20),
          "The same for other words.", hidden_only=True),
 ]
 
