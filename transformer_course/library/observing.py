@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from autograder.checks.probes import Inputs
+from autograder.checks.probes.clinics import accepts
 
 
 def whole(inputs: Inputs, *names: str) -> tuple[int, ...]:
     """The inputs with these names as Python integers."""
     return tuple(int(str(inputs[n].item())) for n in names)
+
+
+def run_test(test: Callable[..., Any], *arguments: object) -> str:
+    """Run the student's test of a bug clinic: "rejected" if an assertion fails.
+
+    Otherwise the verdict is "accepted".
+
+    Raises:
+        WrongAnswerError: the test has returned something.
+    """
+    try:
+        result = test(*arguments)
+    except AssertionError:
+        return "rejected"
+    return accepts(result)

@@ -10,8 +10,9 @@ import torch
 from autograder.checks.exercise import Answers
 from autograder.checks.interactor import Ask, one_by_one, require_tensor
 from autograder.checks.probes import Inputs, Seen, probe
-from autograder.checks.probes.clinics import Patients, accepts
+from autograder.checks.probes.clinics import Patients
 from transformer_course.assistant.probes.steps import take_step
+from transformer_course.library.observing import run_test
 
 
 class _Steps(Patients):
@@ -47,7 +48,7 @@ def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
     The test gets a function that asks the judge for the step's loss and gradient.
     """
 
-    def judged(number: int) -> str:
+    def judge_step(number: int) -> str:
         """The verdict of the test on the step with this number."""
 
         def step(
@@ -57,10 +58,6 @@ def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
             result = ask({"thing": torch.tensor(number), **question})
             return result["loss"], result["gradient"]
 
-        try:
-            result = test(step)
-        except AssertionError:
-            return "rejected"
-        return accepts(result)
+        return run_test(test, step)
 
-    return one_by_one(int(inputs["count"]), ask, judged)
+    return one_by_one(int(inputs["count"]), ask, judge_step)

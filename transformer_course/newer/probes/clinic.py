@@ -10,7 +10,7 @@ import torch
 from autograder.checks.exercise import Answers
 from autograder.checks.interactor import Ask, BlindTrial, one_by_one
 from autograder.checks.probes import Inputs, Seen, probe
-from autograder.checks.probes.clinics import accepts
+from transformer_course.library.observing import run_test
 
 _SUBJECTS = {"a right pool": "right", "the other one": "other", "a third one": "third"}
 _PARTS = ("tables", "lengths", "free")
@@ -40,14 +40,10 @@ def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
     The judge sends one pool at a time, and never says which of them are correct.
     """
 
-    def judged(number: int) -> str:
+    def judge_pool(number: int) -> str:
         """The verdict of the test on the pool with this number."""
         pool = ask({"thing": torch.tensor(number)})
         sizes = (int(inputs["pages"]), int(inputs["page_size"]))
-        try:
-            result = test(*(pool[part] for part in _PARTS), *sizes)
-        except AssertionError:
-            return "rejected"
-        return accepts(result)
+        return run_test(test, *(pool[part] for part in _PARTS), *sizes)
 
-    return one_by_one(int(inputs["count"]), ask, judged)
+    return one_by_one(int(inputs["count"]), ask, judge_pool)
