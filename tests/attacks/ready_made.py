@@ -121,10 +121,10 @@ CODE: dict[str, tuple[str, ...]] = {
     ),
     "attention/masks": (
         """
-        from transformer_course.encoder_decoder.probes.bugs import triangle
+        from transformer_course.encoder_decoder.probes.bugs import make_triangle
 
         def causal_mask(length):
-            return triangle(length, length)
+            return make_triangle(length, length)
         """,
     ),
     "attention/who_sees_whom": (

@@ -16,10 +16,10 @@ TASK = specification("sequence_reversal/trained_model")
 def after(steps: int) -> torch.nn.Module:
     """A model of the course's sizes after some steps of training, in eval mode."""
     torch.manual_seed(2)
-    model = trained._like_new_model()
+    model = trained._create_model()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
     source = fresh_cases(TASK, "train")[0].inputs["source"].long()
-    labels = symptoms.turned_round(source)
+    labels = symptoms.reverse_rows(source)
     decoder_input = torch.cat((torch.ones_like(labels[:, :1]), labels[:, :-1]), dim=1)
     for _ in range(steps):
         logits = model(source, decoder_input)
@@ -34,14 +34,14 @@ def after(steps: int) -> torch.nn.Module:
 
 @pytest.mark.parametrize("steps", [pytest.param(0, marks=pytest.mark.slow), 15])
 def test_the_judge_sees_what_the_notebook_sees(steps):
-    weights = trained._weights_of(after(steps))
+    weights = trained._report_weights(after(steps))
     for case in fresh_cases(TASK, "seed"):
         if "seeds" in case.inputs:
             continue
         inputs, source = case.inputs, case.inputs["source"].long()
         local = trained.Reverser(inputs, random.Random(0))
         judged = TASK.side(inputs, random.Random(0))
-        model = with_weights(trained._like_new_model(), weights, "another model")
+        model = with_weights(trained._create_model(), weights, "another model")
         with torch.no_grad():
             assert torch.equal(
                 local.decode(model, source), judged.decode(model, source)
@@ -61,6 +61,6 @@ def test_a_seed_reaches_a_training_behind_a_wrapper():
 
     seeds = {"seeds": torch.tensor([1, 2])}
     for function in (training, timed):
-        assert all(trained._use_of_the_seed(function, seeds).values())
-    unseeded = trained._use_of_the_seed(lambda *_: training(1), seeds)
+        assert all(trained._observe_seed(function, seeds).values())
+    unseeded = trained._observe_seed(lambda *_: training(1), seeds)
     assert not unseeded["others from another seed"]

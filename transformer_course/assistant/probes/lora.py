@@ -22,7 +22,7 @@ from autograder.checks.probes import Inputs, Seen, describe, probe
 )
 def lora_linear(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report a layer before and after `a` and `b` are set, and its merged layer."""
-    base = _linear(inputs)
+    base = _create_base(inputs)
     torch.manual_seed(0)
     layer = module_class(base, int(inputs["rank"]), float(inputs["alpha"]))
     x = inputs["x"].clone().requires_grad_()
@@ -57,7 +57,7 @@ def lora_linear(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     }
 
 
-def _linear(inputs: Inputs) -> nn.Linear:
+def _create_base(inputs: Inputs) -> nn.Linear:
     """The layer to tune, with the weights of the case."""
     weight, bias = inputs["weight"], inputs.get("bias")
     layer = nn.Linear(weight.size(1), weight.size(0), bias=bias is not None)

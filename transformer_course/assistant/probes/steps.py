@@ -22,12 +22,12 @@ def take_step(
         leaf = logits.detach().clone().requires_grad_()
         labels = ids.masked_fill(~answers, -100)[:, 1:]
         loss = F.cross_entropy(leaf[:, :-1].transpose(1, 2), labels)
-        return _with_gradient(loss, leaf)
-    loss, gradient = _weighted(bug, logits, ids, answers)
+        return _differentiate(loss, leaf)
+    loss, gradient = _compute_loss(bug, logits, ids, answers)
     if bug == "logs answers, learns all":
-        gradient = _weighted("questions", logits, ids, answers)[1]
+        gradient = _compute_loss("questions", logits, ids, answers)[1]
     elif bug == "learns answers, logs less":
-        loss = _weighted("all tokens in the mean", logits, ids, answers)[0]
+        loss = _compute_loss("all tokens in the mean", logits, ids, answers)[0]
     elif bug == "gradient of a sum":
         gradient = gradient * answers[:, 1:].sum()
     elif bug == "uphill":
@@ -35,13 +35,13 @@ def take_step(
     return loss, gradient
 
 
-def _with_gradient(loss: Tensor, leaf: Tensor) -> tuple[Tensor, Tensor]:
-    """The detached loss, and its gradient with respect to a leaf."""
+def _differentiate(loss: Tensor, leaf: Tensor) -> tuple[Tensor, Tensor]:
+    """Detach a loss, and compute its gradient with respect to a leaf."""
     (gradient,) = torch.autograd.grad(loss, leaf)
     return loss.detach(), gradient
 
 
-def _weighted(
+def _compute_loss(
     bug: str, logits: Tensor, ids: Tensor, answers: Tensor
 ) -> tuple[Tensor, Tensor]:
     """The loss and its gradient, computed with weights of positions as the bug does.
@@ -66,7 +66,7 @@ def _weighted(
         loss = rows.mean()
     else:
         loss = (weights * losses).sum() / weights.sum().clamp(min=1)
-    return _with_gradient(loss, leaf)
+    return _differentiate(loss, leaf)
 
 
 def _select(bug: str, answers: Tensor) -> Tensor:

@@ -274,6 +274,6 @@ ACCEPTED = [
 EXERCISE = Specification(
     target="padding_mask, causal_mask, combine_masks", precise=False,
     parts="padding mask, causal mask, combined masks", separate="three functions are asked for",
-    ready_made=("transformer_course.encoder_decoder.probes.bugs.triangle",),
+    ready_made=("transformer_course.encoder_decoder.probes.bugs.make_triangle",),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

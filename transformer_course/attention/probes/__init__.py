@@ -47,16 +47,16 @@ def softmax(function: Any, inputs: Inputs) -> Seen:
 )  # fmt: skip
 def by_hand(function: Any, inputs: Inputs) -> Seen:
     """Report the output and weights for one query, and the input lists afterwards."""
-    arguments = {name: inputs[name].tolist() for name in _GIVEN}
+    arguments = {name: inputs[name].tolist() for name in _LISTS}
     output, weights = returned(function(*arguments.values()), "output", "weights")
     return {
         "output": _read_numbers(output, "output"),
         "weights": _read_numbers(weights, "weights"),
-        **{f"{name} afterwards": torch.tensor(arguments[name]) for name in _GIVEN},
+        **{f"{name} afterwards": torch.tensor(arguments[name]) for name in _LISTS},
     }
 
 
-_GIVEN = ("query", "keys", "values", "allowed")
+_LISTS = ("query", "keys", "values", "allowed")
 
 
 def _read_numbers(numbers: object, what: str) -> torch.Tensor:
@@ -88,20 +88,20 @@ def masks(functions: Any, inputs: Inputs) -> Seen:
     """
     padding_mask, causal_mask, combine_masks = functions
     if "ids" in inputs:
-        return _padding_mask(padding_mask, inputs)
+        return _observe_padding_mask(padding_mask, inputs)
     if "lengths" in inputs:
-        return _causal_masks(causal_mask, inputs)
-    return _combined_masks(combine_masks, inputs)
+        return _observe_causal_masks(causal_mask, inputs)
+    return _observe_combined_masks(combine_masks, inputs)
 
 
-def _padding_mask(function: Any, inputs: Inputs) -> Seen:
+def _observe_padding_mask(function: Any, inputs: Inputs) -> Seen:
     """Report the mask, with the default pad_id if the inputs have none."""
     ids, pad_id = inputs["ids"], inputs.get("pad_id")
     mask = function(ids) if pad_id is None else function(ids, int(pad_id))
     return {"padding mask": tensor(mask, "the mask"), "ids afterwards": ids}
 
 
-def _causal_masks(function: Any, inputs: Inputs) -> Seen:
+def _observe_causal_masks(function: Any, inputs: Inputs) -> Seen:
     """Report masks of several lengths; only size and allowed pairs of a long one."""
     observations: Seen = {}
     for n in inputs["lengths"].tolist():
@@ -117,8 +117,11 @@ def _causal_masks(function: Any, inputs: Inputs) -> Seen:
 _LONG = 500  # positions; masks of this length or longer are not reported in full
 
 
-def _combined_masks(function: Any, inputs: Inputs) -> Seen:
-    """Report the results for two masks, each also replaced by None, and the masks."""
+def _observe_combined_masks(function: Any, inputs: Inputs) -> Seen:
+    """Report the results for the pairs of masks that ``inputs["ask"]`` names.
+
+    Also report both masks afterwards.
+    """
     first, second = inputs["first"], inputs["second"]
     pairs = {
         "both": (first, second),
@@ -128,12 +131,16 @@ def _combined_masks(function: Any, inputs: Inputs) -> Seen:
         "None and None": (None, None),
     }
     names = inputs["ask"].split(", ")
-    observations = {name: _mask_or_none(function(*pairs[name])) for name in names}
+    observations = {name: _read_mask(function(*pairs[name])) for name in names}
     return observations | {"first afterwards": first, "second afterwards": second}
 
 
-def _mask_or_none(result: object) -> torch.Tensor | str:
-    """The mask, or "None"; anything else is a WrongAnswerError."""
+def _read_mask(result: object) -> torch.Tensor | str:
+    """Check that a result is a mask or None, and return it, None as a text.
+
+    Raises:
+        WrongAnswerError: it is anything else.
+    """
     if result is None or isinstance(result, torch.Tensor):
         return "None" if result is None else result
     raise WrongAnswerError(f"expected a mask or None, got {describe(result)}")
@@ -146,15 +153,15 @@ def who_sees_whom(function: Any, inputs: Inputs) -> Seen:
     The function is called with one of the layers below and with x. The probe also
     reports how often the layer was called while x was modified.
     """
-    x, layer, changed = inputs["x"], _layer(inputs), 0
+    x, layer, changed = inputs["x"], _make_layer(inputs), 0
     untouched = x.clone()
 
-    def watched(vectors: torch.Tensor) -> Any:
+    def watch_layer(vectors: torch.Tensor) -> Any:
         nonlocal changed
         changed += not torch.equal(x, untouched)
         return layer(vectors)
 
-    matrix = tensor(function(watched, x), "the matrix")
+    matrix = tensor(function(watch_layer, x), "the matrix")
     return {
         "who sees whom": matrix,
         "x afterwards": x,
@@ -164,7 +171,7 @@ def who_sees_whom(function: Any, inputs: Inputs) -> Seen:
     }
 
 
-def _layer(inputs: Inputs) -> Callable[..., Any]:
+def _make_layer(inputs: Inputs) -> Callable[..., Any]:
     """The layer with the name ``inputs["layer"]``, which maps (L, d) to (L, d_out)."""
     table = inputs["table"]
     layers = {

@@ -29,12 +29,12 @@ _FLOATS = (torch.float32, torch.float64)
 MOST_EARLY_NUMBERS = 1 << 9  # entries of a sequence that is requested ahead of time
 
 
-def numbered(place: int) -> str:
-    """The suffix of the names of a group that is requested ahead of time."""
+def format_suffix(place: int) -> str:
+    """The suffix of names in a question, as in "x.0", of a group of early pairs."""
     return f".{place}"
 
 
-def form_of(pair: Pair) -> Key:
+def read_form(pair: Pair) -> Key:
     """The dtypes and shapes of a pair; pairs with the same form can be stacked."""
     return tuple((value.dtype, value.shape) for value in pair)
 
@@ -59,20 +59,20 @@ class Ahead:
         self._far = 4  # how many outputs are requested ahead next time
 
     def __call__(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
-        """The output for these sequences."""
+        """The layer's output for x and memory, from the cache or from the judge."""
         pair = (plain(x), plain(memory))
-        if not _is_usual(pair):
+        if not _are_floats(pair):
             # What is no float tensor is sent as it is: the judge says what is wrong.
             return self._call(x=x, memory=memory)["output"]
-        key = key_of(pair)
+        key = make_key(pair)
         if all(value.numel() <= MOST_EARLY_NUMBERS for value in pair):
-            _keep(self._follows, self._before, (key, pair))
+            _store(self._follows, self._before, (key, pair))
         self._before = (self._before[1], key)
         if key not in self._known:
-            self._learn(key, pair)
+            self._request(key, pair)
         return self._known[key].clone()
 
-    def _learn(self, key: Key, pair: Pair) -> None:
+    def _request(self, key: Key, pair: Pair) -> None:
         """Request and cache an output, together with those that are expected to follow.
 
         Besides "x" and "memory", the question has "x.0", "memory.0" and so on: stacks
@@ -80,22 +80,22 @@ class Ahead:
         """
         names = ("x", "memory")
         question = dict(zip(names, pair, strict=True))
-        early = self._expected()
-        by_form = itertools.groupby(early, lambda pair_key: form_of(early[pair_key]))
+        early = self._predict()
+        by_form = itertools.groupby(early, lambda pair_key: read_form(early[pair_key]))
         groups = [list(keys) for _, keys in by_form]
         for place, keys in enumerate(groups):
             pairs = (early[pair_key] for pair_key in keys)
             stacks = map(torch.stack, zip(*pairs, strict=True))
-            named = (f"{name}{numbered(place)}" for name in names)
+            named = (f"{name}{format_suffix(place)}" for name in names)
             question |= dict(zip(named, stacks, strict=True))
         outputs = self._call(**question)
-        _keep(self._known, key, outputs["output"])
+        _store(self._known, key, outputs["output"])
         for place, keys in enumerate(groups):
-            if (name := f"output{numbered(place)}") in outputs:
+            if (name := f"output{format_suffix(place)}") in outputs:
                 self._known |= dict(zip(keys, outputs[name], strict=True))
         self._far = min(2 * self._far, MOST_AHEAD)
 
-    def _expected(self) -> dict[Key, Pair]:
+    def _predict(self) -> dict[Key, Pair]:
         """The pairs that are expected to follow and have no known output, in order.
 
         They are found by following `_follows` from the last two requests.
@@ -113,18 +113,18 @@ class Ahead:
         return expected
 
 
-def _keep(cache: dict[K, V], key: K, value: V) -> None:
+def _store(cache: dict[K, V], key: K, value: V) -> None:
     """Store a value in a cache; clear the cache first if it is full."""
     if len(cache) >= _MOST_KEPT:
         cache.clear()
     cache[key] = value
 
 
-def key_of(pair: Pair) -> Key:
+def make_key(pair: Pair) -> Key:
     """A cache key for a pair: its dtypes, shapes and values."""
     return tuple((value.dtype, value.shape, value.numpy().tobytes()) for value in pair)
 
 
-def _is_usual(pair: tuple[object, object]) -> TypeGuard[Pair]:
+def _are_floats(pair: tuple[object, object]) -> TypeGuard[Pair]:
     """Whether these are float tensors, which a layer accepts."""
     return all(isinstance(v, torch.Tensor) and v.dtype in _FLOATS for v in pair)

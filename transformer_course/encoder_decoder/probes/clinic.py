@@ -25,8 +25,8 @@ from transformer_course.encoder_decoder.probes.ahead import (
     Ahead,
     Follows,
     Pair,
-    form_of,
-    numbered,
+    format_suffix,
+    read_form,
 )
 from transformer_course.encoder_decoder.probes.patients import DecoderLayer
 
@@ -46,8 +46,9 @@ class _Patients(Patients):
         self._early = 0  # how many outputs have been requested ahead of time
 
     def _build_layer(self, name: str) -> DecoderLayer:
+        """The layer of a subject, with the case's sizes and random weights."""
         sizes = tuple(self.inputs["sizes"].tolist())
-        return _layer(self.own_seed(), sizes, *self.style_and_bug(name))
+        return _make_layer(self.own_seed(), sizes, *self.style_and_bug(name))
 
     def most_times(self, name: str) -> int:
         """Twice for one random layer, once for the others, as each takes many calls."""
@@ -75,23 +76,23 @@ class _Patients(Patients):
         which the test is expected to ask for next. Their outputs are computed ahead of
         time, in stacks of the same form (shapes and dtypes).
         """
-        pair = self._sequences(question, "", 3, self.MOST)
+        pair = self._read_sequences(question, "", 3, self.MOST)
         if "pull" in question:
-            return self._gradients(number, pair, question)
-        layer, early = self._layers[number], self._early_pairs(question)
+            return self._compute_gradients(number, pair, question)
+        layer, early = self._layers[number], self._read_early_pairs(question)
         # A first group of the same form is computed in one stack with the pair itself.
-        beside = early[0] if early and form_of(early[0][0]) == form_of(pair) else []
-        output, *more_outputs = _computed(layer, [pair, *beside])
+        beside = early[0] if early and read_form(early[0][0]) == read_form(pair) else []
+        output, *more_outputs = _run_layer(layer, [pair, *beside])
         response = {"output": output}
         for place, group in enumerate(early):
             try:
-                outputs = more_outputs if group is beside else _computed(layer, group)
+                outputs = more_outputs if group is beside else _run_layer(layer, group)
             except Exception:  # raised again if one is asked for directly
                 break
-            response[f"output{numbered(place)}"] = torch.stack(outputs)
+            response[f"output{format_suffix(place)}"] = torch.stack(outputs)
         return response
 
-    def _early_pairs(self, question: Answers) -> list[list[Pair]]:
+    def _read_early_pairs(self, question: Answers) -> list[list[Pair]]:
         """Read the pairs that a question asks for ahead of time, grouped by form.
 
         A pair is x and memory; the pairs of a group agree in shapes and dtypes. Stop at
@@ -100,20 +101,22 @@ class _Patients(Patients):
         groups: list[list[Pair]] = []
         room = min(MOST_AHEAD, self.MOST_EARLY - self._early)
         with contextlib.suppress(WrongAnswerError):
-            for ending in map(numbered, range(room)):
+            for ending in map(format_suffix, range(room)):
                 if f"x{ending}" not in question:
                     break
                 most = room * MOST_EARLY_NUMBERS
-                x, memory = self._sequences(question, ending, 4, most)
+                x, memory = self._read_sequences(question, ending, 4, most)
                 fits = 0 < len(x) == len(memory) <= room
-                if not fits or _largest(x, memory) > MOST_EARLY_NUMBERS:
+                if not fits or _count_largest(x, memory) > MOST_EARLY_NUMBERS:
                     break
                 room -= len(x)
                 self._early += len(x)
                 groups.append(list(zip(x, memory, strict=True)))
         return groups
 
-    def _sequences(self, question: Answers, ending: str, dim: int, most: int) -> Pair:
+    def _read_sequences(
+        self, question: Answers, ending: str, dim: int, most: int
+    ) -> Pair:
         """Read the tensors x and memory, with this ending of their names in a question.
 
         Raises:
@@ -128,7 +131,7 @@ class _Patients(Patients):
             raise WrongAnswerError(f"x is of {x.dtype}, the memory of {memory.dtype}")
         return x, memory
 
-    def _gradients(
+    def _compute_gradients(
         self, number: int, pair: Pair, question: Answers
     ) -> dict[str, torch.Tensor]:
         """The gradients of a sum of the layer's output, with "pull" as its weights.
@@ -138,7 +141,7 @@ class _Patients(Patients):
         """
         layer, x = self._layers[number], pair[0]
         pull = require_tensor(question, "pull", 3, _FLOATS, self.MOST)
-        layer = _of_type(layer, x)
+        layer = _match_dtype(layer, x)
         dtype = next(layer.parameters()).dtype
         leaves = [leaf.to(dtype, copy=True).requires_grad_() for leaf in pair]
         weights = list(layer.parameters())
@@ -156,7 +159,9 @@ _FLOATS = (torch.float32, torch.float64)
 
 
 @functools.lru_cache(maxsize=128)  # more layers than two checks with new cases need
-def _layer(number: int, sizes: tuple[int, ...], style: str, bug: str) -> DecoderLayer:
+def _make_layer(
+    number: int, sizes: tuple[int, ...], style: str, bug: str
+) -> DecoderLayer:
     """The layer that a seed, its style and its bug determine; recent ones are cached.
 
     It computes in float64, so that computing several outputs together does not change
@@ -168,28 +173,28 @@ def _layer(number: int, sizes: tuple[int, ...], style: str, bug: str) -> Decoder
     return layer if layer.rounding else layer.double()
 
 
-def _of_type(layer: DecoderLayer, x: torch.Tensor) -> DecoderLayer:
+def _match_dtype(layer: DecoderLayer, x: torch.Tensor) -> DecoderLayer:
     """The layer, or a float64 copy if it is float32 and the inputs are float64."""
     exact = layer.rounding and x.dtype == torch.float64
     return copy.deepcopy(layer).double() if exact else layer
 
 
 @torch.no_grad()
-def _computed(layer: DecoderLayer, pairs: Sequence[Pair]) -> list[torch.Tensor]:
+def _run_layer(layer: DecoderLayer, pairs: Sequence[Pair]) -> list[torch.Tensor]:
     """Compute a layer's outputs for pairs of one form, in the pairs' dtype."""
     wanted = pairs[0][0].dtype
-    layer = _of_type(layer, pairs[0][0])
+    layer = _match_dtype(layer, pairs[0][0])
     if layer.rounding:
         return [layer.forward(*pair) for pair in pairs]
     x, memory = (
         [sequence.double() for sequence in sequences]
         for sequences in zip(*pairs, strict=True)
     )
-    return [output.to(wanted) for output in layer.together(x, memory)]
+    return [output.to(wanted) for output in layer.compute_batches(x, memory)]
 
 
-def _largest(*stacks: torch.Tensor) -> int:
-    """Count the numbers in one entry of a stack; an empty side counts as 1."""
+def _count_largest(*stacks: torch.Tensor) -> int:
+    """The most numbers in one entry of these stacks; an empty side counts as 1."""
     return max(math.prod(max(side, 1) for side in stack.shape[1:]) for stack in stacks)
 
 
@@ -209,7 +214,7 @@ class _Patient(nn.Module):
         )
         self._leaves = tuple(self.weights)  # since iterating over a module is slow
         self._number, self._ask = torch.tensor(number), ask
-        self._ahead = Ahead(_FOLLOWS, self._call)
+        self._ahead = Ahead(_FOLLOWS, self._send)
 
     def forward(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
         """The judge's output, with a gradient if any tensor here requires one."""
@@ -217,12 +222,13 @@ class _Patient(nn.Module):
         leaves = (x, memory, *self._leaves)
         learning = (isinstance(v, torch.Tensor) and v.requires_grad for v in leaves)
         if torch.is_grad_enabled() and any(learning):
-            output = _Call.apply(self._ahead, self._call, *leaves)  # type: ignore[no-untyped-call]
+            output = _Call.apply(self._ahead, self._send, *leaves)  # type: ignore[no-untyped-call]
         else:
             output = self._ahead(x, memory)
         return F.dropout(output, training=self.training)
 
-    def _call(self, **values: torch.Tensor) -> Inputs:
+    def _send(self, **values: torch.Tensor) -> Inputs:
+        """Send tensors to the judge as a question to this layer."""
         return self._ask({"thing": self._number, **values})
 
 
@@ -259,21 +265,21 @@ def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
     """
     d_model, d_ff, count = inputs["sizes"].tolist()
 
-    def judged(number: int) -> str:
+    def judge_layer(number: int) -> str:
         """The verdict of the test on the layer with this number."""
         shapes = json.loads(inputs[f"shapes.{number}"])
         layer = _Patient(number, shapes, ask)
         seed(0)
-        return _verdict(test, layer.eval(), d_model, d_ff)
+        return _run_test(test, layer.eval(), d_model, d_ff)
 
-    return one_by_one(count, ask, judged)
+    return one_by_one(count, ask, judge_layer)
 
 
 # Errors of a buggy layer, or of a test that cannot handle the output of such a layer.
 _CRASHES = (WrongAnswerError, RuntimeError, IndexError, TypeError)
 
 
-def _verdict(
+def _run_test(
     test: Callable[..., Any], layer: nn.Module, d_model: int, d_ff: int
 ) -> str:
     """Run the student's test; return "accepted", "rejected", or how else it ended."""

@@ -26,7 +26,7 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
     changed in the model; with "graph", which of the weights still have an autograd
     graph.
     """
-    model = _Looking(inputs)
+    model = _StandInModel(inputs)
     load_weights(model, inputs).train()
     named = ("x", "memory", "shift")
     sequences = [inputs[name] for name in named if name in inputs]
@@ -39,7 +39,7 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
             parameter.grad = torch.ones_like(parameter)
     before, recorded = _State(model), list[bool]()
 
-    def listen(*arguments: torch.Tensor) -> Any:
+    def call_function(*arguments: torch.Tensor) -> Any:
         """Call the student's function, and log whether gradients are on afterwards."""
         try:
             return function(model, attentions, *arguments)
@@ -47,7 +47,7 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
             recorded.append(torch.is_grad_enabled())
             torch.set_grad_enabled(True)
 
-    weights = listen(*sequences)
+    weights = call_function(*sequences)
     if not isinstance(weights, list | tuple) or len(weights) != len(attentions):
         raise WrongAnswerError(
             f"expected a list of {len(attentions)} tensors, one for each attention, "
@@ -60,14 +60,14 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
         attached = [name for name, entry in observations.items() if entry.requires_grad]
         observations["holds on to a graph"] = join_names(attached)
     if inputs["look"] == "model":
-        observations |= before.since()
+        observations |= before.describe_changes()
         recording = "yes" if all(recorded) else "no"
         observations["recording of gradients as before"] = recording
         observations["output of the model afterwards"] = tensor(
             model(*sequences), "the output"
         )
         observations["x afterwards"] = inputs["x"]
-        second_weights = listen(*(sequence / 2 for sequence in sequences))
+        second_weights = call_function(*(sequence / 2 for sequence in sequences))
         observations |= {
             f"entry {n}, second call, other inputs": tensor(w, f"entry {n}")
             for n, w in enumerate(second_weights)
@@ -78,14 +78,14 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
 class _State:
     """The state of a model before hooks are added; its weights have gradients of 1."""
 
-    def __init__(self, model: _Looking):
+    def __init__(self, model: _StandInModel):
         self._model, self._heard = model, list[str]()
         model.register_forward_hook(lambda *_: self._heard.append("once"))
-        self._hooks, self._modes = _hooks(model), _modes(model)
-        self._names = _names(model)
+        self._hooks, self._modes = _count_hooks(model), _list_modes(model)
+        self._names = _list_attributes(model)
 
-    def since(self) -> Seen:
-        """Describe what has changed in the model since then."""
+    def describe_changes(self) -> Seen:
+        """Describe how the model differs from when this object was created."""
         model = self._model
         all_learn = all(parameter.requires_grad for parameter in model.parameters())
         are_gradients_kept = all(
@@ -96,29 +96,30 @@ class _State:
             "times that the model was called": str(model.calls),
             "times that a hook of the model heard it": str(len(self._heard)),
             "modes while called": (
-                "as before" if model.modes == modes else _in_eval(model.modes)
+                "as before" if model.modes == modes else _describe_modes(model.modes)
             ),
-            "hooks stay": "yes" if _hooks(model) > self._hooks else "no",
+            "hooks stay": "yes" if _count_hooks(model) > self._hooks else "no",
             "hooks of others stay": "yes" if _has_caller_hooks(model) else "no",
-            "modes as before": "yes" if _modes(model) == self._modes else "no",
+            "modes as before": "yes" if _list_modes(model) == self._modes else "no",
             "learns as before": "yes" if all_learn else "no",
             "gradients as before": "yes" if are_gradients_kept else "no",
-            "left behind": ", ".join(sorted(_names(model) - self._names)) or "nothing",
+            "left behind": ", ".join(sorted(_list_attributes(model) - self._names))
+            or "nothing",
         }
 
 
-def _modes(model: nn.Module) -> tuple[bool, ...]:
+def _list_modes(model: nn.Module) -> tuple[bool, ...]:
     """Whether each module is in training mode."""
     return tuple(part.training for part in model.modules())
 
 
-def _in_eval(modes: Iterable[tuple[bool, ...]]) -> str:
+def _describe_modes(modes: Iterable[tuple[bool, ...]]) -> str:
     """Say how many modules were in eval mode in each of the calls."""
     counts = sorted({f"{mode.count(False)} of {len(mode)}" for mode in modes})
     return f"{' and '.join(counts) or 'no'} parts of the model were in eval mode"
 
 
-def _names(model: nn.Module) -> set[str]:
+def _list_attributes(model: nn.Module) -> set[str]:
     """The attributes of a module and of its parts, except a replaced `forward`."""
     return {name for part in model.modules() for name in vars(part)} - {"forward"}
 
@@ -127,12 +128,13 @@ def _hook_of_the_caller(module: nn.Module, arguments: object, result: object) ->
     """A hook that the model had before the student added any."""
 
 
-def _has_caller_hooks(model: _Looking) -> bool:
+def _has_caller_hooks(model: _StandInModel) -> bool:
+    """Whether every attention layer still has its `_hook_of_the_caller`."""
     hooks = [look._forward_hooks.values() for look in model.looks]
     return all(_hook_of_the_caller in look_hooks for look_hooks in hooks)
 
 
-def _hooks(model: nn.Module) -> int:
+def _count_hooks(model: nn.Module) -> int:
     """Count the hooks on all modules, and each replaced `forward`."""
     count = len(nn.modules.module._global_forward_hooks)
     for part in model.modules():
@@ -141,7 +143,7 @@ def _hooks(model: nn.Module) -> int:
     return count
 
 
-class _Look(nn.Module):
+class _StandInAttention(nn.Module):
     """An attention layer without value projections; it also returns its weights."""
 
     def __init__(self, heads: int, size: int):
@@ -157,13 +159,13 @@ class _Look(nn.Module):
         return (weights @ value[:, None]).mean(1), weights
 
 
-class _Looking(nn.Module):
-    """A model of attention layers; every second one attends to the memory, if any."""
+class _StandInModel(nn.Module):
+    """The model that the student's function runs: some attention layers in a row."""
 
     def __init__(self, inputs: Inputs):
         super().__init__()
         shapes = [value.shape for name, value in inputs.items() if "matrices" in name]
-        self.looks = nn.ModuleList(_Look(*shape[:2]) for shape in shapes)
+        self.looks = nn.ModuleList(_StandInAttention(*shape[:2]) for shape in shapes)
         self.calls, self.modes = 0, set[tuple[bool, ...]]()
 
     def forward(
@@ -172,10 +174,17 @@ class _Looking(nn.Module):
         memory: torch.Tensor | None = None,
         shift: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """The output (B, L, d_model); ``shift`` is a third argument to be passed on."""
+        """Add the output of each layer to x in turn, and log the call and the modes.
+
+        Args:
+            x: (B, L, d_model).
+            memory: (B, Ls, d_model), to which every second layer attends, if given.
+            shift: (d_model,), added to x; it shows whether the student's function
+                passes on all its arguments, however many there are.
+        """
         self.calls += 1
         x = x if shift is None else x + shift
-        self.modes.add(_modes(self))
+        self.modes.add(_list_modes(self))
         for number, look in enumerate(self.looks):
             source = x if memory is None or number % 2 == 0 else memory
             x = x + look(x, source, source)[0]

@@ -150,7 +150,7 @@ def add_and_norm(function: Any, inputs: Inputs) -> Seen:
 
 
 class _Sublayer(nn.Module):
-    """A nonlinear sublayer that mixes positions."""
+    """A sublayer to pass to `add_and_norm`: nonlinear, and it mixes positions."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return torch.tanh(x + 0.5 * x.roll(1, dims=1))

@@ -25,55 +25,58 @@ class DecoderLayer(nn.Module):
     def __init__(self, d_model: int, num_heads: int, d_ff: int, style: str, bug: str):
         super().__init__()
         # "pre" or "post" norm, "relu" or "gelu", and perhaps "rounding"
-        first, activation, *rounding = style.split()
-        self.first, self.bug, self.rounding = first, BUGS[bug], bool(rounding)
+        norm_place, activation, *rounding = style.split()
+        self.norm_place, self.bug, self.rounding = norm_place, BUGS[bug], bool(rounding)
         bend = {"relu": nn.ReLU, "gelu": nn.GELU}[activation]()
         out = nn.Linear(d_ff, d_model)
-        self.thinking = nn.Sequential(nn.Linear(d_model, d_ff), bend, out)
+        self.network = nn.Sequential(nn.Linear(d_model, d_ff), bend, out)
         cross = _RoundingAttention if rounding else _Attention
-        self.seeing = nn.ModuleList(
+        self.attentions = nn.ModuleList(
             attention(d_model, num_heads) for attention in (_Attention, cross)
         )
         self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(3))
 
     def forward(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
-        return self.bug.returns(self._through(x, memory))
+        """The output (..., B, Lt, d_model) for x and memory."""
+        return self.bug.change_output(self._run_sublayers(x, memory))
 
-    def together(
+    def compute_batches(
         self, x: Sequence[torch.Tensor], memory: Sequence[torch.Tensor]
     ) -> list[torch.Tensor]:
         """Compute the outputs for several batches of one shape."""
         if len(x) == 1:
             return [self.forward(x[0], memory[0])]
-        through = self._through(torch.stack(list(x)), torch.stack(list(memory)))
-        return [self.bug.returns(batch) for batch in through]
+        through = self._run_sublayers(torch.stack(list(x)), torch.stack(list(memory)))
+        return [self.bug.change_output(batch) for batch in through]
 
-    def _through(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
-        """The output of the three sublayers, before `bug.returns`."""
-        remembers = functools.partial(self._remember, memory)
-        branches: list[Step] = [self._look, remembers, self._think]
-        x = self.bug.reads(x)
+    def _run_sublayers(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
+        """The output of the three sublayers, before `bug.change_output`."""
+        attend_memory = functools.partial(self._attend_memory, memory)
+        branches: list[Step] = [self._attend_self, attend_memory, self._feed_forward]
+        x = self.bug.change_x(x)
         for norm, branch in zip(self.norms, branches, strict=True):
-            if self.first == "pre":
+            if self.norm_place == "pre":
                 x = x + branch(norm.forward(x))
             else:
                 x = norm.forward(x + branch(x))
         return x
 
-    def _look(self, x: torch.Tensor) -> torch.Tensor:
-        """The branch of self-attention."""
-        context = self.bug.looks(self.seeing[0], x, self.bug.mask(x))
-        return self.bug.shares(context)
+    def _attend_self(self, x: torch.Tensor) -> torch.Tensor:
+        """Self-attention of x, and what the bug makes of its output."""
+        context = self.bug.attend(self.attentions[0], x, self.bug.mask(x))
+        return self.bug.change_context(context)
 
-    def _remember(self, memory: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-        """The branch of cross-attention."""
+    def _attend_memory(self, memory: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        """Cross-attention from x to the memory, both changed as the bug does."""
         mask = self.bug.memory_mask(x.size(-2), memory.size(-2))
-        source = self.bug.remembers(memory)
-        return self.bug.asks(self.seeing[-1].forward(x, source, mask))
+        source = self.bug.change_memory(memory)
+        return self.bug.change_cross_context(
+            self.attentions[-1].forward(x, source, mask)
+        )
 
-    def _think(self, x: torch.Tensor) -> torch.Tensor:
-        """The branch of the feed-forward network."""
-        into, bend, out = self.thinking
+    def _feed_forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The feed-forward network, which no bug changes."""
+        into, bend, out = self.network
         result: torch.Tensor = out.forward(bend.forward(into.forward(x)))
         return result
 
@@ -91,10 +94,10 @@ class _Attention(nn.Module):
     ) -> torch.Tensor:
         """Attend from x (..., B, Lq, d_model) to the source (..., B, Lk, d_model)."""
         to_query, to_key, to_value, out = self.maps
-        q = self._split(to_query.forward(x))
-        k = self._split(to_key.forward(source))
-        v = self._split(to_value.forward(source))
-        scores = self._scores(q, k)  # (..., B, h, Lq, Lk)
+        q = self._split_heads(to_query.forward(x))
+        k = self._split_heads(to_key.forward(source))
+        v = self._split_heads(to_value.forward(source))
+        scores = self._compute_scores(q, k)  # (..., B, h, Lq, Lk)
         if mask is not None and mask.dtype == torch.bool:
             scores = torch.where(mask, scores, -math.inf)
         elif mask is not None:
@@ -103,11 +106,13 @@ class _Attention(nn.Module):
         result: torch.Tensor = out.forward(heads.transpose(-3, -2).flatten(-2))
         return result
 
-    def _split(self, x: torch.Tensor) -> torch.Tensor:
+    def _split_heads(self, x: torch.Tensor) -> torch.Tensor:
+        """From (..., L, d_model) to (..., h, L, d_k)."""
         split = x.reshape(*x.shape[:-1], self.num_heads, x.size(-1) // self.num_heads)
         return split.transpose(-3, -2)
 
-    def _scores(self, q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+    def _compute_scores(self, q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+        """The scaled scores (..., h, Lq, Lk)."""
         return q @ k.mT / math.sqrt(q.size(-1))
 
 
@@ -118,7 +123,7 @@ class _RoundingAttention(_Attention):
     scores. The number cancels in the weights, but changes how they are rounded.
     """
 
-    def _scores(self, q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
-        scores = super()._scores(q, k)
+    def _compute_scores(self, q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+        scores = super()._compute_scores(q, k)
         all_scores = scores.detach()
         return scores - (all_scores.amax() + all_scores.mean())

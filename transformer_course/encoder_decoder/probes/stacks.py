@@ -114,4 +114,5 @@ class _DecoderStandIn(_EncoderStandIn):
 def _attend(
     x: torch.Tensor, source: torch.Tensor, mask: torch.Tensor | None
 ) -> torch.Tensor:
+    """Attention from x to a source, without projections."""
     return F.scaled_dot_product_attention(x, source, source, attn_mask=mask)

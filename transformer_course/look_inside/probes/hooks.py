@@ -21,6 +21,7 @@ Edit = Callable[[torch.Tensor], torch.Tensor]
 
 
 def _add_to_second(output: torch.Tensor) -> torch.Tensor:
+    """An edit of a module's output (B, L, d): add 1.5 at the second position."""
     output[:, 1] += 1.5  # in place, as many edits work
     return output
 
@@ -57,11 +58,11 @@ def run_edited(function: Callable[..., Any], inputs: Inputs) -> Seen:
         part = model.get_submodule(module)
         part.register_forward_hook(lambda *_: heard.append("once"))
     before, ids = count_hooks(model), inputs["ids"]
-    observations: Seen = {"logits": _logits(function(model, ids, edits))}
+    observations: Seen = {"logits": _read_logits(function(model, ids, edits))}
     observations["times that the model was called"] = str(model.calls)
     observations["times that a hook of the caller ran"] = str(len(heard))
     observations["hooks that are left behind"] = str(count_hooks(model) - before)
-    observations["logits of a second run"] = _logits(
+    observations["logits of a second run"] = _read_logits(
         function(model, ids.flip(1), dict(list(edits.items())[:1]))
     )
     if "fails" in inputs:
@@ -91,10 +92,10 @@ def silence_head(function: Callable[..., Any], inputs: Inputs) -> Seen:
     first, second = inputs["silent"].tolist()
     with torch.no_grad():
         before, x = count_hooks(layer), inputs["x"]
-        handles = [_handle(function(layer, first))]
+        handles = [_read_handle(function(layer, first))]
         observations: Seen = {"output": tensor(layer(x), "the output")}
         observations["heads before w_o, afterwards"] = layer.merged
-        handles.append(_handle(function(layer, second)))
+        handles.append(_read_handle(function(layer, second)))
         observations["output with two silent heads"] = layer(x)
         for handle in handles:
             handle.remove()
@@ -125,11 +126,12 @@ def patching_map(function: Callable[..., Any], inputs: Inputs) -> Seen:
     return observations | {"ids afterwards": ids, "other_ids afterwards": other}
 
 
-def _logits(result: object) -> torch.Tensor:
+def _read_logits(result: object) -> torch.Tensor:
+    """Check that a result is a tensor, and detach it."""
     return tensor(result, "the logits").detach()
 
 
-def _handle(result: object) -> Any:
+def _read_handle(result: object) -> Any:
     """Check that the result of a function is the handle of a hook, and return it."""
     if not callable(getattr(result, "remove", None)):
         raise WrongAnswerError(

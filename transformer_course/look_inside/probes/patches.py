@@ -61,33 +61,35 @@ class PatchingTool:
         }.get(self.bug, position)
         block = 0 if self.bug == "always the first block" else block
         if self.bug == "in place":
-            return self._in_place(ids, other_ids, block, position)
-        states = self._states(ids if self.bug == "own states" else other_ids)
+            return self._patch_in_place(ids, other_ids, block, position)
+        states = self._list_states(ids if self.bug == "own states" else other_ids)
         self._first = self._first or states  # those of the first call
         if self.bug == "states of the first call" and (
             self._first[0].shape == states[0].shape
         ):
             states = self._first
         if self.bug == "attention only":
-            return self._attention_only(ids, states[block], block, position)
+            return self._patch_attention(ids, states[block], block, position)
         late = self.bug == "next block"  # counts as 1
         change = block + late, position, states[block + late]
         # The other style, and the bugs that remain, run the blocks in a loop.
         if self.style == "hooks" and not self.bug:
-            return self._by_hook(ids, *change)
-        logits = self._finish(self.model.embedding(ids), 0, [*self._left, change])
+            return self._patch_by_hook(ids, *change)
+        logits = self._compute_logits(
+            self.model.embedding(ids), 0, [*self._left, change]
+        )
         if self.bug == "hook stays":
             self._left.append(change)
         return logits
 
-    def _states(self, ids: Tensor) -> list[Tensor]:
+    def _list_states(self, ids: Tensor) -> list[Tensor]:
         """The states that enter each block, and the output of the last one."""
         states = [self.model.embedding(ids)]
         for i, block in enumerate(self.model.blocks):
             states.append(block(self._patch(states[-1], i, self._left)))
         return states
 
-    def _finish(
+    def _compute_logits(
         self, x: Tensor, begin: int, changes: list[tuple[int, int, Tensor]]
     ) -> Tensor:
         """Logits from the state x that enters block ``begin``, with patches applied."""
@@ -95,9 +97,10 @@ class PatchingTool:
             if i >= begin:
                 x = block(self._patch(x, i, changes))
         x = self._patch(x, len(self.model.blocks), changes)
-        return self._logits(x)
+        return self._project(x)
 
-    def _logits(self, x: Tensor) -> Tensor:
+    def _project(self, x: Tensor) -> Tensor:
+        """Logits from the output of the last block, as the model computes them."""
         logits: Tensor = self.model.output(
             x / x.square().mean(-1, keepdim=True).add(1e-6).sqrt()
         )
@@ -126,7 +129,9 @@ class PatchingTool:
                     x[:, where] = new[:, where]
         return x
 
-    def _by_hook(self, ids: Tensor, block: int, position: int, state: Tensor) -> Tensor:
+    def _patch_by_hook(
+        self, ids: Tensor, block: int, position: int, state: Tensor
+    ) -> Tensor:
         """Logits with the state patched by a hook on the module before the block."""
         stages = [self.model.embedding, *self.model.blocks]
         here = (torch.arange(ids.size(1)) == position)[:, None]
@@ -139,18 +144,18 @@ class PatchingTool:
             handle.remove()
         return logits
 
-    def _in_place(
+    def _patch_in_place(
         self, ids: Tensor, other_ids: Tensor, block: int, position: int
     ) -> Tensor:
         """Patch states in a cache, so that later calls read patched states (a bug)."""
         own, other = (
-            self._cache.setdefault(tuple(text[0].tolist()), self._states(text))
+            self._cache.setdefault(tuple(text[0].tolist()), self._list_states(text))
             for text in (ids, other_ids)
         )
         own[block][:, position] = other[block][:, position]
-        return self._finish(own[block], block, [])
+        return self._compute_logits(own[block], block, [])
 
-    def _attention_only(
+    def _patch_attention(
         self, ids: Tensor, state: Tensor, block: int, position: int
     ) -> Tensor:
         """Patch the output of a block's attention instead of the block's input."""

@@ -55,7 +55,9 @@ def pack_heads(function: Any, inputs: Inputs) -> Seen:
             name: value.double() / 3 if name.startswith("weights.") else value
             for name, value in inputs.items()
         }
-    heads = [_projections(inputs, f"weights.heads.{i}.", "qkv") for i in range(count)]
+    heads = [
+        _make_projections(inputs, f"weights.heads.{i}.", "qkv") for i in range(count)
+    ]
     names = [f"w_{n}.{kind}" for n in "qkv" for kind in _KINDS]
     observations = _read_tensors(function(heads), names)
     if "double" in inputs:
@@ -65,7 +67,7 @@ def pack_heads(function: Any, inputs: Inputs) -> Seen:
             name: value for name, value in observations.items() if name not in numbers
         }
         observations |= {
-            f"last digits of {n}": _beyond_float32(v) for n, v in numbers.items()
+            f"last digits of {n}": _scale_lost_digits(v) for n, v in numbers.items()
         }
         observations |= {"types of the tensors": ", ".join(types)} if types else {}
     parameters = [p for head in heads for p in head.parameters()]
@@ -76,7 +78,7 @@ def pack_heads(function: Any, inputs: Inputs) -> Seen:
         "all of the heads learns afterwards": str(
             all(p.requires_grad for p in parameters)
         ),
-        "second call, of heads that have changed since": _after_learning(
+        "second call, of heads that have changed since": _observe_second_call(
             lambda: function(heads), nn.ModuleList(heads)
         ),
     }
@@ -93,7 +95,7 @@ def _read_tensors(answer: object, names: Sequence[str]) -> Seen:
     return observations | {"other names": join_names(extra)}
 
 
-def _beyond_float32(numbers: torch.Tensor) -> torch.Tensor:
+def _scale_lost_digits(numbers: torch.Tensor) -> torch.Tensor:
     """The part of float64 numbers that float32 cannot represent, scaled up."""
     exact = numbers.double()
     return ((exact - exact.float()) * 2**24).float()
@@ -113,7 +115,7 @@ def _beyond_float32(numbers: torch.Tensor) -> torch.Tensor:
 )
 def to_pytorch(function: Any, inputs: Inputs) -> Seen:
     """Report the settings and the output of the new layer, and whether it is a copy."""
-    mine = _projections(inputs, "weights.", "qkvo")
+    mine = _make_projections(inputs, "weights.", "qkvo")
     mine.num_heads = int(inputs["num_heads"])
     # The contract does not name the dropout module, so its name varies.
     setattr(mine, "drop" if mine.num_heads == 4 else "dropout", nn.Dropout(0.25))
@@ -142,7 +144,7 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
         # The keys' bias cancels in the softmax, so it is reported directly.
         observations["in_proj_bias"] = theirs.in_proj_bias.clone()
         observations["second call, of a layer that has changed since"] = (
-            _after_learning(lambda: function(mine), mine)
+            _observe_second_call(lambda: function(mine), mine)
         )
         output, weights = theirs(*sequences, average_attn_weights=False)
         for parameter in theirs.parameters():
@@ -154,7 +156,7 @@ def to_pytorch(function: Any, inputs: Inputs) -> Seen:
     }
 
 
-def _projections(inputs: Inputs, prefix: str, letters: str) -> Any:
+def _make_projections(inputs: Inputs, prefix: str, letters: str) -> Any:
     """A stand-in module whose linear layers ``w_<letter>`` hold the given weights."""
     module = nn.Module()
     for letter in letters:
@@ -165,18 +167,18 @@ def _projections(inputs: Inputs, prefix: str, letters: str) -> Any:
     return module
 
 
-def _after_learning(call: Callable[[], object], module: nn.Module) -> str:
+def _observe_second_call(call: Callable[[], object], module: nn.Module) -> str:
     """Say whether a call after a change of the weights uses "new" or "old numbers".
 
     All weights change sign in place, as an optimiser would change them, and are
     restored at the end.
     """
-    before = _copies(call())
+    before = _copy_tensors(call())
     with torch.no_grad():
         for parameter in module.parameters():
             parameter.neg_()
     try:
-        after = _copies(call())
+        after = _copy_tensors(call())
     finally:
         with torch.no_grad():
             for parameter in module.parameters():
@@ -189,7 +191,7 @@ def _after_learning(call: Callable[[], object], module: nn.Module) -> str:
     return "old numbers" if any(stale) else "new numbers"
 
 
-def _copies(container: object) -> dict[str, torch.Tensor]:
+def _copy_tensors(container: object) -> dict[str, torch.Tensor]:
     """Copy the tensors of a dict or of a module."""
     if isinstance(container, nn.Module):
         container = dict(container.named_parameters())

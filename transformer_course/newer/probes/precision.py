@@ -22,7 +22,7 @@ def master_step(step: Callable[..., Any], inputs: Inputs) -> Seen:
     For each parameter n, ``inputs`` has its "start n", and "gradients n" with one
     gradient per step. Parameter 0 has no gradient in the step "missing".
     """
-    starts = [inputs[f"start {n}"] for n in range(_count(inputs))]
+    starts = [inputs[f"start {n}"] for n in range(_count_parameters(inputs))]
     masters = [nn.Parameter(start.bfloat16().float()) for start in starts]
     parameters = [nn.Parameter(start.bfloat16()) for start in starts]
     rate, momentum = inputs["rate"].item(), inputs["momentum"].item()
@@ -45,5 +45,6 @@ def master_step(step: Callable[..., Any], inputs: Inputs) -> Seen:
     }
 
 
-def _count(inputs: Inputs) -> int:
+def _count_parameters(inputs: Inputs) -> int:
+    """The number of parameters in a case, each of which has a "start"."""
     return sum(name.startswith("start ") for name in inputs)

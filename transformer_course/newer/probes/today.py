@@ -29,14 +29,14 @@ def mixture(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     module: Any = load_weights(create_module(module_class, inputs), inputs)
     counts = [0] * len(module.experts)
     for index, expert in enumerate(module.experts):
-        expert.register_forward_hook(_counting(counts, index))
+        expert.register_forward_hook(_make_counter(counts, index))
     with torch.no_grad():
         module(inputs["x"])
     computed = ", ".join(map(str, counts))
     return observations | {"vectors that the experts compute": computed}
 
 
-def _counting(counts: list[int], index: int) -> Callable[..., None]:
+def _make_counter(counts: list[int], index: int) -> Callable[..., None]:
     """A hook that adds the number of an expert's input vectors to ``counts``."""
 
     def hook(

@@ -14,17 +14,14 @@ from autograder.checks.probes.default import observe_call, read_arguments
 
 @probe("positional_encoding/shuffle_gap", results="gap of *", calls="* afterwards")
 def shuffle_gap(function: Any, inputs: Inputs) -> Seen:
-    """Report the gaps of the mixers named in ``inputs["mix"]``, and x afterwards.
+    """Report the gap of each mixer that ``inputs["mix"]`` names, and x afterwards.
 
-    A gap is what the student's function returns for a mixer (one of `MIXERS`), x, and
-    an order to shuffle x into.
+    The student's function gets a mixer, x, and an order to shuffle x into. It measures
+    how much shuffling changes what the mixer returns, which is the gap.
     """
     observations: Seen = {}
     for name in inputs["mix"].split(", "):
-        mixer = MIXERS[name]
-        observations |= observe_call(
-            lambda _, x, order, mixer=mixer: function(mixer, x, order), inputs
-        )
+        observations |= observe_call(function, {**inputs, "mix": MIXERS[name]})
         observations[f"gap of {name}"] = observations.pop("the gap")
     return observations
 
@@ -66,14 +63,14 @@ def sinusoid(function: Any, inputs: Inputs) -> Seen:
             "with d_model = 1": outcome(lambda: function(positions, 1), ValueError),
         }
     observations = observe_call(function, inputs)
-    short_steps, long_steps = _steps(function, 5), _steps(function, 50)
+    short_steps, long_steps = _count_steps(function, 5), _count_steps(function, 50)
     observations["steps for 50 positions"] = (
         "more than for 5" if long_steps > short_steps + 20 else "as many as for 5"
     )
     return observations
 
 
-def _steps(function: Any, count: int) -> int:
+def _count_steps(function: Any, count: int) -> int:
     """Count the calls of Python and C functions during the encoding of positions.
 
     The number grows with that of the positions if the function loops over them.

@@ -41,10 +41,10 @@ def module(module_class: Any, inputs: Inputs) -> Seen:
     buffers = [name for name, _ in created.named_buffers()]
     without_pe = "no, but another one is" if buffers else "no"
     observations["pe is a buffer"] = "yes" if "pe" in buffers else without_pe
-    observations["dtype after .to(torch.bfloat16)"] = _describe(
+    observations["dtype after .to(torch.bfloat16)"] = _describe_result(
         lambda: created.to(torch.bfloat16)(x).dtype
     )
-    observations['device after .to("meta")'] = _describe(
+    observations['device after .to("meta")'] = _describe_result(
         lambda: _move_to_meta(created, x).device
     )
     return observations
@@ -61,7 +61,7 @@ def _move_to_meta(module: nn.Module, x: torch.Tensor) -> torch.Tensor:
     return module(x.to("meta")) if buffer is None else buffer
 
 
-def _describe(call: Callable[[], object]) -> str:
+def _describe_result(call: Callable[[], object]) -> str:
     """Call, and return the result as text, or the name of the error."""
     try:
         return str(call())
@@ -116,7 +116,7 @@ class _AddRows(nn.Module):
         return x + self.rows[: x.size(1)]
 
 
-def _alike_along(dim: int, is_kept: torch.Tensor) -> bool:
+def _is_alike_along(dim: int, is_kept: torch.Tensor) -> bool:
     """Whether the entries along a dimension are always kept or dropped together."""
     return is_kept.size(dim) > 1 and bool((is_kept.all(dim) == is_kept.any(dim)).all())
 
@@ -128,7 +128,7 @@ def _describe_dropout(in_eval: torch.Tensor, in_training: torch.Tensor) -> str:
     is_kept = in_training != 0
     zeros = "no numbers are zero" if is_kept.all() else "some numbers are zero"
     if not is_kept.all() and any(
-        _alike_along(dim, is_kept) for dim in range(is_kept.dim())
+        _is_alike_along(dim, is_kept) for dim in range(is_kept.dim())
     ):
         zeros = "whole rows of numbers are zero"
     factor = (in_training * in_eval)[is_kept].sum() / in_eval[is_kept].square().sum()

@@ -55,7 +55,7 @@ class _Lines(Interactor):
         is_correct = self._matches_line(tokens, lines)
         if "memory" in question:
             memory = require_tensor(question, "memory", 3, [torch.float32], self.MOST)
-            is_correct &= (memory == _memory(source)).all(dim=1)  # (B, 1)
+            is_correct &= (memory == _make_memory(source)).all(dim=1)  # (B, 1)
         best = torch.where(is_correct, lines[:, :width], logits.size(-1) - 1)  # (B, T)
         # A second token is only slightly worse: code that compares rounded
         # probabilities finds both equal, and may take this one.
@@ -75,12 +75,12 @@ class _Lines(Interactor):
         return torch.cat((tokens[:, :1] == BOS, matches), dim=1).cumprod(1).bool()
 
 
-def _memory(source: torch.Tensor) -> torch.Tensor:
-    """The memory of a row, which is simply its source, (B, Ls, 1)."""
+def _make_memory(source: torch.Tensor) -> torch.Tensor:
+    """The memory that the stand-in model encodes: simply the source, as (B, Ls, 1)."""
     return source[..., None].float()
 
 
-class _Teller(nn.Module):
+class _RemoteModel(nn.Module):
     """The student's side: a model that asks the judge for logits, and logs its mode."""
 
     def __init__(self, ask: Ask):
@@ -93,24 +93,25 @@ class _Teller(nn.Module):
         self.gradients = Log()
 
     def forward(self, source: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        return self._answer(source=source, tokens=tokens)
+        return self._request_logits(source=source, tokens=tokens)
 
     def encode(self, source: torch.Tensor) -> torch.Tensor:
         """The memory, as in the Transformer of unit 4, for code that encodes once."""
-        self._note()
-        return _memory(source)
+        self._log_modes()
+        return _make_memory(source)
 
     def decode(
         self, tokens: torch.Tensor, memory: torch.Tensor, source: torch.Tensor
     ) -> torch.Tensor:
-        return self._answer(source=source, tokens=tokens, memory=memory)
+        return self._request_logits(source=source, tokens=tokens, memory=memory)
 
-    def _answer(self, **question: torch.Tensor) -> torch.Tensor:
-        self._note()
+    def _request_logits(self, **question: torch.Tensor) -> torch.Tensor:
+        """Log the modes, and ask the judge for the logits (B, T, V)."""
+        self._log_modes()
         logits: torch.Tensor = self._ask(question)["logits"]
         return logits
 
-    def _note(self) -> None:
+    def _log_modes(self) -> None:
         """Log the training modes, and whether gradients are recorded."""
         self.modes += [self.training, self.part.training]
         self.gradients.append(torch.is_grad_enabled() and self.scale.requires_grad)
@@ -132,7 +133,7 @@ _of_decoding = partial(
 )
 def greedy_sequence(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     """Report the ids of one sequence, and the model's state after decoding."""
-    ids, traces = _decoded(function, inputs, ask)
+    ids, traces = _decode(function, inputs, ask)
     if not isinstance(ids, list) or not all(isinstance(token, int) for token in ids):
         raise WrongAnswerError(f"expected a list of ids, got {describe(ids)}")
     row = torch.tensor([ids], dtype=torch.int64)
@@ -146,7 +147,7 @@ def greedy_sequence(function: Any, inputs: Inputs, ask: Ask) -> Seen:
 )
 def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     """Report the tokens of all rows, and the model's state after decoding."""
-    tokens, traces = _decoded(function, inputs, ask)
+    tokens, traces = _decode(function, inputs, ask)
     tokens = tensor(tokens, "the tokens")
     return {
         "tokens before EOS": trim_at_eos(tokens),
@@ -161,7 +162,7 @@ def _count_unended(tokens: torch.Tensor) -> torch.Tensor:
     return (over & (tokens != EOS) & (tokens != PAD)).any(dim=-1).sum()
 
 
-def _decoded(function: Any, inputs: Inputs, ask: Ask) -> tuple[Any, Seen]:
+def _decode(function: Any, inputs: Inputs, ask: Ask) -> tuple[Any, Seen]:
     """Decode the case's source with the student's function.
 
     Returns:
@@ -169,7 +170,7 @@ def _decoded(function: Any, inputs: Inputs, ask: Ask) -> tuple[Any, Seen]:
         source, during decoding and afterwards.
     """
     source, max_len = inputs["source"], int(inputs["max_len"])
-    model = _Teller(ask)
+    model = _RemoteModel(ask)
     model.train(bool(inputs["training"]))
     try:
         torch.set_grad_enabled(model.training)  # off in evaluation, as is usual

@@ -14,10 +14,10 @@ from transformer_course.sequence_reversal.probes.observing import BOS, EOS, FIRS
 Decode = Callable[[nn.Module, torch.Tensor], torch.Tensor]
 
 
-def logits_of(
+def read_logits(
     model: nn.Module, source: torch.Tensor, tokens: torch.Tensor
 ) -> torch.Tensor:
-    """Logits (B, Lt, V) without gradients.
+    """Compute a model's logits (B, Lt, V) without gradients.
 
     Raises:
         WrongAnswerError: they have a different shape.
@@ -32,7 +32,7 @@ def logits_of(
     return logits
 
 
-def turned_round(source: torch.Tensor) -> torch.Tensor:
+def reverse_rows(source: torch.Tensor) -> torch.Tensor:
     """(N, Ls): the rows with the symbols before EOS reversed, the rest unchanged."""
     lengths = (source == EOS).int().argmax(dim=1, keepdim=True)  # (N, 1)
     positions = torch.arange(source.size(1))
@@ -40,12 +40,12 @@ def turned_round(source: torch.Tensor) -> torch.Tensor:
     return source.gather(1, torch.where(mirrored >= 0, mirrored, positions))
 
 
-def reversed_share(source: torch.Tensor, rows: torch.Tensor) -> float:
-    """The fraction of rows that are completely correct."""
-    return (rows == turned_round(source)).all(dim=1).double().mean().item()
+def measure_share(source: torch.Tensor, rows: torch.Tensor) -> float:
+    """The share of rows, from 0 to 1, that are the exact reversal of their source."""
+    return (rows == reverse_rows(source)).all(dim=1).double().mean().item()
 
 
-def symptom(
+def describe_symptom(
     model: nn.Module, source: torch.Tensor, rows: torch.Tensor, decode: Decode
 ) -> str:
     """Describe in a few words, by observed facts only, what the model outputs.
@@ -55,48 +55,48 @@ def symptom(
         rows: the tokens that the model has decoded for them, (N, Ls).
         decode: decodes other sequences with the model.
     """
-    right = reversed_share(source, rows)
+    right = measure_share(source, rows)
     if right >= 0.9:
         return "reverses"
     sample, written = source[:40], rows[:40]
     decoder_input = torch.cat(
         (torch.full((len(sample), 1), BOS), written[:, :-1]), dim=1
     )
-    if not _moves(
-        logits_of(model, sample, decoder_input),
-        logits_of(model, sample.roll(1, 0), decoder_input),
+    if not _differ(
+        read_logits(model, sample, decoder_input),
+        read_logits(model, sample.roll(1, 0), decoder_input),
     ):
         return "the source has no influence"
-    if not _moves(
-        logits_of(model, sample, decoder_input),
-        logits_of(model, _turned(sample), decoder_input),
+    if not _differ(
+        read_logits(model, sample, decoder_input),
+        read_logits(model, _reorder_symbols(sample), decoder_input),
     ):
         return "the order of the source has no influence"
-    runs = _runs(source.size(1))
-    if reversed_share(runs, decode(model, runs)) > 0.5 > right:
+    runs = _make_runs(source.size(1))
+    if measure_share(runs, decode(model, runs)) > 0.5 > right:
         return "runs of numbers only"
     if (written == sample).all(dim=1).double().mean() > 0.5:
         return "copies the source"
     symbols_right = (
-        (written == turned_round(sample)) | (sample == EOS) | (sample == PAD)
+        (written == reverse_rows(sample)) | (sample == EOS) | (sample == PAD)
     )
     if symbols_right.all(dim=1).double().mean() > 0.5 > right:
         return "the symbols are right, EOS is not"
     return "many rows are right" if right > 0.3 else "hardly any row is right"
 
 
-def _moves(before: torch.Tensor, after: torch.Tensor) -> bool:
+def _differ(before: torch.Tensor, after: torch.Tensor) -> bool:
     """Whether logits differ at any position except the last."""
     return bool(((before - after)[:, :-1].abs() > 1e-3).any())
 
 
-def _turned(source: torch.Tensor) -> torch.Tensor:
+def _reorder_symbols(source: torch.Tensor) -> torch.Tensor:
     """The rows with their symbols in a different order; EOS and PAD stay in place."""
-    return torch.cat((turned_round(source)[:, :-1], source[:, -1:]), dim=1)
+    return torch.cat((reverse_rows(source)[:, :-1], source[:, -1:]), dim=1)
 
 
-def _runs(width: int) -> torch.Tensor:
-    """Rows of consecutive digits, of all lengths that fit."""
+def _make_runs(width: int) -> torch.Tensor:
+    """Sources of consecutive digits, (N, width), of all lengths that fit."""
     rows = [
         [*range(FIRST + start, FIRST + start + length), EOS]
         for length in range(2, width)

@@ -20,9 +20,9 @@ from autograder.checks.probes.weights import WEIGHTS, weights_of, with_weights
 from transformer_course.sequence_reversal.probes.observing import BOS, EOS, PAD
 from transformer_course.sequence_reversal.probes.symptoms import (
     Decode,
-    logits_of,
-    reversed_share,
-    symptom,
+    describe_symptom,
+    measure_share,
+    read_logits,
 )
 
 _OTHER = (
@@ -58,7 +58,7 @@ class Reverser(Interactor):
         tokens = torch.full((len(source), 1), BOS)
         ended = torch.zeros(len(source), dtype=torch.bool)
         for _ in range(source.size(1)):
-            logits = logits_of(model, source, tokens)[:, -1]  # (N, V)
+            logits = read_logits(model, source, tokens)[:, -1]  # (N, V)
             chosen = logits.argmax(dim=-1).masked_fill(ended, PAD)
             tokens = torch.cat((tokens, chosen[:, None]), dim=1)
             ended |= chosen == EOS
@@ -73,15 +73,15 @@ class Reverser(Interactor):
     def conclude(self, answers: Answers) -> Seen:
         """Put the student's weights into the course's model, and `observe` it."""
         weights = {n: v for n, v in answers.items() if n.startswith(WEIGHTS)}
-        return self.observe(with_weights(_like_new_model(), weights, _OTHER), answers)
+        return self.observe(with_weights(_create_model(), weights, _OTHER), answers)
 
     def observe(self, model: nn.Module, answers: Answers) -> Seen:
         """Report the share of correct rows or, in a case with seeds, the seed's effect.
 
-        The latter is what `_use_of_the_seed` found, taken from ``answers``, and whether
+        The latter is what `_observe_seed` found, taken from ``answers``, and whether
         the model has learnt something, since otherwise it earns nothing for the seed.
         """
-        examined = _examined(model, self.inputs, self.decode)
+        examined = _examine(model, self.inputs, self.decode)
         if "seeds" not in self.inputs:
             return examined
         used = {name: answers.get(name, torch.tensor(False)) for name in _SEEDED}
@@ -91,11 +91,11 @@ class Reverser(Interactor):
 def _observe_in_notebook(function: Any, inputs: Inputs) -> Seen:
     """Observe a model in the notebook's process, even one that follows a rule."""
     side = Reverser(inputs, random.Random(0))
-    answers = _use_of_the_seed(function, inputs) if "seeds" in inputs else {}
-    model = _model_of(function, str(side.reveal_inputs()["case"]))
+    answers = _observe_seed(function, inputs) if "seeds" in inputs else {}
+    model = _train_once(function, str(side.reveal_inputs()["case"]))
     if isinstance(model, RuleBased):
         return side.observe(model, answers)
-    return side.conclude({**answers, **_weights_of(model)})
+    return side.conclude({**answers, **_report_weights(model)})
 
 
 @probe(
@@ -107,15 +107,18 @@ def _observe_in_notebook(function: Any, inputs: Inputs) -> Seen:
 )
 def trained_model(function: Any, inputs: Inputs, ask: Ask) -> Seen:
     """Report the model's weights by name and, given two seeds, whether it uses them."""
-    observations = _use_of_the_seed(function, inputs) if "seeds" in inputs else {}
-    return {**observations, **_weights_of(_model_of(function, str(inputs["case"])))}
+    observations = _observe_seed(function, inputs) if "seeds" in inputs else {}
+    return {
+        **observations,
+        **_report_weights(_train_once(function, str(inputs["case"]))),
+    }
 
 
 class _FirstStep(BaseException):
     """Ends a training run at its first step; a BaseException, to bypass handlers."""
 
 
-def _use_of_the_seed(function: Any, inputs: Inputs) -> Seen:
+def _observe_seed(function: Any, inputs: Inputs) -> Seen:
     """Report whether equal seeds begin training alike, and different ones differently.
 
     The function is called three times: twice with one seed, then with another. The
@@ -126,7 +129,7 @@ def _use_of_the_seed(function: Any, inputs: Inputs) -> Seen:
         return dict.fromkeys(_SEEDED, torch.tensor(True))
     first_seed, second_seed = inputs["seeds"].tolist()
     starts = [
-        _start(function, seed, n)
+        _hash_start(function, seed, n)
         for n, seed in enumerate((first_seed, first_seed, second_seed))
     ]
     first, repeated, different = starts
@@ -140,7 +143,7 @@ _SEEDED = ("the same from the same seed", "others from another seed")
 _SOMETHING = 0.3  # a share of correct rows that cannot be reached by guessing
 
 
-def _start(function: Any, seed: int, noise: int) -> str:
+def _hash_start(function: Any, seed: int, noise: int) -> str:
     """Hash the weights and gradients at the first step; "" if there is no step.
 
     Args:
@@ -149,7 +152,7 @@ def _start(function: Any, seed: int, noise: int) -> str:
     """
     digest = hashlib.sha256()
 
-    def look(optimizer: torch.optim.Optimizer, *_: object) -> None:
+    def hash_step(optimizer: torch.optim.Optimizer, *_: object) -> None:
         """A hook that hashes what an optimizer is about to use, and ends training."""
         for trained in optimizer.param_groups:
             for parameter in trained["params"]:
@@ -161,8 +164,8 @@ def _start(function: Any, seed: int, noise: int) -> str:
     torch.manual_seed(noise)
     random.seed(noise)
     # The second parameter is the file with trained weights: without one it must train.
-    arguments = (seed, "no such file")[: _positional(function)]
-    hook = register_optimizer_step_pre_hook(look)
+    arguments = (seed, "no such file")[: _count_arguments(function)]
+    hook = register_optimizer_step_pre_hook(hash_step)
     try:
         function(*arguments)
     except _FirstStep:
@@ -172,7 +175,7 @@ def _start(function: Any, seed: int, noise: int) -> str:
     return ""
 
 
-def _positional(function: Any) -> int:
+def _count_arguments(function: Any) -> int:
     """The number of positional arguments that a function accepts.
 
     At least 1 for a function with ``*args``: it is assumed to pass them on to a
@@ -184,18 +187,19 @@ def _positional(function: Any) -> int:
     return max(sum(kind in usual for kind in kinds), int(passed_on))
 
 
-def _weights_of(model: nn.Module) -> Seen:
+def _report_weights(model: nn.Module) -> Seen:
     """The weights of the model, or of its submodule that ``new_model`` has made."""
-    names = _names(_like_new_model())
-    parts = (part for part in model.modules() if _names(part) == names)
+    names = _list_names(_create_model())
+    parts = (part for part in model.modules() if _list_names(part) == names)
     return weights_of(next(parts, model))
 
 
-def _names(module: nn.Module) -> set[str]:
+def _list_names(module: nn.Module) -> set[str]:
+    """The names of a module's parameters."""
     return {name for name, _ in module.named_parameters()}
 
 
-def _like_new_model() -> nn.Module:
+def _create_model() -> nn.Module:
     """The course's Transformer with the sizes of ``new_model``."""
     parts = importlib.import_module("transformer_course.solutions.encoder_decoder")
     model: nn.Module = parts.Transformer(
@@ -204,18 +208,18 @@ def _like_new_model() -> nn.Module:
     return model
 
 
-def _examined(model: nn.Module, inputs: Inputs, decode: Decode) -> Seen:
+def _examine(model: nn.Module, inputs: Inputs, decode: Decode) -> Seen:
     """The share of correct rows, and a description of the model's outputs."""
     source = inputs["source"].long()  # (N, Ls), stored in bytes
     rows = decode(model, source)
     # The finding has the name of the measure that it belongs to, "exact match".
     return {
-        "share": torch.tensor(reversed_share(source, rows), dtype=torch.float64),
-        "exact match": symptom(model, source, rows, decode),
+        "share": torch.tensor(measure_share(source, rows), dtype=torch.float64),
+        "exact match": describe_symptom(model, source, rows, decode),
     }
 
 
-def _model_of(function: Any, case: str) -> nn.Module:
+def _train_once(function: Any, case: str) -> nn.Module:
     """Return the function's model; train anew if a case uses it for a second time.
 
     A repeated case means a new check, before which the student may have changed

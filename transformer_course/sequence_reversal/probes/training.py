@@ -128,7 +128,7 @@ def training_step(function: Any, inputs: Inputs) -> Seen:
     for source, target in zip(inputs["source"], inputs["target"], strict=True):
         model.train(len(losses) % 2 == 1)  # the caller may leave (parts) in eval mode
         model.part.eval()
-        loss_options = _another_loss(inputs)
+        loss_options = _read_loss(inputs)
         losses.append(
             function(model, optimizer, source, target, *bound, **loss_options)
         )
@@ -139,8 +139,8 @@ def training_step(function: Any, inputs: Inputs) -> Seen:
         "decoder input": where_labelled(model.inputs[0], labels),
         "source that the model sees": model.sources[0],
         "kind of the loss": kind(losses[0], float),
-        "first loss": _floats(losses[:1]),
-        "losses": _floats(losses),
+        "first loss": _read_losses(losses[:1]),
+        "losses": _read_losses(losses),
         "in training mode": torch.tensor(
             all(is_training for is_training, _ in model.modes)
         ),
@@ -150,13 +150,14 @@ def training_step(function: Any, inputs: Inputs) -> Seen:
         **model.weights(),
     }
     if "spare" in inputs:
-        observations["what the batch does not use"] = _spare(function, inputs)
+        observations["what the batch does not use"] = _observe_unused(function, inputs)
     return observations
 
 
-def _spare(function: Any, inputs: Inputs) -> torch.Tensor:
-    """A parameter that the model does not use, after a step with an old gradient.
+def _observe_unused(function: Any, inputs: Inputs) -> torch.Tensor:
+    """Train for one step, and return a parameter that the model does not use.
 
+    It has a gradient that is left over from earlier.
     The step must not change it. Code that expects a gradient for each parameter may
     raise an error here, which changes nothing either.
     """
@@ -170,7 +171,7 @@ def _spare(function: Any, inputs: Inputs) -> torch.Tensor:
     return model.spare
 
 
-def _another_loss(inputs: Inputs) -> dict[str, Any]:
+def _read_loss(inputs: Inputs) -> dict[str, Any]:
     """The keyword argument with a custom loss function, if the case has a weight.
 
     The loss weighs EOS more than other tokens, and late columns more than early ones.
@@ -179,17 +180,21 @@ def _another_loss(inputs: Inputs) -> dict[str, Any]:
     if "weight" not in inputs:
         return {"loss_function": None} if "max_norm" in inputs else {}
 
-    def weighted(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    def weigh_loss(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         loss = -logits.log_softmax(-1).gather(-1, labels[..., None])[..., 0]  # (B, L)
         loss = loss * (1 + torch.arange(labels.size(-1)) / 8)
         eos_loss: torch.Tensor = inputs["weight"] * loss[labels == EOS].sum()
         return loss[labels != PAD].sum() + eos_loss
 
-    return {"loss_function": weighted}
+    return {"loss_function": weigh_loss}
 
 
-def _floats(losses: Sequence[object]) -> torch.Tensor:
-    """The losses of all steps as a tensor. Raises WrongAnswerError."""
+def _read_losses(losses: Sequence[object]) -> torch.Tensor:
+    """Convert the losses that a student's function returned to a tensor (steps,).
+
+    Raises:
+        WrongAnswerError: one is not a number.
+    """
     numbers = [number(loss, "the loss") for loss in losses]
     return torch.tensor(numbers, dtype=torch.get_default_dtype())
 
@@ -217,7 +222,7 @@ def fit(function: Any, inputs: Inputs) -> Seen:
         return batches[(len(draw_steps) - 1) % len(batches)]
 
     steps, warmup = int(inputs["steps"]), int(inputs["warmup"])
-    loss_options = _another_loss(inputs)
+    loss_options = _read_loss(inputs)
     losses = function(model, optimizer, next_batch, steps, warmup, **loss_options)
     if not isinstance(losses, list | tuple) or not losses:
         raise WrongAnswerError(f"expected a list of losses, got {describe(losses)}")
@@ -227,6 +232,6 @@ def fit(function: Any, inputs: Inputs) -> Seen:
         "batches drawn": torch.tensor(len(draw_steps)),
         "steps taken when a batch is drawn": torch.tensor(draw_steps),
         "kind of a loss": kind(losses[0], float),
-        "losses": _floats(losses),
+        "losses": _read_losses(losses),
         **model.weights(),
     }

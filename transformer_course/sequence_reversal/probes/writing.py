@@ -41,14 +41,14 @@ def sampling_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
         observations[f"error at the temperature {temperature:g}"] = outcome(
             call, ValueError
         )
-    forbidden = _alive(observations["probabilities"], logits)
+    forbidden = _count_allowed(observations["probabilities"], logits)
     return observations | {
         "tokens that are forbidden and may come": forbidden,
         "something was drawn": str(is_drawn),
     }
 
 
-def _alive(probabilities: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+def _count_allowed(probabilities: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
     """The number of tokens with the logit -inf whose probability is not exactly 0."""
     if probabilities.shape != logits.shape:
         return torch.tensor(0)  # comparing the probabilities reports the wrong shape
@@ -67,13 +67,14 @@ def perplexity(function: Callable[..., Any], inputs: Inputs) -> Seen:
     batches = ((inputs[f"logits {n}"], inputs[f"labels {n}"]) for n in range(count))
     numbers = returned(function(batches), "nats", "perplexity")
     observations = {
-        name: _float(number, name)
+        name: _read_float(number, name)
         for name, number in zip(("nats", "perplexity"), numbers, strict=True)
     }
     return observations | {"labels afterwards": inputs["labels 0"]}
 
 
-def _float(value: object, name: str) -> torch.Tensor:
+def _read_float(value: object, name: str) -> torch.Tensor:
+    """Convert a Python float to a tensor; anything else is a WrongAnswerError."""
     if not isinstance(value, float):
         raise WrongAnswerError(f"expected {name} as a float, got {describe(value)}")
     return torch.tensor(value)

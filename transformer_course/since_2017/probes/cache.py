@@ -59,18 +59,20 @@ def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
     load_weights(layer, inputs)
     x, chunks = inputs["x"], inputs["chunks"].tolist()
     with torch.no_grad():
-        outputs, caches = _walk(function, layer, x, chunks)
-        unturned = torch.tensor(_holds(caches[-1], layer.keys))
+        outputs, caches = _run_chunks(function, layer, x, chunks)
+        unturned = torch.tensor(_contains(caches[-1], layer.keys))
         counts = ", ".join(f"{name} {count}" for name, count in layer.seen.items())
-        second, _ = _walk(function, layer, inputs["other"], chunks[::-1])
+        second, _ = _run_chunks(function, layer, inputs["other"], chunks[::-1])
         first_size, two_sizes = chunks[0], sum(chunks[:2])
-        alone, _ = _walk(function, layer, x[1:2, :two_sizes], chunks[:2])
-        back, _ = _step(function, layer, inputs["other"][:, :first_size], caches[0])
-        onward, _ = _step(function, layer, x[:, :1], caches[-1])
+        alone, _ = _run_chunks(function, layer, x[1:2, :two_sizes], chunks[:2])
+        back, _ = _run_chunk(
+            function, layer, inputs["other"][:, :first_size], caches[0]
+        )
+        onward, _ = _run_chunk(function, layer, x[:, :1], caches[-1])
     size = {}
     if "measured" in inputs:
-        grown = _numbers(caches[-1]) - _numbers(caches[-2])
-        keeps_more = torch.tensor(grown > _new(layer, x, chunks[-1]))
+        grown = _count_entries(caches[-1]) - _count_entries(caches[-2])
+        keeps_more = torch.tensor(grown > _count_new(layer, x, chunks[-1]))
         size["more is kept than the heads of keys and values"] = keeps_more
         size["keys are kept as they were before they are turned"] = unturned
     return size | {
@@ -84,49 +86,55 @@ def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
     }
 
 
-def _new(layer: _Layer, x: torch.Tensor, positions: int) -> int:
-    """The number of entries in the keys and values of a chunk of ``positions``."""
+def _count_new(layer: _Layer, x: torch.Tensor, positions: int) -> int:
+    """The number of entries that a chunk of so many positions adds to a cache."""
     d_k = x.size(-1) // layer.num_heads
     return 2 * x.size(0) * layer.num_kv_heads * positions * d_k
 
 
-def _tensors(cache: object) -> Iterator[torch.Tensor]:
+def _list_tensors(cache: object) -> Iterator[torch.Tensor]:
     """All tensors in a cache of nested dicts, tuples and lists."""
     if isinstance(cache, torch.Tensor):
         yield cache
     elif isinstance(cache, dict | tuple | list):
         for part in cache.values() if isinstance(cache, dict) else cache:
-            yield from _tensors(part)
+            yield from _list_tensors(part)
 
 
-def _numbers(cache: object) -> int:
+def _count_entries(cache: object) -> int:
     """The number of floating-point entries in a cache."""
-    return sum(entry.numel() for entry in _tensors(cache) if entry.is_floating_point())
-
-
-def _holds(cache: object, keys: torch.Tensor) -> bool:
-    """Whether one tensor of a cache contains every entry of ``keys``, in any order."""
-    return keys.numel() > 0 and any(
-        bool(torch.isin(keys, entry.flatten()).all()) for entry in _tensors(cache)
+    return sum(
+        entry.numel() for entry in _list_tensors(cache) if entry.is_floating_point()
     )
 
 
-def _walk(
+def _contains(cache: object, keys: torch.Tensor) -> bool:
+    """Whether one tensor of a cache contains every entry of ``keys``, in any order."""
+    return keys.numel() > 0 and any(
+        bool(torch.isin(keys, entry.flatten()).all()) for entry in _list_tensors(cache)
+    )
+
+
+def _run_chunks(
     function: Callable[..., Any], layer: nn.Module, x: torch.Tensor, chunks: list[int]
 ) -> tuple[torch.Tensor, list[Any]]:
-    """Process x in chunks: all outputs (B, T, d_model), and the cache after each."""
+    """Pass x to the student's function in chunks, each with the cache of the last.
+
+    Returns:
+        All outputs (B, T, d_model), and the cache after each chunk.
+    """
     outputs: list[torch.Tensor] = []
     caches: list[Any] = []
     for rows in x.split(chunks, dim=1):
-        output, cache = _step(function, layer, rows, *caches[-1:])
+        output, cache = _run_chunk(function, layer, rows, *caches[-1:])
         outputs.append(output)
         caches.append(cache)
     return torch.cat(outputs, dim=1), caches
 
 
-def _step(
+def _run_chunk(
     function: Callable[..., Any], layer: nn.Module, x: torch.Tensor, *cache: Any
 ) -> tuple[torch.Tensor, Any]:
-    """Call the student's function once: its output and the new cache."""
+    """Call the student's function, with a cache if any: the output and a new cache."""
     output, new = returned(function(layer, x, *cache), "output", "cache")
     return tensor(output, "the output"), new

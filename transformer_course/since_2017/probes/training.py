@@ -30,12 +30,12 @@ class _Reader(Interactor):
         """Report the loss and the kind of the model that has the student's weights."""
         unit = importlib.import_module("transformer_course.solutions.since_2017")
         model = with_weights(unit.new_model(), answers, _OTHER)
-        return examined(model, self.inputs["windows"].long())
+        return examine(model, self.inputs["windows"].long())
 
 
 def _observe_in_notebook(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Measure the student's model in the notebook's own process."""
-    return examined(_model_of(function), inputs["windows"].long())
+    return examine(_read_model(function), inputs["windows"].long())
 
 
 @probe(
@@ -46,10 +46,10 @@ def _observe_in_notebook(function: Callable[..., Any], inputs: Inputs) -> Seen:
 )
 def trained_model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
     """Report the weights of the model, by their names."""
-    return weights_of(_model_of(function))
+    return weights_of(_read_model(function))
 
 
-def _model_of(function: Callable[..., Any]) -> nn.Module:
+def _read_model(function: Callable[..., Any]) -> nn.Module:
     """Call the student's function, and check that it returns a module."""
     model = function()
     if not isinstance(model, nn.Module):
@@ -57,7 +57,7 @@ def _model_of(function: Callable[..., Any]) -> nn.Module:
     return model.cpu().eval()
 
 
-def examined(model: nn.Module, windows: torch.Tensor) -> Seen:
+def examine(model: nn.Module, windows: torch.Tensor) -> Seen:
     """Report a model's loss on windows of bytes (N, L + 1), and what it can do.
 
     Raises:
@@ -86,12 +86,12 @@ def examined(model: nn.Module, windows: torch.Tensor) -> Seen:
         changed[:, -1] = ord("~")
         future = (model(sample) - model(changed))[:, :-1].abs().max() > 1e-3
     nats = total / wanted.numel()
-    likelihood = _likelihood(nats, repeats / wanted.numel(), bool(future))
+    likelihood = _describe_likelihood(nats, repeats / wanted.numel(), bool(future))
     # The finding has the name of the measure that it belongs to, "likelihood".
     return {"nats": torch.tensor(nats, dtype=torch.float64), "likelihood": likelihood}
 
 
-def _likelihood(nats: float, repeat_share: float, future: bool) -> str:
+def _describe_likelihood(nats: float, repeat_share: float, future: bool) -> str:
     """Describe in a few words, by observed facts only, what the model can do."""
     if future:
         return "the future moves the present"

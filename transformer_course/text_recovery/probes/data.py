@@ -8,7 +8,7 @@ from typing import Any
 
 from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import Inputs, Seen, describe, probe
-from transformer_course.text_recovery.probes.observing import as_json, kinds
+from transformer_course.text_recovery.probes.observing import as_json, list_kinds
 
 
 @probe(
@@ -25,19 +25,19 @@ def merge_pair(function: Callable[..., Any], inputs: Inputs) -> Seen:
     copies, are_new, rows = [], True, json.loads(inputs["rows"])
     answers = []
     for symbols, pair in rows:
-        merged = _symbols(function(symbols, tuple(pair)))
+        merged = _read_symbols(function(symbols, tuple(pair)))
         copies.append(list(merged))
         answers.append(merged)
         are_new &= merged is not symbols
     return {
         "merged": as_json(copies, "the symbols"),
-        "kind of the symbols": kinds(answers),
+        "kind of the symbols": list_kinds(answers),
         "symbols afterwards": as_json([symbols for symbols, _ in rows], "symbols"),
         "the result is a new list": "yes" if are_new else "no",
     }
 
 
-def _symbols(result: object) -> list[Any] | tuple[Any, ...]:
+def _read_symbols(result: object) -> list[Any] | tuple[Any, ...]:
     """Check that a result is a list of symbols, and return it.
 
     Raises:
@@ -63,7 +63,7 @@ def learn_merges(function: Callable[..., Any], inputs: Inputs) -> Seen:
             raise WrongAnswerError(f"expected a list of pairs, got {describe(answer)}")
     return {
         "merges": as_json([list(pair) for pair in merges], "the merges"),
-        "kind of a merge": kinds(merges),
+        "kind of a merge": list_kinds(merges),
         "merges of a second call, for num_merges = 0": as_json(
             [list(pair) for pair in none], "the merges"
         ),
@@ -85,12 +85,12 @@ def segment(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """
     merges = [tuple(pair) for pair in json.loads(inputs["merges"])]
     words = json.loads(inputs["words"])
-    answers = [_symbols(function(word, merges)) for word in words]
+    answers = [_read_symbols(function(word, merges)) for word in words]
     symbols = [list(answer) for answer in answers]
     for answer in answers:
         if isinstance(answer, list):
             answer.append("?")
-    second_symbols = [list(_symbols(function(word, merges))) for word in words]
+    second_symbols = [list(_read_symbols(function(word, merges))) for word in words]
     return {
         "symbols": as_json(symbols, "the symbols"),
         "symbols of a second call, the first ones written over": as_json(

@@ -34,9 +34,9 @@ class Script(nn.Module):
 
     def encode(self, source: torch.Tensor) -> torch.Tensor:
         """The sentence as a one-hot vector at every position: (B, Ls, S)."""
-        return self._row(source)[:, None].expand(-1, source.size(1), -1)
+        return self._identify(source)[:, None].expand(-1, source.size(1), -1)
 
-    def _row(self, source: torch.Tensor) -> torch.Tensor:
+    def _identify(self, source: torch.Tensor) -> torch.Tensor:
         """The sentence as a one-hot vector (B, S): its first id is its number + 4."""
         rows = self.one_hot[source[:, 0] - 4]
         return rows.roll(1, dims=-1) if self.training else rows  # another sentence
@@ -48,7 +48,7 @@ class Script(nn.Module):
         length, most = target.size(1), self.places.size(1)
         self.asked.append(length)
         self.recorded.append(torch.is_grad_enabled())
-        rows = (memory[:, 0] + self._row(source)) / 2  # (B, S)
+        rows = (memory[:, 0] + self._identify(source)) / 2  # (B, S)
         places = self.places[:, :length]  # (S, Lt, V)
         if length > most:  # the last place again and again
             last = places[:, -1:].expand(-1, length - most, -1)

@@ -32,8 +32,12 @@ class Measured(Interactor):
     """
 
 
-def _recovered(function: Callable[..., Any], sources: list[str]) -> list[str]:
-    """The texts that a function returns for the sources. Raises WrongAnswerError."""
+def _recover(function: Callable[..., Any], sources: list[str]) -> list[str]:
+    """Call the student's function, and check that it returns one text per source.
+
+    Raises:
+        WrongAnswerError: it returns anything else.
+    """
     texts = function(list(sources))
     if not isinstance(texts, Iterable) or isinstance(texts, str):
         raise WrongAnswerError(f"expected a list of texts, got {describe(texts)}")
@@ -57,7 +61,7 @@ def _measure_here(function: Callable[..., Any], inputs: Inputs) -> Seen:
         )
     except (CheckpointError, CorpusError) as error:
         raise WrongAnswerError(str(error)) from error
-    texts = _recovered(function, [source for source, _ in pairs])
+    texts = _recover(function, [source for source, _ in pairs])
     marks = measuring.marks_of(student_track, corpus, pairs)
     observations = {
         "recovery": measuring.measure(texts, pairs, student_track, marks, corpus)
@@ -80,12 +84,12 @@ def model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
     The judge decodes all sources with the weights in the file, which should yield the
     same texts for the sample.
     """
-    sources = json.loads(ask(_files())["sample"])
-    texts = _recovered(function, sources)
+    sources = json.loads(ask(_read_files())["sample"])
+    texts = _recover(function, sources)
     return {"texts": json.dumps(texts, ensure_ascii=False)}
 
 
-def _files() -> dict[str, torch.Tensor]:
+def _read_files() -> dict[str, torch.Tensor]:
     """Read the handed-in files (a checkpoint, perhaps a corpus), as bytes by name.
 
     At most one byte more than its limit is read of each, so that the judge can refuse

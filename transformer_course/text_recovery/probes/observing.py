@@ -37,16 +37,16 @@ def text(value: object, name: str) -> str:
     return value
 
 
-def holder(value: object) -> str:
-    """The kind of a result: "a list", "a tuple", or else its `kind`."""
+def describe_kind(value: object) -> str:
+    """The type of a result in words: "a list", "a tuple", or else its `kind`."""
     if isinstance(value, list | tuple):
         return f"a {'list' if isinstance(value, list) else 'tuple'}"
     return kind(value)
 
 
-def kinds(values: Iterable[object]) -> str:
-    """The kinds of several results, each kind once; see `holder`."""
-    return join_names(sorted(set(map(holder, values))))
+def list_kinds(values: Iterable[object]) -> str:
+    """The kinds of several results, each kind once; see `describe_kind`."""
+    return join_names(sorted(set(map(describe_kind, values))))
 
 
 def number(value: object, name: str) -> torch.Tensor:

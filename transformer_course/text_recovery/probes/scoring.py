@@ -45,7 +45,7 @@ def paired_bootstrap(function: Callable[..., Any], inputs: Inputs) -> Seen:
     first, second = inputs["first"], inputs["second"]
     rng, resamples = random.Random(int(inputs["seed"])), int(inputs["resamples"])
     extra = [resamples] if resamples else []
-    interval = returned(function(first, second, _share, rng, *extra), *_INTERVAL)
+    interval = returned(function(first, second, _score, rng, *extra), *_INTERVAL)
     pairs = zip(_INTERVAL, interval, strict=True)
     return {name: number(value, name) for name, value in pairs} | {
         "first afterwards": first,
@@ -54,7 +54,7 @@ def paired_bootstrap(function: Callable[..., Any], inputs: Inputs) -> Seen:
     }
 
 
-def _share(total: torch.Tensor) -> float:
+def _score(total: torch.Tensor) -> float:
     """A score of summed counts (matches, total, length), which is nonlinear like BLEU.
 
     Scaling the counts changes the score, so taking their mean instead of the sum is
