@@ -60,7 +60,7 @@ def refuse_without(unit: str, root: Path) -> None:
 def read(unit: str, root: Path) -> list[Entry]:
     """The leaderboard entries of an assignment's graded submissions."""
     paths = graded_notebooks(unit, root).values()
-    entries = (_entry(metadata.read(path)) for path in paths)
+    entries = (_make_entry(metadata.read(path)) for path in paths)
     return [entry for entry in entries if entry]
 
 
@@ -77,20 +77,24 @@ def boards(entries: Sequence[Entry]) -> list[tuple[str, list[Entry]]]:
 
     ranked = sorted(entries, key=lambda e: (group(e), -e.bleu, e.name))
     groups = (list(members) for _, members in groupby(ranked, key=group))
-    return [(_title(members[0]), members) for members in groups]
+    return [(_write_title(members[0]), members) for members in groups]
 
 
-def _title(first: Entry) -> str:
-    """The title of a leaderboard, by its first entry."""
+def _write_title(first: Entry) -> str:
+    """The title of the leaderboard that this entry is on."""
     if first.corpus == _EMBEDDED:
         return f"The embedded corpus, level {first.level}"
     name = first.corpus_name or "without a name"
     return f"A corpus of one's own: {name} (no. {first.corpus % 10_000:04d})"
 
 
-def _entry(notebook: dict[str, Any]) -> Entry | None:
-    """The entry of a graded notebook; None without a chosen name or without scores."""
-    name = chosen_text(notebook, _NAME)
+def _make_entry(notebook: dict[str, Any]) -> Entry | None:
+    """Make the leaderboard entry of a graded notebook, given as nbformat's dict.
+
+    The name is the student's; the scores are those that grading stored. The result is
+    None if the student has not chosen a name, or no check has measured a BLEU score.
+    """
+    name = read_variable(notebook, _NAME)
     records = GradingMetadata.of(notebook).checks.values()
     measured = (record.scores for record in records)
     scores = next((scores for scores in measured if "bleu" in scores), None)
@@ -101,13 +105,13 @@ def _entry(notebook: dict[str, Any]) -> Entry | None:
         name, bleu, {a: scores[a] for a in ABILITIES if a in scores},
         scores.get("bleu low", bleu), scores.get("bleu high", bleu),
         int(scores.get("level", 2)), int(scores.get("corpus", _EMBEDDED)),
-        PurePosixPath(chosen_text(notebook, "CORPUS")).name,
+        PurePosixPath(read_variable(notebook, "CORPUS")).name,
         scores.get("rule", 0.0), scores.get("inserter", 0.0),
     )  # fmt: skip
 
 
-def chosen_text(notebook: dict[str, Any], variable: str) -> str:
-    """The text that a notebook assigns to a variable; "" for none.
+def read_variable(notebook: dict[str, Any], variable: str) -> str:
+    """Read the text that a notebook assigns to a variable; "" for none.
 
     The cell is parsed, never run, and only a string literal counts. Unprintable
     characters, such as lone surrogates and bidi controls, are removed.

@@ -62,7 +62,7 @@ class TriedChange:
     @property
     def median(self) -> Difference:
         """The median of the differences, and the medians of the intervals' ends."""
-        return _median(self.differences)
+        return _take_medians(self.differences)
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def summary(logs: Mapping[str, RunLog], remarks: Sequence[str] = ()) -> Tried:
     medians: dict[tuple[str, str], list[Difference]] = defaultdict(list)
     for log in logs.values():
         for change, differences in islice(_group_by_change(log.runs).items(), _MOST):
-            medians[change].append(_median(differences))
+            medians[change].append(_take_medians(differences))
     changes = (TriedChange(*key, tuple(column)) for key, column in medians.items())
     order = sorted(changes, key=lambda c: (-len(c.differences), -c.median[0], c.name))
     compared = [run for run in runs if run.difference]
@@ -150,7 +150,7 @@ def _list_changes(run: LoggedRun) -> list[str]:
     return separate + [name for name in run.changed if name in _TOGETHER][:1]
 
 
-def _median(differences: Sequence[Difference]) -> Difference:
+def _take_medians(differences: Sequence[Difference]) -> Difference:
     """The medians of the values, of the lower ends, and of the upper ends."""
     value, low, high = (median(column) for column in zip(*differences, strict=True))
     return value, low, high

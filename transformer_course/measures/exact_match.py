@@ -8,10 +8,10 @@ from autograder.checks.exercise import Answers
 from autograder.checks.measures import Measure
 
 
-def _value(expected: Answers, actual: Answers) -> float:
-    """The share, from 0 to 1, in the observations of the student's model."""
+def _read_share(expected: Answers, actual: Answers) -> float:
+    """Read the share, from 0 to 1, from the observations of the student's model."""
     share = actual["share"]
     return share.item() if isinstance(share, torch.Tensor) else 0.0
 
 
-MEASURE = Measure(_value)
+MEASURE = Measure(_read_share)

@@ -12,8 +12,8 @@ from autograder.checks.measures import Measure, NotTheirsError
 _LARGEST = 700.0  # nats; above it, the perplexity exceeds the largest float
 
 
-def _value(expected: Answers, actual: Answers) -> float:
-    """The probability of the correct byte in percent, as a geometric mean.
+def _compute_probability(expected: Answers, actual: Answers) -> float:
+    """Compute the mean probability of the correct byte in percent (geometric mean).
 
     ``actual`` has the mean loss per byte as "nats", and what the model can do as
     "likelihood". The perplexity is 100 divided by the returned value.
@@ -30,17 +30,17 @@ def _value(expected: Answers, actual: Answers) -> float:
     return 100 * math.exp(-loss) if loss >= 0 else 0.0
 
 
-def _details(expected: Answers, actual: Answers) -> dict[str, float]:
-    """Perplexity and bits per byte; empty if they exceed the range of floats."""
+def _compute_details(expected: Answers, actual: Answers) -> dict[str, float]:
+    """Compute perplexity and bits per byte; none if they exceed the range of floats."""
     loss = float(actual["nats"])  # type: ignore[arg-type]
     if not loss < _LARGEST:  # also for NaN
         return {}
     return {"perplexity per byte": math.exp(loss), "bits per byte": loss / math.log(2)}
 
 
-def _remark(expected: Answers, actual: Answers) -> str:
-    """What follows the percentage in a verdict: its meaning, and the `_details`."""
-    details = _details(expected, actual)
+def _write_remark(expected: Answers, actual: Answers) -> str:
+    """Write what follows the percentage in a verdict: its meaning, and the details."""
+    details = _compute_details(expected, actual)
     if not details:
         return "(its logits are huge or NaN, as after a training run that diverged)"
     return (
@@ -50,4 +50,4 @@ def _remark(expected: Answers, actual: Answers) -> str:
     )
 
 
-MEASURE = Measure(_value, _details, _remark)
+MEASURE = Measure(_compute_probability, _compute_details, _write_remark)

@@ -43,7 +43,7 @@ def are_shared(student_errors: Mapping[str, str], copied: Mapping[str, str]) -> 
     return len(copied) >= _TELLING and shared >= _SHARE * len(copied)
 
 
-def _numbers(answers: Answers) -> dict[str, Any]:
+def _read_numbers(answers: Answers) -> dict[str, Any]:
     """Read the measured numbers by name, and a sentence about them, named ``says``.
 
     Raises:
@@ -53,8 +53,10 @@ def _numbers(answers: Answers) -> dict[str, Any]:
     return numbers
 
 
-def _value(expected: Answers, actual: Answers) -> float:
-    """The share of the points in percent; above 100 is a bonus.
+def _read_points(expected: Answers, actual: Answers) -> float:
+    """Read the percentage of the points that a model earns; above 100 is a bonus.
+
+    The probe or the judge has computed it from BLEU and put it into ``actual``.
 
     In a notebook, the errors of the student's model on the first texts (``errors``) are
     compared here with those of the shipped checkpoint (``copied``); in grading, the
@@ -67,18 +69,21 @@ def _value(expected: Answers, actual: Answers) -> float:
         student_errors = json.loads(str(actual["errors"]))
         if are_shared(student_errors, json.loads(str(expected["copied"]))):
             raise NotTheirsError(f"0: {OURS.format('errors')}")
-    return float(_numbers(actual)["recovery"])
+    return float(_read_numbers(actual)["recovery"])
 
 
-def _details(expected: Answers, actual: Answers) -> dict[str, float]:
-    """BLEU with its interval, the corpus, its baselines, and the recall by ability."""
-    numbers = _numbers(actual).items()
+def _list_details(expected: Answers, actual: Answers) -> dict[str, float]:
+    """List the measured numbers by name: BLEU with its interval, baselines, recall.
+
+    Each has the key under which `_read_numbers` finds it.
+    """
+    numbers = _read_numbers(actual).items()
     return {n: float(v) for n, v in numbers if isinstance(v, int | float)}
 
 
-def _remark(expected: Answers, actual: Answers) -> str:
-    """The sentence about the numbers, which follows the score in a verdict."""
-    return str(_numbers(actual)["says"])
+def _read_remark(expected: Answers, actual: Answers) -> str:
+    """Read the sentence about the numbers, which follows the score in a verdict."""
+    return str(_read_numbers(actual)["says"])
 
 
-MEASURE = Measure(_value, _details, _remark, has_own_scale=True)
+MEASURE = Measure(_read_points, _list_details, _read_remark, has_own_scale=True)

@@ -62,7 +62,7 @@ def test_there_is_a_board_for_each_corpus_and_level():
 
 def test_the_corpus_has_the_name_in_the_notebook_and_no_folder():
     cell = {"cell_type": "code", "source": 'CORPUS = "../home/ann/kafka.txt"'}
-    assert leaderboard.chosen_text({"cells": [cell]}, "CORPUS").endswith("kafka.txt")
+    assert leaderboard.read_variable({"cells": [cell]}, "CORPUS").endswith("kafka.txt")
     scores = {"bleu": 50.0, "bleu low": 48.0, "bleu high": 52.0, "corpus": 7.0}
     record = Verdict("text_recovery/model", 1.0, 1.0, scores=scores).to_json()
     name = {"cell_type": "code", "source": 'LEADERBOARD_NAME = "Ann"'}
@@ -70,7 +70,7 @@ def test_the_corpus_has_the_name_in_the_notebook_and_no_folder():
         "cells": [cell, name],
         "metadata": {"autograder": {"checks": {"x": record}}},
     }
-    entry = leaderboard._entry(notebook)
+    entry = leaderboard._make_entry(notebook)
     assert entry == Entry("Ann", 50.0, {}, 48.0, 52.0, 2, 7, "kafka.txt")
     assert "50.0 [48.0, 52.0]" in leaderboard.as_html("06_text_recovery", [entry])
 
@@ -85,7 +85,7 @@ def test_the_corpus_has_the_name_in_the_notebook_and_no_folder():
 )
 def test_a_name_on_the_leaderboard_is_plain_text(line, plain_name):
     cell = {"cell_type": "code", "source": f'LEADERBOARD_NAME = "{line}"'}
-    name = leaderboard.chosen_text({"cells": [cell]}, "LEADERBOARD_NAME")
+    name = leaderboard.read_variable({"cells": [cell]}, "LEADERBOARD_NAME")
     assert (
         leaderboard.as_csv([Entry(name, 1.0)]).encode() and name.strip() == plain_name
     )
@@ -94,4 +94,4 @@ def test_a_name_on_the_leaderboard_is_plain_text(line, plain_name):
 @pytest.mark.parametrize("deep", ["-" * 150_000 + "1", "x" + ".a" * 90_000, "(" * 999])
 def test_code_that_nobody_can_read_has_no_name(deep):
     cell = {"cell_type": "code", "source": f'LEADERBOARD_NAME = "x"\n{deep}'}
-    assert leaderboard.chosen_text({"cells": [cell]}, "LEADERBOARD_NAME") == ""
+    assert leaderboard.read_variable({"cells": [cell]}, "LEADERBOARD_NAME") == ""
