@@ -166,9 +166,9 @@ class _Steps:
         self._memory_mask = (source != PAD)[:, None, None]  # (B, 1, 1, Ls)
         self._mask = torch.zeros(len(source), 1, 1, 0, dtype=torch.bool)
         layers = transformer.decoder.layers
-        self._memory = [_keys_and_values(la.cross_attention, memory) for la in layers]
+        self._memory = [_project_memory(la.cross_attention, memory) for la in layers]
         empty = memory[:, :0]
-        self._prefix = [_keys_and_values(la.self_attention, empty) for la in layers]
+        self._prefix = [_project_memory(la.self_attention, empty) for la in layers]
 
     def logits(self, token: Tensor, position: int) -> Tensor:
         """Logits (b, V) for the token after the newest token of each row, (b,)."""
@@ -179,26 +179,26 @@ class _Steps:
         zeros = x.new_zeros(1, position + 1, x.size(-1))
         x = x + model.target.positions(zeros)[:, -1:]  # (b, 1, d_model)
         for n, layer in enumerate(model.decoder.layers):
-            x = _output(layer, x, self._branches(n, layer))
+            x = _run_layer(layer, x, self._replace_sublayers(n, layer))
         logits: Tensor = model.output(model.decoder.norm(x))  # (b, 1, V)
         return logits[:, 0]
 
-    def _branches(self, n: int, layer: Any) -> tuple[Branch, ...]:
+    def _replace_sublayers(self, n: int, layer: Any) -> tuple[Branch, ...]:
         """The three sublayers of layer n, of which two attend with cached keys."""
 
         def attend(x: Tensor) -> Tensor:
             """Self-attention from the newest position; extends the cache."""
-            new = _keys_and_values(layer.self_attention, x)
+            new = _project_memory(layer.self_attention, x)
             before = self._prefix[n]
             self._prefix[n] = (
                 torch.cat([before[0], new[0]], dim=2),  # (b, h, position + 1, d_k)
                 torch.cat([before[1], new[1]], dim=2),
             )
-            return _attention(layer.self_attention, x, self._prefix[n], self._mask)
+            return _attend(layer.self_attention, x, self._prefix[n], self._mask)
 
         def look_up(x: Tensor) -> Tensor:
             memory, mask = self._memory[n], self._memory_mask
-            return _attention(layer.cross_attention, x, memory, mask)
+            return _attend(layer.cross_attention, x, memory, mask)
 
         return attend, look_up, layer.feed_forward
 
@@ -209,7 +209,7 @@ class _Steps:
         self._prefix = [(k[going], v[going]) for k, v in self._prefix]
 
 
-def _output(layer: Any, x: Tensor, branches: tuple[Branch, ...]) -> Tensor:
+def _run_layer(layer: Any, x: Tensor, branches: tuple[Branch, ...]) -> Tensor:
     """The output of a decoder layer with replaced sublayers; also runs its hooks."""
     before = x
     norms = (layer.norm1, layer.norm2, layer.norm3)
@@ -220,25 +220,25 @@ def _output(layer: Any, x: Tensor, branches: tuple[Branch, ...]) -> Tensor:
     return x
 
 
-def _keys_and_values(attention: Any, x: Tensor) -> tuple[Tensor, Tensor]:
+def _project_memory(attention: Any, x: Tensor) -> tuple[Tensor, Tensor]:
     """The keys and values of an attention layer for x, (b, h, L, d_k) each."""
     return (
-        _heads(attention.w_k(x), attention.num_heads),
-        _heads(attention.w_v(x), attention.num_heads),
+        _split_heads(attention.w_k(x), attention.num_heads),
+        _split_heads(attention.w_v(x), attention.num_heads),
     )
 
 
-def _heads(x: Tensor, num_heads: int) -> Tensor:
+def _split_heads(x: Tensor, num_heads: int) -> Tensor:
     """Split features into heads: (b, L, d_model) to (b, h, L, d_k)."""
     batch, length, d_model = x.shape
     return x.view(batch, length, num_heads, d_model // num_heads).transpose(1, 2)
 
 
-def _attention(
+def _attend(
     attention: Any, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor
 ) -> Tensor:
     """The output of an attention layer for queries of x, and cached keys and values."""
-    q = _heads(attention.w_q(x), attention.num_heads)  # (b, h, 1, d_k)
+    q = _split_heads(attention.w_q(x), attention.num_heads)  # (b, h, 1, d_k)
     mixed = F.scaled_dot_product_attention(q, *keys_values, attn_mask=mask)
     output: Tensor = attention.w_o(mixed.transpose(1, 2).flatten(2))  # (b, 1, d_model)
     return output

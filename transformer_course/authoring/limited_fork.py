@@ -33,9 +33,9 @@ def apart(work: Callable[[], object], seconds: int, megabytes: int) -> object:
     if pid == 0:
         try:
             os.close(reading)
-            _limit(seconds, megabytes, parent)
+            _limit_process(seconds, megabytes, parent)
             with open(writing, "w", encoding="utf-8") as pipe:
-                json.dump(_outcome(work), pipe)
+                json.dump(_report_outcome(work), pipe)
             os._exit(0)
         except Exception:
             traceback.print_exc()
@@ -58,7 +58,7 @@ def apart(work: Callable[[], object], seconds: int, megabytes: int) -> object:
     return outcome["made"]
 
 
-def _outcome(work: Callable[[], object]) -> dict[str, object]:
+def _report_outcome(work: Callable[[], object]) -> dict[str, object]:
     """The function's result under "made", or under "wrong" its WrongAnswerError."""
     try:
         return {"made": work()}
@@ -66,7 +66,7 @@ def _outcome(work: Callable[[], object]) -> dict[str, object]:
         return {"wrong": str(error)}
 
 
-def _limit(seconds: int, megabytes: int, parent: int) -> None:
+def _limit_process(seconds: int, megabytes: int, parent: int) -> None:
     """Limit this process's CPU time and memory, and let it end with its parent."""
     child.end_with_parent()
     if os.getppid() != parent:  # the parent ended before the line above

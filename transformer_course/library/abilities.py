@@ -18,7 +18,7 @@ def words(text: str) -> list[str]:
     return re.findall(r"\w+(?:['-]\w+)*|[^\w\s]", text)
 
 
-def _kinds(source: str) -> dict[str, Callable[[str], bool]]:
+def _define_abilities(source: str) -> dict[str, Callable[[str], bool]]:
     """By ability, a predicate for the target's words that it takes to be recovered.
 
     For example, "case" selects the words whose capital letters the source has lost.
@@ -49,12 +49,12 @@ def recall(
     for source, target, output in zip(sources, targets, outputs, strict=True):
         target_words = words(target)
         common = _match_words(target_words, words(output))
-        for name, belongs in _kinds(source).items():
+        for name, belongs in _define_abilities(source).items():
             lost[name] += sum(map(belongs, target_words))
             recovered[name] += sum(belongs(target_words[i]) for i in common)
     return {
         name: recovered[name] / lost[name] if lost[name] else float("nan")
-        for name in _kinds("")
+        for name in _define_abilities("")
     }
 
 
@@ -95,15 +95,15 @@ def coloured(rows: Iterable[tuple[str, str, str]]) -> str:
     Blue with a solid line: recovered. Orange with a dotted line: not in the target.
     [In brackets]: missing. Words that the source already has are plain.
     """
-    body = "".join(_row(number, *row) for number, row in enumerate(rows, 1))
+    body = "".join(_write_row(number, *row) for number, row in enumerate(rows, 1))
     legend = (
-        f"{_mark('recovered', BLUE, 'solid')} · {_mark('wrong', ORANGE, 'dotted')} · "
-        "[missing]"
+        f"{_mark_word('recovered', BLUE, 'solid')} · "
+        f"{_mark_word('wrong', ORANGE, 'dotted')} · [missing]"
     )
     return f'<div style="line-height:1.7">{legend}{body}</div>'
 
 
-def _row(number: int, source: str, target: str, output: str) -> str:
+def _write_row(number: int, source: str, target: str, output: str) -> str:
     """The HTML of one row: its number, the source, and the marked output."""
     source_words = set(source.split())
     target_words, output_words = words(target), words(output)
@@ -112,11 +112,11 @@ def _row(number: int, source: str, target: str, output: str) -> str:
     for kind, a, b, c, d in matcher.get_opcodes():
         if kind == "equal":
             parts += [
-                html.escape(w) if w in source_words else _mark(w, BLUE, "solid")
+                html.escape(w) if w in source_words else _mark_word(w, BLUE, "solid")
                 for w in output_words[c:d]
             ]
             continue
-        parts += [_mark(w, ORANGE, "dotted") for w in output_words[c:d]]
+        parts += [_mark_word(w, ORANGE, "dotted") for w in output_words[c:d]]
         parts += [f"[{html.escape(w)}]" for w in target_words[a:b]]
     return (
         f'<p style="margin:.6em 0 .6em 2.2em;text-indent:-2.2em"><strong style="'
@@ -126,7 +126,7 @@ def _row(number: int, source: str, target: str, output: str) -> str:
     )
 
 
-def _mark(word: str, colour: str, line: str) -> str:
+def _mark_word(word: str, colour: str, line: str) -> str:
     """A word as HTML with a background colour and a line below it."""
     return (
         f'<span style="background:{colour};border-bottom:2px {line}">'

@@ -81,22 +81,28 @@ def load(
     """
     if str(where) == "embedded":
         parts = embedded()
-        return Corpus("embedded", *(_pairs(parts[split], damage) for split in SPLITS))
+        return Corpus(
+            "embedded", *(_pair_sentences(parts[split], damage) for split in SPLITS)
+        )
     if str(where).startswith("hf:"):
-        return _by_hash(str(where), _hub(str(where)[3:], field), damage)
+        return _split_by_hash(str(where), _read_hub(str(where)[3:], field), damage)
     path = Path(where)
     if (path / "train.json").is_file():
-        return Corpus(str(path), *(_json(path / f"{name}.json") for name in SPLITS))
-    return _by_hash(str(path), _sentences(path), damage)
+        return Corpus(
+            str(path), *(_read_json(path / f"{name}.json") for name in SPLITS)
+        )
+    return _split_by_hash(str(path), _read_sentences(path), damage)
 
 
-def _pairs(sentences: Iterable[str], damage: Callable[[str], str]) -> list[Pair]:
+def _pair_sentences(
+    sentences: Iterable[str], damage: Callable[[str], str]
+) -> list[Pair]:
     """Pair sentences with their sources, without those whose source is empty."""
     pairs = ((damage(text), text) for text in sentences)
     return [(source, target) for source, target in pairs if source]
 
 
-def _by_hash(
+def _split_by_hash(
     name: str, sentences: Iterable[str], damage: Callable[[str], str]
 ) -> Corpus:
     """Split sentences by a hash of the source, so that equal sources share a split.
@@ -107,7 +113,7 @@ def _by_hash(
         CorpusError: a split is empty.
     """
     parts: dict[str, list[Pair]] = {split: [] for split in SPLITS}
-    for source, target in _pairs(dict.fromkeys(sentences), damage):
+    for source, target in _pair_sentences(dict.fromkeys(sentences), damage):
         digest = hashlib.sha256(source.encode()).digest()
         index = int.from_bytes(digest, "big") % 20
         parts[("test", "dev")[index] if index < 2 else "train"].append((source, target))
@@ -120,7 +126,7 @@ def _by_hash(
     return Corpus(name, *(parts[split] for split in SPLITS))
 
 
-def _json(path: Path) -> list[Pair]:
+def _read_json(path: Path) -> list[Pair]:
     """Read the pairs of a JSON file. Raises CorpusError."""
     if not path.is_file():
         raise CorpusError(f"there is a train.json, but no {path.name} beside it")
@@ -133,7 +139,7 @@ def _json(path: Path) -> list[Pair]:
         ) from error
 
 
-def _sentences(path: Path) -> Iterator[str]:
+def _read_sentences(path: Path) -> Iterator[str]:
     """The sentences of a text file, or of all .txt and .en files in a folder."""
     if path.is_dir():
         files = sorted(f for f in path.rglob("*") if f.suffix in (".txt", ".en"))
@@ -163,7 +169,7 @@ def split_sentences(text: str) -> Iterator[str]:
         yield from (part for part in parts if 2 <= len(part.split()) <= 40)
 
 
-def _hub(name: str, field: str) -> Iterator[str]:
+def _read_hub(name: str, field: str) -> Iterator[str]:
     """The sentences of a Hugging Face data set. Raises CorpusError."""
     try:
         from datasets import load_dataset

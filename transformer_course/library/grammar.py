@@ -202,7 +202,7 @@ class Writer:
             doer = self.worker(about) if verb.kind == "pro" else self.person(about)
             return Deed(subject or doer, verb, self.pick(verb.objects), about)
 
-        return self.draw_in_split(draw, _triple)
+        return self.draw_in_split(draw, _list_triple)
 
     def act(self, topic: Topic | None = None, subject: Person | None = None) -> Deed:
         """A random deed without an object."""
@@ -212,7 +212,7 @@ class Writer:
             doer = subject or self.person(about)
             return Deed(doer, self.pick(about.acts), None, about)
 
-        return self.draw_in_split(draw, _triple)
+        return self.draw_in_split(draw, _list_triple)
 
     def remark(self, topic: Topic | None = None) -> tuple[Noun, str, Topic]:
         """A random noun, a remark that fits it, and their topic."""
@@ -295,7 +295,7 @@ def the(noun: Noun) -> str:
     return "" if MIND in noun.mark else "the "
 
 
-def _triple(deed: Deed) -> tuple[str, str, str]:
+def _list_triple(deed: Deed) -> tuple[str, str, str]:
     """A deed's subject, verb and object, in the words that a damaged text keeps."""
     return deed.subject.lemma, deed.verb.base, deed.noun.word if deed.noun else ""
 

@@ -32,8 +32,8 @@ class Interval(NamedTuple):
 
 def bleu(counts: Tensor, seed: int = 0) -> Interval:
     """BLEU and its interval for sentences with these `bleu.counts`, ``(n, 10)``."""
-    scores = [bleu_of(total) for total in _resampled(len(counts), seed) @ counts]
-    return _interval(bleu_of(counts.sum(0)), scores)
+    scores = [bleu_of(total) for total in _draw_resamples(len(counts), seed) @ counts]
+    return _make_interval(bleu_of(counts.sum(0)), scores)
 
 
 def difference(counts: Tensor, against: Tensor, seed: int = 0) -> Interval:
@@ -51,19 +51,19 @@ def difference(counts: Tensor, against: Tensor, seed: int = 0) -> Interval:
     """
     if len(counts) != len(against):
         raise ValueError(f"{len(counts)} sentences, and {len(against)} to compare with")
-    draws = _resampled(len(counts), seed)
+    draws = _draw_resamples(len(counts), seed)
     pairs = zip(draws @ counts, draws @ against, strict=True)
     differences = [bleu_of(ours) - bleu_of(theirs) for ours, theirs in pairs]
-    return _interval(bleu_of(counts.sum(0)) - bleu_of(against.sum(0)), differences)
+    return _make_interval(bleu_of(counts.sum(0)) - bleu_of(against.sum(0)), differences)
 
 
-def _resampled(n: int, seed: int) -> Tensor:
+def _draw_resamples(n: int, seed: int) -> Tensor:
     """How often each of n sentences is in each resample, ``(RESAMPLES, n)``, int64."""
     generator, probabilities = np.random.default_rng(seed), np.full(n, 1 / n)
     return torch.from_numpy(generator.multinomial(n, probabilities, RESAMPLES))
 
 
-def _interval(value: float, samples: Sequence[float]) -> Interval:
+def _make_interval(value: float, samples: Sequence[float]) -> Interval:
     """A value with the 95% interval of bootstrap samples."""
     low, high = np.percentile(samples, [2.5, 97.5])
     return Interval(value, float(low), float(high))

@@ -101,14 +101,14 @@ def live(kind: str) -> Tensor | None:
     )  # fmt: skip
     model = getattr(transformers, f"{name}ForCausalLM")(config).eval()
     likeness = stored(kind)
-    state = _in_memory(likeness.weights)
-    model.load_state_dict(_as_gemma(state) if kind == "gemma3" else state)
+    state = _rename_weights(likeness.weights)
+    model.load_state_dict(_rename_for_gemma(state) if kind == "gemma3" else state)
     with torch.no_grad():
         logits: Tensor = model(likeness.ids).logits
     return logits
 
 
-def _in_memory(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def _rename_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Rename weights to the state dict of transformers.
 
     There the embedding also appears as the output layer, and all experts of a layer are
@@ -130,7 +130,7 @@ def _in_memory(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return state
 
 
-def _as_gemma(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def _rename_for_gemma(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Rename weights for Gemma 3, whose norms multiply by 1 + weight instead."""
     renamed = {
         "post_attention_layernorm": "pre_feedforward_layernorm",

@@ -69,7 +69,7 @@ class Restorer(nn.Module):
         # initial logits near 1.
         nn.init.normal_(self.transformer.output.weight, std=sizes.d_model**-0.5)
         if not sizes.residual:
-            _without_residuals(self.transformer)
+            _remove_residuals(self.transformer)
 
     def encode(self, source: Tensor) -> Tensor:
         """Encode source ids (B, Ls) into memory (B, Ls, d_model)."""
@@ -86,7 +86,7 @@ class Restorer(nn.Module):
         return self.decode(target, self.encode(source), source)
 
 
-def _without_residuals(transformer: Any) -> None:
+def _remove_residuals(transformer: Any) -> None:
     """Subtract its input from every layer's output, to keep only the branches."""
     for stack in (transformer.encoder, transformer.decoder):
         for layer in stack.layers:

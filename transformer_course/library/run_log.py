@@ -137,7 +137,7 @@ def add(path: str | Path, run: LoggedRun) -> None:
     before = path.read_bytes() if path.is_file() else b""
     if before and not before.endswith(b"\n"):
         before += b"\n"
-    _write(path, before + _line(_entry(run)) + b"\n")
+    _write(path, before + _write_line(_describe_run(run)) + b"\n")
 
 
 def say_next(path: str | Path, name: str, text: str) -> None:
@@ -149,9 +149,9 @@ def say_next(path: str | Path, name: str, text: str) -> None:
     path = Path(path)
     lines = path.read_bytes().split(b"\n") if path.is_file() else []
     for i, line in enumerate(lines):
-        entry = _loaded(line)
+        entry = _load_line(line)
         if isinstance(entry, dict) and entry.get("run") == name:
-            lines[i] = _line(entry | {"next": text})
+            lines[i] = _write_line(entry | {"next": text})
             _write(path, b"\n".join(lines))
             return
     raise KeyError(name)
@@ -164,12 +164,12 @@ def _write(path: Path, data: bytes) -> None:
     part.replace(path)
 
 
-def _line(entry: Mapping[str, Any]) -> bytes:
+def _write_line(entry: Mapping[str, Any]) -> bytes:
     """A JSON object as a line of the log."""
     return json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def _loaded(line: bytes) -> object:
+def _load_line(line: bytes) -> object:
     """A line's JSON value; None if it is invalid, or too long or too deeply nested."""
     try:
         return json.loads(line) if len(line) <= LONGEST else None
@@ -177,7 +177,7 @@ def _loaded(line: bytes) -> object:
         return None
 
 
-def _entry(run: LoggedRun) -> dict[str, Any]:
+def _describe_run(run: LoggedRun) -> dict[str, Any]:
     """The JSON object of a run, in which two fields have shorter names."""
     entry = dict(vars(run))
     return {"run": entry.pop("name"), **entry, "next": entry.pop("next_step")}
@@ -189,7 +189,7 @@ def _parse_run(line: bytes) -> LoggedRun:
     Raises:
         ValueError: the line is not a run; the message says what is wrong.
     """
-    entry = _loaded(line)
+    entry = _load_line(line)
     if not isinstance(entry, dict):
         raise ValueError("no JSON object")
     if not isinstance(entry.get("run"), str) or not plain(entry["run"], _NAME):
@@ -213,7 +213,9 @@ def plain(text: object, most: int = _TEXT) -> str:
     return "".join(c for c in line if c.isprintable())[:most]
 
 
-def _number(value: object, least: float = -math.inf, most: float = math.inf) -> float:
+def _check_number(
+    value: object, least: float = -math.inf, most: float = math.inf
+) -> float:
     """Check that a value is a finite number between ``least`` and ``most``."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError("expected a number")
@@ -222,45 +224,48 @@ def _number(value: object, least: float = -math.inf, most: float = math.inf) -> 
     return float(value)
 
 
-_seconds = partial(_number, least=0.0)
-_bleu = partial(_number, least=0.0, most=100.0001)
+_check_seconds = partial(_check_number, least=0.0)
+_check_bleu = partial(_check_number, least=0.0, most=100.0001)
 
 
-def _count(value: object) -> int:
+def _check_count(value: object) -> int:
     """Check that a value is a whole number, and return it."""
-    number = _number(value, 0.0, 1e12)
+    number = _check_number(value, 0.0, 1e12)
     if number != int(number):
         raise ValueError("expected a count")
     return int(number)
 
 
-def _flag(value: object) -> bool:
+def _check_flag(value: object) -> bool:
+    """Check that a value is true or false, and return it."""
     if not isinstance(value, bool):
         raise TypeError("expected true or false")
     return value
 
 
-def _interval(reader: Callable[[object], float]) -> Callable[[Any], tuple[float, ...]]:
+def _make_interval_check(
+    reader: Callable[[object], float],
+) -> Callable[[Any], tuple[float, ...]]:
     """Make a function that checks a value and the ends of its interval.
 
     ``reader`` checks each of the three numbers.
     """
 
-    def triple(values: Any) -> tuple[float, ...]:
+    def check_interval(values: Any) -> tuple[float, ...]:
         value, low, high = map(reader, values)
         if not low - 1e-6 <= value <= high + 1e-6:
             raise ValueError("expected a value within its interval")
         return value, low, high
 
-    return triple
+    return check_interval
 
 
-def _curve(values: Any) -> tuple[tuple[float, float], ...]:
+def _check_curve(values: Any) -> tuple[tuple[float, float], ...]:
     """Check the points of a curve, of which only the first `_POINTS` count."""
-    return tuple((_count(x), _bleu(y)) for x, y in values[:_POINTS])
+    return tuple((_check_count(x), _check_bleu(y)) for x, y in values[:_POINTS])
 
 
-def _changes(value: Any) -> dict[str, tuple[str, str]]:
+def _check_changes(value: Any) -> dict[str, tuple[str, str]]:
     """Check changed settings: by name, the texts before and after."""
     return {
         plain(name, _NAME): (plain(before, _NAME), plain(after, _NAME))
@@ -268,27 +273,28 @@ def _changes(value: Any) -> dict[str, tuple[str, str]]:
     }
 
 
-def _settings(value: Any) -> dict[str, str]:
+def _check_settings(value: Any) -> dict[str, str]:
     """Check settings: texts by name."""
     items = list(value.items())[:_FIELDS]
     return {plain(name, _NAME): plain(text, _NAME) for name, text in items}
 
 
-def _name(value: object) -> str:
+def _clean_name(value: object) -> str:
+    """Make a short text of a value, as `plain` does."""
     return plain(value, _NAME)
 
 
 # By the key in a JSON object: the name in `LoggedRun`, and what validates the value.
 _READERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "run": ("name", _name), "kind": ("kind", _name),
+    "run": ("name", _clean_name), "kind": ("kind", _clean_name),
     "hypothesis": ("hypothesis", plain),
-    "against": ("against", _name), "changed": ("changed", _changes),
-    "settings": ("settings", _settings), "seed": ("seed", _count),
-    "corpus": ("corpus", _name), "level": ("level", _count),
-    "tokens": ("tokens", _count), "seconds": ("seconds", _seconds),
-    "parameters": ("parameters", _count), "curve": ("curve", _curve),
-    "bleu": ("bleu", _interval(_bleu)),
-    "difference": ("difference", _interval(_number)),
-    "inserter": ("inserter", _bleu), "too_short": ("too_short", _flag),
-    "stopped": ("stopped", _name), "next": ("next_step", plain),
+    "against": ("against", _clean_name), "changed": ("changed", _check_changes),
+    "settings": ("settings", _check_settings), "seed": ("seed", _check_count),
+    "corpus": ("corpus", _clean_name), "level": ("level", _check_count),
+    "tokens": ("tokens", _check_count), "seconds": ("seconds", _check_seconds),
+    "parameters": ("parameters", _check_count), "curve": ("curve", _check_curve),
+    "bleu": ("bleu", _make_interval_check(_check_bleu)),
+    "difference": ("difference", _make_interval_check(_check_number)),
+    "inserter": ("inserter", _check_bleu), "too_short": ("too_short", _check_flag),
+    "stopped": ("stopped", _clean_name), "next": ("next_step", plain),
 }  # fmt: skip

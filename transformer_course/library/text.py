@@ -57,7 +57,7 @@ class WordTokenizer:
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text up to the first EOS; PAD and BOS are left out."""
-        return _decoded(ids, self.vocab)
+        return _decode_ids(ids, self.vocab)
 
     def to_json(self) -> str:
         """The complete tokenizer as JSON; see `tokenizer_from_json`."""
@@ -104,7 +104,7 @@ class SubwordTokenizer:
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text up to the first EOS; PAD and BOS are left out."""
-        return _decoded(ids, self.vocab)
+        return _decode_ids(ids, self.vocab)
 
     def to_json(self) -> str:
         """The tokenizer without ``segment`` as JSON; see `tokenizer_from_json`."""
@@ -131,7 +131,7 @@ def tokenizer_from_json(
     return SubwordTokenizer(about["alphabet"], about["merges"], segment)
 
 
-def _decoded(ids: Iterable[int], vocab: Sequence[str]) -> str:
+def _decode_ids(ids: Iterable[int], vocab: Sequence[str]) -> str:
     """The text of ids up to the first EOS, without PAD and BOS."""
     tokens = []
     for i in ids:

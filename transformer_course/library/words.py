@@ -135,11 +135,11 @@ def _read_line(topic: Topic, kind: str, name: str, text: str) -> None:
         case "because":
             topic.because = tuple(text.split("; "))
         case "noun":
-            topic.nouns[name] = _nouns(text)
+            topic.nouns[name] = _parse_nouns(text)
         case "do" | "pro" | "mis":
-            topic.verbs.append(_verb(topic, name, text, kind))
+            topic.verbs.append(_parse_verb(topic, name, text, kind))
         case "act":
-            topic.acts = tuple(_forms(act) for act in text.split(", "))
+            topic.acts = tuple(_parse_forms(act) for act in text.split(", "))
         case "give":
             topic.gifts = _find_nouns(topic, text.split())
         case "there":
@@ -149,31 +149,33 @@ def _read_line(topic: Topic, kind: str, name: str, text: str) -> None:
             raise ValueError(f"lexicon.txt: {kind!r} in [{topic.name}]")
 
 
-def _nouns(text: str) -> tuple[Noun, ...]:
+def _parse_nouns(text: str) -> tuple[Noun, ...]:
     """Parse "nouns | adjectives | remarks", which all of the nouns share."""
     words, adjectives_text, remarks_text = (part.strip() for part in text.split("|"))
     adjectives = tuple(adjectives_text.split(", "))
     remarks = tuple(remarks_text.split("; "))
-    return tuple(_noun(word, adjectives, remarks) for word in words.split(", "))
+    return tuple(_parse_noun(word, adjectives, remarks) for word in words.split(", "))
 
 
-def _noun(text: str, adjectives: tuple[str, ...], remarks: tuple[str, ...]) -> Noun:
+def _parse_noun(
+    text: str, adjectives: tuple[str, ...], remarks: tuple[str, ...]
+) -> Noun:
     """Parse a noun with its marks, and with its plural if that is irregular."""
     mark = "".join(c for c in text if c in MARKS)
     word, _, plural = text.translate(_WITHOUT_MARKS).partition("/")
     return Noun(word, plural or plural_of(word), mark, adjectives, remarks)
 
 
-def _verb(topic: Topic, forms: str, text: str, kind: str) -> Verb:
+def _parse_verb(topic: Topic, forms: str, text: str, kind: str) -> Verb:
     """Parse a verb's forms, and "objects | manner"; "!" marks a placeless verb."""
     objects, _, manner = (part.strip() for part in text.partition("|"))
     return replace(
-        _forms(forms), objects=_find_nouns(topic, objects.split()),
+        _parse_forms(forms), objects=_find_nouns(topic, objects.split()),
         manner=manner.strip("! "), kind=kind, placeless=manner[:1] == "!",
     )  # fmt: skip
 
 
-def _forms(text: str) -> Verb:
+def _parse_forms(text: str) -> Verb:
     """Parse "base/past/participle particle", of which only the base is required."""
     forms, _, particle = text.partition(" ")
     base, past, participle = (*forms.split("/"), "", "")[:3]

@@ -16,7 +16,7 @@ Run = tuple[Sequence[float], Sequence[float]]  # losses, gradient norms by layer
 GUESS = math.log(12)  # the loss of guessing one of twelve letters
 
 
-def _guessing(axes: Any, value: float, at: float) -> None:
+def _draw_guessing(axes: Any, value: float, at: float) -> None:
     """Draw a dotted line at the value that guessing would reach."""
     axes.axhline(value, **style.DOTTED)
     axes.text(
@@ -42,7 +42,7 @@ def placements(runs: Mapping[str, Sequence[Run]]) -> None:
                 f"{name}, seed {seed}: loss {told.curve(losses)}, "
                 f"gradient norm {told.curve(sizes)}"
             )
-    _guessing(left, GUESS, len(runs["pre-norm"][0][0]))
+    _draw_guessing(left, GUESS, len(runs["pre-norm"][0][0]))
     left.set(xlabel="step", title="loss, 8 layers, no warm-up", ylim=(1, 4))
     right.set(xlabel="layer", title="gradient norm before the first step")
     style.legend(right)
@@ -60,7 +60,7 @@ def warmups(losses: Mapping[str, Sequence[float]]) -> None:
         losses.items(), (ORANGE, GREEN), ("--", "-"), strict=True
     ):
         axes.plot(values, line, color=colour, label=name, linewidth=1.4)
-    _guessing(axes, GUESS, len(values))
+    _draw_guessing(axes, GUESS, len(values))
     axes.set(xlabel="step", title="loss, 8 layers, post-norm, peak rate 0.005")
     axes.legend(loc="lower left")
     caption = "With small first steps, post-norm leaves the level of guessing as well."
@@ -70,7 +70,7 @@ def warmups(losses: Mapping[str, Sequence[float]]) -> None:
 Named = tuple[str, Sequence[str], Sequence[str], Tensor]  # title, rows, columns, bool
 
 
-def _allowed(parts: Sequence[Named], number: str, caption: str, across: str) -> None:
+def _draw_masks(parts: Sequence[Named], number: str, caption: str, across: str) -> None:
     """Draw Boolean matrices side by side."""
     width = min(style.WIDTH, 2.6 * len(parts))
     figure, row = style.subplots(1, len(parts), width=width)
@@ -85,7 +85,7 @@ def _allowed(parts: Sequence[Named], number: str, caption: str, across: str) -> 
 def who_moves(parts: Sequence[Named]) -> None:
     """Draw which outputs (rows) change when an input (column) changes."""
     caption = "A cell is filled if its output (row) changes with its input (column)."
-    _allowed(parts, "4.7", caption, "the input that changes")
+    _draw_masks(parts, "4.7", caption, "the input that changes")
 
 
 # FLOPs of attention and network; entries of attention weights and hidden vectors.
@@ -126,7 +126,7 @@ def masks(named: Mapping[str, Tensor], names: Sequence[str]) -> None:
     """Draw the masks of two families of models, made from one attention mask."""
     parts = [(title, names, names, mask) for title, mask in named.items()]
     caption = "One attention mask makes both masks; the keys struck out are masked."
-    _allowed(parts, "4.11", caption, "key")
+    _draw_masks(parts, "4.11", caption, "key")
 
 
 def families(
@@ -145,7 +145,7 @@ def families(
         left.plot(values, line, color=colour, label=name)
     right.plot(following, "s-", color=GREEN)
     for axes, end in ((left, 9), (right, 10)):
-        _guessing(axes, 1 / letters, end)
+        _draw_guessing(axes, 1 / letters, end)
         axes.set_xlabel("position")
     left.set_title("encoder-only: masked letters")
     right.set_title("decoder-only: next letter")

@@ -78,27 +78,27 @@ def quoted(w: Writer) -> str:
     words = f"I {tenses.perfect(deed, adverb)} {object_phrase}"
     if not adverb:
         words = f"I {tenses.future(deed)} {object_phrase} {w.pick(FUTURE)}"
-    return _speech(w, deed.topic, words)
+    return _quote(w, deed.topic, words)
 
 
 def quoted_remark(w: Writer) -> str:
     """For example: "This cake is delicious," said Anna."""
     noun, remark, topic = w.remark()
-    return _speech(w, topic, f"this {noun.word} is {remark}")
+    return _quote(w, topic, f"this {noun.word} is {remark}")
 
 
-def _speech(w: Writer, topic: Topic, words: str) -> str:
+def _quote(w: Writer, topic: Topic, words: str) -> str:
     """Direct speech: the quoted words, and a speaker before or after them."""
-    speaker, verb = _speaker(w, topic), w.pick(SPEECH)
+    speaker, verb = _pick_speaker(w, topic), w.pick(SPEECH)
     if w.chance(0.6):
         return f'"{capital(words)}," {verb} {speaker.text}.'
     return f'{speaker.text} {verb}, "{capital(words)}."'
 
 
-def _speaker(w: Writer, topic: Topic) -> Person:
+def _pick_speaker(w: Writer, topic: Topic) -> Person:
     """A random single person."""
     speaker = w.person(topic)
-    return _speaker(w, topic) if speaker.plural else speaker
+    return _pick_speaker(w, topic) if speaker.plural else speaker
 
 
 def quoted_question(w: Writer) -> str:
@@ -108,7 +108,7 @@ def quoted_question(w: Writer) -> str:
     words += f" {w.object(deed)}"
     if deed.object.mark == OWN:
         words = f"where is my {deed.object.word}"
-    speaker = _speaker(w, deed.topic)
+    speaker = _pick_speaker(w, deed.topic)
     if w.chance(0.6):
         return f'"{capital(words)}?" asked {speaker.text}.'
     return f'{speaker.text} asked, "{capital(words)}?"'

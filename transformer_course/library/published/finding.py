@@ -45,7 +45,7 @@ def find(listing: Listing, location: str | Path | None = None) -> Path:
         return installed
     if location is not None:
         return _resolve_location(listing, Path(location))
-    cache = _cache(listing)
+    cache = _name_cache(listing)
     try:
         if os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0"):  # its own switch
             raise URLError("switched off")
@@ -118,7 +118,7 @@ def _resolve_location(listing: Listing, path: Path) -> Path:
     )
 
 
-def _cache(listing: Listing) -> Path:
+def _name_cache(listing: Listing) -> Path:
     """The folder for a model's downloads, which the hash of its weights identifies."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "transformer-course" / listing.weights.sha256[:12]

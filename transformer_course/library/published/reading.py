@@ -51,8 +51,8 @@ def read(
         PublishedModelError: a package that is needed to read them is not installed.
     """
     if listing.weights.name.endswith(".gguf"):
-        return _gguf(listing, weights)
-    library = _library("tokenizers", listing)
+        return _read_gguf(listing, weights)
+    library = _import_package("tokenizers", listing)
     data = weights if isinstance(weights, bytes) else weights.read_bytes()
     assert tokenizer is not None
     text = tokenizer if isinstance(tokenizer, bytes) else tokenizer.read_bytes()
@@ -62,20 +62,22 @@ def read(
     return Weights(load(data)), parsed
 
 
-def _gguf(listing: Listing, path: bytes | Path) -> tuple[Weights, Any]:
+def _read_gguf(listing: Listing, path: bytes | Path) -> tuple[Weights, Any]:
     """Read a GGUF file, which contains both the weights and the tokenizer's tables."""
-    reader = _library("gguf", listing).GGUFReader(path)
+    reader = _import_package("gguf", listing).GGUFReader(path)
     tokens = reader.fields["tokenizer.ggml.tokens"].contents()
     types = reader.fields["tokenizer.ggml.token_type"].contents()
     merges = reader.fields["tokenizer.ggml.merges"].contents()
     special = [
         token for token, kind in zip(tokens, types, strict=True) if kind == _CONTROL
     ]
-    tokenizer = _byte_level(_library("tokenizers", listing), tokens, merges, special)
+    tokenizer = _make_byte_tokenizer(
+        _import_package("tokenizers", listing), tokens, merges, special
+    )
     return Weights({tensor.name: tensor for tensor in reader.tensors}), tokenizer
 
 
-def _byte_level(
+def _make_byte_tokenizer(
     library: Any, tokens: list[str], merges: list[str], special: list[str]
 ) -> Any:
     """Make SmolLM2's tokenizer: byte-pair encoding over bytes, digits kept single."""
@@ -94,7 +96,7 @@ def _byte_level(
     return tokenizer
 
 
-def _library(name: str, listing: Listing) -> Any:
+def _import_package(name: str, listing: Listing) -> Any:
     """Import a package that reads a model. Raises PublishedModelError."""
     try:
         return importlib.import_module(name)

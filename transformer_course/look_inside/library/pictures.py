@@ -57,7 +57,7 @@ def bus(contributions: Mapping[str, float], token: str) -> None:
     captions: dict[str, str] = {}
     for count in range(1, len(names) + 1):
         figure, axes = style.subplots(height=2.4, width=6.4)
-        _bus(axes, names, values, count, tall)
+        _draw_bus(axes, names, values, count, tall)
         total = sum(values[:count])
         sentence = (
             f"{names[count - 1]} writes {values[count - 1]:+.1f}; "
@@ -70,7 +70,7 @@ def bus(contributions: Mapping[str, float], token: str) -> None:
     show_steps(frames, captions, alts, "9.4", caption, opened=-1)
 
 
-def _bus(
+def _draw_bus(
     axes: Any, names: Sequence[str], values: Sequence[float], count: int, tall: float
 ) -> None:
     """Draw a bus with its first parts connected, and the running total at its end.
@@ -112,7 +112,7 @@ def contributions(values: Mapping[str, float]) -> None:
 def patching(effects: Sequence[Sequence[float]], tokens: Sequence[str]) -> None:
     """Draw the map of activation patching, `(blocks, L)`."""
     figure, axes = style.subplots(height=4.6, width=4.6)
-    mappable = maps.image(axes, _table(effects), signed=True, top=1.0)
+    mappable = maps.image(axes, _show_table(effects), signed=True, top=1.0)
     axes.set_xticks(range(len(tokens)), tokens)
     axes.set_yticks(range(0, len(effects), 3))
     axes.set(xlabel="position", ylabel="the state that enters block")
@@ -128,7 +128,7 @@ def patching(effects: Sequence[Sequence[float]], tokens: Sequence[str]) -> None:
     show(figure, alt, "9.6", caption)
 
 
-def _table(rows: Sequence[Sequence[float]]) -> Any:
+def _show_table(rows: Sequence[Sequence[float]]) -> Any:
     import numpy as np
 
     return np.array(rows)

@@ -14,7 +14,7 @@ from transformer_course.library.attention_maps import SentenceMaps
 HEADS = (BLUE, ORANGE, GREEN, PINK)
 
 
-def _maps(
+def _draw_maps(
     named: Mapping[str, Tensor],
     words: Sequence[object],
     number: str,
@@ -37,7 +37,7 @@ def _maps(
 
 def one_head_or_two(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
     """Draw the maps of two heads with one query each, and of one head with both."""
-    _maps(
+    _draw_maps(
         named,
         words,
         "3.1",
@@ -47,7 +47,7 @@ def one_head_or_two(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
     )
 
 
-def _cells(axes: object, numbers: Tensor, d_k: int, title: str) -> None:
+def _draw_cells(axes: object, numbers: Tensor, d_k: int, title: str) -> None:
     """Draw entries like 21 (position 2, feature 1) in the colours of their heads."""
     rows = numbers.long().tolist()
     words = [[f"{n:02d}" for n in row] for row in rows]
@@ -62,11 +62,11 @@ def blocks(numbers: Tensor, num_heads: int) -> None:
     figure, row = style.subplots(
         1, num_heads + 1, height=1.9, gridspec_kw={"width_ratios": widths}
     )
-    _cells(row[0], numbers, d_k, "after the projection: (L, d_model) = (4, 6)")
+    _draw_cells(row[0], numbers, d_k, "after the projection: (L, d_model) = (4, 6)")
     descriptions = []
     for head, axes in enumerate(row[1:]):
         part = numbers[:, d_k * head : d_k * (head + 1)]
-        _cells(axes, part, d_k, f"head {head}")
+        _draw_cells(axes, part, d_k, f"head {head}")
         descriptions.append(f"head {head} has {part[0].tolist()} of position 0")
     alt = (
         f"A matrix of {len(numbers)} positions, {numbers.size(1)} features each, in "
@@ -83,7 +83,7 @@ def splits(named: Mapping[str, Tensor]) -> None:
     descriptions = []
     for line, (name, heads) in zip(grid, named.items(), strict=True):
         for head, axes in enumerate(line):
-            _cells(axes, heads[head], heads.size(-1), f"{name}, head {head}")
+            _draw_cells(axes, heads[head], heads.size(-1), f"{name}, head {head}")
         # An entry like 21 is feature 1 of position 2, so its last digit gives its head.
         mixed = sorted({int(n) % 10 // heads.size(-1) for n in heads[0].flatten()})
         descriptions.append(f"{name}: head 0 holds features of heads {mixed}")
@@ -122,7 +122,7 @@ def trained(named: Mapping[str, Tensor]) -> None:
     caption = (
         "The single head divides its attention; the heads of the pair divide the work."
     )
-    _maps(named, range(length), "3.7", caption)
+    _draw_maps(named, range(length), "3.7", caption)
 
 
 def birth(
@@ -202,7 +202,7 @@ def all_heads(sentence_maps: SentenceMaps) -> None:
 
 def neighbours(named: Mapping[str, Tensor], tokens: Sequence[str]) -> None:
     """Draw the heads of a published model that attend most to a neighbour."""
-    _maps(
+    _draw_maps(
         named,
         tokens,
         "3.11",

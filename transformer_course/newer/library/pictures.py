@@ -16,12 +16,12 @@ LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 def largest_scores(curves: Mapping[str, Sequence[float]]) -> None:
     """Draw the largest attention score on new text, every tenth step."""
     caption = "The largest score while training, with and without norms."
-    _every_tenth(curves, "largest score", "10.1", caption)
+    _show_two_curves(curves, "largest score", "10.1", caption)
 
 
 def windows(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
     """Draw the loss on new text by the number of bytes read at a time."""
-    figure, axes = _two(lengths, losses, "o", xlabel="bytes read at a time")
+    figure, axes = _plot_two(lengths, losses, "o", xlabel="bytes read at a time")
     axes.set_title("loss on new text")
     axes.set_xticks(lengths, lengths)
     caption = f"Trained at {lengths[0]} bytes, measured at longer texts."
@@ -35,7 +35,7 @@ def loads(curves: Mapping[str, Sequence[float]]) -> None:
     A router chooses among four experts for each token; an even load is a quarter each.
     """
     caption = "The least used of four experts; dotted: an even load."
-    _every_tenth(
+    _show_two_curves(
         curves, "share of the least used expert", "10.3", caption, even_share=0.25
     )
 
@@ -47,7 +47,7 @@ def optimizers(curves: Mapping[str, Sequence[float]]) -> None:
         for name, losses in curves.items()
     }
     caption = "Two optimizers, equal weights and batches."
-    _every_tenth(tenths, "training loss", "10.4", caption)
+    _show_two_curves(tenths, "training loss", "10.4", caption)
 
 
 def exchanges(losses: Mapping[str, Sequence[float]]) -> None:
@@ -67,7 +67,7 @@ def exchanges(losses: Mapping[str, Sequence[float]]) -> None:
 
 def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
     """Draw the loss on new text by the length of the window."""
-    figure = _four(lengths, losses, "loss on fresh text")
+    figure = _plot_four(lengths, losses, "loss on fresh text")
     caption = "Four kinds of positions, on windows longer than those in training."
     show(figure, f"Loss at {', '.join(map(str, lengths))} bytes. {told.curves(losses)}",
          "10.6", caption)  # fmt: skip
@@ -75,13 +75,13 @@ def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> 
 
 def stretched(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
     """Draw the loss on new text by length, for several scalings of the frequencies."""
-    figure = _four(lengths, losses, "loss on new text")
+    figure = _plot_four(lengths, losses, "loss on new text")
     caption = "One model, trained on 64 bytes, with four choices of its frequencies."
     show(figure, f"Loss at {', '.join(map(str, lengths))} bytes. {told.curves(losses)}",
          "10.7", caption)  # fmt: skip
 
 
-def _four(
+def _plot_four(
     lengths: Sequence[int], losses: Mapping[str, Sequence[float]], title: str
 ) -> Any:
     """Plot four curves over lengths that differ in colour, line style and marker."""
@@ -98,7 +98,7 @@ def _four(
     return figure
 
 
-def _two(
+def _plot_two(
     xs: Sequence[int], named: Mapping[str, Sequence[float]], marker: str = "",
     **properties: Any,
 ) -> tuple[Any, Any]:  # fmt: skip
@@ -112,7 +112,7 @@ def _two(
     return figure, axes
 
 
-def _every_tenth(
+def _show_two_curves(
     curves: Mapping[str, Sequence[float]],
     title: str,
     number: str,
@@ -126,7 +126,7 @@ def _every_tenth(
         even_share: the height of a dotted line to compare the curves with, if any.
     """
     steps = range(0, 10 * max(map(len, curves.values())), 10)
-    figure, axes = _two(steps, curves, xlabel="steps", title=title)
+    figure, axes = _plot_two(steps, curves, xlabel="steps", title=title)
     if even_share is not None:
         axes.axhline(even_share, **style.DOTTED)
     alt = f"{title.capitalize()} over steps. {told.curves(curves)}"

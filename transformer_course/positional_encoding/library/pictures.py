@@ -13,7 +13,7 @@ from autograder.figures.bars import bars
 from autograder.figures.style import BLUE, ORANGE
 
 
-def _bars(
+def _draw_bars(
     named: Mapping[str, float], form: str, colours: Any = BLUE, log: bool = False
 ) -> Any:
     """Draw horizontal bars with their values."""
@@ -27,7 +27,7 @@ def gaps(named: Mapping[str, float]) -> None:
     """Draw the shuffle gap of each kind of layer that mixes positions."""
     alt = f"Bars of the shuffle gap: {told.bars(named)}"
     caption = "A mixer whose gap is zero, up to rounding, cannot see order."
-    show(_bars(named, ".1g"), alt, "1.1", caption)
+    show(_draw_bars(named, ".1g"), alt, "1.1", caption)
 
 
 def dimensions(table: Tensor, numbers: Sequence[int]) -> None:
@@ -94,7 +94,7 @@ def lengths(named: Mapping[str, float]) -> None:
         "On a logarithmic axis: how long a word's vector is depends on the start and "
         "on the scale, whereas all positions have the same length."
     )
-    show(_bars(named, ".1f", colours, log=True), alt, "1.5", caption)
+    show(_draw_bars(named, ".1f", colours, log=True), alt, "1.5", caption)
 
 
 def clocks(start: Tensor, moved: Tensor, wanted: Tensor, pos: int, k: int) -> None:

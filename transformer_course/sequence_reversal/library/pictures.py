@@ -52,14 +52,14 @@ def log(losses: Sequence[float], entries: Log) -> None:
     curves = {"loss": losses, "token accuracy": tokens, "exact match": exact_matches}
     alt = (
         f"Over {len(losses)} steps. {told.curves(curves)} Half of the tokens are right "
-        f"at step {_reaches_half(steps, tokens)}, half of the sequences at step "
-        f"{_reaches_half(steps, exact_matches)}."
+        f"at step {_find_half(steps, tokens)}, half of the sequences at step "
+        f"{_find_half(steps, exact_matches)}."
     )
     caption = "The model gets tokens right long before it gets whole sequences right."
     show(figure, alt, "5.4", caption)
 
 
-def _reaches_half(steps: Sequence[int], values: Sequence[float]) -> object:
+def _find_half(steps: Sequence[int], values: Sequence[float]) -> object:
     """The first step at which a value is at least 0.5, or "none"."""
     return next((s for s, v in zip(steps, values, strict=True) if v >= 0.5), "none")
 
@@ -132,7 +132,7 @@ def token_by_token(trials: Sequence[Trial]) -> None:
         figure, rows = style.subplots(len(trials), 1, height=1.35 * len(trials))
         sentences = []
         for axes, trial in zip(rows, trials, strict=True):
-            sentences.append(_writing(axes, trial, step))
+            sentences.append(_draw_step(axes, trial, step))
         frames.append(figure)
         captions[f"token {step + 1}"] = " ".join(sentences)
         alts.append(" ".join(sentences))
@@ -143,7 +143,7 @@ def token_by_token(trials: Sequence[Trial]) -> None:
     show_steps(frames, captions, alts, "5.8", caption, opened=most // 2)
 
 
-def _writing(axes: Any, trial: Trial, step: int) -> str:
+def _draw_step(axes: Any, trial: Trial, step: int) -> str:
     """Draw one sequence at a step of decoding; return a description of the step."""
     source, right, written, weights = trial
     ended = step >= len(written)
@@ -154,7 +154,9 @@ def _writing(axes: Any, trial: Trial, step: int) -> str:
         bluest = j if weight > row[bluest] else bluest
     for j, token in enumerate(written[: step + 1]):
         good = j < len(right) and token == right[j]
-        fill = (*_rgb(ORANGE), 0.55) if not good else (*_rgb(BLUE), 0.12)
+        fill = (
+            (*_read_colour(ORANGE), 0.55) if not good else (*_read_colour(BLUE), 0.12)
+        )
         maps.cell(axes, 1.3, j, fill, token)
     style.bare(axes)
     axes.set(xlim=(-0.6, 13.4), ylim=(1.9, -0.6), aspect="equal")
@@ -170,7 +172,7 @@ def _writing(axes: Any, trial: Trial, step: int) -> str:
     )
 
 
-def _rgb(colour: str) -> tuple[float, float, float]:
+def _read_colour(colour: str) -> tuple[float, float, float]:
     from matplotlib.colors import to_rgb
 
     return to_rgb(colour)

@@ -27,7 +27,7 @@ Merges = Sequence[tuple[str, str]]
 @functools.cache
 def manual() -> tuple[str, ...]:
     """The language reference and the standard library's docstrings, each only once."""
-    return tuple(dict.fromkeys((*_topics(), *_docstrings())))
+    return tuple(dict.fromkeys((*_read_topics(), *_read_docstrings())))
 
 
 def split(documents: Sequence[str]) -> tuple[str, str]:
@@ -37,24 +37,24 @@ def split(documents: Sequence[str]) -> tuple[str, str]:
     return "\n\n".join(train), "\n\n".join(held_out)
 
 
-def _topics() -> list[str]:
+def _read_topics() -> list[str]:
     """The language reference, as `help()` shows it."""
     from pydoc_data.topics import topics
 
     return [topics[name].strip() for name in sorted(topics)]
 
 
-def _docstrings() -> Iterator[str]:
+def _read_docstrings() -> Iterator[str]:
     """The longer docstrings of the standard library, in the order of its files."""
     library = Path(os.__file__).parent
     for name in sorted(sys.stdlib_module_names):
         for path in (library / f"{name}.py", *sorted((library / name).rglob("*.py"))):
             inside = path.relative_to(library).parts
             if path.is_file() and not _NOT_READ & set(inside):
-                yield from _docstrings_of(path)
+                yield from _parse_docstrings(path)
 
 
-def _docstrings_of(path: Path) -> Iterator[str]:
+def _parse_docstrings(path: Path) -> Iterator[str]:
     """The longer docstrings in a file: of the module, its classes and functions."""
     documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     blocks = ast.stmt | ast.ExceptHandler  # no expression holds a definition

@@ -66,7 +66,7 @@ def cache(without: Sequence[int], cached: Sequence[int]) -> None:
         figure, row = style.subplots(1, 2, height=2.8)
         for axes, title, new in ((row[0], "without a cache", without[n - 1]),
                                  (row[1], "with a cache", cached[n - 1])):  # fmt: skip
-            _triangle(axes, count, n, new)
+            _draw_triangle(axes, count, n, new)
             axes.set_title(title)
         frames.append(figure)
         captions[f"token {n}"] = (
@@ -82,7 +82,7 @@ def cache(without: Sequence[int], cached: Sequence[int]) -> None:
     show_steps(frames, captions, alts, "7.5", caption, opened=-1)
 
 
-def _triangle(axes: Any, count: int, n: int, new: int) -> None:
+def _draw_triangle(axes: Any, count: int, n: int, new: int) -> None:
     """Draw the scores and keys of n positions; the last ``new`` of them are computed.
 
     Args:

@@ -81,7 +81,7 @@ class KeptRuns:
         """
         run = self.find_here(name)
         trained = run.against if run.kind == "decoding" else name
-        path = self._file(trained, "safetensors")
+        path = self._choose_path(trained, "safetensors")
         try:
             return checkpoint.load(path, self._parts, self._segment)
         except CheckpointError as error:
@@ -95,7 +95,9 @@ class KeptRuns:
         """
         self.find_here(name)
         try:
-            texts = json.loads(self._file(name, "json").read_text(encoding="utf-8"))
+            texts = json.loads(
+                self._choose_path(name, "json").read_text(encoding="utf-8")
+            )
             return [str(text) for text in texts]
         except (OSError, ValueError, TypeError):
             raise ProjectError(
@@ -118,12 +120,14 @@ class KeptRuns:
 
     def keep_texts(self, name: str, texts: Sequence[str]) -> None:
         """Store a run's output texts for the sources of dev."""
-        self._file(name, "json").write_text(json.dumps(list(texts)), encoding="utf-8")
+        self._choose_path(name, "json").write_text(
+            json.dumps(list(texts)), encoding="utf-8"
+        )
 
     def keep_model(self, name: str, model: Restorer, tokenizer: Tokenizer) -> str:
         """Store a run's weights; return the reason if that fails, else ""."""
         try:
-            checkpoint.save(self._file(name, "safetensors"), model, tokenizer)
+            checkpoint.save(self._choose_path(name, "safetensors"), model, tokenizer)
         except CheckpointError as error:
             return str(error)
         return ""
@@ -153,7 +157,7 @@ class KeptRuns:
             raise ProjectError(str(error)) from error
         return paths
 
-    def _file(self, name: str, suffix: str) -> Path:
+    def _choose_path(self, name: str, suffix: str) -> Path:
         """The path of a run's file, whose folder is made if it is missing."""
         self._runs.mkdir(parents=True, exist_ok=True)
         return self._runs / f"{name}.{suffix}"

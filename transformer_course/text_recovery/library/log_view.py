@@ -35,11 +35,11 @@ def line(run: LoggedRun, sentences: int, log: RunLog) -> str:
         )
     if run.difference is None:
         return f"{headline}."
-    gain = describe_gain(Interval(*run.difference), _seeds(run, run.against, log))
+    gain = describe_gain(Interval(*run.difference), _seed_gap(run, run.against, log))
     return f"{headline}; against {run.against} {gain}."
 
 
-def _seeds(run: LoggedRun, against: str, log: RunLog) -> float | None:
+def _seed_gap(run: LoggedRun, against: str, log: RunLog) -> float | None:
     """The BLEU difference between seeds of ``against``, to judge a run's gain by.
 
     None if it is unknown, or if the run only decodes or only changes the seed.
@@ -56,16 +56,16 @@ def describe_gain(gain: Interval, seeds: float | None = None) -> str:
         seeds: by how much runs differ whose settings differ only in the seed, if known.
     """
     if gain.low <= 0 <= gain.high:
-        return f"{_signed(gain)}: no difference that these sentences can show"
-    clear = f"{_signed(gain)}: {'better' if gain.low > 0 else 'worse'}"
+        return f"{_format_gain(gain)}: no difference that these sentences can show"
+    clear = f"{_format_gain(gain)}: {'better' if gain.low > 0 else 'worse'}"
     if seeds is None:
         return clear
     if abs(gain.value) <= seeds:
-        return f"{_signed(gain)}: no more than between two seeds ({seeds:.1f})"
+        return f"{_format_gain(gain)}: no more than between two seeds ({seeds:.1f})"
     return f"{clear} (two seeds differ by {seeds:.1f})"
 
 
-def _signed(gain: Sequence[float]) -> str:
+def _format_gain(gain: Sequence[float]) -> str:
     """A difference and its interval with signs, as in "+1.2 [+0.3, +2.1]"."""
     value, low, high = gain
     return f"{value:+.1f} [{low:+.1f}, {high:+.1f}]"
@@ -78,7 +78,7 @@ def as_html(log: RunLog) -> str:
     as wide as the table, because a column for them would be too narrow.
     """
     heads = ("run", "changed", "BLEU on dev", "difference", "tokens", "CPU s", "seed")
-    rows = "".join(_rows(run, len(heads)) for run in log.runs[-_ROWS:])
+    rows = "".join(_write_rows(run, len(heads)) for run in log.runs[-_ROWS:])
     head = "".join(f'<th scope="col" style="{_LEFT}">{name}</th>' for name in heads)
     hidden_count = len(log.runs) - _ROWS
     remarks = (
@@ -90,9 +90,9 @@ def as_html(log: RunLog) -> str:
     return f"<table>{body}</table>{total}{notes}"
 
 
-def _rows(run: LoggedRun, width: int) -> str:
+def _write_rows(run: LoggedRun, width: int) -> str:
     """A run's table rows: its numbers, and below them its hypothesis and next step."""
-    name, changed, *numbers = map(html.escape, _row(run))
+    name, changed, *numbers = map(html.escape, _list_cells(run))
     cells = f'<td style="{_LEFT}"><strong>{name}</strong></td>'
     cells += f'<td style="{_LEFT}">{changed}</td>'
     cells += "".join(
@@ -108,10 +108,10 @@ def _rows(run: LoggedRun, width: int) -> str:
     return f"<tbody><tr>{cells}</tr>{below}</tbody>"
 
 
-def _row(run: LoggedRun) -> tuple[str, ...]:
+def _list_cells(run: LoggedRun) -> tuple[str, ...]:
     """The texts of a run's cells, one for each column."""
     changed = "; ".join(f"{n}: {a} → {b}" for n, (a, b) in run.changed.items())
-    gain = f"{_signed(run.difference)} ({run.against})" if run.difference else "–"
+    gain = f"{_format_gain(run.difference)} ({run.against})" if run.difference else "–"
     reached = str(Interval(*run.bleu)) if run.bleu else f"stopped by {run.stopped}"
     if run.too_short:
         reached, gain = f"{reached} ({SHORT})", "–"
@@ -187,7 +187,7 @@ def differences(
         axes.plot([gain.low, gain.high], [y, y], color=style.BLUE)
         axes.plot([gain.value], [y], "o", color=style.BLUE)
     axes.axvline(0, **style.DOTTED)
-    seeds = {run.name: _seeds(run, base.name, log) for run, _ in gains}
+    seeds = {run.name: _seed_gap(run, base.name, log) for run, _ in gains}
     shaded = max((s for s in seeds.values() if s is not None), default=None)
     if shaded is not None:
         axes.axvspan(-shaded, shaded, color=style.HAIR, linewidth=0)

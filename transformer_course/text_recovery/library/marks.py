@@ -14,15 +14,15 @@ def table(kinds: Mapping[str, Sequence[int]], count: int) -> str:
     """
     by_kind = {kind: sorted(set(outputs)) for kind, outputs in kinds.items() if outputs}
     rows = [
-        f"| {_cell(kind)} | {len(outputs)} | {_join_numbers(outputs)} |"
+        f"| {_write_cell(kind)} | {len(outputs)} | {_join_numbers(outputs)} |"
         for kind, outputs in sorted(by_kind.items(), key=lambda row: -len(row[1]))
     ]
-    remarks = [f"- {text}" for text in _remarks(by_kind, count)]
+    remarks = [f"- {text}" for text in _write_remarks(by_kind, count)]
     head = ["| kind | outputs | numbers |", "|:---|---:|:---|"]
     return "\n".join([*head, *rows, "", *remarks])
 
 
-def _remarks(by_kind: Mapping[str, Sequence[int]], count: int) -> Iterator[str]:
+def _write_remarks(by_kind: Mapping[str, Sequence[int]], count: int) -> Iterator[str]:
     """Sentences about outputs without a kind, and numbers that are no outputs."""
     classified = {number for outputs in by_kind.values() for number in outputs}
     numbers = range(1, count + 1)
@@ -39,6 +39,6 @@ def _join_numbers(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers))
 
 
-def _cell(text: str) -> str:
+def _write_cell(text: str) -> str:
     """A kind's name as a cell of a Markdown table: on one line, with `|` escaped."""
     return " ".join(text.split()).replace("|", "\\|")

@@ -79,7 +79,7 @@ def measure(
         corpus_name = f"your corpus {corpus.name}"
     remark = (
         f"BLEU {score} on {len(pairs):,} sentences of {corpus_name}: {share:.0%} of "
-        f"the points. {_in_words(marks)} {abilities.remark(targets, texts)}"
+        f"the points. {_describe_marks(marks)} {abilities.remark(targets, texts)}"
     )
     numbers = {
         "recovery": 100 * share, "bleu": score.value, "bleu low": score.low,
@@ -92,7 +92,7 @@ def measure(
     return json.dumps({**rounded, "says": remark.strip()})
 
 
-def _in_words(marks: Marks) -> str:
+def _describe_marks(marks: Marks) -> str:
     """Describe the share of the points that is reached at each BLEU."""
     (low, _), *beyond = marks.scale()
     steps = ", ".join(f"{share:.0%} at {bleu:.1f}" for bleu, share in beyond)

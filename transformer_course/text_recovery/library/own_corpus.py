@@ -81,8 +81,8 @@ def parse(data: bytes) -> OwnCorpus:
         raise _refusal("it is not JSON: let `project.hand_in` write it") from None
     if not isinstance(about, dict):
         raise _refusal('it is not an object with "train", "dev" and "test"')
-    train, dev, test = (_pairs(about, name) for name in corpora.SPLITS)
-    test = _unseen(test, [*train, *dev])
+    train, dev, test = (_read_pairs(about, name) for name in corpora.SPLITS)
+    test = _select_unseen(test, [*train, *dev])
     _refuse_small(train, test)
     _refuse_useless(test)
     _refuse_unrelated(test)
@@ -99,15 +99,17 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _pairs(about: dict[str, Any], name: str) -> list[Pair]:
+def _read_pairs(about: dict[str, Any], name: str) -> list[Pair]:
     """The distinct pairs of a part, in their order. Raises CorpusError."""
     rows = about.get(name)
     if not isinstance(rows, list):
         raise _refusal(f'"{name}" is not a list of [source, target] pairs')
-    return list(dict.fromkeys(_pair(row, f"{name}[{i}]") for i, row in enumerate(rows)))
+    return list(
+        dict.fromkeys(_parse(row, f"{name}[{i}]") for i, row in enumerate(rows))
+    )
 
 
-def _pair(row: object, location: str) -> Pair:
+def _parse(row: object, location: str) -> Pair:
     """Validate a pair and normalise its spaces. Raises CorpusError."""
     if isinstance(row, dict):
         row = [row.get("src"), row.get("tgt")]
@@ -125,7 +127,7 @@ def _pair(row: object, location: str) -> Pair:
     return source, target
 
 
-def _unseen(test: list[Pair], other_pairs: Sequence[Pair]) -> list[Pair]:
+def _select_unseen(test: list[Pair], other_pairs: Sequence[Pair]) -> list[Pair]:
     """The test pairs whose source and target are in no other part.
 
     Raises:
@@ -172,9 +174,9 @@ def _refuse_useless(test: list[Pair]) -> None:
             f"the sources already reach {copied:.1f} BLEU: there is nothing to recover"
         )
     embedded_words = {
-        word for text in corpora.generate("words", 3000) for word in _words(text)
+        word for text in corpora.generate("words", 3000) for word in _list_words(text)
     }
-    written = [word for target in targets for word in _words(target)]
+    written = [word for target in targets for word in _list_words(target)]
     if sum(word in embedded_words for word in written) > EMBEDDED * len(written):
         raise _refusal(
             'its sentences are those of the embedded corpus: set CORPUS = "embedded"'
@@ -194,5 +196,5 @@ def _refuse_unrelated(test: list[Pair]) -> None:
         )
 
 
-def _words(text: str) -> list[str]:
+def _list_words(text: str) -> list[str]:
     return [word.lower() for word in abilities.words(text)]

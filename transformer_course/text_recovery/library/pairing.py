@@ -17,9 +17,9 @@ def share_of_words(sources: Sequence[str], texts: Sequence[str]) -> float:
     """The share of the sources' words that occur in their texts in the same order."""
     wanted = kept_count = 0
     for source, text in zip(sources, texts, strict=True):
-        words = _words(source)
+        words = _list_words(source)
         wanted += len(words)
-        kept_count += len(_aligned(words, _words(text)))
+        kept_count += len(_align(words, _list_words(text)))
     return kept_count / wanted if wanted else 0.0
 
 
@@ -29,8 +29,8 @@ def fit(pairs: Sequence[Pair]) -> float:
     A pipeline keeps or drops a word regardless of its context, and does not change the
     order. The result is the F1 score of the kept words that such a rule predicts.
     """
-    rows = [(_words(source), _words(target)) for source, target in pairs]
-    positions = [{j for _, j in _aligned(*row)} for row in rows]
+    rows = [(_list_words(source), _list_words(target)) for source, target in pairs]
+    positions = [{j for _, j in _align(*row)} for row in rows]
     times = Counter(word for _, target in rows for word in target)
     kept_counts = Counter(
         target[j] for (_, target), matches in zip(rows, positions, strict=True)
@@ -43,7 +43,7 @@ def fit(pairs: Sequence[Pair]) -> float:
     return 2 * correct / (predicted + source_words) if source_words else 0.0
 
 
-def _words(text: str) -> list[str]:
+def _list_words(text: str) -> list[str]:
     """The first words of a text in lower case, without punctuation."""
     return [w for w in map(str.lower, abilities.words(text)) if _is_word(w)][:_LONGEST]
 
@@ -52,14 +52,14 @@ def _is_word(token: str) -> bool:
     return any(character.isalnum() for character in token)
 
 
-def _aligned(source: Sequence[str], target: Sequence[str]) -> list[tuple[int, int]]:
+def _align(source: Sequence[str], target: Sequence[str]) -> list[tuple[int, int]]:
     """The index pairs (i, j) of a common subsequence with the largest weight.
 
     Two forms of the same word also match, but with a smaller weight.
     """
     # best[i][j] is the largest weight for source[i:] and target[j:]; the second loop
     # follows the choices that led to best[0][0].
-    weights = [[_weight(a, b) for b in target] for a in source]
+    weights = [[_weigh(a, b) for b in target] for a in source]
     best = [[0] * (len(target) + 1) for _ in range(len(source) + 1)]
     for i in range(len(source) - 1, -1, -1):
         for j in range(len(target) - 1, -1, -1):
@@ -80,7 +80,7 @@ def _aligned(source: Sequence[str], target: Sequence[str]) -> list[tuple[int, in
     return indices
 
 
-def _weight(word: str, other_word: str) -> int:
+def _weigh(word: str, other_word: str) -> int:
     """The weight of two aligned words; 0 if they are not forms of the same word."""
     if word == other_word:
         return _EXACT

@@ -101,11 +101,11 @@ class Project:
         Raises:
             ProjectError: an argument is invalid, or the budget is exceeded.
         """
-        settings = self._settings(changes)
+        settings = self._merge_settings(changes)
         planned = {"tokens": tokens, "seed": seed, **settings}
         if logged := self._find_logged(name, planned):
             return logged
-        run = self._planned(name, "training", hypothesis, against, planned, seed)
+        run = self._plan(name, "training", hypothesis, against, planned, seed)
         tokens_left = self.budget - self.log.tokens
         if tokens > tokens_left:
             raise ProjectError(
@@ -113,7 +113,7 @@ class Project:
                 f"but this run asks for {tokens:,}: give it fewer, or compare the runs "
                 "you have"
             )
-        return self._trained(run, settings, tokens)
+        return self._train_and_log(run, settings, tokens)
 
     def decode(
         self, name: str, of: str, hypothesis: str, decode: Decode, **options: Any
@@ -132,13 +132,13 @@ class Project:
         planned = {**trained.settings, **options}
         if logged := self._find_logged(name, planned):
             return logged
-        run = self._planned(name, "decoding", hypothesis, of, planned, trained.seed)
+        run = self._plan(name, "decoding", hypothesis, of, planned, trained.seed)
         model, tokenizer = self.model(of)
         started = time.process_time()
-        texts = self._recovered(model, tokenizer, self.dev, decode)
+        texts = self._recover(model, tokenizer, self.dev, decode)
         seconds = time.process_time() - started
         run = replace(run, parameters=parameters(model))
-        return self._logged_now(run, texts, seconds)
+        return self._measure_and_log(run, texts, seconds)
 
     def next_step(self, name: str, text: str) -> None:
         """Record the student's conclusion from a run.
@@ -200,7 +200,9 @@ class Project:
         print("Hand in with the notebook:", *(path.name for path in paths), sep="\n  ")
         return paths
 
-    def _trained(self, run: LoggedRun, settings: Settings, tokens: int) -> LoggedRun:
+    def _train_and_log(
+        self, run: LoggedRun, settings: Settings, tokens: int
+    ) -> LoggedRun:
         """Build a model and train it on so many target tokens; measure and log it."""
         torch.manual_seed(run.seed)
         model, tokenizer = self._build(dict(settings), self.corpus, run.seed)
@@ -209,7 +211,7 @@ class Project:
         def look(tokens_seen: int) -> None:
             """Add BLEU on a few sentences of dev to the curve, during training."""
             pairs = self.dev[:PEEK]
-            texts = self._recovered(model, tokenizer, pairs, self._decode)
+            texts = self._recover(model, tokenizer, pairs, self._decode)
             curve.append(
                 (tokens_seen, bleu.corpus(texts, [target for _, target in pairs]))
             )
@@ -220,19 +222,19 @@ class Project:
             self._train(model, tokenizer, self.corpus, meter, dict(settings), run.seed)
         except BaseException as error:
             run = replace(run, tokens=meter.seen, curve=tuple(curve))
-            self._stopped(run, type(error).__name__)
+            self._log_stop(run, type(error).__name__)
             raise
         if not meter.seen:
             raise ProjectError(
                 "`train` took no batch through the meter: loop over `meter(batches)`"
             )
         clock = time.monotonic() - started
-        texts = self._recovered(model, tokenizer, self.dev, self._decode)
+        texts = self._recover(model, tokenizer, self.dev, self._decode)
         curve.append((meter.seen, bleu.corpus(texts, [t for _, t in self.dev])))
         if reason := self._kept.keep_model(run.name, model, tokenizer):
             print(f"({run.name} cannot be handed in: {reason})")
         run = replace(run, tokens=meter.seen, curve=tuple(curve))
-        logged = self._logged_now(run, texts, meter.seconds)
+        logged = self._measure_and_log(run, texts, meter.seconds)
         tokens_left = self.budget - self.log.tokens
         print(
             f"  {meter.seen:,} target tokens in {meter.seconds:.0f} s of CPU, "
@@ -240,14 +242,14 @@ class Project:
         )
         return logged
 
-    def _stopped(self, run: LoggedRun, reason: str) -> None:
+    def _log_stop(self, run: LoggedRun, reason: str) -> None:
         """Log the tokens of a stopped run; its name stays free for another try."""
         if run.tokens:
             times = sum(bool(logged.stopped) for logged in self.log.runs) + 1
             name = f"{run.name}, stopped {times}"
             run_log.add(self._kept.path, replace(run, name=name, stopped=reason))
 
-    def _logged_now(
+    def _measure_and_log(
         self, run: LoggedRun, texts: Sequence[str], seconds: float
     ) -> LoggedRun:
         """Store and measure a run's texts, and log the run."""
@@ -256,9 +258,9 @@ class Project:
         score, gain = intervals.bleu(counts), None
         if run.against:
             before = self._kept.counts(run.against, self.dev)
-            gain = _rounded(intervals.difference(counts, before))
+            gain = _round_interval(intervals.difference(counts, before))
         logged = replace(
-            run, seconds=round(seconds, 1), bleu=_rounded(score),
+            run, seconds=round(seconds, 1), bleu=_round_interval(score),
             difference=gain, inserter=round(self.inserter, 2),
             too_short=not score.low > self.inserter,
         )  # fmt: skip
@@ -266,7 +268,7 @@ class Project:
         print(log_view.line(logged, len(self.dev), self.log))
         return logged
 
-    def _recovered(
+    def _recover(
         self, model: Restorer, tokenizer: Tokenizer, pairs: Sequence[Pair],
         decode: Decode,
     ) -> list[str]:  # fmt: skip
@@ -275,7 +277,7 @@ class Project:
         with torch.no_grad():
             return recover(model, tokenizer, [source for source, _ in pairs], decode)
 
-    def _settings(self, changes: Settings) -> dict[str, Any]:
+    def _merge_settings(self, changes: Settings) -> dict[str, Any]:
         """All settings of a run with these changes. Raises ProjectError."""
         for name in changes:
             if name not in self.settings:
@@ -289,7 +291,7 @@ class Project:
         if run is None:
             return None
         self._kept.find_here(name)
-        if run.settings != _as_text(planned):
+        if run.settings != _write_settings(planned):
             raise ProjectError(
                 f"{name!r} is in {run_log.FILE} with different settings: use a new name"
             )
@@ -297,7 +299,7 @@ class Project:
         print(f"(in the log, not repeated) {line}")
         return run
 
-    def _planned(
+    def _plan(
         self, name: str, kind: str, hypothesis: str, against: str, planned: Settings,
         seed: int,
     ) -> LoggedRun:  # fmt: skip
@@ -311,7 +313,7 @@ class Project:
             raise ProjectError(f"say what you expect of {name!r}, and why")
         if against:
             self._kept.counts(against, self.dev)
-        base, settings = self.log.get(against), _as_text(planned)
+        base, settings = self.log.get(against), _write_settings(planned)
         before = base.settings if base else settings
         changed = {
             setting: (before.get(setting, "-"), value)
@@ -324,9 +326,9 @@ class Project:
         )  # fmt: skip
 
 
-def _as_text(settings: Settings) -> dict[str, str]:
+def _write_settings(settings: Settings) -> dict[str, str]:
     return {name: run_log.plain(str(value), 60) for name, value in settings.items()}
 
 
-def _rounded(interval: Interval) -> tuple[float, float, float]:
+def _round_interval(interval: Interval) -> tuple[float, float, float]:
     return round(interval.value, 2), round(interval.low, 2), round(interval.high, 2)

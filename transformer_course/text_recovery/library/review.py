@@ -37,13 +37,13 @@ def missing(log: RunLog) -> Iterator[str]:
     yield from map(_describe_changes, filter(_compares_too_much, runs))
     if silent := [run.name for run in runs if not run.hypothesis]:
         yield f"Runs without a hypothesis: {log_view.names(silent)}."
-    if loose := list(_without_next_step(runs)):
+    if loose := list(_find_unfinished(runs)):
         yield f"Comparisons without a next step: {log_view.names(loose)}."
     if short := [run.name for run in runs if run.too_short]:
         yield f"Too short to say anything: {', '.join(short[:5])}."
 
 
-def _without_next_step(runs: Sequence[LoggedRun]) -> Iterator[str]:
+def _find_unfinished(runs: Sequence[LoggedRun]) -> Iterator[str]:
     """The name of the first run in each comparison that has no next step yet.
 
     Runs that change the same settings of the same run form one comparison. The newest
