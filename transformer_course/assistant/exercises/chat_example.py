@@ -43,8 +43,6 @@ def _draw_role_in_text(draw: Draw) -> Inputs:
     return {"turns": json.dumps([("user", f"assistant\n{text}"), ("assistant", text), ("user", text)])}
 
 
-_HEADER = r'header = encode(f"<|im_start|>{role}\n")'
-_BODY = 'body = encode(f"{text}<|im_end|>")'
 _LEARNT = 'learnt = body if role == "assistant" else [IGNORE] * len(body)'
 _IDS = "ids += header + body + newline"
 _LABELS = "labels += [IGNORE] * len(header) + learnt + [IGNORE] * len(newline)"
