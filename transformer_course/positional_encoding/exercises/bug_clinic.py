@@ -212,12 +212,12 @@ MISTAKES = [
     # Tests that look at a part of the table, or at a property that wrong tables have as well.
     wrong("rows_left_out", "Your test does not look at every row.",
           "What if the error is in a different row?",
-          _look_at("0", "first_row_only"), _look_at(":2", "some_rows_only"), _look_at(":10", "a_few_positions"),
+          _look_at("0", "first_row_only"), _look_at(":10", "a_few_positions"),
           _look_at("-1", "last_row_only"), _look_at(":-1", "last_row_left_out")),
     wrong("columns_left_out", "Your test does not look at every column.",
           "What if the error is in a different column?",
           _look_at(":, :2", "first_pair_only"), _look_at(":, 0::2", "sines_only"), _look_at(":, 1::2", "cosines_only"),
-          _look_at(":, :8", "first_eight_columns"), _look_at(":, :16", "first_columns_only"),
+          _look_at(":, :8", "first_eight_columns"),
           _look_at(":, 2:", "first_column_left_out"), _look_at(":, :-1", "last_column_left_out")),
     wrong("lengths_only",
           "Your test checks the lengths of pairs or rows, perhaps with a first row or the sines. Pairs of that length "
@@ -232,7 +232,7 @@ MISTAKES = [
           "Your test compares rows that are one or a few steps apart. An error too small to notice in these steps adds "
           "up over a long table.",
           "If every step may be off by 0.001, how far off can row 150 be?",
-          _shift_by(2, 2e-3), _shift_by(2, 3e-4, "fine_steps"), _shift_by(8, 3e-4, "a_few_steps"), _shift_by(50, 4e-3, "fifty_steps")),
+          _shift_by(2, 2e-3), _shift_by(8, 3e-4, "a_few_steps"), _shift_by(50, 4e-3, "fifty_steps")),
     # Tests that compare every entry, but not as they should.
     wrong("sums_compared",
           "Your test compares sums or averages, in which errors can cancel or become too small to notice.",
