@@ -10,32 +10,26 @@ from autograder.authoring.draw import Draw
 EVERYTHING = 1 - 2**-40
 
 
-def draw_padding_mask(draw: Draw, batch: int, length: int) -> torch.Tensor:
+def draw_padding_mask(draw: Draw, B: int, L: int) -> torch.Tensor:
     """(B, L): a padding mask, True at words; sentences have different lengths."""
-    lengths = length - (torch.arange(batch) + int(draw.ids(0, batch))) % batch
-    return torch.arange(length) < lengths.clamp(min=1)[:, None]
+    lengths = L - (torch.arange(B) + int(draw.ids(0, B))) % B
+    return torch.arange(L) < lengths.clamp(min=1)[:, None]
 
 
-def draw_words(
-    draw: Draw, batch: int, length: int, vocab: int, pad_id: int = 0
-) -> torch.Tensor:
+def draw_words(draw: Draw, B: int, L: int, vocab: int, pad_id: int = 0) -> torch.Tensor:
     """(B, L): random ids except that of padding."""
-    return (pad_id + draw.ids(1, vocab, batch, length)) % vocab
+    return (pad_id + draw.ids(1, vocab, B, L)) % vocab
 
 
-def draw_sentences(
-    draw: Draw, batch: int, length: int, vocab: int, pad_id: int = 0
-) -> torch.Tensor:
+def draw_sentences(draw: Draw, B: int, L: int, vocab: int, pad_id: int = 0) -> torch.Tensor:
     """(B, L): random ids, with padding at the end of sentences of different lengths."""
-    words = draw_words(draw, batch, length, vocab, pad_id)
-    return torch.where(draw_padding_mask(draw, batch, length), words, pad_id)
+    words = draw_words(draw, B, L, vocab, pad_id)
+    return torch.where(draw_padding_mask(draw, B, L), words, pad_id)
 
 
-def scatter_padding(
-    draw: Draw, batch: int, length: int, vocab: int, pad_id: int = 0
-) -> torch.Tensor:
+def scatter_padding(draw: Draw, B: int, L: int, vocab: int, pad_id: int = 0) -> torch.Tensor:
     """(B, L): ids with padding at every third position, but never at the first."""
-    words = draw_words(draw, batch, length, vocab, pad_id)
-    keep = (draw.ids(0, 3, batch, 1) + torch.arange(length)) % 3 != 0
+    words = draw_words(draw, B, L, vocab, pad_id)
+    keep = (draw.ids(0, 3, B, 1) + torch.arange(L)) % 3 != 0
     keep[:, 0] = True
     return torch.where(keep, words, pad_id)

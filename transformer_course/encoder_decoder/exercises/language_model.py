@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-import torch
-
 from autograder.authoring.contract import Contract
-from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, sizes, source, wrong
 from autograder.authoring.specification import Specification
 from transformer_course.encoder_decoder.exercises._inputs import (
@@ -16,16 +13,7 @@ from transformer_course.encoder_decoder.exercises._inputs import (
 )
 from transformer_course.encoder_decoder.exercises._models import IN_PADDING, IN_SIZES
 
-
-def _draw_ids(draw: Draw, B: int, L: int, vocab: int, pad_id: int = 0) -> torch.Tensor:
-    return draw_sentences(draw, B, L, vocab, pad_id)
-
-
-def _scatter_padding(draw: Draw, B: int, L: int, vocab: int, pad_id: int) -> torch.Tensor:
-    return scatter_padding(draw, B, L, vocab, pad_id)
-
-
-_sizes = partial(sizes, ids=_draw_ids)
+_sizes = partial(sizes, ids=draw_sentences)
 
 CASES = [
     case("both_sides", "encoder-only: both sides are visible",
@@ -155,7 +143,7 @@ EXERCISE = Specification(
     contract=Contract(
         on=("causal", "post"), dropout=(("causal",), {"make.dropout": 0.375}),
         sizes={
-            "padding between words": {"ids": _scatter_padding, "pad_id": 3, "causal": True},
+            "padding between words": {"ids": scatter_padding, "pad_id": 3, "causal": True},
             # The sine of 500 has a large rounding error, which small weights keep small.
             "a text of more than 512 ids": {"B": 1, "L": 520, "max_len": 520, "weights": 1 / 16},
         },
