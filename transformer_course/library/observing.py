@@ -9,8 +9,8 @@ from autograder.checks.probes import Inputs
 from autograder.checks.probes.clinics import accepts
 
 
-def whole(inputs: Inputs, *names: str) -> tuple[int, ...]:
-    """The inputs with these names as Python integers."""
+def read_integers(inputs: Inputs, *names: str) -> tuple[int, ...]:
+    """Read the inputs with these names as Python integers."""
     return tuple(int(str(inputs[n].item())) for n in names)
 
 

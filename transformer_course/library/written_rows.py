@@ -18,10 +18,10 @@ def trim_at_eos(ids: torch.Tensor) -> torch.Tensor:
     if bool((ids[:, 0] == BOS).all()):
         ids = ids[:, 1:]
     over = (ids == EOS).cumsum(dim=1) > 0
-    return trimmed(ids.masked_fill(over, PAD))
+    return drop_padding(ids.masked_fill(over, PAD))
 
 
-def trimmed(ids: torch.Tensor) -> torch.Tensor:
+def drop_padding(ids: torch.Tensor) -> torch.Tensor:
     """Drop columns of PAD at the end, all but the first column."""
     if ids.dim() != 2 or ids.is_floating_point():
         return ids

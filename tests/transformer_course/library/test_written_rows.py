@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from transformer_course.library.written_rows import trim_at_eos, trimmed
+from transformer_course.library.written_rows import drop_padding, trim_at_eos
 
 SAID = torch.tensor([[5, 6, 7], [8, 0, 0]])  # PAD is 0, BOS 1, EOS 2
 
@@ -37,5 +37,5 @@ def test_what_is_no_rows_of_ids_is_left_as_it_is(answer):
 
 def test_only_columns_of_padding_at_the_end_are_cut():
     ids = torch.tensor([[5, 0, 2, 0], [0, 0, 0, 0]])
-    assert torch.equal(trimmed(ids), ids[:, :3])
-    assert torch.equal(trimmed(torch.zeros(2, 4).long()), torch.zeros(2, 1).long())
+    assert torch.equal(drop_padding(ids), ids[:, :3])
+    assert torch.equal(drop_padding(torch.zeros(2, 4).long()), torch.zeros(2, 1).long())

@@ -12,7 +12,7 @@ from autograder.checks.probes import describe
 PAD, BOS, EOS, UNK, FIRST = 0, 1, 2, 3, 4
 
 
-def number(result: object, name: str) -> float:
+def read_number(result: object, name: str) -> float:
     """Convert a result to a float.
 
     Raises:
@@ -25,7 +25,7 @@ def number(result: object, name: str) -> float:
     return float(result)
 
 
-def where_labelled(decoder_input: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+def hide_unlabelled(decoder_input: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """Put PAD into a decoder input where the label is PAD: any id is allowed there."""
     if decoder_input.shape != labels.shape:
         return decoder_input

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from autograder.checks.probes import Inputs, Seen, kind, probe, returned, tensor
-from transformer_course.sequence_reversal.probes.observing import number
+from transformer_course.sequence_reversal.probes.observing import read_number
 
 
 @probe(
@@ -42,7 +42,7 @@ def antidiagonal_share(function: Any, inputs: Inputs) -> Seen:
     share = function(weights, lengths)
     dtype = torch.get_default_dtype()
     return {
-        "share": torch.tensor(number(share, "the share"), dtype=dtype),
+        "share": torch.tensor(read_number(share, "the share"), dtype=dtype),
         "kind of the share": kind(share),
         "weights afterwards": weights,
         "lengths afterwards": lengths,

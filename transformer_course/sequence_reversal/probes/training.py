@@ -14,8 +14,8 @@ from autograder.checks.probes import Inputs, Seen, describe, kind, probe
 from transformer_course.sequence_reversal.probes.observing import (
     EOS,
     PAD,
-    number,
-    where_labelled,
+    hide_unlabelled,
+    read_number,
 )
 
 
@@ -26,7 +26,7 @@ def learning_rate(function: Any, inputs: Inputs) -> Seen:
     floor = [float(inputs["floor"])] if "floor" in inputs else []
     step_numbers = inputs["step"].tolist()
     factors = [function(s, warmup, steps, *floor) for s in step_numbers]
-    numbers = [number(factor, "the factor") for factor in factors]
+    numbers = [read_number(factor, "the factor") for factor in factors]
     return {
         "factors": torch.tensor(numbers, dtype=torch.get_default_dtype()),
         "kind of a factor": ", ".join(sorted(set(map(kind, factors)))),
@@ -136,7 +136,7 @@ def training_step(function: Any, inputs: Inputs) -> Seen:
         raise WrongAnswerError("the model was never called")
     labels = inputs["target"][0][:, 1:]
     observations: Seen = {
-        "decoder input": where_labelled(model.inputs[0], labels),
+        "decoder input": hide_unlabelled(model.inputs[0], labels),
         "source that the model sees": model.sources[0],
         "kind of the loss": kind(losses[0], float),
         "first loss": _read_losses(losses[:1]),
@@ -195,7 +195,7 @@ def _read_losses(losses: Sequence[object]) -> torch.Tensor:
     Raises:
         WrongAnswerError: one is not a number.
     """
-    numbers = [number(loss, "the loss") for loss in losses]
+    numbers = [read_number(loss, "the loss") for loss in losses]
     return torch.tensor(numbers, dtype=torch.get_default_dtype())
 
 

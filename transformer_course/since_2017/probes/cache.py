@@ -10,7 +10,7 @@ from torch import nn
 
 from autograder.checks.probes import Inputs, Seen, probe, returned, tensor
 from autograder.checks.probes.weights import load_weights
-from transformer_course.library.observing import whole
+from transformer_course.library.observing import read_integers
 
 
 class _Layer(nn.Module):
@@ -18,7 +18,7 @@ class _Layer(nn.Module):
 
     def __init__(self, inputs: Inputs):
         super().__init__()
-        self.num_heads, self.num_kv_heads, self.base = whole(
+        self.num_heads, self.num_kv_heads, self.base = read_integers(
             inputs, "num_heads", "num_kv_heads", "base"
         )
         self._batch = len(inputs["x"])

@@ -19,7 +19,7 @@ from autograder.checks.probes import (
 )
 from autograder.checks.probes.default import CALL, create_module, observe_call
 from autograder.checks.probes.weights import BEGINNING
-from transformer_course.library.observing import whole
+from transformer_course.library.observing import read_integers
 
 _LEARNING = f"parameters; {BEGINNING}"
 
@@ -97,7 +97,7 @@ def published_tensor(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """
     stored = under(inputs, "published.")
     originals = {name: value.clone() for name, value in stored.items()}
-    heads = whole(inputs, "num_heads", "num_kv_heads")
+    heads = read_integers(inputs, "num_heads", "num_kv_heads")
     observations: Seen = {}
     most = 0
     for name in str(inputs["own"]).split(", "):

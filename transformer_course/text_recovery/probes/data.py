@@ -8,7 +8,7 @@ from typing import Any
 
 from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import Inputs, Seen, describe, probe
-from transformer_course.text_recovery.probes.observing import as_json, list_kinds
+from transformer_course.text_recovery.probes.observing import list_kinds, write_json
 
 
 @probe(
@@ -30,9 +30,9 @@ def merge_pair(function: Callable[..., Any], inputs: Inputs) -> Seen:
         answers.append(merged)
         are_new &= merged is not symbols
     return {
-        "merged": as_json(copies, "the symbols"),
+        "merged": write_json(copies, "the symbols"),
         "kind of the symbols": list_kinds(answers),
-        "symbols afterwards": as_json([symbols for symbols, _ in rows], "symbols"),
+        "symbols afterwards": write_json([symbols for symbols, _ in rows], "symbols"),
         "the result is a new list": "yes" if are_new else "no",
     }
 
@@ -62,12 +62,12 @@ def learn_merges(function: Callable[..., Any], inputs: Inputs) -> Seen:
         if not isinstance(answer, list | tuple):
             raise WrongAnswerError(f"expected a list of pairs, got {describe(answer)}")
     return {
-        "merges": as_json([list(pair) for pair in merges], "the merges"),
+        "merges": write_json([list(pair) for pair in merges], "the merges"),
         "kind of a merge": list_kinds(merges),
-        "merges of a second call, for num_merges = 0": as_json(
+        "merges of a second call, for num_merges = 0": write_json(
             [list(pair) for pair in none], "the merges"
         ),
-        "counts afterwards": as_json(counts, "counts"),
+        "counts afterwards": write_json(counts, "counts"),
     }
 
 
@@ -92,9 +92,9 @@ def segment(function: Callable[..., Any], inputs: Inputs) -> Seen:
             answer.append("?")
     second_symbols = [list(_read_symbols(function(word, merges))) for word in words]
     return {
-        "symbols": as_json(symbols, "the symbols"),
-        "symbols of a second call, the first ones written over": as_json(
+        "symbols": write_json(symbols, "the symbols"),
+        "symbols of a second call, the first ones written over": write_json(
             second_symbols, "the symbols"
         ),
-        "merges afterwards": as_json(merges, "merges"),
+        "merges afterwards": write_json(merges, "merges"),
     }

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from autograder.checks.probes import Inputs, Log, Seen, probe, tensor
-from transformer_course.library.written_rows import trim_at_eos, trimmed
+from transformer_course.library.written_rows import drop_padding, trim_at_eos
 
 
 class Script(nn.Module):
@@ -99,7 +99,7 @@ def _observe_beam(model: Script, ids: torch.Tensor, size: int) -> Seen:
     k = f"k = {size}" if size else "k by default"
     return {
         f"tokens before EOS, {k}": trim_at_eos(ids),
-        f"form of the ids, {k}": trimmed(ids),
+        f"form of the ids, {k}": drop_padding(ids),
         f"tokens of the longest prefix that was read, {k}": torch.tensor(
             max(model.asked, default=0)
         ),

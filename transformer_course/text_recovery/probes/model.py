@@ -17,7 +17,7 @@ from transformer_course.library.checkpoint import CheckpointError
 from transformer_course.library.corpora import CorpusError
 from transformer_course.measures.recovery import errors
 from transformer_course.text_recovery.library import measuring, own_corpus
-from transformer_course.text_recovery.probes.observing import text
+from transformer_course.text_recovery.probes.observing import read_text
 
 LIMITS = {  # bytes
     checkpoint.HANDED_IN: checkpoint.LARGEST, own_corpus.FILE: own_corpus.LIMIT,
@@ -41,7 +41,7 @@ def _recover(function: Callable[..., Any], sources: list[str]) -> list[str]:
     texts = function(list(sources))
     if not isinstance(texts, Iterable) or isinstance(texts, str):
         raise WrongAnswerError(f"expected a list of texts, got {describe(texts)}")
-    texts = [text(t, "each of them") for t in texts]
+    texts = [read_text(t, "each of them") for t in texts]
     if len(texts) != len(sources):
         raise WrongAnswerError(f"expected {len(sources)} texts, got {len(texts)}")
     return texts

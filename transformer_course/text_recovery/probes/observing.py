@@ -11,7 +11,7 @@ from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes import describe, join_names, kind
 
 
-def as_json(value: object, name: str) -> str:
+def write_json(value: object, name: str) -> str:
     """Convert a student's answer to JSON.
 
     Raises:
@@ -26,7 +26,7 @@ def as_json(value: object, name: str) -> str:
         ) from error
 
 
-def text(value: object, name: str) -> str:
+def read_text(value: object, name: str) -> str:
     """Check that a value is a text, and return it.
 
     Raises:
@@ -49,7 +49,7 @@ def list_kinds(values: Iterable[object]) -> str:
     return join_names(sorted(set(map(describe_kind, values))))
 
 
-def number(value: object, name: str) -> torch.Tensor:
+def read_number(value: object, name: str) -> torch.Tensor:
     """Convert a number to a tensor without dimensions.
 
     Raises:

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from autograder.checks.probes import Inputs, Seen, kind, probe, returned
-from transformer_course.text_recovery.probes.observing import as_json, number
+from transformer_course.text_recovery.probes.observing import read_number, write_json
 
 
 @probe(
@@ -26,11 +26,11 @@ def bleu(function: Callable[..., Any], inputs: Inputs) -> Seen:
     score = function(hypotheses, references)
     split_score = function(hypotheses, references, str.split)
     return {
-        "BLEU": number(score, "BLEU"),
-        "BLEU (cut at spaces)": number(split_score, "BLEU"),
+        "BLEU": read_number(score, "BLEU"),
+        "BLEU (cut at spaces)": read_number(split_score, "BLEU"),
         "kind of BLEU": kind(score),
-        "hypotheses afterwards": as_json(hypotheses, "the hypotheses"),
-        "references afterwards": as_json(references, "the references"),
+        "hypotheses afterwards": write_json(hypotheses, "the hypotheses"),
+        "references afterwards": write_json(references, "the references"),
     }
 
 
@@ -47,7 +47,7 @@ def paired_bootstrap(function: Callable[..., Any], inputs: Inputs) -> Seen:
     extra = [resamples] if resamples else []
     interval = returned(function(first, second, _score, rng, *extra), *_INTERVAL)
     pairs = zip(_INTERVAL, interval, strict=True)
-    return {name: number(value, name) for name, value in pairs} | {
+    return {name: read_number(value, name) for name, value in pairs} | {
         "first afterwards": first,
         "second afterwards": second,
         "the generator's next number afterwards": torch.tensor(rng.randrange(10**6)),
