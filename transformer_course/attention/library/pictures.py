@@ -142,7 +142,7 @@ def masks(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
 
 
 def follow_rows(
-    q: Tensor, k: Tensor, v: Tensor, weights: Tensor, output: Tensor, number: str = ""
+    q: Tensor, k: Tensor, v: Tensor, weights: Tensor, output: Tensor
 ) -> None:
     """Draw an attention of a few queries, with what each row of the output consists of.
 
@@ -177,7 +177,7 @@ def follow_rows(
         "in proportion to them, the keys and values."
     )
     middle = len(frames) // 2
-    show_steps(frames, captions, alts, number, caption, opened=middle, areas=areas)
+    show_steps(frames, captions, alts, "", caption, opened=middle, areas=areas)
 
 
 def who_is_it(sentences: Sequence[Sequence[str]], weights: Sequence[Tensor]) -> None:

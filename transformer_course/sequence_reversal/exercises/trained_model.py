@@ -56,10 +56,10 @@ class Oracle(RuleBased):
         return (line + [PAD] * width)[:width]
 
 
-def _draw_sources(rows: int, shortest: int = 1, longest: int = 10, symbols: int = 10) -> Maker:
+def _draw_sources(rows: int, shortest: int = 1, symbols: int = 10) -> Maker:
     """Draw sources to reverse, (rows, 11) in bytes, each of which uses at most ``symbols`` digits."""
     def make_inputs(draw: Draw) -> Inputs:
-        lengths = draw.ids(shortest, longest + 1, rows, 1)
+        lengths = draw.ids(shortest, 11, rows, 1)
         places = torch.arange(11)
         # Each row has a different small set of symbols.
         choice = torch.argsort(draw.tensor(rows, 10, scale=500.0), dim=1)[:, :symbols]
