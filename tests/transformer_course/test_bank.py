@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 from autograder.authoring import catalogue
-from autograder.authoring.catalogue import specification, specifications
+from autograder.authoring.catalogue import specifications
 from autograder.authoring.notebook import read
 from autograder.authoring.specification import Specification
 from autograder.checks.references import load
@@ -62,7 +62,3 @@ def test_every_file_is_found_and_named_like_its_exercise():
     named = {f"{path.parts[-3]}/{path.stem}" for path in files}
     listed = (specifications(unit.name) for unit in units())
     assert named == {exercise.name for unit in listed for exercise in unit}
-
-
-def test_an_exercise_is_found_by_its_name():
-    assert specification("attention/by_hand") is specifications("attention")[0]

@@ -10,8 +10,6 @@ import pytest
 from autograder.authoring.cases import fresh_cases
 from autograder.checks.measures import credit
 from tests.transformer_course.handed_in import TASK, originals
-from transformer_course.library import corpora
-from transformer_course.library.pipeline import damage
 from transformer_course.text_recovery.library import scale
 from transformer_course.text_recovery.library.scale import EMBEDDED
 
@@ -59,12 +57,7 @@ def test_a_baseline_that_knows_nothing_leaves_a_scale():
     assert values == sorted(set(values)) and values[1] == values[0] + 2
 
 
-def test_fresh_sentences_are_none_of_the_training_data():
-    damaged = {damage(text, 2) for text in corpora.embedded()["train"]}
-    assert len(originals()) == 1000
-    assert not any(damage(text, 2) in damaged for text in originals())
-
-
 def test_another_submission_gets_other_sentences():
     fresh = fresh_cases(TASK, "another secret")[0]
-    assert json.loads(str(fresh.inputs["originals"])) != originals()
+    texts = json.loads(str(fresh.inputs["originals"]))
+    assert len(texts) == 1000 and texts[-len(originals()) :] != originals()

@@ -1,4 +1,4 @@
-"""What a notebook's own cells define, without running its demonstrations."""
+"""What a notebook's own cells define, without its demonstrations; shaken models."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import functools
 from typing import Any
 
 import jupytext
+import torch
+from torch import nn
 
 from autograder.course import find_unit
 
@@ -32,3 +34,12 @@ def _defines(node: ast.stmt) -> bool:
     kinds = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
     names = "".join(ast.unparse(t) for t in getattr(node, "targets", []))
     return isinstance(node, kinds) or names.isupper() or "earlier(" in ast.unparse(node)
+
+
+def shake(module: nn.Module, scale: float = 0.1) -> nn.Module:
+    """Change all parameters: norms start as ones and zeros, which hides an exchange."""
+    torch.manual_seed(6)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter += scale * torch.randn_like(parameter)
+    return module.eval()

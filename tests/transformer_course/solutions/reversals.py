@@ -1,18 +1,13 @@
-"""What tests of unit 05's solutions share: models, fresh sequences, given functions."""
+"""What tests of unit 05's solutions share: models and fresh sequences."""
 
 from __future__ import annotations
 
 import functools
 import random
-import re
-from collections.abc import Iterator
-from typing import Any
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.authoring.notebook import read
-from autograder.course import find_unit
 from transformer_course.solutions import sequence_reversal as unit
 
 
@@ -37,14 +32,3 @@ def trained(seed: int) -> nn.Module:
 
 def fresh(seed: int, count: int = 2000) -> list[list[int]]:
     return unit.random_sequences(count, random.Random(f"fresh {seed}"))
-
-
-def given(*names: str) -> Iterator[Any]:
-    """Functions and classes of the notebook that are given, not asked for."""
-    namespace = dict(vars(unit)) | {"demo": lambda f: f}
-    cells = [cell.text for cell in read(find_unit("sequence_reversal"))]
-    for name in names:
-        exec(
-            next(t for t in cells if re.search(rf"(def|class) {name}\b", t)), namespace
-        )
-    return (namespace[name] for name in names)

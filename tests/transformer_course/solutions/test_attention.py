@@ -17,19 +17,8 @@ from transformer_course.solutions import attention
 
 UNIT = "attention"
 
-# Printed outputs of two published courses, rounded to 4 decimals: DS 542, discussion 8
-# (attention) and ECE 47300, assignment 7 (self-attention and cross-attention).
+# Outputs that ECE 47300, assignment 7, prints, rounded to 4 decimals.
 PUBLISHED = {
-    "attention, out[0, 0, :25]": [
-        -1.3709, -0.6827, 0.3234, 0.8677, -0.1474, -0.9653, -0.7344, 0.8126, 0.1219,
-        0.3224, 0.6257, -0.0958, -0.1664, -0.0667, -0.281, 0.3068, -0.703, -0.6719,
-        0.4364, -1.0071, 0.3534, 0.316, 0.0326, -0.7315, -0.5165,
-    ],
-    "attention, out[-1, -1, -25:]": [
-        -0.2094, 1.3784, 0.2855, -0.1716, 0.1597, -0.6656, 0.3981, -0.9903, -0.6043,
-        -0.6398, 0.0563, -1.5367, -0.0225, -0.8317, 0.0572, 0.2014, 0.1324, -0.4563,
-        0.3832, 0.1051, 0.0653, -0.2076, 0.6225, -0.4946, -0.2935,
-    ],
     "self, x[0, 0, :5]": [-0.1988, -0.306, 0.6383, 0.5713, 1.2769],
     "self, out[0, 0, :5]": [0.086836, -0.041725, -0.25798, -0.096712, 3.0022e-05],
     "self, out[-1, -1, :10]": [
@@ -64,14 +53,6 @@ def triple(*lead: int) -> tuple[torch.Tensor, ...]:
 @pytest.fixture(autouse=True)
 def seeded():
     torch.manual_seed(0)
-
-
-def test_attention_reproduces_the_published_values():
-    torch.manual_seed(42)
-    q, k, v = torch.randn(2, 5, 512), torch.randn(2, 5, 512), torch.randn(2, 5, 256)
-    output, _ = attention.scaled_dot_product_attention(q, k, v)
-    assert_published(output[0, 0, :25], "attention, out[0, 0, :25]")
-    assert_published(output[-1, -1, -25:], "attention, out[-1, -1, -25:]")
 
 
 def test_self_attention_reproduces_the_published_values():

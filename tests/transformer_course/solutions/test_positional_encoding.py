@@ -82,26 +82,16 @@ def test_shift_matrix_moves_every_position(k):
     torch.testing.assert_close(moved, after, atol=1e-5, rtol=0)
 
 
-def _table_a(max_len: int, d_model: int) -> torch.Tensor:
-    """The published solution's table: the exponent of a cosine is (j + 1) / d_model."""
-    table = torch.zeros(max_len, d_model)
-    for pos in range(max_len):
-        for j in range(0, d_model, 2):
-            table[pos, j] = math.sin(pos / 10000 ** (j / d_model))
-            table[pos, j + 1] = math.cos(pos / 10000 ** ((j + 1) / d_model))
-    return table
-
-
 def test_table_a_is_what_the_published_solution_prints():
     x = torch.arange(1, 6) * 0.01 * math.sqrt(512)
-    sums = x + _table_a(2, 512)[1, :5]
+    sums = x + code(UNIT)["table_a"](2, 512)[1, :5]
     torch.testing.assert_close(sums, torch.tensor(ECE473_WRONG), **CLOSE)
 
 
 def test_clinic_rejects_table_a_and_accepts_the_printed_one():
     unit.assert_sinusoidal(DS542)
     with pytest.raises(AssertionError):
-        unit.assert_sinusoidal(_table_a(4, 512))
+        unit.assert_sinusoidal(code(UNIT)["table_a"](4, 512))
 
 
 @pytest.mark.parametrize(("length", "drift"), [(60, 1.0005), (2000, 1.00001)])

@@ -28,15 +28,6 @@ def transformers() -> Any:
     )
 
 
-def shaken(model: torch.nn.Module) -> torch.nn.Module:
-    """Norms start as ones and zeros, which would hide an exchange; so shake them."""
-    torch.manual_seed(6)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter += 0.1 * torch.randn_like(parameter)
-    return model.eval()
-
-
 def bert(transformers: Any, **sizes: int) -> torch.nn.Module:
     config = transformers.BertConfig(**sizes, attn_implementation="eager")
     return transformers.BertModel(config, add_pooling_layer=False)
@@ -75,7 +66,8 @@ def as_stored(theirs: Any) -> dict[str, torch.Tensor]:
 
 
 def test_the_encoder_is_berts_with_the_same_weights(transformers):
-    theirs = shaken(bert(transformers, vocab_size=50, intermediate_size=40, **SIZES))
+    sizes = SIZES | {"vocab_size": 50, "intermediate_size": 40}
+    theirs = given.shake(bert(transformers, **sizes))
     ours = MINILM["SentenceEncoder"](theirs.state_dict(), num_heads=6).eval()
     ids = torch.randint(1, 50, (3, 17))
     with torch.no_grad():
@@ -91,7 +83,7 @@ def test_the_language_model_is_a_llama_filled_from_its_file(transformers, base):
         rms_norm_eps=1e-5, tie_word_embeddings=True, attn_implementation="eager",
         rope_theta=base,
     )  # fmt: skip
-    theirs = shaken(transformers.LlamaForCausalLM(config))
+    theirs = given.shake(transformers.LlamaForCausalLM(config))
     ours = since_2017.LanguageModel(50, 24, 6, 2, 3, 48, base, 1e-5)
     SMOLLM["fill"](ours, as_stored(theirs))
     ids = torch.randint(50, (3, 19))

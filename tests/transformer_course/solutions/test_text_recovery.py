@@ -8,28 +8,10 @@ import random
 import pytest
 import sacrebleu
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from transformer_course.library.text import (
-    BOS,
-    EOS,
-    tokenize_13a,
-)
+from transformer_course.library.text import BOS, EOS, tokenize_13a
 from transformer_course.solutions.text_recovery import beam_search, bleu
 from transformer_course.text_recovery.probes.decoding import Script
-
-words = st.sampled_from(
-    ["the", "cat", "The", "sat", "on", "mat.", "3.5", "a,b", "(x)", "&"]
-)
-texts = st.lists(words, max_size=9).map(" ".join)
-
-
-@st.composite
-def corpora(draw):
-    count = draw(st.integers(1, 6))
-    rows = st.lists(texts, min_size=count, max_size=count)
-    return draw(rows), draw(rows)
 
 
 def test_a_beam_wide_enough_finds_the_most_probable_text():
@@ -58,17 +40,8 @@ def theirs(hypotheses, references, tokens) -> float:
     return metric.corpus_score(hypotheses, [references]).score
 
 
-@settings(max_examples=300, deadline=None)
-@given(corpora(), st.sampled_from(["none", "13a"]))
-def test_equal_to_sacrebleu(corpus, tokens):
-    hypotheses, references = corpus
-    tokenize = tokenize_13a if tokens == "13a" else str.split
-    ours = bleu(hypotheses, references, tokenize)
-    assert ours == pytest.approx(theirs(hypotheses, references, tokens), abs=1e-9)
-
-
 @pytest.mark.parametrize("tokens", ["none", "13a"])
-def test_equal_on_a_thousand_random_corpora(tokens):
+def test_bleu_is_sacrebleus_on_500_random_corpora(tokens):
     draw = random.Random(tokens)
     vocabulary = [
         "the", "a", "cat", "Cat", "dog,", "dog", "sat.", "3.14", "(so)", "don't",

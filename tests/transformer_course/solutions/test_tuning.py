@@ -7,7 +7,9 @@ from decimal import Decimal
 import pytest
 import torch
 
+from autograder.authoring.draw import Draw
 from tests.transformer_course.solutions import given
+from transformer_course.assistant.exercises.bug_clinic import CASES
 from transformer_course.assistant.library import tuning
 from transformer_course.assistant.library.assistant import load_assistant
 from transformer_course.assistant.library.letters import encode_letters
@@ -17,12 +19,11 @@ from transformer_course.library.published import available
 from transformer_course.solutions import since_2017
 
 UNIT = given.code("assistant")
-BUGS = (
-    "learns answers, logs less",
-    "questions", "no end", "no start", "no shift", "two ahead", "mask not shifted",
-    "all tokens in the mean", "mean of rows", "first row only", "first answer only",
-    "last answer only", "logs answers, learns all", "gradient of a sum", "uphill",
-)  # fmt: skip
+BUGS = [
+    str(case.inputs(Draw("bugs"))[name]).partition(", ")[2]
+    for case in CASES
+    for name in ("other", "third")
+]
 
 
 def test_dpo_is_equation_7_in_decimal_numbers():
