@@ -7,6 +7,7 @@ must not be given it then (see `manifest.Manifest.keys`).
 
 from __future__ import annotations
 
+import functools
 import inspect
 import itertools
 import math
@@ -65,13 +66,19 @@ def greedy_decode(model, source, max_len):
 # What an exercise asks for: to use an earlier one. An error there costs once.
 COMPOSITIONS = {
     ("text_recovery/segment", "merge_pair"): "the merges that were learnt, one after "
-    "the other",
+    "the other"
 }
+
+
+@functools.cache
+def prepared(name: str):
+    """A check of an exercise with fresh cases, which take seconds to draw."""
+    return prepare_check(name, "keys")
 
 
 def share(name: str, source: str, cases=None) -> float:
     """What an answer earns, of its points, beside the solutions of its unit."""
-    task, check = specification(name), prepare_check(name, "keys")
+    task, check = specification(name), prepared(name)
     cases = check.cases if cases is None else cases
     answer = run_source(source, namespace(task) | EXTRA, "<key>")[task.target]
     probe = find(name)
@@ -108,21 +115,19 @@ def test_the_manifests_list_those_and_no_part_of_a_solution():
 
 
 @pytest.mark.slow  # as is what searches so
-def test_the_search_finds_a_look_up():
-    unit = "positional_encoding"
-    earlier = specification(f"{unit}/table_by_loops")
-    later = specification(f"{unit}/sinusoid")
-    sources = [s for s in one_liners(earlier, later) if is_hopeful(later, s)]
-    assert max(share(later.name, source) for source in sources) >= LUCK
-
-
-@pytest.mark.slow  # as is what searches so
-def test_the_search_finds_a_loop():
-    unit = "sequence_reversal"
-    earlier = specification(f"{unit}/greedy_sequence")
-    later = specification(f"{unit}/greedy_decode")
-    sources = [s for s in one_liners(earlier, later) if is_hopeful(later, s)]
-    assert max(share(later.name, source) for source in sources) >= LUCK
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("positional_encoding/table_by_loops", "positional_encoding/sinusoid"),
+        ("sequence_reversal/greedy_sequence", "sequence_reversal/greedy_decode"),
+    ],
+    ids=["a look-up", "a loop"],
+)
+def test_the_search_finds(earlier, later):
+    task = specification(later)
+    sources = [s for s in one_liners(specification(earlier), task)
+               if is_hopeful(task, s)]  # fmt: skip
+    assert max(share(later, source) for source in sources) >= LUCK
 
 
 def test_what_is_asked_for_is_no_key():
@@ -152,9 +157,7 @@ def is_hopeful(task, source: str) -> bool:
     except Exception:
         return False
     probe = find(task.name)
-    cases = [c for c in prepare_check(task.name, "keys").exercise.cases if not c.says][
-        :3
-    ]
+    cases = [c for c in prepared(task.name).exercise.cases if not c.says][:3]
     return any(
         RAISED not in observe(probe, answer, case.inputs)
         and share(task.name, source, [case]) > 0

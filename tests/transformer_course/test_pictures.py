@@ -1,6 +1,7 @@
 """The pictures of the notebooks: numbered in order, told in words, with little code."""
 
 import ast
+import functools
 import importlib
 import re
 from collections.abc import Iterator
@@ -52,8 +53,13 @@ def _is_number(value: object) -> bool:
     return isinstance(value, str) and bool(re.fullmatch(r"\d+\.\d+", value))
 
 
-def figures(unit: Unit) -> Iterator[tuple[notebook.Cell, ast.Call, str]]:
+@functools.cache
+def figures(unit: Unit) -> list[tuple[notebook.Cell, ast.Call, str]]:
     """The figures of a notebook: cell, call and number ("" for none)."""
+    return list(find_figures(unit))
+
+
+def find_figures(unit: Unit) -> Iterator[tuple[notebook.Cell, ast.Call, str]]:
     drawing_functions = numbers_of(unit)
     for cell in notebook.read(unit):
         for call in calls(ast.parse(cell.text)) if cell.kind == "code" else ():
