@@ -12,11 +12,7 @@ from autograder.authoring.cases import fresh_cases
 from autograder.authoring.catalogue import specification, specifications
 from autograder.authoring.points_by_aspect import price_table
 from autograder.authoring.specification import Variant
-from autograder.authoring.variants import (
-    argument_names,
-    build_object,
-    solution_source,
-)
+from autograder.authoring.variants import argument_names, build_object, solution_source
 from autograder.checks.compare import judge
 from autograder.checks.exercise import Case, CheckResult, Exercise
 from autograder.checks.observe import observe

@@ -70,45 +70,42 @@ def test_json_pairs(tmp_path):
     assert load(tmp_path, spoil).dev == [("dev source", "A dev target.")]
 
 
-def test_json_that_is_not_pairs_is_explained(tmp_path):
-    for name in ("train", "dev", "test"):
-        (tmp_path / f"{name}.json").write_text('[{"source": "x"}]', encoding="utf-8")
-    with pytest.raises(CorpusError, match="src"):
-        load(tmp_path, spoil)
+NO_PAIRS = '[{"source": "x"}]'
 
 
-def test_a_missing_part_of_json_is_named(tmp_path):
-    (tmp_path / "train.json").write_text("[]", encoding="utf-8")
-    with pytest.raises(CorpusError, match=r"no dev\.json"):
-        load(tmp_path, spoil)
+@pytest.mark.parametrize(
+    ("files", "name", "message"),
+    [
+        ({}, "no/such/place", "embedded"),
+        ({"small.txt": "One sentence only.\n"}, "small.txt", "too small"),
+        ({"train.json": "[]"}, "", r"no dev\.json"),
+        (
+            dict.fromkeys((f"{part}.json" for part in corpora.SPLITS), NO_PAIRS),
+            "",
+            "src",
+        ),
+    ],
+)
+def test_a_corpus_that_is_none_is_explained(tmp_path, files, name, message):
+    for file, text in files.items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    with pytest.raises(CorpusError, match=message):
+        load(tmp_path / name, spoil)
 
 
-def test_a_missing_file_says_what_can_be_given():
-    with pytest.raises(CorpusError, match="embedded"):
-        load("no/such/place", spoil)
+class Offline:
+    @staticmethod
+    def load_dataset(name, split):
+        raise ConnectionError("Couldn't reach the Hub")
 
 
-def test_a_text_that_is_too_small_says_so(tmp_path):
-    path = tmp_path / "small.txt"
-    path.write_text("One sentence only.\n", encoding="utf-8")
-    with pytest.raises(CorpusError, match="too small"):
-        load(path, spoil)
-
-
-def test_the_hub_without_the_package_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(CorpusError, match="pip install datasets"):
-        load("hf:some/data", spoil)
-
-
-def test_the_hub_without_network_says_what_to_do_instead(monkeypatch):
-    class Offline:
-        @staticmethod
-        def load_dataset(name, split):
-            raise ConnectionError("Couldn't reach the Hub")
-
-    monkeypatch.setitem(sys.modules, "datasets", Offline)
-    with pytest.raises(CorpusError, match="Without network"):
+@pytest.mark.parametrize(
+    ("package", "message"),
+    [(None, "pip install datasets"), (Offline, "Without network")],
+)
+def test_what_the_hub_needs_is_said(monkeypatch, package, message):
+    monkeypatch.setitem(sys.modules, "datasets", package)
+    with pytest.raises(CorpusError, match=message):
         load("hf:some/data", spoil)
 
 

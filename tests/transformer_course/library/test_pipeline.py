@@ -9,11 +9,7 @@ from transformer_course.library.pipeline import damage
 
 @pytest.mark.parametrize(
     ("level", "damaged"),
-    [
-        (1, "has anna lost her keys"),
-        (2, "anna lost keys"),
-        (3, "anna lose key"),
-    ],
+    [(1, "has anna lost her keys"), (2, "anna lost keys"), (3, "anna lose key")],
 )
 def test_each_level_leaves_less(level, damaged):
     assert damage("Has Anna lost her keys?", level) == damaged

@@ -50,13 +50,6 @@ class Peeking(nn.Module):
         return self.scale * nn.functional.one_hot(ids.roll(-1, 1), 128)
 
 
-class PeekingWithWeights(type(new_model())):
-    """The right weights, and a forward pass of its own."""
-
-    def forward(self, ids):
-        return 9.0 * nn.functional.one_hot(ids.roll(-1, 1), 128)
-
-
 def test_the_recipes_model_earns_all_points_and_an_untrained_one_none():
     trained, _ = value(graded(instructors_model()))
     torch.manual_seed(0)
@@ -73,13 +66,6 @@ def test_the_text_stays_with_the_judge():
 def test_a_module_of_another_make_is_not_measured():
     with pytest.raises(WrongAnswerError, match="not those of a `new_model"):
         graded(Peeking())
-
-
-def test_a_forward_pass_of_ones_own_earns_what_the_weights_earn():
-    torch.manual_seed(0)
-    model = new_model()
-    model.__class__ = PeekingWithWeights
-    assert value(graded(model))[0] < 5
 
 
 def test_in_a_notebook_a_model_that_sees_the_future_earns_nothing_and_is_told():
@@ -157,18 +143,20 @@ class Silent(type(new_model())):
             yield name, nn.Parameter(torch.zeros_like(parameter))
 
 
-def test_what_is_measured_is_what_is_reported_whatever_the_model_computes():
-    model = instructors_model()
-    model.__class__ = Silent
-    assert credit(value(graded(model))[0], EXERCISE.cases[0].scale) == 0
+class PeekingWithWeights(type(new_model())):
+    """Reports its weights, and has a forward pass of its own."""
+
+    def forward(self, ids):
+        return 9.0 * nn.functional.one_hot(ids.roll(-1, 1), 128)
 
 
-def test_hooks_that_alter_outputs_earn_what_the_weights_earn():
+@pytest.mark.parametrize(
+    ("start", "kind"), [(instructors_model, Silent), (new_model, PeekingWithWeights)]
+)
+def test_a_model_earns_what_the_weights_earn_that_it_reports(start, kind):
     torch.manual_seed(0)
-    model = new_model()
-    model.register_forward_hook(
-        lambda module, shown, logits: 9.0 * nn.functional.one_hot(shown[0], 128)
-    )
+    model = start()
+    model.__class__ = kind
     assert credit(value(graded(model))[0], EXERCISE.cases[0].scale) == 0
 
 
