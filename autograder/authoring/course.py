@@ -66,8 +66,7 @@ def products(
         given_names = edition.read_given(unit)
     edition_cells = edition.apply(unit, cells, given_names)
     source = notebook.to_source(unit, edition_cells)
-    module = unit.package / "solutions" / f"{unit.name}.py"
-    code = solutions.module_text(unit.label, cells, solutions.names_used_later(unit))
+    module, code = _solutions(unit, cells)
     old = module.read_bytes() if module.is_file() else b""
     write(module, code)
     files: dict[Path, str | bytes] = {module: code, unit.source: source}
@@ -164,8 +163,26 @@ def build(
     if given_names is not None and set(given_names) != set(current):
         _refuse_handed_in(unit)
     files, reason = products(unit, given_names, last_build.read(unit))
-    changed = [path for path, data in files.items() if write(path, data)]
-    return changed + translations.install(unit.root), reason
+    return [path for path, data in files.items() if write(path, data)], reason
+
+
+def changes_solutions(unit: Unit) -> bool:
+    """Whether a build would change a unit's solutions, which later units import.
+
+    A build of a unit whose text has faults changes nothing.
+    """
+    try:
+        module, code = _solutions(unit, notebook.read(unit))
+    except (CourseError, SyntaxError):
+        return False
+    return not module.is_file() or module.read_text(encoding="utf-8") != code
+
+
+def _solutions(unit: Unit, cells: list[notebook.Cell]) -> tuple[Path, str]:
+    """The path and the text of the module of a unit's solutions."""
+    later = solutions.names_used_later(unit)
+    module = unit.package / "solutions" / f"{unit.name}.py"
+    return module, solutions.module_text(unit.label, cells, later)
 
 
 def _read_source(unit: Unit) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from autograder import course
+from autograder.authoring import translations
 from autograder.authoring.course import build, is_built
 from autograder.classroom import feedback_archive, gradebook, report, sample
 from autograder.classroom.classbook import Classbook, Submission
@@ -42,6 +43,7 @@ def run(units: Sequence[Unit], root: Path) -> None:
     stale = [u for u in units if digests[u] not in ("", digest) or not is_built(u)]
     for unit in tqdm(stale, "build", unit="unit"):
         build(unit)
+    translations.install(ROOT)
     digest = _digest()
     current = {unit for unit in units if digests[unit] == digest}
     for unit in tqdm(units, "sample class", unit="unit"):

@@ -11,10 +11,9 @@ from pathlib import Path
 from shlex import quote
 
 from autograder.cli.arguments import UNIT, UNITS, CommandSet, chosen_units, flag, option
-from autograder.course import ROOT, Unit, find_unit, units
-from autograder.course.errors import Faults, UsageError, list_present
+from autograder.course import ROOT, find_unit, units
+from autograder.course.errors import UsageError, list_present
 from autograder.course.files import write
-from autograder.course.printable import format_count
 
 COMMANDS = CommandSet()
 _EDITION = (
@@ -28,43 +27,19 @@ _EDITION = (
 )  # fmt: skip
 
 
-def _build_unit(unit: Unit, options: Namespace) -> None:
-    """Build a unit in the chosen edition, and print what changed.
-
-    In an edition, some exercises are given: the notebook holds their solutions.
-    """
-    from autograder.authoring import edition
-    from autograder.authoring.course import build
-    from autograder.authoring.translations import coverage
-
-    given_names = None
-    if options.edition or options.given:
-        names = [name.strip() for name in options.given.split(",") if name.strip()]
-        base = options.edition or edition.NAMES[0]
-        given_names = edition.select_given(unit, base, names)
-    changed, reason = build(unit, given_names)
-    listed = ", ".join(str(p.relative_to(unit.root)) for p in changed)
-    print(f"{_with_edition(unit)}: {listed or 'up to date'}")
-    print("".join(f"    {line}\n" for line in reason.splitlines()), end="")
-    if summary := coverage(unit):
-        print(f"{unit.label}: {summary}")
-    for key, exercise in edition.find_giveaways(unit, edition.read_given(unit)):
-        print(
-            f"{unit.label}: {key} is given, and its solution also solves {exercise}",
-            file=sys.stderr,
-        )
-
-
 @COMMANDS.command(
-    "build", "build source, release, solutions and references", UNITS, *_EDITION
-)
+    "build", "build source, release, solutions and references", UNITS,
+    option("--jobs",
+           "units built at once, each in a process of its own; default: as many as "
+           "there are usable cores",
+           "N", type=int, default=0),
+    *_EDITION,
+)  # fmt: skip
 def _build(options: Namespace) -> int:
     """Build the chosen units; a fault in one does not stop the others."""
-    faults = Faults()
-    for unit in chosen_units(options):
-        with faults.collect():
-            _build_unit(unit, options)
-    faults.refuse()
+    from autograder.cli.building import build_units
+
+    build_units(chosen_units(options), options)
     return 0
 
 
@@ -233,16 +208,17 @@ def _kit(options: Namespace) -> int:
     """Write the folder for students: notebooks up to a unit, the checks, a README."""
     from autograder.authoring.colab import published
     from autograder.classroom.publishing import kit
+    from autograder.cli.building import build_units, name_edition
 
     last = chosen_units(options)[-1] if options.units else kit.first_unit()
     if options.edition or options.given:
         if not options.units:
             raise UsageError("an edition needs a unit: make kit UNIT=05 EDITION=short")
-        _build_unit(last, options)
+        build_units([last], options)
     folder = ROOT / "dist" / "student"
     repository = published(last.root, options.owner)
     kit.build(last, folder, repository)
-    listed = ", ".join(map(_with_edition, kit.notebook_units(last)))
+    listed = ", ".join(map(name_edition, kit.notebook_units(last)))
     solved = ", ".join(unit.label for unit in kit.solution_units(last)) or "none"
     print(f"{folder}\n  notebooks: {listed}\n  solutions inside: {solved}")
     if not options.units:
@@ -254,15 +230,6 @@ def _kit(options: Namespace) -> int:
             file=sys.stderr,
         )
     return 0
-
-
-def _with_edition(unit: Unit) -> str:
-    """A unit's label, with the number of exercises that are given, if any are."""
-    from autograder.authoring.edition import read_given
-
-    count = len(read_given(unit))
-    remark = f" ({format_count(count, 'exercise')} given)" if count else ""
-    return f"{unit.label}{remark}"
 
 
 @COMMANDS.command(

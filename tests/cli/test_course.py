@@ -101,7 +101,7 @@ def test_a_build_says_which_files_it_has_changed_and_why(monkeypatch, capsys):
         "autograder.authoring.course.build",
         lambda unit, given: changed.get(unit.name, ([], "")),
     )
-    assert cli.main(["build", "02", "positional_encoding"]) == 0
+    assert cli.main(["build", "02", "positional_encoding", "--jobs=1"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "02_attention: source/02_attention/02_attention.ipynb",
         f"    {reason}",

@@ -1,0 +1,128 @@
+"""Build units for `autograder build`: several at once, each in a separate process."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import signal
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+
+from autograder.course import ROOT, Unit
+from autograder.course.errors import Faults
+from autograder.course.printable import format_count
+from autograder.sandbox import logs
+
+# Lines that the build of a unit prints: to stdout, and to stderr; and its faults.
+Outcome = tuple[list[str], list[str], list[str]]
+
+
+def build_units(units: Sequence[Unit], options: Namespace) -> None:
+    """Build units in the chosen edition, and print in their order what has changed.
+
+    Args:
+        options: those of ``--edition``, ``--given`` and, if given, ``--jobs``.
+
+    Raises:
+        CourseError: with the faults of all units; one in a unit stops no other.
+    """
+    from autograder.authoring.translations import install
+    from autograder.grading.workers.parallel import usable_cores
+
+    jobs = min(getattr(options, "jobs", 1) or usable_cores(), len(units))
+    edition = options.edition, options.given
+    outcomes = (
+        _build_in_processes(units, edition, jobs)
+        if jobs > 1
+        else (_build(unit, *edition) for unit in units)
+    )
+    faults = Faults()
+    for lines, remarks, unit_faults in outcomes:
+        for line in lines:
+            print(line, flush=True)
+        for remark in remarks:
+            print(remark, file=sys.stderr)
+        faults += unit_faults
+    with faults.collect():
+        for path in install(ROOT):
+            print(path.relative_to(ROOT))
+    faults.refuse()
+
+
+def _build_in_processes(
+    units: Sequence[Unit], edition: tuple[str, str], jobs: int
+) -> Iterator[Outcome]:
+    """Build units, ``jobs`` of them at once, and yield their outcomes in order."""
+    from autograder.authoring.course import changes_solutions
+
+    is_verbose = logging.getLogger("autograder").isEnabledFor(logging.DEBUG)
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(jobs, context, _begin_process, (is_verbose,))
+    try:
+        futures = {}
+        for unit in sorted(units, key=lambda unit: unit.number):
+            is_changing = changes_solutions(unit)
+            futures[unit] = pool.submit(_build, unit, *edition)
+            if is_changing:  # the later units import its solutions
+                wait([futures[unit]])
+        for unit in units:
+            try:
+                yield futures[unit].result()
+            except BrokenProcessPool:
+                yield [], [], [f"{unit.label}: a process died; build with --jobs=1"]
+    except BaseException:
+        for process in multiprocessing.active_children():
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _begin_process(is_verbose: bool) -> None:
+    """Let only the main process end this one, also if Ctrl-C is sent to both."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    if is_verbose:
+        logs.begin("build", debug=True)
+
+
+def _build(unit: Unit, edition_name: str, given: str) -> Outcome:
+    """Build a unit in an edition, and describe what changed.
+
+    In an edition, some exercises are given: the notebook holds their solutions.
+    """
+    from autograder.authoring import edition
+    from autograder.authoring.course import build
+    from autograder.authoring.translations import coverage
+
+    lines, remarks, faults = list[str](), list[str](), Faults()
+    with faults.collect():
+        given_names = None
+        if edition_name or given:
+            names = [name.strip() for name in given.split(",") if name.strip()]
+            given_names = edition.select_given(
+                unit, edition_name or edition.NAMES[0], names
+            )
+        changed, reason = build(unit, given_names)
+        listed = ", ".join(str(p.relative_to(unit.root)) for p in changed)
+        lines.append(f"{name_edition(unit)}: {listed or 'up to date'}")
+        lines += [f"    {line}" for line in reason.splitlines()]
+        if summary := coverage(unit):
+            lines.append(f"{unit.label}: {summary}")
+        remarks += [
+            f"{unit.label}: {key} is given, and its solution also solves {exercise}"
+            for key, exercise in edition.find_giveaways(unit, edition.read_given(unit))
+        ]
+    return lines, remarks, faults
+
+
+def name_edition(unit: Unit) -> str:
+    """A unit's label, with the number of exercises that are given, if any are."""
+    from autograder.authoring.edition import read_given
+
+    count = len(read_given(unit))
+    remark = f" ({format_count(count, 'exercise')} given)" if count else ""
+    return f"{unit.label}{remark}"
