@@ -256,8 +256,8 @@ def _value_difference(
     old: Value | Sketch, new: Value | Sketch, case: Case, part: float
 ) -> str:
     """How a value differs from the old one; "" within this part of the tolerance."""
-    if isinstance(old, Sketch) and isinstance(new, Sketch):
-        is_same = new.matches(old, case.atol * part, case.rtol * part)
+    if isinstance(old, Sketch):  # of a tensor that saving the new one may sketch, too
+        is_same = old.matches(new, case.atol * part, case.rtol * part)
         return "" if is_same else "changed"
     if not isinstance(old, torch.Tensor) or not isinstance(new, torch.Tensor):
         return "" if old == new else "changed"

@@ -11,6 +11,7 @@ from autograder.authoring.notation import edit
 from autograder.authoring.specification import Specification
 from autograder.checks.exercise import Exercise
 from autograder.checks.naming import PATTERN
+from autograder.checks.sketches import Sketch, sketch_tensor
 from autograder.course.errors import CourseError
 from tests.tiny_course import as_text
 
@@ -71,6 +72,14 @@ def test_integers_types_and_shapes_are_compared_exactly(tiny_exercise):
     assert "was int64 (3,) and is float32 (3,)" in difference(integers, floats)
 
 
+def test_a_tensor_is_equal_to_the_sketch_that_is_stored_of_it(tiny_exercise):
+    exercise, tensor = draw_exercise(tiny_exercise), torch.arange(30.0)
+    stored = with_mistaken(exercise, sketch_tensor(tensor))
+    assert not difference(stored, with_mistaken(exercise, tensor))
+    reason = difference(stored, with_mistaken(exercise, tensor + 1))
+    assert reason.endswith('mistake tripled "twice" changed')
+
+
 def test_of_a_mistake_that_rounding_decides_only_what_is_wrong_is_kept(tiny_exercise):
     (mutant,) = tiny_exercise.mutants
     steady = draw_exercise(tiny_exercise).cases[0].mistakes["tripled"]
@@ -98,6 +107,11 @@ def difference(old: Exercise, new: Exercise) -> str:
 
 def with_expected(exercise: Exercise, value: torch.Tensor) -> Exercise:
     case = replace(exercise.cases[0], expected={"twice": value})
+    return replace(exercise, cases=(case,))
+
+
+def with_mistaken(exercise: Exercise, value: torch.Tensor | Sketch) -> Exercise:
+    case = replace(exercise.cases[0], mistakes={"tripled": {"twice": value}})
     return replace(exercise, cases=(case,))
 
 
