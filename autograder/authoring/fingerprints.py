@@ -25,6 +25,8 @@ from autograder.root import CONTENT, ENGINE, PACKAGE, ROOT
 # Modules of the engine that compute, compare, score and store answers; the digest also
 # covers what they import.
 _ROOTS = ("cases", "catalogue", "references", "verify")
+# What these import for messages, notebooks and isolation: no answer depends on it.
+_AROUND = {"sandbox", "diagnostics", "panel", "colab"}
 # Names that the engine looks up in modules of the course.
 _LOOKED_UP = {"EXERCISE", "MEASURE"}
 _BASES = {"autograder": ENGINE, PACKAGE: CONTENT}
@@ -129,13 +131,10 @@ class Fingerprints:
                     or exercises in statement.path.parents
                 ):
                     words_of_solutions |= statement.words
-            files |= self._measures(words)
+            # Code names measures, which are imported by their names.
+            measures = (CONTENT / "measures").glob("*.py")
+            files |= {file for file in measures if file.stem in words}
         return reached
-
-    def _measures(self, words: set[str]) -> set[Path]:
-        """The files of measures that code names, since these are imported by name."""
-        files = (CONTENT / "measures").glob("*.py")
-        return {file for file in files if file.stem in words}
 
     def _read(self, path: Path) -> list[_Statement]:
         """A file's statements; a data file or engine module counts as one statement."""
@@ -211,7 +210,7 @@ def _resolve(package: str, path: Path) -> str:
 def _find_modules(name: str) -> Iterator[Path]:
     """The files of a module and its parent packages, if it is in one of ``_BASES``."""
     base, *parts = name.split(".")
-    if base not in _BASES:
+    if base not in _BASES or (base == "autograder" and _AROUND & {*parts}):
         return
     path = _BASES[base]
     yield path / "__init__.py"

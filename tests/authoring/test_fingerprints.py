@@ -132,6 +132,9 @@ def test_it_changes_with_what_the_exercise_reaches_and_with_nothing_else(
         ("authoring/sizes.py", True),
         ("authoring/telling.py", True),
         ("authoring/budget.py", False),
+        ("checks/panel.py", False),
+        ("checks/diagnostics/values.py", False),
+        ("sandbox/launch.py", False),
         ("grading/scores.py", False),
     ],
 )
