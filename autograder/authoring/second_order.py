@@ -7,6 +7,7 @@ other. Nobody writes these pairs: they follow from the mutants of the exercise.
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -123,7 +124,7 @@ def _sketch_double(
             sketched = ask(case, case.inputs)
             if is_unsteady:
                 moved = ask(case, move_inputs(case.inputs))
-                if not _is_same(sketched, moved, case):
+                if not are_close(sketched, moved, case, equal_nan=True):
                     return []
         except TooLongError:
             sketches.append(sketch(_ENDLESS, case.expected))
@@ -133,21 +134,21 @@ def _sketch_double(
     return sketches if len(sketches) == len(cases) and has_answer else []
 
 
-def _is_same(first: torch.Tensor, second: torch.Tensor, case: Case) -> bool:
-    return bool(are_close(first, second, case, equal_nan=True))
-
-
 def _is_one(
     cases: Sequence[Case], sketches: Sequence[torch.Tensor], variant: str
 ) -> bool:
     """Whether two mistakes answer as one of them does: the other adds nothing."""
-    predictions = [case.mistakes[variant] for case in cases]
-    if any(PATTERN in prediction for prediction in predictions):
+    if any(PATTERN in case.mistakes[variant] for case in cases):
         return False  # its answers depend on rounding, those of both do not
     return all(
-        _is_same(both, sketch(select_whole(one), case.expected), case)
-        for case, both, one in zip(cases, sketches, predictions, strict=True)
+        are_close(both, _sketch_one(case, variant), case, equal_nan=True)
+        for case, both in zip(cases, sketches, strict=True)
     )
+
+
+@functools.lru_cache(maxsize=1024)  # a mistake is in many pairs
+def _sketch_one(case: Case, variant: str) -> torch.Tensor:
+    return sketch(select_whole(case.mistakes[variant]), case.expected)
 
 
 def _doubles(

@@ -131,6 +131,7 @@ class _Search:
             if not isinstance(answer, ConfinedProgram)
         }
         self._completed: dict[str, Case | None] = {}  # cases by their inputs
+        self._verdicts: dict[tuple[object, Case], bool] = {}  # of answers on cases
 
     def choose(self) -> tuple[Case, ...]:
         """The cases that tell most mistakes, each by the smallest input."""
@@ -139,17 +140,16 @@ class _Search:
             for name in self._mistaken
             for case in self._shrink(name)
         }
-        trials = [self._try_all(case) for case in inputs.values()]
+        trials = [
+            _Trial(case, frozenset(n for n in self._mistaken if self._fails(n, case)))
+            for case in inputs.values()
+        ]
         chosen = list(_cover(sorted(trials, key=lambda trial: trial.size)))
         chosen.sort(key=lambda trial: trial.size)
         return tuple(
             replace(trial.case, name=f"small {number}")
             for number, trial in enumerate(chosen, start=1)
         )
-
-    def _try_all(self, case: Case) -> _Trial:
-        tells = (name for name in self._mistaken if self._fails(name, case))
-        return _Trial(case, frozenset(tells))
 
     def _shrink(self, name: str) -> Iterator[Case]:
         """The first case small enough to be shown, and the smallest one."""
@@ -207,12 +207,14 @@ class _Search:
         return self._is_wrong(self._mistaken[name], case)
 
     def _is_wrong(self, answer: object, case: Case) -> bool:
-        try:
-            with limit(_SECONDS):
-                answers: Answers = observe(self._probe, answer, case.inputs)
-        except TooLongError:
-            answers = {RAISED: "it does not end"}
-        return not compare(case, answers).passed
+        if (answer, case) not in self._verdicts:
+            try:
+                with limit(_SECONDS):
+                    answers: Answers = observe(self._probe, answer, case.inputs)
+            except TooLongError:
+                answers = {RAISED: "it does not end"}
+            self._verdicts[answer, case] = not compare(case, answers).passed
+        return self._verdicts[answer, case]
 
 
 def _can_be_shown(case: Case) -> bool:
