@@ -55,19 +55,24 @@ def of_engine() -> list[Message]:
     return _drop_duplicates(m for file in files for m in of_file(file, ENGINE))
 
 
-def of_unit(unit: Unit, engine: Sequence[Message]) -> list[Message]:
+def of_unit(
+    unit: Unit,
+    engine: Sequence[Message],
+    visibilities: Iterable[str] = ("public", "hidden"),
+) -> list[Message]:
     """The sentences of a unit's probes and references; each once.
 
     Args:
         engine: the messages of `of_engine`, whose templates also translate names and
             results of the unit.
+        visibilities: of the references; only those that are "public" ship in English.
     """
-    reported = probes(unit)
-    known_messages = [*engine, *reported]
-    messages = list(reported)
-    for visibility in ("public", "hidden"):
-        for exercise in _load_exercises(unit, visibility):
-            messages += of_exercise(exercise, known_messages)
+    messages = probes(unit)
+    known_messages = [*engine, *messages]
+    for visibility in visibilities:
+        if unit.name in references.units(visibility):
+            for exercise in references.load(unit.name, visibility).values():
+                messages += of_exercise(exercise, known_messages)
     return _drop_duplicates(messages)
 
 
@@ -75,23 +80,6 @@ def probes(unit: Unit) -> list[Message]:
     """The sentences that a unit's probes report."""
     files = sorted((unit.folder / "probes").rglob("*.py"))
     return _drop_duplicates(m for file in files for m in of_file(file, unit.package))
-
-
-def shipped_sentences(unit: Unit, engine: Sequence[Message]) -> set[str]:
-    """The sentences of a unit that ship to students in English; see `of_unit`."""
-    reported = probes(unit)
-    known_messages = [*engine, *reported]
-    messages = list(reported)
-    for exercise in _load_exercises(unit, "public"):
-        messages += of_exercise(exercise, known_messages)
-    return {message.text for message in messages}
-
-
-def _load_exercises(unit: Unit, visibility: str) -> Iterable[Exercise]:
-    """The exercises in a unit's public or hidden references; none if there are none."""
-    if unit.name not in references.units(visibility):
-        return ()
-    return references.load(unit.name, visibility).values()
 
 
 def of_exercise(

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from autograder.authoring.trees import bound_names
 from autograder.course import Unit
 from autograder.root import CONTENT, ENGINE, PACKAGE, ROOT
 
@@ -163,7 +164,7 @@ class Fingerprints:
             files = frozenset([*self._files_of(text, path), *chain(*mentioned)])
             words = frozenset(_WORD.findall(text))
             digest = _digest(path, text.encode())
-            names = _bound_names(node)
+            names = bound_names(node)
             yield _Statement(path, digest, text, messages, names, words, files)
 
     def _files_of(self, code: str, path: Path) -> Iterator[Path]:
@@ -220,20 +221,3 @@ def _find_modules(name: str) -> Iterator[Path]:
             yield path / "__init__.py"
         elif path.with_suffix(".py").is_file():
             yield path.with_suffix(".py")
-
-
-def _bound_names(node: ast.stmt) -> frozenset[str]:
-    """The names that a definition, an assignment or an import binds."""
-    match node:
-        case ast.FunctionDef() | ast.ClassDef():
-            return frozenset([node.name])
-        case ast.Import() | ast.ImportFrom():
-            bound = (alias.asname or alias.name for alias in node.names)
-            return frozenset(name.partition(".")[0] for name in bound) - {"*"}
-        case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names = (
-                n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)
-            )
-            return frozenset(names)
-    return frozenset()

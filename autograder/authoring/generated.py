@@ -102,7 +102,10 @@ def is_caught(
     """Whether a mutant fails a case, cannot be built at all, or never ends."""
     try:
         with limit(seconds):
-            return _fails(specification, _object(specification, mutation), cases)
+            names = namespace(specification)
+            run_source(HELPERS, names, "<helpers>")
+            run_source(mutation.source, names, "<generated>")
+            return _fails(specification, specification.answer_in(names), cases)
     except (Exception, TooLongError):
         return True
 
@@ -114,11 +117,3 @@ def _fails(specification: Specification, answer: object, cases: Iterable[Case]) 
         not compare(case, observe(probe, answer, dict(case.inputs))).passed
         for case in cases
     )
-
-
-def _object(specification: Specification, mutation: Mutation) -> object:
-    """Execute a mutant's code, and return the object that it defines."""
-    names = namespace(specification)
-    run_source(HELPERS, names, "<helpers>")
-    run_source(mutation.source, names, "<generated>")
-    return specification.answer_in(names)

@@ -24,7 +24,7 @@ IN_CALLS = {"only in training", "detach", "cast", "remember"}
 
 @dataclass(frozen=True)
 class Mutation:
-    """A generated mutant: the operator, the change that it made, and the full code."""
+    """A generated mutant: the operator, "old code -> new code", and the full code."""
 
     operator: str
     change: str
@@ -35,7 +35,8 @@ def mutations(source: str) -> Iterator[Mutation]:
     """Yield all mutants of a function or class, without duplicates."""
     tree = _without_documentation(ast.parse(source))
     codes = {ast.unparse(tree)}
-    in_init, messages = inside(tree, _is_init), inside(tree, is_raise)
+    in_init = inside(tree, lambda node: getattr(node, "name", "") == "__init__")
+    messages = inside(tree, is_raise)
     for holder, field, index in list(places(tree)):
         node = get(holder, field, index)
         if node in messages:
@@ -49,7 +50,8 @@ def mutations(source: str) -> Iterator[Mutation]:
             replace_node(holder, field, index, node)
             if code not in codes:
                 codes.add(code)
-                yield Mutation(operator, _change(node, replacement), code)
+                parts = (" ".join(ast.unparse(n).split()) for n in (node, replacement))
+                yield Mutation(operator, " -> ".join(parts), code)
 
 
 def _without_documentation(tree: ast.Module) -> ast.Module:
@@ -61,16 +63,6 @@ def _without_documentation(tree: ast.Module) -> ast.Module:
             for argument in (*node.args.args, *node.args.kwonlyargs):
                 argument.annotation = None
     return tree
-
-
-def _is_init(node: ast.AST) -> bool:
-    return isinstance(node, ast.FunctionDef) and node.name == "__init__"
-
-
-def _change(old: ast.AST, new: ast.AST) -> str:
-    """Describe a change as "old code -> new code", in one line."""
-    texts = (" ".join(ast.unparse(node).split()) for node in (old, new))
-    return " -> ".join(texts)
 
 
 def _candidates(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:

@@ -70,10 +70,7 @@ def origin(root: Path) -> str:
     """Say where a course comes from, for the first commit of its copy."""
     state = _run(root, "git", "describe", "--always", "--dirty", "--abbrev=40",
                  "--exclude=*")  # fmt: skip
-    place = subprocess.run(
-        ["git", "remote", "get-url", "origin"],
-        cwd=root, capture_output=True, text=True, check=False,
-    ).stdout  # fmt: skip
+    place = _ask_git(root, "remote", "get-url", "origin")
     return f"Copied from commit {state.strip()} of {place.strip() or root}"
 
 
@@ -85,11 +82,8 @@ def commit(folder: Path, message: str) -> None:
     """
     _run(folder, "git", "init", "-q")
     _run(folder, "git", "add", "--all")
-    email = subprocess.run(
-        ["git", "config", "user.email"], cwd=folder, capture_output=True, check=False
-    ).stdout.strip()
     default = ["-c", "user.name=new-course", "-c", "user.email=new-course@localhost"]
-    identity = [] if email else default
+    identity = [] if _ask_git(folder, "config", "user.email").strip() else default
     _run(folder, "git", *identity, "commit", "-q", "--no-gpg-sign", "-m", message)
 
 
@@ -104,15 +98,18 @@ def _run(folder: Path, *command: str) -> str:
     return completed.stdout
 
 
+def _ask_git(folder: Path, *arguments: str) -> str:
+    """What Git prints in a folder; "" if it fails."""
+    return subprocess.run(
+        ["git", *arguments], cwd=folder, capture_output=True, text=True, check=False
+    ).stdout
+
+
 def _list_files(root: Path) -> list[str]:
     """The files of a checkout that Git tracks, relative to it. Raises CourseError."""
-    try:
-        listing = subprocess.run(
-            ["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True,
-            check=True,
-        ).stdout  # fmt: skip
-    except (OSError, subprocess.CalledProcessError):
-        raise CourseError(f"{root} is not a Git checkout of the course") from None
+    listing = _ask_git(root, "ls-files", "-z")
+    if not listing:
+        raise CourseError(f"{root} is not a Git checkout of the course")
     return [name for name in listing.split("\0") if name and (root / name).is_file()]
 
 
@@ -152,15 +149,10 @@ def find_affected(
         for name, text in texts.items()
         if name not in affected
         if _imports(text) & {_module(file) for file in affected}
-        or _conftest(name) in affected
+        or f"{name.rpartition('/')[0]}/conftest.py" in affected
     }:
         affected |= importing
     return affected
-
-
-def _conftest(name: str) -> str:
-    """The file whose fixtures the tests of a folder may use."""
-    return f"{name.rpartition('/')[0]}/conftest.py"
 
 
 def _module(name: str) -> str:

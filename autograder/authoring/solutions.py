@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterable
 
 from autograder.authoring.notebook import Cell, without_markers
+from autograder.authoring.trees import bound_names
 from autograder.course import Unit, units
 from autograder.course.errors import CourseError, Faults
 from autograder.root import PACKAGE
@@ -95,7 +96,11 @@ def module_text(label: str, cells: list[Cell], later: Collection[str] = ()) -> s
         if isinstance(node, ast.Name)
     }  # fmt: skip
     head = f'"""Built from notebooks/{label}.py by `make build`; do not edit."""\n\n'
-    import_lines = [line for line in imports if _bound(line) & (used | _ALWAYS)]
+    import_lines = [
+        line
+        for line in imports
+        if bound_names(ast.parse(line).body[0]) & (used | _ALWAYS)
+    ]
     parts = ("\n".join(sorted(import_lines)), "\n\n\n".join(bodies))
     return head + "\n\n\n".join(parts) + "\n"
 
@@ -138,12 +143,3 @@ def _earlier(node: ast.stmt) -> str:
             unit = label.split("_", 1)[1]
             return f"from {PACKAGE}.solutions import {unit} as {name}"
     return ""
-
-
-def _bound(line: str) -> set[str]:
-    """The names that an import statement binds."""
-    return {
-        (alias.asname or alias.name).split(".")[0]
-        for alias in ast.walk(ast.parse(line))
-        if isinstance(alias, ast.alias)
-    }

@@ -168,7 +168,8 @@ def products(root: Path = ROOT) -> dict[Path, str]:
     engine = extraction.of_engine()
     for unit in units(root):
         entries = list(read(path_of(chosen, unit), chosen))
-        shipped = extraction.shipped_sentences(unit, engine)
+        messages = extraction.of_unit(unit, engine, ["public"])
+        shipped = {message.text for message in messages}
         parts = dict[str, list[Entry]](public=[], hidden=[])
         for entry in entries:
             is_shipped = forms(entry.id)[0] in shipped

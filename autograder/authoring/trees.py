@@ -30,6 +30,23 @@ def defined_names(code: str) -> list[str]:
     return names
 
 
+def bound_names(node: ast.stmt) -> frozenset[str]:
+    """The names that a definition, an assignment or an import binds."""
+    match node:
+        case ast.FunctionDef() | ast.ClassDef():
+            return frozenset([node.name])
+        case ast.Import() | ast.ImportFrom():
+            bound = (alias.asname or alias.name for alias in node.names)
+            return frozenset(name.partition(".")[0] for name in bound) - {"*"}
+        case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = (
+                n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)
+            )
+            return frozenset(names)
+    return frozenset()
+
+
 def drop_docstrings(tree: ast.AST) -> None:
     """Remove the docstrings from a tree; a body of nothing else becomes ``pass``."""
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
