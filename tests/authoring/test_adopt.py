@@ -9,7 +9,7 @@ from jupytext.async_contentsmanager import AsyncTextFileContentsManager
 
 from autograder import cli
 from autograder.authoring import adopt, course, last_build, notebook
-from autograder.course import ROOT, find_unit, units
+from autograder.course import ROOT, units
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from tests.tiny_course import as_text
@@ -229,24 +229,6 @@ def test_what_the_text_cannot_hold_is_refused_and_nothing_written(
     assert recorded_unit.text.read_text() == before
     with pytest.raises(CourseError, match="was edited"):
         record_build(recorded_unit)
-
-
-def test_an_edit_of_a_real_unit_changes_one_line(tmp_path):
-    real = find_unit("attention")
-    unit = as_text(tmp_path)
-    unit = type(unit)(real.number, real.name, tmp_path)
-    shutil.copy(real.text, unit.text)
-    (tmp_path / "assets").symlink_to(real.root / "assets")
-    record_build(unit)
-    cells = nbformat.read(unit.source, as_version=4).cells
-    number, old = next(
-        (n, c.source) for n, c in enumerate(cells) if "kind librarian" in c.source
-    )
-    edit_source(unit, replaced(number, "kind librarian", "friendly librarian"))
-    assert adopt.adopt(unit) and "kind librarian" in old
-    before, after = (u.text.read_text().splitlines() for u in (real, unit))
-    changed = [pair for pair in zip(before, after, strict=True) if pair[0] != pair[1]]
-    assert len(changed) == 1 and "friendly librarian" in changed[0][1]
 
 
 def test_the_command_says_what_it_did(capsys):

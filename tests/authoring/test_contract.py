@@ -1,6 +1,5 @@
 """Special inputs are named by what is special about them."""
 
-from autograder.authoring.catalogue import specification
 from autograder.authoring.contract import special
 from autograder.authoring.draw import Draw
 
@@ -11,8 +10,3 @@ def test_kinds_are_named_with_spaces_and_drawn():
     (labelled,) = ONE(Draw("a")).items()
     assert labelled[0] == "one row" and labelled[1]["x"].shape == (1, 2)
     assert not labelled[1]["x"].equal(ONE(Draw("b"))["one row"]["x"])
-
-
-def test_special_inputs_are_stated_by_their_sizes_like_those_of_a_case():
-    softmax = specification("attention/softmax")
-    assert softmax.contract.sizes(Draw("a"))["one number"]["x"].shape == (2, 3, 1)

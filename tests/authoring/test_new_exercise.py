@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from autograder import cli
 from autograder.authoring import new_exercise, notebook
 from autograder.authoring.start_course import start_unit
-from autograder.course import Unit, find_unit
+from autograder.course import Unit
 from autograder.course.errors import CourseError
 from tests.authoring.doubling import FILES
 
@@ -76,16 +75,6 @@ def test_a_name_that_cannot_be_or_is_taken_changes_nothing(unit, name, message):
     with pytest.raises(CourseError, match=message):
         new_exercise.create(unit, name)
     assert everything(unit) == before
-
-
-def test_an_unknown_unit_is_one_line(capsys):
-    assert cli.main(["new-exercise", "no_such_unit", "half"]) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1 and 'there is no unit "no_such_unit"' in error
-
-
-def test_no_unit_of_the_course_is_unfinished():
-    new_exercise.refuse_unfinished(find_unit("attention"))
 
 
 def test_the_first_one_of_a_unit_has_all_points(unit):

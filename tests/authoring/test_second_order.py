@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import combinations
 
-import pytest
-
 from autograder.authoring.catalogue import specification
 from autograder.authoring.notation import edit, right, source, student_program, wrong
 from autograder.authoring.second_order import combine_variants, with_doubles
@@ -44,18 +42,9 @@ def test_both_mistakes_are_made_and_found():
     assert len(pairs) > 50 and named > 20
 
 
-def test_code_with_both_mistakes_is_not_that_of_one():
-    first, second = (mutant.variants[0] for mutant in SPLIT.mutants[:2])
-    code = combine_variants(SPLIT, first, second) or "none"
-    assert code == "none" or code not in (
-        combine_variants(SPLIT, first, first), combine_variants(SPLIT, second, second)
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("name", ["sequence_reversal/trained_model"])
-def test_what_takes_long_has_no_pairs(name):
-    unit = name.split("/")[0]
-    cases = references.load(unit, "public", name)[name].cases
+def test_what_takes_long_has_no_pairs():
+    name = "sequence_reversal/trained_model"
+    cases = references.load("sequence_reversal", "public", name)[name].cases
     assert with_doubles(specification(name), cases) == cases
 
 

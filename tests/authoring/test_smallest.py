@@ -54,14 +54,15 @@ def test_the_same_cases_are_found_again():
     ]
 
 
-def test_numbers_of_floats_and_modules_have_none(tiny_exercise):
+def test_floats_modules_clinics_and_measured_exercises_have_none(tiny_exercise):
     x = torch.tensor([1.0, 2.0, 3.0])
-    assert (
-        small_cases(tiny_exercise, [Case("c", "c", "", {"x": x}, {"twice": 2 * x})])
-        == ()
-    )
-    name = "multi_head_attention/list_of_heads"
-    assert small_cases(specification(name), visible(name)) == ()
+    case = Case("c", "c", "", {"x": x}, {"twice": 2 * x})
+    assert small_cases(tiny_exercise, [case]) == ()
+    for name in (
+        "multi_head_attention/list_of_heads", "positional_encoding/bug_clinic",
+        "attention/by_hand",
+    ):  # fmt: skip
+        assert small_cases(specification(name), visible(name)) == ()
 
 
 def test_integers_are_cut_to_one_and_impossible_inputs_are_left_out(tiny_exercise):
@@ -84,8 +85,3 @@ def test_code_that_never_ends_is_ended(tiny_exercise, monkeypatch):
     case = Case("c", "c", "", {"x": x}, {"twice": 2 * x})
     exercise = replace(tiny_exercise, mutants=[endless])
     assert [c.inputs["x"].tolist() for c in small_cases(exercise, [case])] == [[1], [3]]
-
-
-def test_a_measured_exercise_and_a_clinic_have_none():
-    for name in ("attention/by_hand", "positional_encoding/bug_clinic"):
-        assert small_cases(specification(name), visible(name)) == ()

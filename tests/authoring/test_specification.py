@@ -16,10 +16,6 @@ def test_the_first_way_of_a_mutant_may_do_with_its_name():
     assert [variant.source for variant in mutant.variants] == ["x", "y"]
 
 
-def test_the_unit_is_the_part_before_the_stroke(tiny_exercise):
-    assert tiny_exercise.unit == "tiny"
-
-
 def test_the_judge_plays_the_probes_other_side_or_one_that_knows_more(tiny_exercise):
     class Knowing(Interactor):
         pass

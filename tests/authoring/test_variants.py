@@ -7,7 +7,6 @@ from autograder.authoring.specification import Edit, Variant
 from autograder.authoring.variants import (
     apply_edit,
     build_object,
-    clean,
     solution_source,
     stands_alone,
     variant_source,
@@ -90,10 +89,6 @@ def test_code_of_its_own_is_written_at_any_depth(tiny_exercise):
         variant_source(tiny_exercise, variant) == "def double(x):\n    return 3 * x\n"
     )
     assert build_object(tiny_exercise, variant)(2) == 6
-
-
-def test_text_of_one_line_is_left_as_it_is():
-    assert clean("    return x") == "    return x"
 
 
 def test_what_leans_on_the_bank_or_on_the_solution_does_not_stand_alone():
