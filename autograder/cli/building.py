@@ -68,11 +68,9 @@ def _build_in_processes(
             futures[unit] = pool.submit(_build, unit, *edition)
             if is_changing:  # the later units import its solutions
                 wait([futures[unit]])
-        for unit in units:
-            try:
-                yield futures[unit].result()
-            except BrokenProcessPool:
-                yield [], [], [f"{unit.label}: a process died; build with --jobs=1"]
+        yield from (futures[unit].result() for unit in units)
+    except BrokenProcessPool:
+        yield [], [], ["a process that built units died; build them with --jobs=1"]
     except BaseException:
         for process in multiprocessing.active_children():
             process.terminate()
