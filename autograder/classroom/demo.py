@@ -43,7 +43,8 @@ def run(units: Sequence[Unit], root: Path) -> None:
     stale = [u for u in units if digests[u] not in ("", digest) or not is_built(u)]
     for unit in tqdm(stale, "build", unit="unit"):
         build(unit)
-    translations.install(ROOT)
+    if stale:
+        translations.install(ROOT)
     digest = _digest()
     current = {unit for unit in units if digests[unit] == digest}
     for unit in tqdm(units, "sample class", unit="unit"):
