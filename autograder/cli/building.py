@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import signal
 import sys
+import threading
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, wait
@@ -82,9 +84,17 @@ def _build_in_processes(
 def _begin_process(is_verbose: bool) -> None:
     """Let only the main process end this one, also if Ctrl-C is sent to both."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     if is_verbose:
         logs.begin("build", debug=True)
+
+
+def _end_with_parent() -> None:
+    """End this process after the main one, which may be killed."""
+    parent = multiprocessing.parent_process()
+    assert parent
+    parent.join()
+    os._exit(1)
 
 
 def _build(unit: Unit, edition_name: str, given: str) -> Outcome:
