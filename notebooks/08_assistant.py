@@ -897,11 +897,11 @@ def one_base_model_two_ways():
 # directions counts as both), but reversals make up anything from a quarter to two
 # thirds. The loss only asks for a *difference*, and pushing down the rejected answer is
 # an easy way to get one, so probability shifts to strings that are neither the chosen
-# nor the rejected answer, such as `2954` and `25541`, or to an empty answer. With most
-# seeds the chosen answer even becomes a little less probable; Pal et al. 2024 (*Smaug*)
-# describe this failure and add a term against it (*DPO-Positive*). GRPO raises the
-# share of reversals from less than half to eight or nine in ten, because it samples
-# what the model writes *now* and rewards what works.
+# nor the rejected answer, such as `25541`, or to an empty answer. With most seeds the
+# chosen answer even becomes a little less probable; Pal et al. 2024 (*Smaug*) describe
+# this failure and add a term against it (*DPO-Positive*). GRPO raises the share of
+# reversals from less than half to eight or nine in ten, because it samples what the
+# model writes *now* and rewards what works.
 #
 # Neither method taught a new skill. The base model could already reverse a sequence,
 # and after GRPO it usually does: fine-tuning by reward *sharpens* what a model does
@@ -1005,10 +1005,10 @@ def on_a_leash():
 
 
 # %% [markdown]
-# The hack is gone, and the model still writes full answers, but its exact match is no
-# better than at the start, and with most seeds a little worse. The KL term cannot tell
-# a clever shortcut from a better answer, since both are far from the starting model, so
-# the real cure is a better reward.
+# The hack is gone, and the model still writes full answers, but its exact match hardly
+# rises with any seed, and with most it falls a little. The KL term cannot tell a clever
+# shortcut from a better answer, since both are far from the starting model, so the real
+# cure is a better reward.
 #
 # In practice, the steps usually come in this order: pre-training; supervised
 # fine-tuning on instructions with written answers; training on preferences between
