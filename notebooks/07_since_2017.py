@@ -1336,9 +1336,9 @@ def trained_model(weights: str = "modern.safetensors") -> nn.Module:
 
 
 # %% [markdown]
-# Train the model now, for 3,200 steps, which takes a few minutes. The weights are saved
-# beside the notebook, and you hand in both. **If you change something afterwards,** set
-# `TRAIN_ANEW = True` or delete the file.
+# Train the model now, for 3,200 steps; a bar shows the time that is left. The weights
+# are saved beside the notebook, and you hand in both. **If you change something
+# afterwards,** set `TRAIN_ANEW = True` or delete the file.
 
 # %%
 TRAIN_ANEW = False
@@ -1403,8 +1403,8 @@ def it_writes():
 #
 # So far, our sentences have come from a grammar, but every Python installation includes
 # a large text written by people for people: the parts of the language reference that
-# `help()` shows, and the docstrings of the standard library. Together they come to
-# about 1.6 million characters; we hold out every twentieth document. (The text varies a
+# `help()` shows, and the docstrings of the standard library. Together they come to 1.6
+# or 1.7 million characters; we hold out every twentieth document. (The text varies a
 # little between versions of Python, so your numbers may differ a little from those
 # below.)
 
@@ -1512,14 +1512,14 @@ def it_reads_english():
 
 
 # %% [markdown]
-# Per token, the bytes win with about 1.6 nats against 3.7, but this comparison is
-# meaningless, because a token of the second model is two and a half bytes long on
-# average. Per byte, the pairs win: about 2.1 bits, against 2.3. Even that is not quite
-# fair: in the same number of steps, the model trained on pairs has read two and a half
-# times as much text, and its larger embedding table gives it a quarter more parameters.
-# After 480 steps, when it has read as many bytes as the other model in all of its
-# 1,200, the two are about level. What merges buy is reading speed, together with a
-# longer context in the same 96 tokens.
+# Per token, the bytes win by about two nats, but this comparison is meaningless,
+# because a token of the second model is two and a half bytes long on average. Per byte,
+# the pairs win by about a fifth of a bit. Even that is not quite fair: in the same
+# number of steps, the model trained on pairs has read two and a half times as much
+# text, and its larger embedding table gives it a quarter more parameters. After 480
+# steps, when it has read as many bytes as the other model in all of its 1,200, the two
+# are about level. What merges buy is reading speed, together with a longer context in
+# the same 96 tokens.
 #
 # As for the samples, after 100 steps there are letters and spaces, after 300 short
 # words, and after 1,200 something that from a distance looks like a manual: phrases of
