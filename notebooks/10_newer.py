@@ -1519,7 +1519,7 @@ def scale_frequencies(
     frequencies: Float[Tensor, "n"], factor: float, trained: int,
     low: float = 1.0, high: float = 4.0,
 ) -> Float[Tensor, "n"]:  # fmt: skip
-    """Slow down the rotary pairs that turn rarely (Llama Team 2024, Llama 3.1).
+    """Slow down the rotary pairs that turn rarely (`apply_scaling` of Llama 3.1).
 
     Args:
         frequencies: of the pairs, in radians per position.
@@ -2011,9 +2011,9 @@ check("newer/bug_clinic", assert_pool)
 # | texts longer than in training | not tried | not tried | slow pairs slowed down (Llama 3.1); a base of 1,000,000, then YaRN (Qwen3); frequencies of global layers divided by 8 (Gemma 3) |
 #
 # *Sources, the models' own reports:* Vaswani et al. 2017; Touvron et al. 2023 (LLaMA);
-# Llama Team 2024 (*The Llama 3 Herd of Models*); DeepSeek-AI 2024 (*DeepSeek-V3*); Team
-# OLMo 2024 (*2 OLMo 2 Furious*) and 2025 (*Olmo 3*); Gemma Team 2025 (*Gemma 3*); Yang
-# et al. 2025 (*Qwen3*); Kimi Team 2025 (*Kimi K2*).
+# DeepSeek-AI 2024 (*DeepSeek-V3*); Team OLMo 2024 (*2 OLMo 2 Furious*) and 2025 (*Olmo
+# 3*); Gemma Team 2025 (*Gemma 3*); Yang et al. 2025 (*Qwen3*); Kimi Team 2025 (*Kimi
+# K2*). For Llama 3.1, its code (`apply_scaling` in `meta-llama/llama-models`).
 #
 # ## What you built
 #
