@@ -76,6 +76,18 @@ drawing("residual_stream", "9.1", "What each part writes is added to one bus.")
 # %% folded=true
 # @title The chat model in unit 7's classes
 chat = smollm = None  # stay None where it is not installed
+TEXTS = (
+    "The Transformer is a neural network that was published in 2017. It reads all "
+    "words of a sentence at once, and each word looks at all others to find out what "
+    "it means here. Since then, nearly every large language model has been built from "
+    "it.",
+    "When the rain stopped, the children ran out into the garden. The grass was still "
+    "wet, and a small frog sat under the apple tree. Their mother called them back for "
+    "dinner, but nobody wanted to leave before the frog had jumped into the pond.",
+    "A river begins as a small stream in the mountains. On its way to the sea it is "
+    "joined by many others, and it carries sand and stones with it. Where the land is "
+    "flat, the water becomes slow, and the river drops what it has carried.",
+)
 
 
 @demo
@@ -106,6 +118,11 @@ def word_of(index: int) -> str:
 def next_word(logits: Float[Tensor, "1 L V"]) -> str:
     """The most probable next word after the last position."""
     return word_of(int(logits[0, -1].argmax()))
+
+
+def perplexity(logits: Float[Tensor, "1 L V"], ids: Int[Tensor, "1 L"]) -> float:
+    """The perplexity per token of a text, from the model's logits for it."""
+    return F.cross_entropy(logits[0, :-1], ids[0, 1:]).exp().item()
 
 
 # %% [markdown]
@@ -240,24 +257,31 @@ check("look_inside/run_edited", run_edited)
 def without_one_attention():
     require_solved(run_edited)
     if chat is None:
-        words = results.load("without one attention")
+        whole, rows = results.load("without one attention")
     else:
-        ids = ids_of("The capital of France is")
-        silent = [{f"blocks.{i}.attention": torch.zeros_like} for i in range(30)]
-        words = [next_word(run_edited(chat, ids, edit)) for edit in silent]
-        results.note("without one attention", words)
-    lost = {i: word for i, word in enumerate(words) if word != "Paris"}
+        ids, text = ids_of("The capital of France is"), ids_of(TEXTS[0])
+        whole, rows = perplexity(run_edited(chat, text, {}), text), []
+        for i in range(30):
+            silent = {f"blocks.{i}.attention": torch.zeros_like}
+            word = next_word(run_edited(chat, ids, silent))
+            rows.append([word, perplexity(run_edited(chat, text, silent), text)])
+        results.note("without one attention", [whole, rows])
+    lost = {i: word for i, (word, _) in enumerate(rows) if word != "Paris"}
     print(f"Paris for {30 - len(lost)} of 30; other words: {lost}")
+    costs = [found / whole - 1 for _, found in rows]
+    others = [cost for i, cost in enumerate(costs) if i not in lost]
+    print("perplexity of a text: " + ", ".join(f"{i}: {costs[i]:+.0%}" for i in lost))
+    print(f"without one of the others: {min(others):+.0%} to {max(others):+.0%}")
 
 
 # %% [markdown]
 # It still says "Paris" for 26 of the 30, because the residual stream makes the loss of
 # a branch survivable: every later block still reads all that the others wrote. A lost
-# answer can mean one of two things, and ordinary text tells them apart. Without the
-# attention of block 0 or 1, the perplexity of the three texts in section 6 is about
-# three to eighty times as high, so there the whole model is broken. Without block 2 or
-# 23 it rises by less than a third: these two matter for Paris in particular. Why a
-# block so late should matter is the question of section 4.
+# answer can mean one of two things, and an ordinary text tells them apart. Without the
+# attention of block 0 or 1, its perplexity is 4 and 21 times as high, so there the
+# whole model is broken. Without block 2 or 23 it rises by a quarter at most, about as
+# much as without some of the 26 that Paris can spare: these two matter for Paris in
+# particular. Why a block so late should matter is the question of section 4.
 #
 # ## 2. The head that completes a repetition
 #
@@ -934,13 +958,11 @@ def a_logit_of_the_chat_model():
 # %% [markdown]
 # Of all parts, head (23, 4) contributes most, +3.0, and it belongs to the very block
 # whose attention the model needed for Paris; in the control it contributes only +0.3.
-# (The next two parts come from the last block, and cancel each other out: +2.1 and
-# -2.1.)
+# (The next two parts, both from the last block, cancel each other out.)
 #
-# A popular shortcut skips the parts and reads the stream as it is: the **logit lens**
-# (nostalgebraist 2020) applies the final norm and the output matrix after every block.
-# The post that proposed it observed that GPT-2's guess takes shape long before the last
-# block. Does it do so here?
+# A popular shortcut skips the parts: the **logit lens** (nostalgebraist 2020) applies
+# the final norm and the output matrix after every block. The post that proposed it
+# observed that GPT-2's guess takes shape long before the last block. Does it here?
 
 
 # %%
@@ -1112,8 +1134,9 @@ def where_the_fact_is():
 # effect is at the noun, and from block 24 on at the last position; no other state
 # carries more than a few percent. In the first row that had to be so, because only the
 # noun differs. What the map adds is that for 23 blocks hardly anything moves, and that
-# block 23 moves nearly everything. Geva et al. 2023 describe such a late step in larger
-# models, in which attention extracts the attribute from the noun.
+# block 23 moves nearly everything. It does so for 17 other pairs of countries as well:
+# the noun carries 82 to 106 % on entering block 23, and the last position 95 to 113 %
+# after it. Geva et al. 2023 describe such a late step in larger models.
 #
 # The lens agrees, once it is asked the better question: its lead of *Paris* over *Rome*
 # is 1.6 before block 23 and 9.2 after it, although a full stop still comes first.
@@ -1121,7 +1144,8 @@ def where_the_fact_is():
 # The map leaves nine candidates, the heads of that block, among which attribution
 # pointed at (23, 4). For each head, the next cell prints how strongly it attends from
 # *is* to *France*, what silencing it costs (nothing, if it only *looks*), and which
-# share of the effect appears when its output alone is taken from the run about Italy.
+# share of the effect appears when its output alone is taken from the run about a
+# different country.
 
 
 # %% folded=true
@@ -1151,28 +1175,29 @@ def measure_heads() -> list[list[float]]:
 
 
 @torch.no_grad()
-def patch_heads() -> list[float]:
-    """The share of the effect if only one head's output at *is* comes from Italy's run.
+def patch_heads(other: str) -> list[float]:
+    """The share of the effect if one head's output at *is* comes from the other run.
 
     Its output is a part of the input of `w_o`, which multiplies it by its own columns.
     """
     name = "blocks.23.attention.w_o"
-    texts = [ids_of(f"The capital of {country} is") for country in ("France", "Italy")]
-    france, italy = (record(chat, ids, [name])[name][0][0, -1] for ids in texts)
-    change = (italy - france).unflatten(0, (9, -1))  # (h, d_k)
+    texts = [ids_of(f"The capital of {country} is") for country in ("France", other)]
+    old, new = (record(chat, ids, [name])[name][0][0, -1] for ids in texts)
+    change = (new - old).unflatten(0, (9, -1))  # (h, d_k)
+    answer = token_id(CAPITALS[other])
     columns = chat.get_submodule(name).weight.unflatten(1, (9, -1))  # (d_model, h, d_k)
 
-    def lead_of_rome(ids: Tensor, added: Tensor | float = 0.0) -> float:
+    def lead(ids: Tensor, added: Tensor | float = 0.0) -> float:
         def edit(output: Tensor) -> Tensor:
             output[:, -1] += added
             return output
 
         logits = run_edited(chat, ids, {name: edit})[0, -1]
-        return (logits[token_id("Rome")] - logits[token_id("Paris")]).item()
+        return (logits[answer] - logits[token_id("Paris")]).item()
 
-    start, end = map(lead_of_rome, texts)
-    leads = [lead_of_rome(texts[0], columns[:, i] @ change[i]) for i in range(9)]
-    return [(lead - start) / (end - start) for lead in leads]
+    start, end = map(lead, texts)
+    leads = [lead(texts[0], columns[:, i] @ change[i]) for i in range(9)]
+    return [(moved - start) / (end - start) for moved in leads]
 
 
 @torch.no_grad()
@@ -1198,12 +1223,15 @@ def the_head_that_carries_it():
         shares = results.load("patches")
     else:
         rows = results.note("heads", measure_heads())
-        shares = results.note("patches", patch_heads())
+        others = list(CAPITALS)[1:10]  # whose capitals the model knows
+        shares = results.note("patches", {c: patch_heads(c) for c in others})
         words = results.note("capitals", measure_capitals())
     print("head of block 23:     " + "".join(f"{head:>7}" for head in range(9)))
     print("weight on the noun    " + "".join(f"{look:7.2f}" for look, _ in rows))
     print("logit of Paris lost   " + "".join(f"{loss:+7.2f}" for _, loss in rows))
-    print("share of the effect   " + "".join(f"{share:7.2f}" for share in shares))
+    for country, values in shares.items():
+        name = f"share, {country}"
+        print(f"{name:<22}" + "".join(f"{share:7.2f}" for share in values))
     print("\nThe capital of ...    whole      without (23, 4)   without (23, 3)")
     for country, (whole, without, control) in words.items():
         print(f"{country:<21} {whole:<10} {without:<17} {control}")
@@ -1212,14 +1240,14 @@ def the_head_that_carries_it():
 # %% [markdown]
 # Head (23, 4) looks at the noun with a weight of 0.90, and silencing it lowers
 # *Paris*'s logit of 17.4 by 4.1; none of the other eight costs more than 0.3, although
-# head 0 looks there with a weight of 0.31. Patching in its output from the run about
-# Italy produces 96 % of the effect, and no other head more than 8 %: for this pair of
-# countries, *a single head carries the fact.* Without it, the capitals of Italy, China,
-# Russia and Portugal are lost, whereas those of France, Germany, Japan, Spain, Greece
-# and Austria stay first. That may be another path or a habit of naming them, which
-# silence cannot tell apart. Cairo and Warsaw are missed even by the whole model, at
-# least after these words, and silencing the control, a neighbouring head that also
-# looks at the noun, changes no answer.
+# head 0 looks there with a weight of 0.31. Patching in its output from the run about a
+# different country produces 82 to 96 % of the effect for each of nine countries, and no
+# other head more than 16 %: *a single head carries most of the fact.* Without it, the
+# capitals of Italy, China, Russia and Portugal are lost, whereas those of France,
+# Germany, Japan, Spain, Greece and Austria stay first. That may be another path or a
+# habit of naming them, which silence cannot tell apart. Cairo and Warsaw are missed
+# even by the whole model, at least after these words, and silencing the control, a
+# neighbouring head that also looks at the noun, changes no answer.
 
 # %% [markdown]
 # ## 5. Bug clinic: a map that is wrong
@@ -1356,18 +1384,7 @@ check("look_inside/bug_clinic", assert_patches)
 
 # %% folded=true
 # @title Perplexities without the weight or the values of one position
-TEXTS = (
-    "The Transformer is a neural network that was published in 2017. It reads all "
-    "words of a sentence at once, and each word looks at all others to find out what "
-    "it means here. Since then, nearly every large language model has been built from "
-    "it.",
-    "When the rain stopped, the children ran out into the garden. The grass was still "
-    "wet, and a small frog sat under the apple tree. Their mother called them back for "
-    "dinner, but nobody wanted to leave before the frog had jumped into the pond.",
-    "A river begins as a small stream in the mountains. On its way to the sea it is "
-    "joined by many others, and it carries sand and stones with it. Where the land is "
-    "flat, the water becomes slow, and the river drops what it has carried.",
-)
+FIRST = ("Snow", "Once", "My", "In", "Please", "Water")  # of other texts
 
 
 def without_position(
@@ -1394,16 +1411,16 @@ def without_position(
 
 
 @torch.no_grad()
-def perplexity(
+def perplexity_with(
     ids: Int[Tensor, "1 L"], position: int = 0, values: Sequence[Tensor | None] = ()
 ) -> float:
-    """Perplexity per token with other values at a position; None masks it."""
+    """Perplexity of a text with other values at a position; None masks it."""
     handles = [
         without_position(block.attention, position, new)
         for block, new in zip(chat.blocks, values, strict=False)
     ]
     try:
-        return F.cross_entropy(chat(ids[:, :-1])[0], ids[0, 1:]).exp().item()
+        return perplexity(chat(ids), ids)
     finally:
         for handle in handles:
             handle.remove()
@@ -1428,18 +1445,22 @@ def mean_weights(ids: Int[Tensor, "1 L"], position: int, masked: bool) -> list[f
 def measure_sinks() -> dict[str, Any]:
     """Mean weights by block, and perplexities of the texts."""
     ids, names = ids_of(TEXTS[0]), [f"blocks.{i}.attention.w_v" for i in range(30)]
-    foreign = [
-        out[0, 0] for _, out in record(chat, ids_of("Snow fell"), names).values()
-    ]
+    foreign = [record(chat, ids_of(word), names).values() for word in FIRST]
     changes = {"masked": [None] * 30, "zeros": [torch.zeros(1)] * 30}
     rows = []
     for text in map(ids_of, TEXTS):
-        row = {"whole": perplexity(text)}
+        row = {"whole": perplexity_with(text)}
         for name, values in changes.items():
-            row[name] = perplexity(text, 0, values)
+            row[name] = perplexity_with(text, 0, values)
             others = range(5, text.size(1) - 5, 12)  # the control
-            row[f"{name}, others"] = max(perplexity(text, i, values) for i in others)
-        row["foreign values"] = perplexity(text, 0, foreign)
+            row[f"{name}, others"] = max(
+                perplexity_with(text, i, values) for i in others
+            )
+        found = [
+            perplexity_with(text, 0, [output[0, 0] for _, output in values])
+            for values in foreign
+        ]
+        row |= {"foreign, lowest": min(found), "foreign, highest": max(found)}
         rows.append(row)
     return {"first": mean_weights(ids, 0, False), "second": mean_weights(ids, 1, True),
             "perplexities": rows}  # fmt: skip
@@ -1453,12 +1474,10 @@ def sinks():
     else:
         measurements = results.note("sinks", measure_sinks())
     pictures.sinks(measurements["first"], measurements["second"])
-    names = ("whole", "masked", "masked, others", "zeros", "zeros, others",
-             "foreign values")  # fmt: skip
-    print("perplexity of " + " ".join(f"{f'text {n}':>8}" for n in (1, 2, 3)))
-    for name in names:
-        values = (f"{row[name]:8.1f}" for row in measurements["perplexities"])
-        print(f"{name:<14}{' '.join(values)}")
+    rows = measurements["perplexities"]
+    print("perplexity of    " + " ".join(f"{f'text {n}':>8}" for n in (1, 2, 3)))
+    for name in rows[0]:
+        print(f"{name:<17}" + " ".join(f"{row[name]:8.1f}" for row in rows))
 
 
 # %% [markdown]
@@ -1466,18 +1485,19 @@ def sinks():
 # averaged over blocks. So does the second: once the first token is masked, the one
 # after it gets 41 to 46 % in each of the three texts. The sink moves, and the
 # perplexity rises by 15 to 49 %, whereas masking the most important of a few other
-# positions costs 9 to 20 %. The third prediction fails: with zeros for the sink's
+# positions costs 8 to 20 %. The third prediction fails: with zeros for the sink's
 # values, the perplexity is two to four times as high; with zeros at one of these other
 # positions, it rises by a quarter at most.
 #
-# The last row decides whether the sink holds information. With the values of the first
-# token *of a different text*, "Snow fell", the perplexity changes by -5 to +25 %, about
-# as much as when an ordinary word is silenced. So the values are **uninformative, but
-# needed**: they are much the same in every text, and half of all the weight on a
-# constant vector amounts to a bias that every later layer was trained with.
-# "Non-informative" survives here, "not contribute" does not, at least in this model.
-# Had we tried nothing but zeros, we would have taken the sink for the most informative
-# word in the text, but zeros are also something that no layer has ever seen.
+# The last two rows decide whether the sink holds information. With the values of the
+# first token *of a different text*, for each of six such tokens, the perplexity changes
+# by -5 to +40 %, mostly by less than 10 %, as when an ordinary word is silenced. So the
+# values are **almost uninformative, but needed**: they are much the same in every text,
+# and half of all the weight on a constant vector amounts to a bias that every later
+# layer was trained with. "Non-informative" just about survives here, "not contribute"
+# does not, at least in this model. Had we tried nothing but zeros, we would have taken
+# the sink for the most informative word in the text, but zeros are also something that
+# no layer has ever seen.
 #
 # *Written question (10 points, time ~10 min).* A blog post shows that head (11, 1) of
 # a chat model gives most of its weight to the name in a sentence, and concludes: "This
