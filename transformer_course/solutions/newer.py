@@ -162,7 +162,7 @@ def scale_frequencies(
     frequencies: Float[Tensor, "n"], factor: float, trained: int,
     low: float = 1.0, high: float = 4.0,
 ) -> Float[Tensor, "n"]:  # fmt: skip
-    """Slow down the rotary pairs that turn rarely (Llama Team 2024, Llama 3.1).
+    """Slow down the rotary pairs that turn rarely (`apply_scaling` of Llama 3.1).
 
     Args:
         frequencies: of the pairs, in radians per position.
