@@ -1802,15 +1802,15 @@ def predict_the_fifth():
 
 
 # %% [markdown]
-# The line misses by a few percent: in five runs with different seeds, the fifth model
-# was between 1 % better and 4 % worse than predicted, although it is sixty times as
-# large as the first. Three things contribute to the miss. First, the points scatter:
-# with a different seed, a model of 29 thousand parameters comes out up to 4 % better or
-# worse, which tilts the line. Second, every model was stopped after 400 steps; with
-# 800, the fifth model falls well below the line, so the line describes a *budget*, not
-# what a model of a given size can reach. Third, a power law falls to zero, but no model
-# can predict what is random in a text, so Hoffmann et al. 2022 (section 3.3) add a
-# constant for this floor.
+# The line misses by a few percent: with five seeds and three versions of Python, the
+# fifth model was between 1 % better and 5 % worse than predicted, although it is sixty
+# times as large as the first. Three things contribute to the miss. First, the points
+# scatter: with a different seed, a model of 29 thousand parameters comes out up to 4 %
+# better or worse, which tilts the line. Second, every model was stopped after 400
+# steps; with 800, the fifth model falls well below the line, so the line describes a
+# *budget*, not what a model of a given size can reach. Third, a power law falls to
+# zero, but no model can predict what is random in a text, so Hoffmann et al. 2022
+# (section 3.3) add a constant for this floor.
 #
 # ## 13. Finale: a chat model in your code
 #
