@@ -24,9 +24,9 @@ from autograder.course import Unit, find_unit, grade_ids, units
 from autograder.grading.checks import reference_metadata
 from autograder.grading.checks.check_cell import check_cell
 from autograder.grading.checks.error_carried_forward import (
+    find_answers,
     find_prerequisites,
     find_uses,
-    run_again,
 )
 from autograder.grading.judge.reference_substitution import course_version
 
@@ -89,7 +89,7 @@ def lost(
                 check.exercise in names_asked
             ):
                 so_far = cells[: index + 1]
-                answers = run_again(so_far, check.exercise, [earlier], uses)
+                answers = find_answers(so_far, check.exercise, [earlier], uses)
                 with in_place(course_version([earlier]), names, answers):
                     panels |= _panel(tasks[check.exercise], names[check.expression])
         elif cell.cell_type == "code":
