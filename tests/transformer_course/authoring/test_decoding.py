@@ -66,7 +66,6 @@ CHANGES = (
         *(partial(model_with, **changes) for changes in CHANGES),
         post_norm, partial(favouring, PAD, 1.5), partial(favouring, EOS, 0.5),
     ],
-    ids=str,
 )  # fmt: skip
 def test_greedy_decoding_gives_the_ids_of_the_plain_loop(model) -> None:
     restorer, source = model(), sources()
