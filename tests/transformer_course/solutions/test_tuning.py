@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 import torch
+from torch import nn
 
 from autograder.authoring.draw import Draw
 from tests.transformer_course.solutions import given
@@ -19,6 +20,8 @@ from transformer_course.library.published import available
 from transformer_course.solutions import since_2017
 
 UNIT = given.code("assistant")
+# Log-probabilities of three pairs: chosen, rejected, and both by the reference model.
+PAIRS = [(-12.5, -10, -13, -9.5), (-3, -7.5, -2.5, -8), (-40.25, -41, -39, -30)]
 BUGS = [
     str(case.inputs(Draw("bugs"))[name]).partition(", ")[2]
     for case in CASES
@@ -27,14 +30,35 @@ BUGS = [
 
 
 def test_dpo_is_equation_7_in_decimal_numbers():
-    pairs = [(-12.5, -10, -13, -9.5), (-3, -7.5, -2.5, -8), (-40.25, -41, -39, -30)]
     losses = []
-    for chosen, rejected, before, rejected_before in pairs:
+    for chosen, rejected, before, rejected_before in PAIRS:
         margin = Decimal(chosen) - Decimal(before)
         margin -= Decimal(rejected) - Decimal(rejected_before)
         losses.append((1 + (-margin / 10).exp()).ln())
-    loss = UNIT["dpo_loss"](*torch.tensor(pairs).float().T, beta=0.1)
+    loss = UNIT["dpo_loss"](*torch.tensor(PAIRS).float().T, beta=0.1)
     assert loss.item() == pytest.approx(float(sum(losses) / 3), rel=1e-6)
+
+
+def test_dpo_is_the_loss_of_trl():
+    loss = UNIT["dpo_loss"](*torch.tensor(PAIRS).float().T, beta=0.1)
+    # What DPOTrainer of trl 1.16.0 computes from these, with its loss "sigmoid".
+    assert loss.item() == pytest.approx(0.5696134, rel=1e-6)
+
+
+def test_lora_computes_what_peft_computes():
+    base = nn.Linear(3, 2)
+    layer = UNIT["LoRALinear"](base, rank=2, alpha=3)
+    with torch.no_grad():
+        base.weight.copy_(torch.tensor([[1, -2, 0.5], [0.25, 3, -1]]))
+        base.bias.copy_(torch.tensor([0.5, -0.5]))
+        layer.a.copy_(torch.tensor([[0.1, 0.2, -0.3], [0.4, -0.5, 0.6]]))
+        layer.b.copy_(torch.tensor([[1, -1], [0.5, 2]]))
+    outputs = layer(torch.tensor([[1.0, 2, 3], [-1, 0.5, 0]]))
+    # Outputs and merged weight of a LoRA layer of peft 0.21.2 with these parameters.
+    recorded = torch.tensor([[-3.4, 6.05], [-0.525, -1.2]])
+    merged = torch.tensor([[0.55, -0.95, -0.85], [1.525, 1.65, 0.575]])
+    torch.testing.assert_close(outputs, recorded)
+    torch.testing.assert_close(layer.merged().weight, merged)
 
 
 def test_a_conversation_begins_like_the_prompt_of_the_chat_model():
