@@ -821,8 +821,8 @@ def experts_compared():
 # whether it recovers, depends on the seed. With the balancing loss, each expert soon
 # gets about a quarter.
 #
-# After 300 steps, experts buy hardly anything: the three losses are close, their order
-# depends on the seed, and the dense network takes less time. With an even load, each
+# After 300 steps, experts buy hardly anything: the three losses are close, that of the
+# dense network is usually the lowest, and it takes less time. With an even load, each
 # expert sees half the tokens and has half as many chances to learn. After 1,000 steps,
 # both mixtures were ahead for each seed that we tried, by 0.01 to 0.1 nats; set
 # `STEPS_OF_EXPERTS = 1000` to see this. A dense network with as many parameters as all
