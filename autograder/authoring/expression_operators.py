@@ -241,7 +241,10 @@ def _optional(node: ast.FunctionDef) -> set[str]:
 
 @into(OPERATORS)
 def another_name(node: ast.AST) -> Nodes:
-    """Use a different argument of the same function in place of this one."""
+    """Where a function's body reads one of its arguments, read a different one.
+
+    The node is the function's definition; ``self`` and error messages stay as they are.
+    """
     if not isinstance(node, ast.FunctionDef):
         return
     names = [a.arg for a in node.args.args if a.arg != "self"]

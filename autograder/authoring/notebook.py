@@ -205,7 +205,10 @@ def target(cell: Cell) -> str:
 
 
 def format_hidden_check(name: str, target: str) -> str:
-    """Format what the build adds to a check cell: the same check on hidden cases."""
+    """Format what the build adds to a check cell: the same check on hidden cases.
+
+    ``name`` is the exercise's; ``target`` is what it checks, as `target` returns it.
+    """
     return f'\n{BEGIN_HIDDEN}\ncheck.hidden("{name}", {target})\n{END_HIDDEN}'
 
 

@@ -132,7 +132,12 @@ def _case(
 
 
 def _sizes(contract: Contract, sizes: SpecialSizes) -> CaseKind:
-    """Make the case of plain calls on a contract's inputs of special sizes."""
+    """Make the case that calls an exercise's object on inputs of special sizes.
+
+    Args:
+        contract: if it states no arguments, the exercise's own probe makes the calls.
+        sizes: draws the inputs of each call, by a label such as "one sentence".
+    """
     way_name = "plain" if contract.arguments else "probe"
 
     def inputs(draw: Draw) -> Inputs:

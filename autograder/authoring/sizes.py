@@ -193,7 +193,7 @@ class _Plan:
     def complete_contract(
         self, contract: Contract, by_sizes: Sequence[CaseKind]
     ) -> Contract:
-        """Fill in what a contract omits, if a case states its inputs by sizes."""
+        """Complete a contract from the signature and a case stated by sizes."""
         if not by_sizes:
             return contract
         call = self.signature.call
@@ -204,23 +204,23 @@ class _Plan:
             # General properties need PyTorch; the default probe tries the sizes.
             return replace(contract, ways=(), sizes=special)
         visible = [kind.name for kind in by_sizes if not kind.hidden_only]
-        on = contract.on or tuple(visible[:1])
+        on = contract.on or tuple(visible[:1])  # cases on which properties are tested
         first = next((kind for kind in by_sizes if kind.name in on), by_sizes[0])
         arguments = contract.arguments or "; ".join(
             _describe_argument(argument, first.inputs) for argument in call.arguments
         )
         results = contract.results or "; ".join(
-            f"{name}: {' '.join(_forms(result, first.inputs)[-1])}"
+            f"{name}: {' '.join(_forms(result, first.inputs)[-1])}"  # the longest
             for name, result in zip(self.result_names, call.results, strict=True)
             if result.kind
         )
         floats = [p for p in call.arguments if p.kind == "Float"]
         module, ways, typed = self.is_module, contract.ways, contract.typed
-        if ways is USUAL:
+        if ways is USUAL:  # the default, so the author chose none
             ways = OF_MODULES if module else USUAL if floats else OF_TABLES
             if not module and not any(p.kind for p in call.arguments):
                 ways = ()  # calls with the same numbers are in the sequence of cases
-            if "B" not in results.split():
+            if "B" not in results.split():  # no batch to take apart
                 ways = tuple(way for way in ways if way != "alone")
         if typed is None:
             typed = bool(floats) and all(p.kind == "Float" for p in call.results)

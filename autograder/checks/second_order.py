@@ -56,9 +56,10 @@ def pairs_that_fit(results: Sequence[CaseResult]) -> list[tuple[int, int]]:
 
 
 def _match_rows(result: CaseResult) -> torch.Tensor:
-    """Which sketches of a case match; each row is the same code in all cases.
+    """Which pairs of mutants give the answers to a case, by their sketches: (n,), bool.
 
-    Several rows may be of two mistakes that have several variants.
+    A row is the same pair of mutants in all cases. Two mistakes have several rows if
+    one of them has several variants.
     """
     sketches = result.case.doubles[SKETCH]
     assert isinstance(sketches, torch.Tensor)

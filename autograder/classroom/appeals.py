@@ -51,7 +51,12 @@ def review(
 
 
 def _read(book: Classbook, root: Path) -> tuple[Appeals, list[str]]:
-    """Read the appeals on graded exercises, and a remark on each appeal that is not."""
+    """Read the appeals in a class's submissions.
+
+    Returns:
+        The appeals on exercises of graded students, and a remark on each of the others,
+        which name no exercise or come from a student who is not graded yet.
+    """
     graded = {submission.student.id for submission in book.submissions}
     folders = [
         *root.glob(f"submitted/*/{book.unit}"),

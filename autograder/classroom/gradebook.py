@@ -60,11 +60,12 @@ def assignments(root: Path) -> list[str]:
 
 
 def find_assignment(name: str, root: Path) -> str:
-    """Find an assignment of the course at ``root``: "attention", "02" or "2".
+    """Return the full name, "02_attention", of the assignment "attention", "02" or "2".
 
     Raises:
-        UsageError: there is none, or more than one.
-        CourseError: nbgrader cannot use the course's path, or we cannot read it.
+        UsageError: the course at ``root`` has no such assignment, or more than one.
+        CourseError: nbgrader cannot use the course's path, or its folders cannot be
+            read.
     """
     refuse_path(root)
     names = ("source", "submitted", "autograded", "feedback")

@@ -1,7 +1,8 @@
 """Graded cells that an extra scores, in assignments that are not units.
 
-The module ``assignments`` of an extra is a `Handler` for one kind of cell. The metadata
-of such a cell in ``source/`` name the extra, without which the cell cannot be graded.
+An extra is an optional package of the engine or the course (see `autograder.seams`).
+Its module ``assignments`` is a `Handler` for one kind of cell. The metadata of such a
+cell in ``source/`` name the extra, without which the cell cannot be graded.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ Key = Mapping[str, Any]  # the data that score a student's cell, as plain JSON
 
 
 class Handler(Protocol):
-    """Scores the cell of an extra's own exercise, without running code."""
+    """Scores a student's cell for an exercise that the extra adds; runs no code."""
 
-    EXERCISE: str  # like "quiz/questions"
+    EXERCISE: str  # the extra and its exercise, like "quiz/questions"
 
     def read_keys(self, root: Path, assignment: str) -> Mapping[str, Key]:
         """The data by which the cells of an assignment are scored, by student.

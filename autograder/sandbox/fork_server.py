@@ -100,6 +100,12 @@ class Server:
 
     It forks no sandbox itself, but a branch for each set of modules that notebooks ask
     for. So no sandbox can affect which modules a later one finds imported.
+
+    Args:
+        run: the folder of its socket, which is removed at the end.
+        level: how sandboxes are isolated, one of `confine.LEVELS`.
+        life: the descriptor of its standard input.
+        groups: the control group in which sandboxes get theirs; None if there is none.
     """
 
     def __init__(self, run: Path, level: str, life: int, groups: Path | None) -> None:

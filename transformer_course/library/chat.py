@@ -50,9 +50,10 @@ def ask(question: str, runs: Runs) -> None:
 
     Args:
         question: one turn of a user.
-        runs: for each label, functions by slot. Slots that a run does not name keep
-            the course's functions. If a function fails, its run's row shows the error
-            instead of an answer.
+        runs: for each label, functions by slot: the part of the model that they
+            replace, such as "mask" (`chat_model.Slots` lists all). Slots that a run
+            does not name keep the course's functions. If a function fails, its run's
+            row shows the error instead of an answer.
     """
     require_solved(*(function for run in runs.values() for function in run.values()))
     width = max(map(len, runs))

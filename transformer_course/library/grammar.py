@@ -45,6 +45,7 @@ def split_of(*triple: str) -> str:
 class Person:
     """A subject: its text ("my aunt"), and as ``lemma`` the words a damaged text keeps.
 
+    A thing can be one, too; its pronoun is "it", or "they" for several things.
     ``pronoun`` is "" for a single person of whom only the trade is known.
     """
 
@@ -190,15 +191,20 @@ class Writer:
         """A random deed with an object.
 
         Args:
-            topic, subject: given ones; otherwise random.
+            topic, subject: given ones; otherwise random. With a given subject, the verb
+                is none for professionals; otherwise such a verb gets one of them.
             plain: the verb has no particle.
             intended: the deed is not a mishap.
+
+        Raises:
+            UnsaidError: the split has (almost) no such deed.
         """
 
         def draw() -> Deed:
             about = topic or self.topic()
             verbs = _select_verbs(about.name, plain, intended, subject is not None)
             verb = self.pick(verbs)
+            # Drawn even if a subject is given: otherwise all later draws would change.
             doer = self.worker(about) if verb.kind == "pro" else self.person(about)
             return Deed(subject or doer, verb, self.pick(verb.objects), about)
 
@@ -267,7 +273,7 @@ class Writer:
 
     @staticmethod
     def definite_singular(noun: Noun) -> Person:
-        """A definite singular noun phrase: "the ring", but "history"."""
+        """A definite singular noun phrase as a subject: "the ring", but "history"."""
         return Person(f"{the(noun)}{noun.word}", noun.word, "it")
 
 

@@ -100,10 +100,15 @@ def _first(
 
 
 def _is_comparable(finding: Finding, wrong: Wrong) -> bool:
-    """Whether a finding is wrong by itself, not because of a different one.
+    """Whether it helps to compare a wrong answer's values with the expected ones.
 
-    A gradient says nothing if a result has the wrong shape or type. An input afterwards
-    is not compared further: all that can be said is that it has changed.
+    Not those of a gradient if any answer has the wrong shape or type, because the
+    gradient may only follow from that; nor those of an argument after the call
+    ("x afterwards"), of which it is enough to say that it has changed.
+
+    Args:
+        finding: the wrong answer, with what was expected.
+        wrong: the results of all cases that are wrong.
     """
     if is_gradient(finding):
         return not any(f.problem in ("shape", "type") for f in faults(wrong))

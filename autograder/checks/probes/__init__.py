@@ -187,7 +187,11 @@ def returned(result: object, *names: str) -> tuple[Any, ...]:
 
 
 def tensor(value: object, name: str) -> torch.Tensor:
-    """Return a tensor on the CPU; for anything else, raise WrongAnswerError."""
+    """Return a tensor, copied to the CPU if it is on another device (except "meta").
+
+    Raises:
+        WrongAnswerError: it is not a tensor; the message calls it ``name``.
+    """
     if not isinstance(value, torch.Tensor):
         raise WrongAnswerError(f"expected {name} to be a tensor, got {describe(value)}")
     return value if value.device.type in ("cpu", "meta") else value.to("cpu")

@@ -101,8 +101,11 @@ def _is_random(call: Call) -> bool:
     return not torch.equal(first, second[name])
 
 
-def _pulled(value: torch.Tensor) -> torch.Tensor:
-    """A weighted sum of all entries."""
+def _sum_weighted(value: torch.Tensor) -> torch.Tensor:
+    """Sum a tensor's entries with weights cos(0), cos(1), ...: ().
+
+    The gradient of a plain sum would be the same if entries were exchanged.
+    """
     weights = torch.arange(value.numel(), dtype=value.dtype).cos()
     return (value * weights.reshape(value.shape)).sum()
 
@@ -113,8 +116,8 @@ def _gradients(call: Call) -> Results:
     # Those of a second call with the same tensors: if it uses what the first call has
     # stored, that must still be part of the graph.
     results = list(call.twice(**leaves).values())
-    pulled = results[:1] if call.shown else results
-    total = sum(map(_pulled, pulled), torch.zeros(()))
+    outputs = results[:1] if call.shown else results
+    total = sum(map(_sum_weighted, outputs), torch.zeros(()))
     if isinstance(call.target, nn.Module):
         parameters = dict(call.target.named_parameters())
         leaves |= {n: parameters[n] for n in call.weights if n in parameters}

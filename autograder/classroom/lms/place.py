@@ -80,12 +80,16 @@ class Collection:
             try:
                 with open_source(path) as source:
                     for archive in pieces(source):
-                        yield from self._pieces_of(path, archive)
+                        yield from self._store_all(path, archive)
             except NotPlacedError as fault:
                 yield Placing(path.name, "", "not placed", str(fault))
 
-    def _pieces_of(self, path: Path, archive: Source) -> Iterator[Placing]:
-        """Store the submissions of one archive, after listing members left out."""
+    def _store_all(self, path: Path, archive: Source) -> Iterator[Placing]:
+        """Store the submissions of one archive, and yield their outcomes.
+
+        Members of the archive that are left out come first, as "not placed". ``path``
+        is the file that was given, which may contain several archives.
+        """
         for name, reason in archive.left_out:
             yield Placing(path.name, name, "not placed", reason)
         try:

@@ -188,7 +188,11 @@ def valid(student: str) -> str:
 
 
 def _is_known(entry: Enrolment, layout: Layout) -> bool:
-    """Whether the roster has the LMS's key for an entry's student."""
+    """Whether the roster has what this LMS's archives call an entry's student.
+
+    That is the LMS id if it is the same in every assignment, and else Moodle's number
+    of a participant, which comes from the worksheet of the assignment.
+    """
     return bool(entry.student.lms_id if layout.lasting else entry.participants)
 
 

@@ -111,7 +111,11 @@ class Place:
         return "replaced", ""
 
     def _dated(self, noted: Note) -> Note:
-        """A note with the time in the stored ``timestamp.txt``, else the old note."""
+        """A `Note` of when the stored submission was handed in, by ``timestamp.txt``.
+
+        Returns ``noted``, the note from when it was collected, if that file is missing
+        or odd, or if the noted time is only that of a file in the archive ("zip").
+        """
         stamp, odd = intake.handed_in(self.folder)
         if stamp and not odd and noted.kind != "zip":
             return Note("lms", stamp.replace(microsecond=0).isoformat())

@@ -67,7 +67,10 @@ class LmsSettings:
         return inner.text(unit, default)
 
     def secret(self, key: str) -> str:
-        """A secret from the environment, or else from the file.
+        """Find a secret, such as ``token`` of ``[canvas]``.
+
+        The environment (here ``AUTOGRADER_CANVAS_TOKEN``) takes precedence over the
+        file.
 
         Raises:
             CourseError: there is none.

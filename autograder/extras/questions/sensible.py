@@ -24,7 +24,13 @@ _NOT_ASKED = {"strict", "dtype", "device", "requires_grad", "persistent", "inpla
 
 
 def is_sensible(old: ast.stmt, new: ast.AST, text: str) -> bool:
-    """Whether a person could plausibly have written the new line."""
+    """Whether a person could plausibly have written the changed statement.
+
+    Args:
+        old: a statement of the student's code.
+        new: the statement in its place.
+        text: the code of ``new``, as `ast.unparse` writes it.
+    """
     if isinstance(new, ast.Expr) and not isinstance(new.value, ast.Call):
         return False
     if isinstance(new, ast.Return) and text in ("return", "return None"):

@@ -67,7 +67,14 @@ class QuestionSheet:
 
 @dataclass(frozen=True)
 class _Answer:
-    """An answer to ask about, with the request to observe it."""
+    """A student's answer to ask about, before it is run to observe what it does.
+
+    Attributes:
+        listing: its code as the sheet shows it.
+        places: where values are recorded that a question may ask for.
+        edits: small changes to the code; a question may ask what one would change.
+        request: what to run: the recording code and each changed version.
+    """
 
     title: str
     listing: CodeListing

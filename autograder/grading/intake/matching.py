@@ -105,7 +105,11 @@ def _plain(text: str) -> str:
 
 
 def same_text(first: str, second: str) -> bool:
-    """Whether two cells are equal, apart from what `_plain` removes."""
+    """Whether two cells' texts are equal, up to what editors and student kits change.
+
+    These are trailing blanks, empty lines, the order of imports, and the links,
+    versions and former module names in a published kit.
+    """
     return first == second or _plain(first) == _plain(second)
 
 
@@ -294,6 +298,7 @@ def _looks_like_notebook(path: str, file: File) -> bool:
 
 def is_unanswered(submission: bytes, release: NotebookNode) -> bool:
     """Whether a readable notebook of the unit has no answer filled in."""
+    # To match cells, the release will do in place of the source.
     match = Match(slots_of(release, release), read(submission).cells)
     slots = enumerate(match.slots)
     return not any(match.filled(n) for n, slot in slots if slot.is_answer)

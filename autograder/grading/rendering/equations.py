@@ -86,7 +86,10 @@ def _space_functions(row: Element) -> None:
 
 
 def _join_signs(row: Element) -> None:
-    """Set a minus after another operator close to its number."""
+    """Mark each minus after an operator as unary, so that no space follows it.
+
+    The row is changed in place. After a closing bracket, a minus stays binary.
+    """
     for left, right in itertools.pairwise(row):
         is_open = left.tag == "mo" and (left.text or "") not in _CLOSING
         if is_open and right.tag == "mo" and right.text == "−":

@@ -109,7 +109,13 @@ def _work(descriptor: int) -> None:
 
 @contextlib.contextmanager
 def _signs_of_life(tasks: Connection, names: Message, every: float) -> Iterator[None]:
-    """Send a sign of life every so many seconds while this process uses CPU."""
+    """Send signs of life from a thread while a task is graded and uses CPU.
+
+    Args:
+        tasks: the connection to the pool of workers.
+        names: what each message repeats: the task's ``id``.
+        every: seconds between two signs.
+    """
     over = threading.Event()
 
     def tell() -> None:

@@ -67,7 +67,15 @@ def enter(level: str, policy: Policy, room: Room) -> None:
     """Confine the calling process. At ``bwrap``, bubblewrap has isolated it already.
 
     Afterwards the process runs as `room.uid`, in its private working directory, without
-    any capability. Raises OSError or ConfinementError: then it may run no student code.
+    any capability; at ``none``, it has only limits and the directory.
+
+    Args:
+        level: how it is isolated, one of `policy.LEVELS`.
+        policy: what it may use, such as memory and CPU time.
+        room: the sandbox's paths and user.
+
+    Raises:
+        OSError, ConfinementError: it is not confined, and may run no student code.
     """
     os.umask(0o022)
     if level in NAMESPACES:

@@ -13,7 +13,8 @@ def take_step(
     """The loss of a batch and its gradient with respect to the logits.
 
     Args:
-        style: "labels" or "selected", two correct ways to compute the loss.
+        style: "labels" or "selected", two correct ways to compute the loss; with a bug,
+            it is ignored.
         bug: the name of the bug, or "".
         logits: `(B, L, V)`.
         ids, answers: `(B, L)`; ``answers`` marks the tokens that the loss includes.
@@ -24,6 +25,7 @@ def take_step(
         loss = F.cross_entropy(leaf[:, :-1].transpose(1, 2), labels)
         return _differentiate(loss, leaf)
     loss, gradient = _compute_loss(bug, logits, ids, answers)
+    # `_compute_loss` ignores these four bugs, which make loss and gradient disagree.
     if bug == "logs answers, learns all":
         gradient = _compute_loss("questions", logits, ids, answers)[1]
     elif bug == "learns answers, logs less":

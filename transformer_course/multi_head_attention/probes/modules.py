@@ -1,4 +1,8 @@
-"""The probe of the multi-head attention module."""
+"""The probe of the multi-head attention module: it calls a student's class.
+
+Depending on the inputs, it reports the results of a call, how dropout changes the
+attention weights, or which numbers of heads are refused.
+"""
 
 from __future__ import annotations
 

@@ -8,7 +8,11 @@ from autograder.authoring.specification import InputSizes, Specification
 
 
 def _draw_sizes(B: int, L: int, d_model: int, padding_idx: int) -> InputSizes:
-    """Ids from a vocabulary of 11, and position vectors for up to 20 positions."""
+    """State a case's inputs by their sizes; the build draws them.
+
+    These are ids below 11 of shape (B, L), and vectors for up to 20 positions.
+    ``padding_idx`` is the id of padding.
+    """
     return sizes(
         B=B, L=L, d_model=d_model, vocab_size=11, below=11, dropout=0.0, padding_idx=padding_idx,
         positions=lambda draw: draw.tensor(20, d_model),

@@ -122,7 +122,15 @@ def _other_names(
 def _has_same_angles(
     theirs: Restorer, model: Restorer, pairs: Sequence[tuple[int, int]]
 ) -> bool:
-    """Whether the angles between paired embeddings correlate in both models."""
+    """Whether embeddings form similar angles with each other in both models.
+
+    The cosines within one model must correlate with those within the other.
+
+    Args:
+        theirs: the shipped model.
+        model: the one that was handed in.
+        pairs: ids (shipped, handed in) of the same symbol.
+    """
     first, second = torch.tensor(pairs).unbind(1)
     angles = torch.stack((_angles(theirs, first), _angles(model, second)))
     return bool(torch.corrcoef(angles)[0, 1] > _AKIN)
