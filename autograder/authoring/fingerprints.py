@@ -5,8 +5,8 @@ modules of the engine that draw and score, and those statements of the course's 
 that the exercise, its probe and its solution can reach: a statement is reached if it
 binds a name that occurs in another one. Words inside strings count as names, because
 mistakes are edits of source text. A data file counts if code names it, or mentions
-``__file__`` in the same folder. What a mistake says and asks is not covered, since no
-answer depends on it; the build compares these texts separately.
+``__file__`` in the same folder. Docstrings and what a mistake says and asks are not
+covered, since no answer depends on them; the build compares the latter separately.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 from pathlib import Path
 
 from autograder.authoring.trees import bound_names
@@ -26,6 +26,7 @@ from autograder.root import CONTENT, ENGINE, PACKAGE, ROOT
 # Modules of the engine that compute, compare, score and store answers; the digest also
 # covers what they import.
 _ROOTS = ("cases", "catalogue", "references", "verify")
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 # What these import for messages, notebooks and isolation: no answer depends on it.
 _AROUND = {"sandbox", "diagnostics", "panel", "colab"}
 # Names that the engine looks up in modules of the course.
@@ -146,6 +147,8 @@ class Fingerprints:
     def _split(self, path: Path) -> Iterator[_Statement]:
         """Split a module of the course into statements; other files are one each."""
         data = path.read_bytes() if path.is_file() else b""
+        if path.suffix == ".py":
+            data = _blank_docstrings(data)
         if path.suffix != ".py" or path.is_relative_to(ENGINE):
             code = data.decode() if path.suffix == ".py" else ""
             files = frozenset(self._files_of(code, path))
@@ -182,10 +185,36 @@ def _digest(path: Path, data: bytes) -> str:
     return hashlib.sha256(f"{path.name}\n".encode() + data).hexdigest()
 
 
+def _blank_docstrings(code: bytes) -> bytes:
+    """Empty the docstrings of Python code, on which no answer depends."""
+    docstrings = [
+        node.body[0]
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, _DOCUMENTED)
+        and ast.get_docstring(node, clean=False) is not None
+    ]
+    lines = code.splitlines(keepends=True)
+    # From the last one up, because a docstring of several lines becomes one line.
+    for text in sorted(docstrings, key=lambda node: node.lineno, reverse=True):
+        first, last = text.lineno - 1, text.end_lineno or 0
+        before = lines[first][: text.col_offset]
+        after = lines[last - 1][text.end_col_offset or 0 :]
+        lines[first:last] = [before + b'""' + after]
+    return b"".join(lines)
+
+
 def _take_out_messages(code: str) -> tuple[str, str]:
     """Remove what mistakes, ``wrong(name, says, asks)``, say and ask; return both."""
+    data = code.encode()
+    # Where each line begins; ast.get_source_segment would split the code each time.
+    starts = [0, *accumulate(map(len, data.splitlines(keepends=True)))]
     texts = [
-        ast.get_source_segment(code, message) or ""
+        data[
+            starts[message.lineno - 1] + message.col_offset : starts[
+                (message.end_lineno or 0) - 1
+            ]
+            + (message.end_col_offset or 0)
+        ].decode()
         for call in ast.walk(ast.parse(code))
         if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "wrong"
         for message in call.args[1:3]

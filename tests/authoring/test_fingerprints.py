@@ -39,7 +39,9 @@ FILES = {
         '@probe("tiny/double")\ndef double_it():\n    pass\n\n\n'
         '@probe("tiny/half")\ndef halve_it():\n    return read()\n'
     ),
-    "library/words.py": 'def read():\n    return open("words.txt")\n',
+    "library/words.py": (
+        'def read():\n    """Words."""\n    return open("words.txt")\n'
+    ),
     "library/words.txt": "a list\n",
     "library/unused.txt": "a list\n",
     "authoring/common.toml": "a table\n",
@@ -97,6 +99,7 @@ def take_fingerprints(unit: Unit, stub: str = "", seed: str = "hidden"):
         ("tiny/exercises/_inputs.py", "unused = 4", "unused = 5", set()),
         ("tiny/probes/__init__.py", "pass", "return 1", {"double"}),
         ("library/words.py", "open", "load", {"half"}),
+        ("library/words.py", "Words.", "Words.\n\n    One a line.\n    ", set()),
         ("library/words.txt", "a list", "another", {"half"}),
         ("library/unused.txt", "a list", "another", set()),
         ("solutions/tiny.py", "return x\n", "return +x\n", {"double"}),
