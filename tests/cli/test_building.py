@@ -41,8 +41,9 @@ def die(*_) -> Outcome:
     os._exit(1)
 
 
-def interrupt(*_) -> Outcome:
-    os.kill(os.getppid(), signal.SIGINT)
+def interrupt(unit: Unit, *_: str) -> Outcome:
+    if unit.name == "one":
+        os.kill(os.getppid(), signal.SIGINT)
     threading.Event().wait()  # for ever
     raise AssertionError
 
@@ -66,5 +67,10 @@ def test_a_process_that_dies_is_a_fault(make_units):
 
 def test_an_interrupted_build_ends_its_processes(make_units):
     options = Namespace(jobs=2, edition="", given="")
-    with pytest.raises(KeyboardInterrupt):
-        building.build_units(make_units(interrupt, "one", "two"), options)
+    # A process of pytest-xdist ignores Ctrl-C.
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            building.build_units(make_units(interrupt, "one", "two"), options)
+    finally:
+        signal.signal(signal.SIGINT, handler)
