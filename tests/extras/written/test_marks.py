@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import io
+import itertools
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,6 +14,7 @@ from autograder import cli
 from autograder.classroom import gradebook
 from autograder.course.errors import CourseError
 from autograder.extras.written import division, marks, written
+from autograder.grading.gradebook import hand_log
 from tests import tiny_course as tiny
 from tests.classroom.conftest import WHOLE, autograde
 from tests.extras.written.conftest import NAME, fill, score
@@ -226,6 +230,21 @@ def test_a_table_of_another_name_or_without_students_is_refused(graded, question
         marks.take_list(UNIT, graded, question_table)
 
 
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that is a second later for each mark, as it is for people."""
+    seconds = itertools.count()
+    start = datetime.datetime.now(datetime.UTC)
+
+    class Clock(datetime.datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return start + datetime.timedelta(seconds=next(seconds))
+
+    module = SimpleNamespace(datetime=Clock, UTC=datetime.UTC)
+    monkeypatch.setattr(hand_log, "datetime", module)
+
+
 def mark_in_formgrader(root, who: str, points: float, monkeypatch) -> None:
     """Save points as the formgrader does, which knows nothing of any table."""
     monkeypatch.setenv("AUTOGRADER_USER", who)
@@ -235,6 +254,7 @@ def mark_in_formgrader(root, who: str, points: float, monkeypatch) -> None:
         book.db.commit()
 
 
+@pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize("who", ["tina", "theo"])
 def test_a_row_that_nobody_changed_keeps_the_formgrader_s_newer_mark(
     graded, question_table, monkeypatch, capsys, who
@@ -253,6 +273,7 @@ def test_a_row_that_nobody_changed_keeps_the_formgrader_s_newer_mark(
     assert f"{WHOLE}: not changed, as it has 3 points by {who} 20" in output
 
 
+@pytest.mark.usefixtures("clock")
 def test_whoever_replaces_their_own_newer_mark_is_told(
     graded, question_table, monkeypatch, capsys
 ):
@@ -263,6 +284,7 @@ def test_whoever_replaces_their_own_newer_mark_is_told(
     assert line in capsys.readouterr().out and score(graded, WHOLE) == 1
 
 
+@pytest.mark.usefixtures("clock")
 def test_a_mark_of_an_earlier_answer_is_not_given_to_a_new_one(
     graded, question_table, monkeypatch, capsys
 ):
@@ -281,6 +303,7 @@ def test_a_mark_of_an_earlier_answer_is_not_given_to_a_new_one(
     assert f"changed meanwhile: {WHOLE}, a new answer" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("clock")
 def test_a_mark_replaced_in_the_formgrader_is_shown_to_everybody(
     graded, question_table, monkeypatch
 ):
