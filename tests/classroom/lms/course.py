@@ -9,7 +9,9 @@ import nbformat
 
 from autograder.classroom.lms import layouts, place
 from autograder.classroom.lms.roster import from_csv
+from autograder.grading import converter
 from autograder.grading.intake import handed_in
+from tests import tiny_course as tiny
 from tests.grading.intake.released import released
 from tests.tiny_course import UNIT, data, solve_release, source_notebook
 
@@ -22,6 +24,15 @@ eve,Eve,Mallory,eve@uni.example,12347,emallory
 # What Canvas exports of somebody who handed in the right file.
 GOOD = ("lovelaceada_12345_678901_attention.ipynb", ADA)
 EARLY, LATER = (2026, 11, 20, 14, 0, 0), (2026, 11, 21, 9, 0, 0)
+
+
+def make_clone(root: Path, roster: str) -> Path:
+    """A clone of the tiny course: no gradebook, nobody known, and a roster's table."""
+    tiny.make_course(root)
+    (root / "gradebook.db").unlink()
+    (root / "roster.csv").write_text(roster)
+    assert converter.install()
+    return root
 
 
 def entry(name: str, time=EARLY) -> zipfile.ZipInfo:

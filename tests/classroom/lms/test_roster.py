@@ -14,14 +14,14 @@ from nbgrader.api import Gradebook
 from autograder import cli
 from autograder.classroom import gradebook, report
 from autograder.classroom.classbook import Student
-from autograder.classroom.lms import roster, stored_roster
+from autograder.classroom.lms import roster
 from autograder.classroom.lms.archive import NotPlacedError
 from autograder.classroom.lms.layouts import Layout, Submitter
 from autograder.classroom.lms.roster import Enrolment, Roster
 from autograder.course.errors import CourseError
-from autograder.grading import converter
 from tests import tiny_course as tiny
 from tests.classroom.conftest import autograde
+from tests.classroom.lms.course import make_clone
 
 ROSTER = """id,first_name,last_name,email,lms_user_id,username
 ada,Ada,Lovelace,ada@uni.example,12345,alovelace
@@ -31,13 +31,7 @@ bob,Bob,Ross,,12346,
 
 @pytest.fixture
 def course(tmp_path) -> Path:
-    """A clone: no gradebook, nobody known."""
-    root = tmp_path / "course"
-    tiny.make_course(root)
-    (root / "gradebook.db").unlink()
-    (root / "roster.csv").write_text(ROSTER)
-    assert converter.install()
-    return root
+    return make_clone(tmp_path / "course", ROSTER)
 
 
 def canvas(root: Path, name: str) -> Path:
@@ -92,37 +86,6 @@ def test_namesakes_are_told_how_to_be_told_apart():
         with pytest.raises(NotPlacedError, match="any of u06, u07 on the") as refused:
             Roster(twins).find(Submitter("1", "Wei Li"), layout)
         assert helps in str(refused.value)
-
-
-def test_a_roster_of_less_takes_nothing_away(course):
-    stored_roster.keep(roster.from_csv(course / "roster.csv"), course)
-    (course / "short.csv").write_text("id,last_name\nada,King\n")
-    stored_roster.keep(roster.from_csv(course / "short.csv"), course)
-    students = {s.id: s for s in gradebook.students(course)}
-    assert students["ada"].name == "Ada King" and students["ada"].lms_id == "12345"
-    assert "bob" in students
-
-
-def test_user_names_are_known_the_next_time(course):
-    stored_roster.keep(roster.from_csv(course / "roster.csv"), course)
-    assert "alovelace" in stored_roster.read(course).usernames
-
-
-@pytest.mark.parametrize("title", ["section", "Section", "Groups"])
-def test_sections_are_stored_and_stay_when_a_later_roster_has_none(course, title):
-    path = course / "sections.csv"
-    path.write_text(f'id,Username,{title}\nada,al,"Mon, 10"\nbob,,Tue\n')
-    assert collect_roster(course, path) == 0
-    path.write_text("id,section\nbob,Wed\neve,\n")
-    assert collect_roster(course, path) == 0
-    assert stored_roster.sections(course) == {"ada": "Mon, 10", "bob": "Wed"}
-    stored_roster.keep(roster.from_csv(course / "roster.csv"), course)
-    assert {"al", "alovelace"} & stored_roster.read(course).usernames == {"alovelace"}
-    assert stored_roster.sections(course)["ada"] == "Mon, 10"
-
-
-def collect_roster(root: Path, path: Path) -> int:
-    return cli.main(["collect", "01", "--roster", str(path), "--course", str(root)])
 
 
 def test_an_id_with_its_accents_apart_is_the_id(course):
