@@ -42,7 +42,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Section:
+class RosterSection:
     """The students of the roster's section ``name``."""
 
     name: str
@@ -58,7 +58,7 @@ class Section:
         return f"section {self.name}"
 
 
-def find_section(root: Path, name: str) -> Section:
+def find_section(root: Path, name: str) -> RosterSection:
     """Find a section in the roster that the course has stored.
 
     Raises:
@@ -75,7 +75,7 @@ def find_section(root: Path, name: str) -> Section:
     if not students:
         names = list_present(sorted(set(by_student.values())))
         raise UsageError(f'no section "{name}"; {names}')
-    return Section(name, students)
+    return RosterSection(name, students)
 
 
 def parse_part(text: str) -> Part:

@@ -20,7 +20,7 @@ from autograder.course import graded_notebooks, notebooks, sheet
 from autograder.course.errors import CourseError
 from autograder.course.files import write
 from autograder.extras.written import TEMPLATES, comment_bank
-from autograder.extras.written.division import Part, Section, pseudonyms
+from autograder.extras.written.division import Part, RosterSection, pseudonyms
 from autograder.grading.gradebook import hand_log
 from autograder.grading.gradebook.book import cell_name
 from autograder.grading.gradebook.hand_log import HandEntry
@@ -110,7 +110,7 @@ def _items(text: str) -> Iterator[tuple[str, float]]:
 
 def answers(
     unit: str, root: Path, question: EssayPrompt, blind: bool = False,
-    section: Section | None = None,
+    section: RosterSection | None = None,
 ) -> list[Answer]:  # fmt: skip
     """All graded students' answers to a question, with equal ones next to each other.
 
@@ -199,7 +199,7 @@ def _text(notebook: NotebookNode, grade_id: str) -> str:
 
 def write_list(
     unit: str, root: Path, folder: Path, blind: bool = False,
-    part: Part | None = None, section: Section | None = None,
+    part: Part | None = None, section: RosterSection | None = None,
 ) -> list[Path]:  # fmt: skip
     """Write the page, and a table to fill in for each question; returns the paths.
 
