@@ -48,6 +48,8 @@ NEEDS = {
         r"autograder regrade 02 --preview|autograder watch",
     "a table that was filled in (tests/extras/written)":
         r"autograder written 02 --from",
+    "a roster with sections (tests/extras/written)":
+        r"autograder written 02 --section",
     "an LMS (tests/extras/lti)":
         r"autograder ((grades|collect|feedback) 02\w* --(to|from) |lms-roster|lti-key)",
     "the packages of a website (tests/extras/website)": r"autograder site",

@@ -137,9 +137,9 @@ def test_several_batches_go_through_each_layer_as_one_does():
                 alone = [layer(*pair) for pair in zip(x, memory, strict=True)]
             except (RuntimeError, ValueError) as error:
                 with pytest.raises(type(error)):
-                    layer.together([*x], [*memory])
+                    layer.compute_batches([*x], [*memory])
                 continue
-            together = layer.together([*x], [*memory])
+            together = layer.compute_batches([*x], [*memory])
             for single, batched in zip(alone, together, strict=True):
                 assert single.shape == batched.shape, kind
                 is_close = torch.allclose(single, batched, atol=1e-12)
