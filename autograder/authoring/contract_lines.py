@@ -89,6 +89,8 @@ def _list_errors(code: str) -> list[str]:
         if isinstance(node, _DOCUMENTED)
     ]
     sections = [s for text in texts for s in re.split(r"\n\s*\n", text)]
-    raises = [s.partition(":\n")[2] for s in sections if s.startswith("Raises:\n")]
+    raises = [
+        part.partition(":\n")[2] for part in sections if part.startswith("Raises:\n")
+    ]
     listed = [names for s in raises for names in _NAMES.findall(textwrap.dedent(s))]
     return list(dict.fromkeys(error for names in listed for error in names.split(", ")))
