@@ -1336,7 +1336,7 @@ def trained_model(weights: str = "modern.safetensors") -> nn.Module:
 
 
 # %% [markdown]
-# Train the model now, for 3,200 steps; a bar shows the time that is left. The weights
+# Train the model now, for 3,200 steps; a progress bar shows the time left. The weights
 # are saved beside the notebook, and you hand in both. **If you change something
 # afterwards,** set `TRAIN_ANEW = True` or delete the file.
 
@@ -1404,8 +1404,8 @@ def it_writes():
 # So far, our sentences have come from a grammar, but every Python installation includes
 # a large text written by people for people: the parts of the language reference that
 # `help()` shows, and the docstrings of the standard library. Together they come to 1.6
-# or 1.7 million characters; we hold out every twentieth document. (The text varies a
-# little between versions of Python, so your numbers may differ a little from those
+# or 1.7 million characters, of which we hold out every twentieth document. (The text
+# varies with the version of Python, so your numbers may differ a little from those
 # below.)
 
 
@@ -1802,7 +1802,7 @@ def predict_the_fifth():
 
 
 # %% [markdown]
-# The line misses by a few percent: with five seeds and three versions of Python, the
+# The line misses by a few percent: over five seeds and three versions of Python, the
 # fifth model was between 1 % better and 5 % worse than predicted, although it is sixty
 # times as large as the first. Three things contribute to the miss. First, the points
 # scatter: with a different seed, a model of 29 thousand parameters comes out up to 4 %

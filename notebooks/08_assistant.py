@@ -1006,7 +1006,7 @@ def on_a_leash():
 
 # %% [markdown]
 # The hack is gone, and the model still writes full answers, but its exact match hardly
-# rises with any seed, and with most it falls a little. The KL term cannot tell a clever
+# rises with any seed and falls a little with most. The KL term cannot tell a clever
 # shortcut from a better answer, since both are far from the starting model, so the real
 # cure is a better reward.
 #
@@ -1942,8 +1942,8 @@ def a_question_of_your_own():
 
 
 # %% [markdown]
-# The model describes a door of white marble, although the passage that was found is
-# about an office on the fourth floor. The cosine would have warned you: it is 0.34
+# The model describes a door of white marble, although the retrieved passage is about
+# an office on the fourth floor. The cosine would have warned you: it is 0.34
 # here, whereas it was never below 0.6 for the twenty questions above. A system that has
 # to be honest therefore needs a threshold on the similarity, because the model will not
 # refuse by itself.

@@ -268,7 +268,7 @@ def without_one_attention():
         results.note("without one attention", [whole, rows])
     lost = {i: word for i, (word, _) in enumerate(rows) if word != "Paris"}
     print(f"Paris for {30 - len(lost)} of 30; other words: {lost}")
-    costs = [found / whole - 1 for _, found in rows]
+    costs = [silenced / whole - 1 for _, silenced in rows]
     others = [cost for i, cost in enumerate(costs) if i not in lost]
     print("perplexity of a text: " + ", ".join(f"{i}: {costs[i]:+.0%}" for i in lost))
     print(f"without one of the others: {min(others):+.0%} to {max(others):+.0%}")
@@ -277,11 +277,11 @@ def without_one_attention():
 # %% [markdown]
 # It still says "Paris" for 26 of the 30, because the residual stream makes the loss of
 # a branch survivable: every later block still reads all that the others wrote. A lost
-# answer can mean one of two things, and an ordinary text tells them apart. Without the
-# attention of block 0 or 1, its perplexity is 4 and 21 times as high, so there the
-# whole model is broken. Without block 2 or 23 it rises by a quarter at most, about as
-# much as without some of the 26 that Paris can spare: these two matter for Paris in
-# particular. Why a block so late should matter is the question of section 4.
+# answer can mean that the whole model is broken or that only *Paris* is lost, and the
+# perplexity of an ordinary text tells the two apart. Without the attention of block 0
+# or 1 it is 4 or 21 times as high: the whole model is broken. Without that of block 2
+# or 23 it rises by a quarter at most, about as much as for some of the 26, so these two
+# matter for *Paris*. Why a block so late should matter is the question of section 4.
 #
 # ## 2. The head that completes a repetition
 #
@@ -618,22 +618,22 @@ def silence_each():
 # we would have concluded that layer 1 does not matter: **a part that can be spared is
 # not a part that does nothing.** For pairs of heads, the story survives its test.
 #
-# It also says where layer 1 reads what layer 0 wrote: in its *keys*, since a query
-# looks for the token after its own. To test this, we let one projection of layer 1 read
-# the embedding alone, and the other two everything.
+# The story also says where layer 1 reads what layer 0 wrote: in its *keys*, which must
+# tell a query what came before them. To test this, we compute its queries, its keys or
+# its values from the embedding alone; only with such keys should the rule collapse.
 
 
 # %%
 def score_without_layer_0(part: str) -> float:
-    """The score if one projection of layer 1 does not see what layer 0 wrote."""
-    norm, name = two_layers.blocks[1].norm1, f"blocks.1.attention.{part}"
-    weight = two_layers.get_submodule(name).weight
+    """The score if one projection of layer 1 reads the embedding alone."""
+    name = f"blocks.1.attention.{part}"
+    norm, projection = two_layers.blocks[1].norm1, two_layers.get_submodule(name)
 
-    def edited(ids: Int[Tensor, "B L"]) -> Float[Tensor, "B L V"]:
-        alone = F.linear(norm(two_layers.embedding(ids)), weight)
+    def predict(ids: Int[Tensor, "B L"]) -> Float[Tensor, "B L V"]:
+        alone = projection(norm(two_layers.embedding(ids)))  # (B, L, h * d_k)
         return run_edited(two_layers, ids, {name: lambda output: alone})
 
-    return score(edited)
+    return score(predict)
 
 
 @demo
@@ -644,9 +644,10 @@ def where_layer_1_reads_layer_0():
 
 
 # %% [markdown]
-# With such keys, layer 1 predicts 13 to 17 % of the known tokens for each of five
-# seeds, hardly more than without the heads of layer 0; such queries leave 93 %, and
-# such values 98 or 99 %. Elhage et al. 2021 call this **K-composition**.
+# With keys from the embedding alone, the model predicts 13 to 17 % of the known tokens
+# (five seeds), hardly more than without the heads of layer 0; such queries leave 93 %,
+# and such values 98 or 99 %. Elhage et al. 2021 call such reading through the keys
+# **K-composition**.
 #
 # Now suppose that we had been careless and trained on texts that all have the *same*
 # period, 12.
@@ -991,8 +992,8 @@ def a_logit_of_the_chat_model():
 # (The next two parts, both from the last block, cancel each other out.)
 #
 # A popular shortcut skips the parts: the **logit lens** (nostalgebraist 2020) applies
-# the final norm and the output matrix after every block. The post that proposed it
-# observed that GPT-2's guess takes shape long before the last block. Does it here?
+# the final norm and the output matrix to the stream after every block. Its author
+# observed that GPT-2's guess takes shape long before the last block. Is that so here?
 
 
 # %%
@@ -1163,16 +1164,16 @@ def where_the_fact_is():
 # effect is at the noun, and from block 24 on at the last position; no other state
 # carries more than a few percent. In the first row that had to be so, because only the
 # noun differs. What the map adds is that for 23 blocks hardly anything moves, and that
-# block 23 moves nearly everything. It does so for 17 other pairs of countries as well:
-# the noun carries 82 to 106 % on entering block 23, and the last position 95 to 113 %
-# after it. Geva et al. 2023 describe such a late step in larger models.
+# block 23 moves nearly everything. The same holds for 17 other pairs of countries: the
+# noun carries 82 to 106 % before block 23, and the last position 95 to 113 % after it
+# (a copy can overshoot). Geva et al. 2023 describe such a late step in larger models.
 #
 # The lens agrees, once it is asked the better question: its lead of *Paris* over *Rome*
 # is 1.6 before block 23 and 9.2 after it, although a full stop still comes first.
 #
 # The map leaves nine candidates, the heads of that block, among which attribution
 # pointed at (23, 4). For each head, the next cell prints how strongly it attends from
-# *is* to *France*, what silencing it costs (nothing, if it only *looks*), and which
+# *is* to *France*, what silencing it costs (nothing, if it only *looks*), and what
 # share of the effect appears when its output alone is taken from the run about a
 # different country.
 
@@ -1207,7 +1208,7 @@ def measure_heads() -> list[list[float]]:
 def patch_heads(other: str) -> list[float]:
     """The share of the effect if one head's output at *is* comes from the other run.
 
-    Its output is a part of the input of `w_o`, which multiplies it by its own columns.
+    A head's output is a part of the input of `w_o`, and meets only its own columns.
     """
     name = "blocks.23.attention.w_o"
     texts = [ids_of(f"The capital of {country} is") for country in ("France", other)]
@@ -1269,14 +1270,14 @@ def the_head_that_carries_it():
 # %% [markdown]
 # Head (23, 4) looks at the noun with a weight of 0.90, and silencing it lowers
 # *Paris*'s logit of 17.4 by 4.1; none of the other eight costs more than 0.3, although
-# head 0 looks there with a weight of 0.31. Patching in its output from the run about a
-# different country produces 82 to 96 % of the effect for each of nine countries, and no
-# other head more than 16 %: *a single head carries most of the fact.* Without it, the
-# capitals of Italy, China, Russia and Portugal are lost, whereas those of France,
-# Germany, Japan, Spain, Greece and Austria stay first. That may be another path or a
-# habit of naming them, which silence cannot tell apart. Cairo and Warsaw are missed
-# even by the whole model, at least after these words, and silencing the control, a
-# neighbouring head that also looks at the noun, changes no answer.
+# head 0 looks there with a weight of 0.31. Its output from a run about one of nine
+# other countries produces 82 to 96 % of the effect, and that of no other head more than
+# 16 %: *a single head carries most of the fact.* Without it, the capitals of Italy,
+# China, Russia and Portugal are lost, whereas those of France, Germany, Japan, Spain,
+# Greece and Austria stay first. That may be a second path or a habit of naming them,
+# which silence cannot tell apart. Cairo and Warsaw are missed even by the whole model,
+# at least after these words, and silencing the control, a neighbouring head that also
+# looks at the noun, changes no answer.
 
 # %% [markdown]
 # ## 5. Bug clinic: a map that is wrong
@@ -1309,8 +1310,8 @@ def the_head_that_carries_it():
 # - A call patches no other position, and leaves nothing behind in the model.
 # - The model is causal. The embedding of a token is the same at each position; a state
 #   that enters a later block also depends on the earlier tokens.
-# - A correct tool is exact to less than 1e-5; a faulty one is off by more than 1e-3
-#   somewhere, for random texts.
+# - A correct tool is exact to within 1e-5; for random texts, a faulty one is off by
+#   more than 1e-3 somewhere.
 # - Both texts are `(1, L)`, with at most 12 tokens and ids below `vocab_size`.
 #
 # </details>
@@ -1413,7 +1414,7 @@ check("look_inside/bug_clinic", assert_patches)
 
 # %% folded=true
 # @title Perplexities without the weight or the values of one position
-FIRST = ("Snow", "Once", "My", "In", "Please", "Water")  # of other texts
+FIRST_WORDS = ("Snow", "Once", "My", "In", "Please", "Water")  # of other texts
 
 
 def without_position(
@@ -1474,7 +1475,7 @@ def mean_weights(ids: Int[Tensor, "1 L"], position: int, masked: bool) -> list[f
 def measure_sinks() -> dict[str, Any]:
     """Mean weights by block, and perplexities of the texts."""
     ids, names = ids_of(TEXTS[0]), [f"blocks.{i}.attention.w_v" for i in range(30)]
-    foreign = [record(chat, ids_of(word), names).values() for word in FIRST]
+    foreign = [record(chat, ids_of(word), names).values() for word in FIRST_WORDS]
     changes = {"masked": [None] * 30, "zeros": [torch.zeros(1)] * 30}
     rows = []
     for text in map(ids_of, TEXTS):
@@ -1485,11 +1486,11 @@ def measure_sinks() -> dict[str, Any]:
             row[f"{name}, others"] = max(
                 perplexity_with(text, i, values) for i in others
             )
-        found = [
+        changed = [
             perplexity_with(text, 0, [output[0, 0] for _, output in values])
             for values in foreign
         ]
-        row |= {"foreign, lowest": min(found), "foreign, highest": max(found)}
+        row |= {"foreign, lowest": min(changed), "foreign, highest": max(changed)}
         rows.append(row)
     return {"first": mean_weights(ids, 0, False), "second": mean_weights(ids, 1, True),
             "perplexities": rows}  # fmt: skip
@@ -1518,15 +1519,15 @@ def sinks():
 # values, the perplexity is two to four times as high; with zeros at one of these other
 # positions, it rises by a quarter at most.
 #
-# The last two rows decide whether the sink holds information. With the values of the
-# first token *of a different text*, for each of six such tokens, the perplexity changes
-# by -5 to +40 %, mostly by less than 10 %, as when an ordinary word is silenced. So the
+# The last two rows show whether the sink holds information. With the values of the
+# first token of a *different* text, of which we try six, the perplexity changes by -5
+# to +40 %, and mostly by less than 10 %, as when an ordinary word is silenced. So the
 # values are **almost uninformative, but needed**: they are much the same in every text,
 # and half of all the weight on a constant vector amounts to a bias that every later
-# layer was trained with. "Non-informative" just about survives here, "not contribute"
-# does not, at least in this model. Had we tried nothing but zeros, we would have taken
-# the sink for the most informative word in the text, but zeros are also something that
-# no layer has ever seen.
+# layer was trained with. "Non-informative" just about survives here, but "not
+# contribute" does not, at least in this model. Had we tried nothing but zeros, we would
+# have taken the sink for the most informative word in the text, although zeros are also
+# something that no layer has ever seen.
 #
 # *Written question (10 points, time ~10 min).* A blog post shows that head (11, 1) of
 # a chat model gives most of its weight to the name in a sentence, and concludes: "This

@@ -2013,7 +2013,7 @@ check("newer/bug_clinic", assert_pool)
 # *Sources, the models' own reports:* Vaswani et al. 2017; Touvron et al. 2023 (LLaMA);
 # DeepSeek-AI 2024 (*DeepSeek-V3*); Team OLMo 2024 (*2 OLMo 2 Furious*) and 2025 (*Olmo
 # 3*); Gemma Team 2025 (*Gemma 3*); Yang et al. 2025 (*Qwen3*); Kimi Team 2025 (*Kimi
-# K2*). For Llama 3.1, its code (`apply_scaling` in `meta-llama/llama-models`).
+# K2*); and for Llama 3.1 its code (`apply_scaling` in `meta-llama/llama-models`).
 #
 # ## What you built
 #

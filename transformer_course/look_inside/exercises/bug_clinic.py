@@ -97,7 +97,7 @@ MISTAKES = [
           edit(_CLOSE, "return torch.equal(logits, expected)"),
           edit(_ENTRY, "assert close(patch(ids, other, 0, position)[:, position + 1:], plain[:, position + 1:])",
                name="future"),
-          source(_write_test("assert False"), name="rejects_all"), tests="less than"),
+          source(_write_test("assert False"), name="rejects_all"), tests="exact to within"),
     wrong("wrong_way", "Your test expects the run of the other text, into which a state of the first one is put.",
           "Which of the two texts does the model read?",
           edit("patch(ids, other, 0, position)", "patch(other, ids, 0, position)"), tests="a run of"),
