@@ -19,7 +19,7 @@ _BANK = re.compile(
     r"at least \d+ and \d+ in every unit",
     re.DOTALL,
 )
-_HEAD = "| unit | exercises | time | what you build |\n|---|---|---|---|\n"
+_HEAD = "| unit | exercises | about | what you build |\n|---|---:|---:|---|\n"
 _TABLE = re.compile(rf"^{re.escape(_HEAD)}(?:\|.*\n)+", re.MULTILINE)
 
 
@@ -30,7 +30,9 @@ def unit_table() -> str:
         cells = read(unit)
         title = cells[0].text.splitlines()[0].lstrip("# ")
         count = sum(cell.role == "check" for cell in cells)
-        time, summary = budget.stated_time(cells), manifest.read(unit).summary
+        time = budget.stated_time(cells).removeprefix("about ")
+        time = time.replace(" hours", "&nbsp;h")
+        summary = manifest.read(unit).summary
         table += f"| {title} | {count} | {time} | {summary} |\n"
     return table
 
