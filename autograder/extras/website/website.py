@@ -43,6 +43,7 @@ html_theme = "sphinx_book_theme"
 extensions = ["myst_nb", "autograder.extras.website.sphinx_math"]
 html_extra_path = ["extra"]
 html_math_renderer = "mathml"
+highlight_language = "text"  # commands are not Python
 html_static_path = ["_static"]
 html_css_files = ["course.css"]
 html_copy_source = html_show_sourcelink = False
@@ -64,6 +65,7 @@ suppress_warnings = ["myst.header", "myst.xref_missing", "misc.highlighting_fail
 _TEMPLATES = Path(__file__).parent / "templates"
 _GUIDES = ("student", "instructor", "ta", "admin")  # others have a page of their own
 _ELSEWHERE = re.compile(r"\[([^\[\]]+)\]\(\.\./(?!assets/)[^)]*\)")  # not on the site
+_FILE = re.compile(r"\[\w+\.md\]\((\w+\.md(?:#[\w-]+)?)\)")  # shown by its title
 _PICTURE = re.compile(r"<picture>.*?</picture>", re.DOTALL)
 _PREDICTION = "**Predict first.**"  # the next result is folded
 _BLANK = "> *Your prediction"  # a cell to write in, which the website leaves out
@@ -126,7 +128,8 @@ def _write_docs(texts: Path) -> list[str]:
     names = sorted(path.stem for path in (ROOT / "docs").glob("*.md"))
     for name in names:
         text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
-        write(texts / "docs" / f"{name}.md", _ELSEWHERE.sub(r"\1", text))
+        text = _FILE.sub(r"[](\1)", _ELSEWHERE.sub(r"\1", text))
+        write(texts / "docs" / f"{name}.md", text)
     pages = [name for name in _GUIDES if name in names]
     if further := [name for name in names if name not in _GUIDES]:
         listing = _template("more.md").format(docs="\n".join(further))
