@@ -47,7 +47,7 @@ def _draw_one_feature_of_many(draw: Draw) -> Inputs:
     """Draw vectors and a layer in which only one of 256 features changes, so little that the mean change is below 1e-6."""
     table = torch.zeros(256, 4, 4)
     table[int(draw.ids(0, 256))] = draw.flags(4, 4, chance=0.5) * 0.00015
-    return {"x": draw.tensor(4, 256), "layer": _MIXTURE, "table": table}
+    return {"x": draw.tensor(4, 256) + 3, "layer": _MIXTURE, "table": table}
 
 
 _MIXTURE = "a mixture of positions"
@@ -59,15 +59,15 @@ CASES = [
          "Change all features of a position, and look at all features of the outputs."),
     case("faint", "a layer with faint influences", _draw_layer(_MIXTURE, 6, 4, size=0.0005),
          "A small movement is still a movement: the limit is 1e-6."),
-    case("below", "a layer with movements below the limit", _draw_layer(_MIXTURE, 5, 3, rest=2.0**-24, x="equal"),
+    case("below", "a layer with movements below the limit", _draw_layer(_MIXTURE, 12, 2, rest=2.0**-24, x="equal"),
          "A movement of up to 1e-6 counts as none: it may be rounding."),
     # Powers of two, which no rounding of such outputs removes; `isclose` allows 0.01 beside 1000.
     case("far", "a layer with outputs near 1000 and one extra feature",
          _draw_layer("a wider mixture", 4, 3, size=2.0**-7, apart=True),
          "Outputs may have more features than inputs, and the limit does not grow with the size of the output."),
-    case("stairs", "a layer that rounds its inputs", _draw_layer("stairs", 5, 4),
+    case("stairs", "a layer that rounds its inputs", _draw_layer("stairs", 12, 2),
          "Change an input and run the layer again: does the output move?"),
-    case("norm", "a layer that begins with a LayerNorm", _draw_layer("a mixture behind a norm", 5, 6),
+    case("norm", "a layer that begins with a LayerNorm", _draw_layer("a mixture behind a norm", 10, 6, apart=True),
          "Change every feature of a position, each by a different amount: a norm removes what they have in common."),
     case("wide", "another attention layer", _draw_masked_layer(7, 3),
          "The matrix has one row and one column per position.", hidden_only=True, open=True),
@@ -214,7 +214,7 @@ EXERCISE = Specification(
     contract=Contract(
         ways=(),
         sizes=special(
-            one_position=_draw_layer(_MIXTURE, 1, 3, size=0.75), equal_sizes=_draw_layer(_MIXTURE, 4, 4, apart=True),
+            one_position=_draw_layer(_MIXTURE, 1, 3, size=0.0, rest=0.75), equal_sizes=_draw_layer(_MIXTURE, 4, 4, apart=True),
             one_feature_of_many=_draw_one_feature_of_many,
         ),
     ),
