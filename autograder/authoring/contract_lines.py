@@ -88,9 +88,13 @@ def _list_errors(code: str) -> list[str]:
         for node in ast.walk(ast.parse(code))
         if isinstance(node, _DOCUMENTED)
     ]
-    sections = [s for text in texts for s in re.split(r"\n\s*\n", text)]
-    raises = [
-        part.partition(":\n")[2] for part in sections if part.startswith("Raises:\n")
-    ]
-    listed = [names for s in raises for names in _NAMES.findall(textwrap.dedent(s))]
-    return list(dict.fromkeys(error for names in listed for error in names.split(", ")))
+    return list(dict.fromkeys(error for text in texts for error in _raised(text)))
+
+
+def _raised(docstring: str) -> Iterator[str]:
+    """The names of the errors in the "Raises" section of a docstring."""
+    for paragraph in re.split(r"\n\s*\n", docstring):
+        title, _, items = paragraph.partition(":\n")
+        if title == "Raises":
+            for names in _NAMES.findall(textwrap.dedent(items)):
+                yield from names.split(", ")

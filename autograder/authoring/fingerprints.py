@@ -19,14 +19,13 @@ from dataclasses import dataclass
 from itertools import accumulate, chain
 from pathlib import Path
 
-from autograder.authoring.trees import bound_names
+from autograder.authoring.trees import bound_names, list_documented
 from autograder.course import Unit
 from autograder.root import CONTENT, ENGINE, PACKAGE, ROOT
 
 # Modules of the engine that compute, compare, score and store answers; the digest also
 # covers what they import.
 _ROOTS = ("cases", "catalogue", "references", "verify")
-_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 # What these import for messages, notebooks and isolation: no answer depends on it.
 _AROUND = {"sandbox", "diagnostics", "panel", "colab"}
 # Names that the engine looks up in modules of the course.
@@ -187,12 +186,7 @@ def _digest(path: Path, data: bytes) -> str:
 
 def _blank_docstrings(code: bytes) -> bytes:
     """Empty the docstrings of Python code, on which no answer depends."""
-    docstrings = [
-        node.body[0]
-        for node in ast.walk(ast.parse(code))
-        if isinstance(node, _DOCUMENTED)
-        and ast.get_docstring(node, clean=False) is not None
-    ]
+    docstrings = [node.body[0] for node in list_documented(ast.parse(code))]
     lines = code.splitlines(keepends=True)
     # From the last one up, because a docstring of several lines becomes one line.
     for text in sorted(docstrings, key=lambda node: node.lineno, reverse=True):
@@ -208,13 +202,14 @@ def _take_out_messages(code: str) -> tuple[str, str]:
     data = code.encode()
     # Where each line begins; ast.get_source_segment would split the code each time.
     starts = [0, *accumulate(map(len, data.splitlines(keepends=True)))]
+
+    def text_of(node: ast.expr) -> str:
+        first = starts[node.lineno - 1] + node.col_offset
+        last = starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
+        return data[first:last].decode()
+
     texts = [
-        data[
-            starts[message.lineno - 1] + message.col_offset : starts[
-                (message.end_lineno or 0) - 1
-            ]
-            + (message.end_col_offset or 0)
-        ].decode()
+        text_of(message)
         for call in ast.walk(ast.parse(code))
         if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "wrong"
         for message in call.args[1:3]

@@ -107,7 +107,10 @@ def _ask_git(folder: Path, *arguments: str) -> str:
 
 def _list_files(root: Path) -> list[str]:
     """The files of a checkout that Git tracks, relative to it. Raises CourseError."""
-    listing = _ask_git(root, "ls-files", "-z")
+    try:
+        listing = _ask_git(root, "ls-files", "-z")
+    except OSError:  # there is no Git
+        listing = ""
     if not listing:
         raise CourseError(f"{root} is not a Git checkout of the course")
     return [name for name in listing.split("\0") if name and (root / name).is_file()]

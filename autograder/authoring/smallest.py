@@ -131,7 +131,7 @@ class _Search:
             if not isinstance(answer, ConfinedProgram)
         }
         self._completed: dict[str, Case | None] = {}  # cases by their inputs
-        self._verdicts: dict[tuple[object, Case], bool] = {}  # of answers on cases
+        self._verdicts: dict[tuple[int, Case], bool] = {}  # by an answer's id
 
     def choose(self) -> tuple[Case, ...]:
         """The cases that tell most mistakes, each by the smallest input."""
@@ -207,14 +207,15 @@ class _Search:
         return self._is_wrong(self._mistaken[name], case)
 
     def _is_wrong(self, answer: object, case: Case) -> bool:
-        if (answer, case) not in self._verdicts:
+        key = id(answer), case
+        if key not in self._verdicts:
             try:
                 with limit(_SECONDS):
                     answers: Answers = observe(self._probe, answer, case.inputs)
             except TooLongError:
                 answers = {RAISED: "it does not end"}
-            self._verdicts[answer, case] = not compare(case, answers).passed
-        return self._verdicts[answer, case]
+            self._verdicts[key] = not compare(case, answers).passed
+        return self._verdicts[key]
 
 
 def _can_be_shown(case: Case) -> bool:

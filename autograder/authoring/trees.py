@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
+Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def inside(tree: ast.AST, holds: Callable[[ast.AST], bool]) -> set[ast.AST]:
@@ -47,12 +48,20 @@ def bound_names(node: ast.stmt) -> frozenset[str]:
     return frozenset()
 
 
+def list_documented(tree: ast.AST) -> list[Documented]:
+    """The modules, classes and functions that have a docstring: ``body[0]`` of each."""
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, Documented)
+        and ast.get_docstring(node, clean=False) is not None
+    ]
+
+
 def drop_docstrings(tree: ast.AST) -> None:
     """Remove the docstrings from a tree; a body of nothing else becomes ``pass``."""
-    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    for node in ast.walk(tree):
-        if isinstance(node, kinds) and ast.get_docstring(node) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
+    for node in list_documented(tree):
+        node.body = node.body[1:] or [ast.Pass()]
 
 
 def replace_fields(node: Node, **fields: Any) -> Node:
