@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 
 from autograder.course import ROOT, Unit
-from autograder.course.errors import Faults
+from autograder.course.errors import Faults, UsageError
 from autograder.course.printable import format_count
 from autograder.sandbox import logs
 
@@ -30,11 +30,14 @@ def build_units(units: Sequence[Unit], options: Namespace) -> None:
 
     Raises:
         CourseError: with the faults of all units; one in a unit stops no other.
+        UsageError: the number of jobs is negative.
     """
     from autograder.authoring.translations import install
     from autograder.grading.workers.parallel import usable_cores
 
-    jobs = min(getattr(options, "jobs", 1) or usable_cores(), len(units))
+    if (jobs := getattr(options, "jobs", 1)) < 0:
+        raise UsageError("--jobs must be 0 or more")
+    jobs = min(jobs or usable_cores(), len(units))
     edition = options.edition, options.given
     outcomes = (
         _build_in_processes(units, edition, jobs)
