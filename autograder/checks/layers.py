@@ -46,9 +46,10 @@ def name_layers(
     # The layers in turn: forms of results, their values, and minor aspects.
     forms, results = _set_forms_right(results)
     values = _select(results, lambda result, finding: not _is_minor(result, finding))
+    in_values = [(r, f) for r in values for f in r.findings]
     named = list(forms)
     if not _all_right(values):
-        telling = any(is_telling(f) for result in values for f in result.findings)
+        telling = any(is_telling(finding) for _result, finding in in_values)
         mistake = find_exact(exercise, values) if telling else None
         if mistake is None:
             return None
@@ -59,7 +60,6 @@ def name_layers(
             continue
         mistake = find_exact(exercise, part)
         # A mistake that would show in the values, too, cannot be what is wrong here.
-        in_values = [(r, f) for r in values for f in r.findings]
         if mistake is None or any(_predicts(r, f, mistake) for r, f in in_values):
             changed = input_change([result for result in part if not result.passed])
             mistake = Mistake(_CHANGED, *changed) if changed else of_all(part)

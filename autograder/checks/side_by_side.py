@@ -144,10 +144,10 @@ def compare_side_by_side(result: CaseResult) -> SideBySide:
     """Choose what to show of a small case that fails; a large answer becomes "..."."""
     finding = next(finding for finding in result.findings if finding.problem)
     name, expected, actual = finding.name, finding.expected, finding.actual
-    rows, place, remark = [["..."]], None, finding.message
+    rows, place = [["..."]], None
     if finding.problem == RAISED:  # shown beside the first result that was expected
         name, expected = next(iter(result.case.expected.items()))
-        rows, remark = [[translate(remark.split("\n")[0])[:LONGEST]]], ""
+        rows = [[translate(finding.message.split("\n")[0])[:LONGEST]]]
     elif actual is not None and is_shown(actual):
         rows, place = _rows(actual), _first_difference(finding, result.case)
     assert expected is not None
@@ -156,7 +156,7 @@ def compare_side_by_side(result: CaseResult) -> SideBySide:
         tuple(_named_inputs(result.case.inputs)),
         translate(name) if len(result.case.expected) > 1 else "",
         expected_rows, rows, place,
-        remark="" if finding.problem == "values" else remark,
+        remark="" if finding.problem in (RAISED, "values") else finding.message,
         is_mask=getattr(finding.expected, "dtype", None) == torch.bool,
     )  # fmt: skip
 

@@ -186,11 +186,12 @@ def _unpack_mistake(
 ) -> Iterator[tuple[str, Value | Sketch]]:
     """Yield a mistake's answers by name; those left out are the expected ones."""
     entries = dict(packed)
-    for name in entries if isinstance(packed, list) else {**expected, **entries}:
+    usual: Answers = {} if isinstance(packed, list) else expected
+    for name in {**usual, **entries}:
         if name in entries:
             yield name, _unpack_prediction(entries[name], expected.get(name), rows)
         else:
-            yield name, expected[name]
+            yield name, usual[name]
 
 
 def _unpack_prediction(

@@ -54,9 +54,12 @@ def holds_the_same(a: torch.Tensor, b: torch.Tensor) -> bool:
 
 def which_input(result: CaseResult, finding: Finding) -> str:
     """The name of the input that was returned unchanged; "" if none was."""
-    actual, inputs = finding.actual, result.case.inputs
+    actual = finding.actual
     if not isinstance(actual, torch.Tensor):
         return ""
-    tensors = {n: v for n, v in inputs.items() if isinstance(v, torch.Tensor)}
-    names = (n for n, v in tensors.items() if v.dim() and torch.equal(v, actual))
-    return next(names, "")
+    for name, value in result.case.inputs.items():
+        if not isinstance(value, torch.Tensor) or not value.dim():
+            continue
+        if torch.equal(value, actual):
+            return name
+    return ""

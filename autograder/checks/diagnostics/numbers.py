@@ -293,8 +293,8 @@ def count(findings: Sequence[Finding]) -> Sign:
         return None
     number = offsets.pop()
     many, few = _("{name}: {count} too many."), _("{name}: {count} too few.")
-    message, asks = many if number > 0 else few, _(SUPERFLUOUS)
-    return compose_sign(findings, message, asks, count=abs(number))
+    message = many if number > 0 else few
+    return compose_sign(findings, message, _(SUPERFLUOUS), count=abs(number))
 
 
 # Of one answer, in all cases in which it is wrong.

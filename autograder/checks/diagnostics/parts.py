@@ -203,7 +203,8 @@ def _of_a_test(wrong: Wrong) -> Sign:
 
 def _never_counted(answers: Sequence[Sequence[Finding]]) -> Sign:
     """Recognise integer results that are 0 in every case where they are wrong."""
-    names = [found[0].name for found in answers if all(map(_is_no_count, found))]
+    zeros = [findings for findings in answers if all(map(_is_no_count, findings))]
+    names = [findings[0].name for findings in zeros]
     if len(names) < 2:
         return None
     message = _("These are 0 but should not be: {names}.")

@@ -143,10 +143,8 @@ def longer(findings: Sequence[Finding]) -> Sign:
                 "padding?"
             )
             if len(_shapes(findings)[0][0]) == 1:
-                long, short = (
-                    _("{name}: {count} too many."),
-                    _("{name}: {count} too few."),
-                )
+                long = _("{name}: {count} too many.")
+                short = _("{name}: {count} too few.")
                 asks = _(SUPERFLUOUS)
             message = long if count > 0 else short
             return compose_sign(findings, message, asks, dim=dim, count=abs(count))
@@ -191,11 +189,9 @@ def same_text(finding: Finding, dim: int) -> bool:
     if a.dtype != torch.int64:
         return True
     common = min(a.size(dim), b.size(dim))
-    starts = (0, 0), (a.size(dim) - common, b.size(dim) - common)
-    return any(
-        torch.equal(a.narrow(dim, start, common), b.narrow(dim, b_start, common))
-        for start, b_start in starts
-    )
+    heads = [ids.narrow(dim, 0, common) for ids in (a, b)]
+    tails = [ids.narrow(dim, ids.size(dim) - common, common) for ids in (a, b)]
+    return torch.equal(*heads) or torch.equal(*tails)
 
 
 def _along(pairs: Shapes) -> Iterator[tuple[int, list[tuple[int, int]]]]:

@@ -133,8 +133,8 @@ def items(findings: Sequence[Finding]) -> Sign:
         message = _('The items of "{name}" are right, but in a different order.')
         asks = _("Which order is asked for, and what decides between equal ones?")
         return compose_sign(findings, message, asks)
-    found = _pieces(pairs)
-    return found and compose_sign(findings, *found)
+    sign = _pieces(pairs)
+    return sign and compose_sign(findings, *sign)
 
 
 def _items(value: object) -> list[str] | None:

@@ -251,7 +251,8 @@ def gradients(
         return {}
     leaves = [value.clone().requires_grad_() for value in tensors]
     # Copies, since changing a leaf in place is an error; such changes show elsewhere.
-    result, pulled = function(*(leaf.clone() for leaf in leaves)), torch.zeros(())
+    result = function(*(leaf.clone() for leaf in leaves))
+    pulled = torch.zeros(())
     if result.requires_grad and result.shape == inputs["pull"].shape:
         pulled = (result * inputs["pull"]).sum()
     return take_gradients(pulled, dict(zip(names, leaves, strict=True)))
@@ -260,14 +261,12 @@ def gradients(
 def take_gradients(number: torch.Tensor, leaves: Mapping[str, torch.Tensor]) -> Seen:
     """The gradients of a number by leaf; zero where no path leads there."""
     learning = {n: leaf for n, leaf in leaves.items() if leaf.requires_grad}
-    grads: Sequence[torch.Tensor | None] = ()
+    grads: Seen = {}
     if number.requires_grad and learning:
         wanted = [*learning.values()]
-        grads = torch.autograd.grad(number, wanted, allow_unused=True)
-    gradients = dict(zip(learning, grads, strict=False))
+        values = torch.autograd.grad(number, wanted, materialize_grads=True)
+        grads = dict(zip(learning, values, strict=True))
     return {
-        f"gradient of {name}": torch.zeros_like(leaf)
-        if (gradient := gradients.get(name)) is None
-        else gradient
-        for name, leaf in leaves.items()
+        f"gradient of {n}": grads[n] if n in grads else torch.zeros_like(leaf)
+        for n, leaf in leaves.items()
     }

@@ -22,9 +22,8 @@ class Patients(BlindTrial):
 
     def style_and_bug(self, name: str) -> tuple[str, str]:
         """How a subject is built, and the name of its bug, "" for the correct one."""
-        place = self.list_subjects().index(name)
-        key = ("right", "other", "third")[place]
-        style, _, bug = str(self.inputs[key]).partition(", ")
+        keys = dict(zip(self.list_subjects(), ("right", "other", "third"), strict=True))
+        style, _, bug = str(self.inputs[keys[name]]).partition(", ")
         return style, bug
 
 

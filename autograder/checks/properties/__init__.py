@@ -212,8 +212,9 @@ def _call(
     called, built = (Form(**form[key]) if key in form else None for key in _FORMS)
     flags = {name: form[name] for name in _FLAGS if name in form}
     return Call(
-        call.target, bound, dims, form["results"], tuple(form["optional"]),
-        call.keywords, tuple(weights), called=called, construction=built,
+        target=call.target, arguments=bound, dims=dims, results=form["results"],
+        optional=tuple(form["optional"]), keywords=call.keywords,
+        weights=tuple(weights), called=called, construction=built,
         made_with=made_with, **flags,
     )  # fmt: skip
 

@@ -122,13 +122,12 @@ class Call:
 
     def _values(self, arguments: Named, copies: bool = True) -> list[Any]:
         """The arguments in order, without a None at the end; by default as copies."""
-        arguments = dict(arguments)
-        while arguments and list(arguments.values())[-1] is None:
-            arguments.popitem()  # as a person would leave it out
+        values = list(arguments.values())
+        while values and values[-1] is None:
+            values.pop()  # as a person would leave it out
         # One tensor that is given twice is one tensor in the copy, too.
-        given = list(arguments.values())
-        twins = {id(v): v.clone() for v in given if copies and copied(v)}
-        return [twins.get(id(v), v) for v in given]
+        twins = {id(v): v.clone() for v in values if copies and copied(v)}
+        return [twins.get(id(v), v) for v in values]
 
     def _results(self, values: list[Any], keywords: Named | None = None) -> Results:
         """Call the target, and return its results by name."""
