@@ -7,7 +7,7 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -77,23 +77,26 @@ def run_all(
 
 @contextlib.contextmanager
 def laid_out(task: Task) -> Iterator[None]:
-    """Write a submission's files into its folder, which is removed afterwards.
-
-    Raises CourseError: the folder cannot be written.
-    """
+    """Write a submission's files into its folder, which is removed afterwards."""
     folder = Path(task.folder)
     shutil.rmtree(folder, ignore_errors=True)
-    with contextlib.ExitStack() as stack:
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        try:
-            folder.mkdir(parents=True, mode=0o700)
-            for path, data in task.files.items():
-                (folder / path).parent.mkdir(parents=True, exist_ok=True)
-                (folder / path).write_bytes(data)
-        except OSError as error:
-            place = error.filename or folder
-            raise CourseError(f"{place} cannot be written: {error.strerror}") from None
+    try:
+        _lay_out(task.files, folder)
         yield
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lay_out(files: Mapping[str, bytes], folder: Path) -> None:
+    """Write a submission's files. Raises CourseError: the folder cannot be written."""
+    try:
+        folder.mkdir(parents=True, mode=0o700)
+        for path, data in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(data)
+    except OSError as error:
+        unwritable = error.filename or folder
+        raise CourseError(f"{unwritable} cannot be written: {error.strerror}") from None
 
 
 @contextlib.contextmanager

@@ -23,8 +23,10 @@ def refuse_large(folder: Path, disk_mb: int) -> None:
     """
     size = sum(path.stat().st_size for path in files_below(folder)) / (1 << 20)
     if size > disk_mb / 2:
-        most = f"at most {disk_mb // 2} MB are allowed beside a notebook"
-        raise RefusedError(f"its files take {size:.0f} MB; {most}")
+        raise RefusedError(
+            f"its files take {size:.0f} MB; at most {disk_mb // 2} MB "
+            "are allowed beside a notebook"
+        )
 
 
 def submission_key(nb: NotebookNode, folder: Path) -> str:

@@ -169,7 +169,8 @@ class Checks:
         question = Question(
             check.exercise, self._submission, self._key, self._seconds, tuple(names)
         )
-        with self._cells.discarding_outputs():  # one could change the notebook
+        # A display update could change the notebook.
+        with self._cells.discarding_outputs():
             rendered = self._decide(question, cell, check, index, answers)
         before = self.verdicts[cell.metadata.nbgrader.grade_id]
         if is_better(rendered.verdict, before):

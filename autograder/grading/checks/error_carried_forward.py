@@ -80,11 +80,12 @@ def find_answers(
     run.
     """
     exercises = reference_metadata.entries(exercise.split("/")[0])
-    affected = {
+    needed = {exercise, *find_prerequisites(exercise, exercises, uses)} - {*replaced}
+    affected = [
         name
-        for name in (exercise, *find_prerequisites(exercise, exercises, uses))
+        for name in needed
         if {*find_prerequisites(name, exercises, uses)} & {*replaced}
-    } - {*replaced}
+    ]
     answers: list[str] = []
     waiting: list[str] = []  # cells whose check is still to come
     for cell in cells:

@@ -96,6 +96,7 @@ def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[
         time = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M:%S}"
         changes = list(map(_logged_change, entries))
         for student, cells in sorted(scores.items()):
+            # Two of them: both are known, and another submission was graded.
             graded_ids = {ids.get(student), earlier_ids.get(student)} - {None, ""}
             for cell, before, after, reason in _find_changes(
                 before_by_student.get(student, {}), cells, is_new=len(graded_ids) == 2

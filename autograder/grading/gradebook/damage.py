@@ -14,7 +14,10 @@ from autograder.grading.gradebook.book import GradebookError, book_files
 
 
 def install() -> None:
-    """Have `_raise_damage` called everywhere; doing it twice is harmless."""
+    """Raise GradebookError instead of SQLite's error about a damaged file, everywhere.
+
+    Doing it twice is harmless.
+    """
     from nbgrader.apps.dbapp import DbUpgradeApp
 
     if not event.contains(Engine, "handle_error", _raise_damage):

@@ -22,9 +22,9 @@ class CourseCells(SaveCells):  # type: ignore[misc]
     """nbgrader's step that enters the cells of a source, also if others are graded."""
 
     def _create_notebook(self, nb: NotebookNode) -> None:
-        place = (self.notebook_id, self.assignment_id)
+        ids = (self.notebook_id, self.assignment_id)
         with contextlib.suppress(api.MissingEntry):
-            notebook = self.gradebook.find_notebook(*place)
+            notebook = self.gradebook.find_notebook(*ids)
             if notebook.submissions:
                 self._remove_cells(notebook)
                 self._add_cells(notebook)
@@ -39,17 +39,17 @@ class CourseCells(SaveCells):  # type: ignore[misc]
 
     def _remove_cells(self, notebook: api.Notebook) -> None:
         """Remove the cells that the source leaves out, and all that depends on them."""
-        book, removed = self.gradebook.db, set[str]()
+        session, removed = self.gradebook.db, set[str]()
         for kind, cells, in_source in self._kinds(notebook):
             for cell in [cell for cell in cells if cell.name not in in_source]:
                 if kind != "source_cell":
                     for row in (api.Grade, api.Comment):
-                        book.query(row).filter(row.cell_id == cell.id).delete()
+                        session.query(row).filter(row.cell_id == cell.id).delete()
                 if kind in ("grade_cell", "task_cell"):
                     removed.add(cell.name)
-                book.delete(cell)
-        book.commit()
-        book.expire_all()
+                session.delete(cell)
+        session.commit()
+        session.expire_all()
         if removed:
             self.log.warning(
                 f"{self.assignment_id}: no longer graded, and without points from now "
@@ -62,11 +62,11 @@ class CourseCells(SaveCells):  # type: ignore[misc]
             "grade_cell": (api.Grade,), "solution_cell": (api.Comment,),
             "task_cell": (api.Grade, api.Comment), "source_cell": (),
         }  # fmt: skip
-        place = (self.notebook_id, self.assignment_id)
+        ids = (self.notebook_id, self.assignment_id)
         for kind, cells, in_source in self._kinds(notebook):
             enter = getattr(self.gradebook, f"update_or_create_{kind}")
             for name in in_source.keys() - {cell.name for cell in cells}:
-                cell = enter(name, *place, **in_source[name])
+                cell = enter(name, *ids, **in_source[name])
                 for row in rows[kind]:
                     for submitted in notebook.submissions:
                         self.gradebook.db.add(row(cell_id=cell.id, notebook=submitted))

@@ -162,8 +162,9 @@ class _Builder:
         if not cell.source.strip() or is_badge:
             return False
         if self._too_long(number):
-            most = f"{self.limits.cell_characters} characters"
-            self._note("cell left out", f"A cell of more than {most} was left out.")
+            most = self.limits.cell_characters
+            message = f"A cell of more than {most} characters was left out."
+            self._note("cell left out", message)
             return False
         return slot is None or self._is_kept_copy(number, self.match.slots[slot])
 
@@ -180,8 +181,10 @@ class _Builder:
         is_reported = not is_invited(cell.source, slot.release.source)
         if changed and is_reported and cell.kind == "code":
             first = join_names([cell.source.strip().splitlines()[0]])
-            message = f'Your change of the course\'s cell "{first}"'
-            self._note("course cell", f"{message} runs after the original.")
+            message = (
+                f'Your change of the course\'s cell "{first}" runs after the original.'
+            )
+            self._note("course cell", message)
         return changed and cell.kind == "code"
 
     def _is_kept_answer(
@@ -231,8 +234,10 @@ class _Builder:
             if not cells:
                 self._note("test returned", f"The deleted check {slot.name} is back.")
             elif not any(same_text(self._text(c), slot.release.source) for c in cells):
-                message = f"The check {slot.name} was changed"
-                self._note("test restored", f"{message}; the course's own is used.")
+                message = (
+                    f"The check {slot.name} was changed; the course's own is used."
+                )
+                self._note("test restored", message)
             elif len(cells) > 1:
                 message = f"Your copied check {slot.name} was ignored."
                 self._note("copy ignored", message)

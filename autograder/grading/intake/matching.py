@@ -279,8 +279,9 @@ def find_notebook(
             rank = (match.recognised(), answers, files[path].time, path == name)
             ranked.append((rank, path))
     if not ranked:
-        damage = "it is damaged or incomplete"
-        broken += [f'"{join_names([path])}": {damage}' for path in cut]
+        broken += [
+            f'"{join_names([path])}": it is damaged or incomplete' for path in cut
+        ]
         raise RefusedError(why_none(files, candidates, broken, strange, course_ids))
     best = max(ranked)[1]
     repairs = [*about_choice(best, name, [path for _, path in ranked])]
@@ -300,5 +301,6 @@ def is_unanswered(submission: bytes, release: NotebookNode) -> bool:
     """Whether a readable notebook of the unit has no answer filled in."""
     # To match cells, the release will do in place of the source.
     match = Match(slots_of(release, release), read(submission).cells)
-    slots = enumerate(match.slots)
-    return not any(match.filled(n) for n, slot in slots if slot.is_answer)
+    return not any(
+        match.filled(n) for n, slot in enumerate(match.slots) if slot.is_answer
+    )

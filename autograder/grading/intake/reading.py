@@ -60,14 +60,15 @@ def read(data: bytes, limits: SizeLimits = DEFAULTS) -> StudentNotebook:
     if len(raw) > limits.cells:
         raise RefusedError(f"it has more than {limits.cells} cells")
     cells = [cell for cell in map(_cell, raw) if cell]
-    if sum(len(cell.source) for cell in cells) > (most := limits.text_characters):
-        raise RefusedError(f"it holds more than {most} characters of text")
+    if sum(len(cell.source) for cell in cells) > limits.text_characters:
+        raise RefusedError(
+            f"it holds more than {limits.text_characters} characters of text"
+        )
     metadata = _dict(document.get("metadata"))
     kernel = _dict(metadata.get("kernelspec"))
     language = _text(_dict(metadata.get("language_info")).get("name"))
     language = language or _text(kernel.get("language"))
-    runs = (_dict(_dict(_dict(c).get("metadata")).get("executionInfo")) for c in raw)
-    personal = any(run.get("user") for run in runs)
+    personal = _is_personal(raw)
     return StudentNotebook(tuple(cells), language.lower(), personal, is_cut)
 
 
@@ -83,9 +84,11 @@ def _json(data: bytes, limits: SizeLimits) -> tuple[Json, bool]:
         return _dict(_DECODER.decode(text)), False
     except RecursionError:
         raise RefusedError("it is nested too deeply") from None
-    except (ValueError, MemoryError) as error:
-        if isinstance(error, ValueError) and (cells := _whole_cells(text)):
+    except ValueError:
+        if cells := _whole_cells(text):
             return {"cells": cells}, True
+        raise RefusedError("it is damaged or incomplete") from None
+    except MemoryError:
         raise RefusedError("it is damaged or incomplete") from None
 
 
@@ -171,3 +174,9 @@ def _attachments(value: object) -> dict[str, dict[str, str]]:
             if kind in _PICTURES and _BASE64.fullmatch(_text(data)):
                 pictures[_text(name)] = {kind: _text(data)}
     return pictures
+
+
+def _is_personal(raw: list[Any]) -> bool:
+    """Whether Colab stored a user's name in any cell."""
+    metadata = (_dict(_dict(cell).get("metadata")) for cell in raw)
+    return any(_dict(data.get("executionInfo")).get("user") for data in metadata)
