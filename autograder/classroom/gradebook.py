@@ -144,8 +144,9 @@ def submissions_of(book: api.Gradebook, unit: str) -> list[api.SubmittedAssignme
             f'the gradebook does not know "{unit}" yet; run: nbgrader autograde {unit}'
         ) from None
     if not submissions:
-        command = f"nbgrader autograde {unit}"
-        raise NothingGradedError(f"nothing is graded yet; run: {command}")
+        raise NothingGradedError(
+            f"nothing is graded yet; run: nbgrader autograde {unit}"
+        )
     return submissions
 
 

@@ -188,18 +188,18 @@ def make(root: Path, path: Path, weights: Mapping[str, float], drop: int) -> lis
         CourseError: as `read` and `progress`.
     """
     books = read(root)
-    granted = {
-        book.unit: {
-            student: time.total_seconds()
-            for student, time in extensions.granted(root, book.unit).items()
-        }
-        for book in books
-    }
+    granted = {book.unit: _granted(root, book.unit) for book in books}
     new = {book.unit: ungraded(book, root) for book in books}
     budget = LateBudget(config=gradebook.configured(root).config).days
     course = replace(progress(books, weights, drop, granted, new), late_days=budget)
     html = page.render("progress.html.j2", "course", course=course)
     return page.write_both(path, html, as_csv(course))
+
+
+def _granted(root: Path, unit: str) -> dict[str, float]:
+    """The extensions of an assignment in seconds, by student."""
+    granted = extensions.granted(root, unit)
+    return {student: time.total_seconds() for student, time in granted.items()}
 
 
 def parse_weights(texts: Iterable[str], units: Sequence[str]) -> dict[str, float]:

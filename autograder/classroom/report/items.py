@@ -122,7 +122,9 @@ def _beside(row: ExerciseRow, mean: float | None, index: float | None) -> Exerci
     """Add the earlier mean and index to an exercise, and remark on a large change."""
     remarks = [row.remark] if row.remark else []
     if mean is not None and row.mean is not None and abs(row.mean - mean) >= CHANGED:
-        remarks.append(f"{'easier' if row.mean > mean else 'harder'} than before")
+        remarks.append(
+            "easier than before" if row.mean > mean else "harder than before"
+        )
     if row.index is not None and index is not None and row.index < WEAK <= index:
         remarks.append("it told students apart before")
     return replace(row, before=mean, index_before=index, remark="; ".join(remarks))

@@ -16,8 +16,10 @@ RARE = 3  # groups of fewer people are merged or left out in a shareable report
 def anonymous(overview: Overview) -> Overview:
     """Remove students' names, and counts so small that they might identify someone."""
     refused = sum(row.count for row in overview.refused)
-    unsaid: dict[str, Any] = dict.fromkeys(("full", "part", "none", "blank"))
-    unsaid |= {"failed": (), "stuck": ()}
+    exercises = [
+        replace(row, full=None, part=None, none=None, blank=None, failed=(), stuck=())
+        for row in overview.exercises
+    ]
     return replace(
         overview,
         mistakes=tuple(_common_mistakes(overview.mistakes)),
@@ -26,7 +28,7 @@ def anonymous(overview: Overview) -> Overview:
         levels=_common(overview.levels),
         uncounted=overview.uncounted if overview.uncounted >= RARE else 0,
         bands=_wide_bands(overview.bands),
-        exercises=tuple(replace(row, **unsaid) for row in overview.exercises),
+        exercises=tuple(exercises),
     )
 
 

@@ -53,7 +53,9 @@ def read(unit: str, root: Path, live: str = "") -> dict[str, AttemptLog]:
         student: attempt_records.handed_in(folder)
         for student, folder in folders(unit, root).items()
     }  # fmt: skip
-    return {name: log for name, log in logs.items() if log.attempts or log.unreadable}
+    return {
+        student: log for student, log in logs.items() if log.attempts or log.unreadable
+    }
 
 
 def describe_unreadable(logs: Mapping[str, AttemptLog]) -> str:

@@ -93,18 +93,12 @@ class MoodleAssignment:
         """The students that Moodle shows to the token's owner."""
         with self._asking():
             users = self._call("core_enrol_get_enrolled_users", courseid=self._course)
-            return [
-                _member(user)
-                for user in users
-                if not any(
-                    role.get("shortname") in _STAFF for role in user.get("roles", [])
-                )
-            ]
+            return [_member(user) for user in users if not _is_staff(user)]
 
     def read_standings(self) -> dict[str, LmsStanding]:
         """The grades of the latest attempts; a grade of -1 in Moodle means none."""
         with self._asking():
-            grades = self._list("grades")
+            grades = self._list("mod_assign_get_grades", "grades")
             latest = sorted(grades, key=lambda grade: int(grade["attemptnumber"]))
             scores = {str(g["userid"]): float(g["grade"] or -1) for g in latest}
         return {
@@ -147,7 +141,7 @@ class MoodleAssignment:
     def read_hand_ins(self) -> Iterator[FetchedHandIn]:
         """The final submissions, without drafts."""
         with self._asking():
-            entries = self._list("submissions")
+            entries = self._list("mod_assign_get_submissions", "submissions")
             people = {person.key: person for person in self.read_people()}
         for entry in entries:
             key = str(entry["userid"])
@@ -165,10 +159,9 @@ class MoodleAssignment:
             file.url, data={"token": self._token}, stream=True, allow_redirects=False
         )
 
-    def _list(self, kind: str) -> list[Any]:
+    def _list(self, function: str, kind: str) -> list[Any]:
         """The "grades" or "submissions" of the assignment."""
-        ids = [self._there["id"]]
-        reply = self._call(f"mod_assign_get_{kind}", assignmentids=ids)
+        reply = self._call(function, assignmentids=[self._there["id"]])
         return [entry for part in reply["assignments"] for entry in part[kind]]
 
     def _call(self, function: str, **arguments: Any) -> Any:
@@ -210,6 +203,11 @@ class MoodleAssignment:
 def _member(user: Mapping[str, Any]) -> LmsMember:
     fields = ("fullname", "email", "idnumber", "username", "firstname", "lastname")
     return LmsMember(str(user["id"]), *(user.get(field) or "" for field in fields))
+
+
+def _is_staff(user: Mapping[str, Any]) -> bool:
+    """Whether a user has one of Moodle's roles for teachers."""
+    return any(role.get("shortname") in _STAFF for role in user.get("roles", []))
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:

@@ -65,9 +65,12 @@ def keep(root: Path, assignment: str, new_keys: Mapping[str, Keys]) -> None:
 
 def judge(notebook: NotebookNode, key: Keys, points: float) -> Verdict:
     """Grade the letters in a student's notebook, for at most ``points``."""
-    marks = [cell.metadata.get("nbgrader", {}) for cell in notebook.cells]
-    place = [mark.get("grade_id") for mark in marks].index(ANSWER)
-    return verdict_on(notebook.cells[place].source, key, points)
+    answer = next(c.source for c in notebook.cells if _grade_id(c) == ANSWER)
+    return verdict_on(answer, key, points)
+
+
+def _grade_id(cell: NotebookNode) -> str:
+    return str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
 
 
 def verdict_on(answer: str, student_keys: Keys, points: float) -> Verdict:

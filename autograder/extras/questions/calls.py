@@ -25,9 +25,7 @@ def call_of(listing: CodeListing, observation: Observation) -> str:
             f"`module = {observation.construction}` and then `module{method}({names})`"
         )
     descriptions = [f"`{name}` {_value(value)}" for name, value in arguments]
-    *first, last = descriptions or [""]
-    words = f"{', '.join(first)} and {last}" if first else last
-    return f"{called} with {words}" if words else called
+    return f"{called} with {_join_words(descriptions)}" if descriptions else called
 
 
 def find_untellable(observation: Observation) -> list[str]:
@@ -53,3 +51,8 @@ def _value(value: Seen) -> str:
         ones = ", written as 0 and 1:" if value.dtype == "bool" else ":"
         return f"{shape}{ones} `{value.text}`"
     return shape
+
+
+def _join_words(words: list[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last

@@ -160,7 +160,9 @@ class Commands:
             raise CourseError(f"nothing of {self.unit} was graded; see above")
         # nbgrader also fails if only one submission could not be graded. An unchanged
         # result is either up to date, or its submission could not be graded.
-        unchanged = {name for name in after if after[name] == before.get(name)}
+        unchanged = {
+            student for student in after if after[student] == before.get(student)
+        }
         self._unsure = set() if is_success else unchanged
 
     def _autograde(self, *options: str) -> bool:

@@ -69,7 +69,7 @@ _FILE = re.compile(r"\[\w+\.md\]\((\w+\.md(?:#[\w-]+)?)\)")  # shown by its titl
 _PICTURE = re.compile(r"<picture>.*?</picture>", re.DOTALL)
 _PREDICTION = "**Predict first.**"  # the next result is folded
 _BLANK = "> *Your prediction"  # a cell to write in, which the website leaves out
-_FOLDED = {f"code_prompt_{do}": f"{do.title()} the result" for do in ("show", "hide")}
+_FOLDED = {"code_prompt_show": "Show the result", "code_prompt_hide": "Hide the result"}
 _LAST = "## Where you stand"  # left out, since readers of the website have no points
 _DOORS = {
     "Learn": "Read here; solve the exercises in Colab or on your own computer.",
@@ -276,9 +276,9 @@ def _execute(book: NotebookNode, unit: Unit) -> None:
     from nbclient.exceptions import CellExecutionError
 
     with tempfile.TemporaryDirectory() as folder:
-        place = {"metadata": {"path": folder}}
+        resources = {"metadata": {"path": folder}}
         client = NotebookClient(
-            book, timeout=3600, coalesce_streams=True, resources=place
+            book, timeout=3600, coalesce_streams=True, resources=resources
         )
         try:
             client.execute(env={**os.environ, ALL_SOLVED: "1"})

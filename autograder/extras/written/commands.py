@@ -47,11 +47,12 @@ def _grade_written(unit: str, root: Path, options: Namespace) -> int:
         section = division.find_section(root, name) if name else None
         paths = written.write_list(unit, root, folder, options.blind, part, section)
         print(*paths, sep="\n")
-        graded = graded_notebooks(unit, root)
-        unassigned = sorted(graded.keys() - stored_roster.sections(root).keys())
-        if section and unassigned:
-            print(
-                f"{format_count(len(unassigned), 'student')} in no section: "
-                f"{', '.join(unassigned)}; the list without --section has them"
-            )
+        if section:
+            graded = graded_notebooks(unit, root)
+            unassigned = sorted(graded.keys() - stored_roster.sections(root).keys())
+            if unassigned:
+                print(
+                    f"{format_count(len(unassigned), 'student')} in no section: "
+                    f"{', '.join(unassigned)}; the list without --section has them"
+                )
     return 0

@@ -8,7 +8,7 @@ that mark alone, and a changed one does not overwrite another person's by defaul
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -52,21 +52,17 @@ class AnswerMark:
         return self.points is None and not self.comment
 
 
-def take_list(
-    unit: str, root: Path, path: Path, overwrite: bool = False,
-    tell: Callable[[str], None] = print,
-) -> int:  # fmt: skip
+def take_list(unit: str, root: Path, path: Path, overwrite: bool = False) -> int:
     """Record a filled-in table in the gradebook; returns how many students have points.
 
     If "points" is filled in, it counts, otherwise the ticked items. An empty row gets
     the mark of the row that its "same as" names, or changes nothing. After an error,
-    nothing of the table is recorded.
+    nothing of the table is recorded. Marks set since the table was written are printed
+    if they stay or are replaced.
 
     Args:
         overwrite: also overwrite marks that others have set since the table was
             written.
-        tell: is called with a line for each mark set since then that stays, or that is
-            replaced.
 
     Raises:
         CourseError: the table belongs to no question, contains invalid points, or would
@@ -118,7 +114,7 @@ def take_list(
     record = _Record(unit, question, by_student, path, overwrite)
     count, remarks = gradebook.change(root, record.write)
     for line in remarks:
-        tell(line)
+        print(line)
     if bank != before:
         comment_bank.write(bank_path, bank)
     return count
