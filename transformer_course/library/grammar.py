@@ -45,7 +45,7 @@ def split_of(*triple: str) -> str:
 class Person:
     """A subject: its text ("my aunt"), and as ``lemma`` the words a damaged text keeps.
 
-    A thing can be one, too; its pronoun is "it", or "they" for several things.
+    A thing can be a subject, too; its pronoun is "it", or "they" for several things.
     ``pronoun`` is "" for a single person of whom only the trade is known.
     """
 
@@ -191,8 +191,9 @@ class Writer:
         """A random deed with an object.
 
         Args:
-            topic, subject: given ones; otherwise random. With a given subject, the verb
-                is none for professionals; otherwise such a verb gets one of them.
+            topic, subject: given ones; otherwise random. With a given subject,
+                verbs for professionals are left out; otherwise, such a verb gets a
+                professional as its subject.
             plain: the verb has no particle.
             intended: the deed is not a mishap.
 

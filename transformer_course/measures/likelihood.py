@@ -31,7 +31,7 @@ def _compute_probability(expected: Answers, actual: Answers) -> float:
 
 
 def _compute_details(expected: Answers, actual: Answers) -> dict[str, float]:
-    """Compute perplexity and bits per byte; none if they exceed the range of floats."""
+    """Compute perplexity and bits per byte, unless they exceed the range of floats."""
     loss = float(actual["nats"])  # type: ignore[arg-type]
     if not loss < _LARGEST:  # also for NaN
         return {}

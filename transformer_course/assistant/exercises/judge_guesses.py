@@ -61,7 +61,6 @@ _ANY: dict[str, Any] = {
 }
 _CHANCES = "chances = accept.gather(-1, guesses[:, None])[:, 0]  # (k,)"
 _REJECTED = "rejected = (uniforms >= chances).nonzero()[:, 0]  # positions"
-_NONE = "if len(rejected) == 0:"
 _ALL = "return torch.tensor(len(guesses)), p[-1]"
 _RESULT = "return rejected[0], residual[rejected[0]]"
 _ZERO_SECOND: dict[str, Any] = {

@@ -28,13 +28,15 @@ _BEST = "best = cosines.argsort(descending=True)[:k]"
 CASES = [
     case("three", "3 of 7 passages", sizes(N=7, d_model=5, k=3),
          "Compute one cosine by hand: the dot product, divided by both lengths."),
-    case("lengths", "passages with vectors of very different lengths", sizes(N=9, d_model=4, k=4, passages=_draw_lengths),
+    case("lengths", "passages with vectors of very different lengths",
+         sizes(N=9, d_model=4, k=4, passages=_draw_lengths),
          "The length of a vector does not count, only its direction."),
     case("best", "the best of 6 passages", sizes(N=6, d_model=8, k=1), "With k = 1, both results have one entry."),
     case("small", "short vectors", sizes(N=5, d_model=6, k=2, passages=_draw_small),
          "Is something added to the lengths before you divide?"),
     case("all", "all of 5 passages", sizes(N=5, d_model=3, k=5), "With k = N, all passages come back, sorted."),
-    case("many", "5 of 23 passages", sizes(N=23, d_model=11, k=5, passages=_draw_lengths), "As above.", hidden_only=True),
+    case("many", "5 of 23 passages", sizes(N=23, d_model=11, k=5, passages=_draw_lengths),
+         "As above.", hidden_only=True),
 ]
 
 MISTAKES = [

@@ -16,7 +16,7 @@ from autograder.authoring.specification import Specification
 
 
 def _draw_huge(*signs: int) -> Callable[[Draw], torch.Tensor]:
-    """Two sentences (2, 5, 4): one of integers of these signs, one of usual numbers.
+    """Two sentences (2, 5, 4): one of integers with these signs, one of ordinary numbers.
 
     Dot products of the integers are in the millions and, for d_k = 4, exact.
     """
@@ -34,7 +34,8 @@ CASES = [
     case("heads", "a batch of 2 with 3 heads, and a mask for each sentence", sizes(**_HEADS, mask="B 1 1 Lk"),
          "The mask (B, 1, 1, Lk) broadcasts: it is the same for all heads and queries.", aspect="masks"),
     case("huge", "scores near 2,000,000 and near -2,000,000, and a mask",
-         sizes(batch=(2,), Lq=5, Lk=5, d_v=6, q=_draw_huge(1, -1, 1, -1, 1), k=_draw_huge(-1, -1, -1, -1, -1), mask="2 Lq Lk"),
+         sizes(batch=(2,), Lq=5, Lk=5, d_v=6, q=_draw_huge(1, -1, 1, -1, 1), k=_draw_huge(-1, -1, -1, -1, -1),
+               mask="2 Lq Lk"),
          "Large scores must give weights, not nan. A masked key gets weight 0, however large its score and however "
          "small the allowed ones. Which number is below all others?", aspect="limits"),
     case("causal", "a causal mask", sizes(batch=(2,), Lq=5, Lk=5, d_k=6, d_v=3, mask=lambda draw: causal_mask(5)),

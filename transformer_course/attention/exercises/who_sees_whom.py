@@ -44,7 +44,7 @@ def _draw_masked_layer(length: int, d: int) -> Maker:
 
 
 def _draw_one_feature_of_many(draw: Draw) -> Inputs:
-    """Draw vectors and a layer in which only one of 256 features changes, so little that the mean change is below 1e-6."""
+    """Draw a layer that changes only one of 256 features, so little that the mean change is below 1e-6; and vectors."""
     table = torch.zeros(256, 4, 4)
     table[int(draw.ids(0, 256))] = draw.flags(4, 4, chance=0.5) * 0.00015
     return {"x": draw.tensor(4, 256) + 3, "layer": _MIXTURE, "table": table}
@@ -214,7 +214,8 @@ EXERCISE = Specification(
     contract=Contract(
         ways=(),
         sizes=special(
-            one_position=_draw_layer(_MIXTURE, 1, 3, size=0.0, rest=0.75), equal_sizes=_draw_layer(_MIXTURE, 4, 4, apart=True),
+            one_position=_draw_layer(_MIXTURE, 1, 3, size=0.0, rest=0.75),
+            equal_sizes=_draw_layer(_MIXTURE, 4, 4, apart=True),
             one_feature_of_many=_draw_one_feature_of_many,
         ),
     ),

@@ -136,7 +136,7 @@ def _observe_combined_masks(function: Any, inputs: Inputs) -> Seen:
 
 
 def _read_mask(result: object) -> torch.Tensor | str:
-    """Check that a result is a mask or None, and return it, None as a text.
+    """Check that a result is a mask or None, and return it (None as text).
 
     Raises:
         WrongAnswerError: it is anything else.

@@ -30,7 +30,7 @@ MOST_EARLY_NUMBERS = 1 << 9  # entries of a sequence that is requested ahead of 
 
 
 def format_suffix(place: int) -> str:
-    """The suffix of names in a question, as in "x.0", of a group of early pairs."""
+    """The suffix, as in "x.0", of names in a question for a group of early pairs."""
     return f".{place}"
 
 

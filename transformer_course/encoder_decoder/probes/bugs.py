@@ -75,7 +75,7 @@ def _mask_first_two(x: torch.Tensor) -> torch.Tensor:
 
 
 def _unpack_pair(context: torch.Tensor) -> torch.Tensor:
-    """Unpack a batch as if it were a pair: its first sentence, or an error."""
+    """The first of two sentences; an error for any other batch size."""
     first, _ = context.unbind(-3)
     return first.unsqueeze(-3)
 

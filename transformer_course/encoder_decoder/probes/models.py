@@ -78,7 +78,7 @@ def _observe_methods(model: Any, src: torch.Tensor, tgt: torch.Tensor) -> Seen:
 
 
 class _AddRows(nn.Module):
-    """A stand-in for the module that adds positions: its rows are no sinusoids."""
+    """A stand-in for the module that adds positions: its rows are not sinusoids."""
 
     rows: torch.Tensor
 

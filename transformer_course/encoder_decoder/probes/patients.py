@@ -67,7 +67,7 @@ class DecoderLayer(nn.Module):
         return self.bug.change_context(context)
 
     def _attend_memory(self, memory: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-        """Cross-attention from x to the memory, both changed as the bug does."""
+        """Cross-attention to the memory; the bug may change memory and output."""
         mask = self.bug.memory_mask(x.size(-2), memory.size(-2))
         source = self.bug.change_memory(memory)
         return self.bug.change_cross_context(

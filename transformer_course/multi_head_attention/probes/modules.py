@@ -86,5 +86,5 @@ def _observe_dropout(module_class: Any, inputs: Inputs) -> Seen:
 
 
 def _are_same(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """Whether all entries are equal, where one tensor may be broadcast: ()."""
+    """Whether all entries are equal, as a tensor (); the inputs may be broadcast."""
     return (a == b).all()

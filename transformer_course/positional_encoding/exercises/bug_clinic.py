@@ -167,7 +167,7 @@ def _write_test(lines: str, name: str = "") -> Variant:
 
 
 def _expect_table(table: str, name: str = "") -> Variant:
-    """A test that compares the table with this one, given as code."""
+    """A test that compares the student's table with another, given as code."""
     return _write_test(f"assert torch.allclose(table, {table}, atol=1e-3)", name)
 
 

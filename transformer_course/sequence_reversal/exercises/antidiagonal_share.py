@@ -14,7 +14,7 @@ def _draw_map(*lengths: int, steps: int, places: int, chance: float = 0.6, top: 
     """Draw attention weights of sequences with these lengths, (B, ``steps``, ``places``).
 
     The largest entry of a row, whose score is ``top``, is on the anti-diagonal with the
-    probability ``chance``, and anywhere else.
+    probability ``chance``, and otherwise anywhere in the row.
     """
 
     def make_inputs(draw: Draw) -> Inputs:

@@ -57,7 +57,8 @@ class Oracle(RuleBased):
 
 
 def _draw_sources(rows: int, shortest: int = 1, symbols: int = 10) -> Maker:
-    """Draw sources to reverse, (rows, 11) in bytes, each of which uses at most ``symbols`` digits."""
+    """Draw sources to reverse, (rows, 11) as bytes, each with at most ``symbols`` different digits."""
+
     def make_inputs(draw: Draw) -> Inputs:
         lengths = draw.ids(shortest, 11, rows, 1)
         places = torch.arange(11)

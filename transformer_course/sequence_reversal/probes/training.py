@@ -157,9 +157,9 @@ def training_step(function: Any, inputs: Inputs) -> Seen:
 def _observe_unused(function: Any, inputs: Inputs) -> torch.Tensor:
     """Train for one step, and return a parameter that the model does not use.
 
-    It has a gradient that is left over from earlier.
-    The step must not change it. Code that expects a gradient for each parameter may
-    raise an error here, which changes nothing either.
+    The parameter has a gradient left over from earlier, but the step must not change
+    it. Code that expects a gradient for each parameter may raise an error here, which
+    changes nothing either.
     """
     model = _Scripted(inputs)
     model.spare = nn.Parameter(torch.ones(3))

@@ -87,7 +87,7 @@ def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 
 def _count_new(layer: _Layer, x: torch.Tensor, positions: int) -> int:
-    """The number of entries that a chunk of so many positions adds to a cache."""
+    """The number of entries that a chunk of this many positions adds to a cache."""
     d_k = x.size(-1) // layer.num_heads
     return 2 * x.size(0) * layer.num_kv_heads * positions * d_k
 
