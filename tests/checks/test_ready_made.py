@@ -254,5 +254,5 @@ def test_the_page_says_it_in_a_sentence():
     ],
 )
 def test_a_listed_name_whose_calls_nothing_notices_has_a_fault(name, fault):
-    told = describe_unnoticed(name)
-    assert fault in told and bool(told) == bool(fault)
+    description = describe_unnoticed(name)
+    assert fault in description and bool(description) == bool(fault)

@@ -83,7 +83,7 @@ def test_a_picture_brings_paper_and_ink_of_its_own():
 
 def test_equal_steps_are_equal_bytes_and_others_have_rules_of_their_own(steps):
     repeated = page.steps(FRAMES, SAID, "2.4", "Rising scores.")
-    others = [FRAMES[0], draw_word("soft")]
-    different = page.steps(others, SAID, "2.4", "Rising scores.")
+    other_frames = [FRAMES[0], draw_word("soft")]
+    different = page.steps(other_frames, SAID, "2.4", "Rising scores.")
     name = re.compile(r'<figure id="([\w-]+)"')
     assert repeated == steps and name.search(different)[1] != name.search(steps)[1]

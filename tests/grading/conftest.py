@@ -22,13 +22,28 @@ def pristine(tmp_path_factory):
     return root
 
 
-@pytest.fixture
-def course(pristine, tmp_path):
-    """A copy of it, graded by this process's ``nbgrader autograde``, too."""
-    root = tmp_path / "course"
+def copy_course(pristine, root):
     shutil.copytree(pristine, root)
     assert converter.install()
     return root
+
+
+@pytest.fixture
+def course(pristine, tmp_path):
+    """A copy of it, graded by this process's ``nbgrader autograde``, too."""
+    return copy_course(pristine, tmp_path / "course")
+
+
+@pytest.fixture(scope="module")
+def shared_course(pristine, tmp_path_factory):
+    """Such a copy, which all tests of a module share."""
+    return copy_course(pristine, tmp_path_factory.mktemp("shared") / "course")
+
+
+@pytest.fixture
+def graded(graded_once, tmp_path):
+    """A copy of the class that the module's own fixture ``graded_once`` graded."""
+    return shutil.copytree(graded_once, tmp_path / "course")
 
 
 @pytest.fixture

@@ -27,11 +27,9 @@ WRONG = "def double(x):\n    return x"
 
 
 @pytest.fixture(scope="module")
-def all_sorts(pristine, tmp_path_factory):
+def all_sorts(shared_course):
     """A course in which all sorts of hand-ins were graded at once, and that run."""
-    root = tmp_path_factory.mktemp("sorts") / "course"
-    shutil.copytree(pristine, root)
-    assert converter.install()
+    root = shared_course
     with Gradebook(f"sqlite:///{root}/gradebook.db", "tiny") as book:
         book.update_or_create_assignment(UNIT, duedate="2020-01-01 00:00:00 UTC")
     folder = hand_in(root, "ada", good(root))

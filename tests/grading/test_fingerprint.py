@@ -42,7 +42,7 @@ PRIVATE = {
 
 
 @pytest.mark.parametrize(
-    ("paths", "stale", "looked"),
+    ("paths", "stale", "compared_units"),
     [
         (
             [f"{COURSE}/solutions/positional_encoding.py"],
@@ -60,13 +60,15 @@ PRIVATE = {
     ids=["solutions", "later solutions", "private", "engine"],
 )
 def test_a_changed_file_makes_verdicts_old_where_it_counts(
-    copy, before, paths, stale, looked
+    copy, before, paths, stale, compared_units
 ):
     contents = {copy / path: (copy / path).read_bytes() for path in paths}
     for file, content in contents.items():
         file.write_bytes(content + b"\n")
     try:
-        changed = {unit for unit in looked if fingerprint(unit, copy) != before[unit]}
+        changed = {
+            unit for unit in compared_units if fingerprint(unit, copy) != before[unit]
+        }
         assert changed == stale
     finally:
         for file, content in contents.items():

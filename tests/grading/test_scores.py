@@ -132,9 +132,10 @@ def test_a_score_that_comes_at_last_is_noted_as_a_change(course, monkeypatch):
 def test_the_gradebook_takes_no_verdict_of_another_check(course):
     for student in Verdicts.mixed_up:
         judged.submit(course, student, {"scores-answer": "scores = 1"})
-    log = judged.autograde(course, [Verdicts, SaveVerdicts])["log"]
+    result = judged.autograde(course, [Verdicts, SaveVerdicts])
+    assert not result["success"]
     for student in Verdicts.mixed_up:
-        assert f"Needs a person: {student}: undecided" in log
+        assert f"Needs a person: {student}: undecided" in result["log"]
     submissions = gradebook.read(judged.UNIT, course).submissions
     scores = {s.student.id: s.points["scores"] for s in submissions}
     assert scores == {"ada": 5.0, **dict.fromkeys(Verdicts.mixed_up)}

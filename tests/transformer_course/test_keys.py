@@ -123,7 +123,7 @@ def test_the_manifests_list_those_and_no_part_of_a_solution():
     ],
     ids=["a look-up", "a loop"],
 )
-def test_the_search_finds(earlier, later):
+def test_the_search_finds_a_key(earlier, later):
     task = specification(later)
     sources = [s for s in one_liners(specification(earlier), task)
                if is_hopeful(task, s)]  # fmt: skip

@@ -10,6 +10,8 @@ import pytest
 from autograder.authoring.cases import fresh_cases
 from autograder.checks.measures import credit
 from tests.transformer_course.handed_in import TASK, originals
+from transformer_course.library import corpora
+from transformer_course.library.pipeline import damage
 from transformer_course.text_recovery.library import scale
 from transformer_course.text_recovery.library.scale import EMBEDDED
 
@@ -57,7 +59,9 @@ def test_a_baseline_that_knows_nothing_leaves_a_scale():
     assert values == sorted(set(values)) and values[1] == values[0] + 2
 
 
-def test_another_submission_gets_other_sentences():
+def test_another_submission_gets_other_sentences_and_none_of_the_training_data():
     fresh = fresh_cases(TASK, "another secret")[0]
     texts = json.loads(str(fresh.inputs["originals"]))
     assert len(texts) == 1000 and texts[-len(originals()) :] != originals()
+    damaged = {damage(text, 2) for text in corpora.embedded()["train"]}
+    assert not any(damage(text, 2) in damaged for text in (*texts, *originals()))

@@ -138,13 +138,16 @@ def test_every_kind_of_error_is_tried_here_or_needs_another_machine():
         (f"expected a parameter `b.weight`, found {'`a.weight`, ' * 99}; "
          "`b.weight`: shared with another name",
          "`b.weight` is not a parameter of its own"),
-        ("TypeError: f() takes 1 positional argument but 2 were", "different ones"),
+        ("TypeError: f() takes 1 positional argument but 2 were given",
+         "takes different ones"),
         ("TypeError: f() got an unexpected keyword argument 'k'",
          "argument called `k`"),
         ("TypeError: PositionalEncoding() takes no arguments", "takes different ones"),
         ("expected y to be a tensor, got a ndarray", "returns a `ndarray`, not"),
-        ("expected y to be a tensor, got a list of 4", "several values, but only one"),
-        ("expected the Axes of one figure, got a tuple of 2", "several values, but"),
+        ("expected y to be a tensor, got a list of 4",
+         "returns several values, but only one"),
+        ("expected the Axes of one figure, got a tuple of 2",
+         "returns several values, but only one"),
     ],
 )  # fmt: skip
 def test_what_is_no_fault_of_a_line_is_told(message, expected):

@@ -70,7 +70,10 @@ def test_single_numbers_of_all_cases_are_held_together():
     right = [torch.tensor(float(n)) for n in (2, 3, 5)]
     for actual, message in (
         ([2 * r for r in right], 'Every number of "loss" is 2 times what it should'),
-        ([r - 1 for r in right], 'Every number of "loss" differs from the right one'),
+        (
+            [r - 1 for r in right],
+            'Every number of "loss" differs from the right one by',
+        ),
     ):
         pairs = [({"loss": r}, {"loss": o}) for r, o in zip(right, actual, strict=True)]
         assert of_all(judged(*pairs)).says.startswith(message)

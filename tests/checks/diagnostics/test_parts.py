@@ -47,12 +47,18 @@ def test_what_nothing_explains_is_not_told():
 @pytest.mark.parametrize(
     ("slip", "message"),
     [
-        ({"parameters that are missing": "`w_o.bias`"}, "module lacks `w_o.bias`."),
+        (
+            {"parameters that are missing": "`w_o.bias`"},
+            "Your module lacks `w_o.bias`.",
+        ),
         ({"other parameters": "w.bias"}, "holds more than is asked for: w.bias."),
         ({"x afterwards": -X}, "writes into its input: x has changed."),
         ({"rows afterwards": "2 1; 3"}, "writes into its input: rows has changed."),
         ({"symbols afterwards": '["ab"]'}, "its input: symbols has changed."),
-        ({"gradient of x": 0 * FLAT}, "gradient arrives: the gradient of x is zero."),
+        (
+            {"gradient of x": 0 * FLAT},
+            "No gradient arrives: the gradient of x is zero.",
+        ),
         ({"mask": (X > 0.5).byte()}, "The dtype of mask is uint8 instead of bool."),
         ({"with an odd size": "no error"}, "your code raises no error (with an odd"),
         ({"ids": torch.arange(6)}, "ids: 1 too many."),

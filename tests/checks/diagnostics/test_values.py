@@ -16,7 +16,7 @@ def swapped(right: dict) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("answering", "message"),
     [
         (lambda _: {RAISED: "expected output to be a tensor, got None"}, "Nothing"),
         (change("x afterwards", lambda x: x + 1), "writes into its input: x"),
@@ -35,8 +35,8 @@ def swapped(right: dict) -> dict:
          "Only the first entry"),
     ],
 )  # fmt: skip
-def test_a_symptom_is_told(change, message):
-    assert message in describe_mistake(change)
+def test_a_symptom_is_told(answering, message):
+    assert message in describe_mistake(answering)
 
 
 def test_yes_and_no_are_not_told_to_have_changed_places():

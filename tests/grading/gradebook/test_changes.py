@@ -1,14 +1,13 @@
 """What has changed in a gradebook is kept with its reason, and told."""
 
 import json
-import shutil
 
 import pytest
 from nbgrader.api import Gradebook
 from traitlets.config import Config
 
 from autograder.classroom import report
-from autograder.grading import converter, release
+from autograder.grading import release
 from autograder.grading.gradebook import changes
 from tests import tiny_course as tiny
 from tests.classroom.conftest import autograde
@@ -18,19 +17,11 @@ WRONG = "def double(x):\n    return x"
 
 
 @pytest.fixture(scope="module")
-def graded_once(pristine, tmp_path_factory):
-    root = tmp_path_factory.mktemp("changes") / "course"
-    shutil.copytree(pristine, root)
-    assert converter.install()
+def graded_once(shared_course):
     for student, double in (("ada", DOUBLE), ("bob", WRONG)):
-        hand_in(root, student, tiny.good(root, double=double))
-    assert autograde(root)["success"]
-    return root
-
-
-@pytest.fixture
-def graded(graded_once, tmp_path):
-    return shutil.copytree(graded_once, tmp_path / "course")
+        hand_in(shared_course, student, tiny.good(shared_course, double=double))
+    assert autograde(shared_course)["success"]
+    return shared_course
 
 
 def read_changes(root) -> list[tuple[str, ...]]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 from nbgrader.api import Gradebook
 
 from autograder import cli
-from autograder.grading import converter
 from autograder.grading.gradebook import book as own_book
 from autograder.grading.gradebook import changes, hand_log
 from tests import tiny_course as tiny
@@ -19,20 +16,17 @@ CELL = "numbers-double"
 
 
 @pytest.fixture(scope="module")
-def graded_once(pristine, tmp_path_factory):
-    root = tmp_path_factory.mktemp("log") / "course"
-    shutil.copytree(pristine, root)
-    assert converter.install()
+def graded_once(shared_course):
     hand_log.install()
-    hand_in(root, "ada", tiny.good(root))
-    assert autograde(root)["success"]
-    return root
+    hand_in(shared_course, "ada", tiny.good(shared_course))
+    assert autograde(shared_course)["success"]
+    return shared_course
 
 
 @pytest.fixture
-def graded(graded_once, tmp_path, monkeypatch):
+def graded(graded, monkeypatch):
     monkeypatch.setenv("AUTOGRADER_USER", "tina\x1b")
-    return shutil.copytree(graded_once, tmp_path / "course")
+    return graded
 
 
 def open_book(root) -> Gradebook:

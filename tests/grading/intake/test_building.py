@@ -212,6 +212,13 @@ def test_a_heading_of_an_odd_level_is_no_obstacle(level):
     assert is_solved(graded(json.dumps(submission).encode())[0])
 
 
+def test_nbgrader_metadata_without_a_version_is_no_obstacle():
+    submission = solve_release(RELEASE)
+    for c in submission.cells:
+        c.metadata.get("nbgrader", {}).pop("schema_version", None)
+    assert is_solved(graded(submission)[0])
+
+
 def test_raw_cells_become_plain_text_since_pages_would_show_them_unescaped():
     submission = solve_release(RELEASE)
     submission.cells.append(new_raw_cell("<script>alert(1)</script>"))

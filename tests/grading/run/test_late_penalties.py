@@ -1,12 +1,9 @@
 """A deadline that is set or moved after grading counts with the next run."""
 
-import shutil
-
 import pytest
 from nbgrader.api import Gradebook
 
 from autograder.classroom import gradebook as classbook
-from autograder.grading import converter
 from autograder.grading.scores import LatePenalties, SaveVerdicts
 from tests import tiny_course as tiny
 from tests.classroom.conftest import HourlyPenalty, autograde
@@ -14,21 +11,13 @@ from tests.tiny_course import UNIT, hand_in
 
 
 @pytest.fixture(scope="module")
-def graded_once(pristine, tmp_path_factory):
+def graded_once(shared_course):
     """Ada and Bob are graded, and nothing is known of any deadline."""
-    root = tmp_path_factory.mktemp("late") / "course"
-    shutil.copytree(pristine, root)
-    assert converter.install()
     for student, hour in (("ada", "01"), ("bob", "03")):
-        folder = hand_in(root, student, tiny.good(root))
+        folder = hand_in(shared_course, student, tiny.good(shared_course))
         (folder / "timestamp.txt").write_text(f"2020-01-01 {hour}:30:00 UTC")
-    assert autograde(root)["success"]
-    return root
-
-
-@pytest.fixture
-def graded(graded_once, tmp_path):
-    return shutil.copytree(graded_once, tmp_path / "course")
+    assert autograde(shared_course)["success"]
+    return shared_course
 
 
 def regrade(root) -> dict:

@@ -75,6 +75,19 @@ def test_greedy_decoding_gives_the_ids_of_the_plain_loop(model) -> None:
     assert torch.equal(ids, plain) and len(ids.unique()) > 1
 
 
+def test_rows_end_at_their_own_places_and_padding_is_written_before() -> None:
+    """Else the models above that favour a token would try nothing."""
+    padded, ended = (
+        decoding.greedy(favouring(token, bias).transformer, sources(), max_len=20)
+        for token, bias in ((PAD, 1.5), (EOS, 0.5))
+    )
+    before = [row[: row.index(EOS)] if EOS in row else row for row in padded.tolist()]
+    assert any(PAD in row for row in before)
+    rows = [row for row in ended.tolist() if EOS in row]
+    assert len({row.index(EOS) for row in rows}) > 1
+    assert all(set(row[row.index(EOS) + 1 :]) <= {PAD} for row in rows)
+
+
 class Letters:
     """A tokenizer of single letters."""
 

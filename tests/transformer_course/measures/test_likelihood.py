@@ -150,8 +150,22 @@ class PeekingWithWeights(type(new_model())):
         return 9.0 * nn.functional.one_hot(ids.roll(-1, 1), 128)
 
 
+def hooked_model() -> nn.Module:
+    """A model whose outputs a hook replaces."""
+    model = new_model()
+    model.register_forward_hook(
+        lambda module, shown, logits: 9.0 * nn.functional.one_hot(shown[0], 128)
+    )
+    return model
+
+
 @pytest.mark.parametrize(
-    ("start", "kind"), [(instructors_model, Silent), (new_model, PeekingWithWeights)]
+    ("start", "kind"),
+    [
+        (instructors_model, Silent),
+        (new_model, PeekingWithWeights),
+        (hooked_model, type(new_model())),
+    ],
 )
 def test_a_model_earns_what_the_weights_earn_that_it_reports(start, kind):
     torch.manual_seed(0)

@@ -62,6 +62,10 @@ def test_weights_from_a_file_give_the_same_model(model, tmp_path):
     torch.testing.assert_close(loaded(source, target), model(source, target))
 
 
+def test_probe_calls_the_reference_a_reversal(model):
+    assert symptom(model) == "reverses"
+
+
 def test_length_generalisation_is_a_cliff(model):
     for length, least, most in ((9, 0.95, 1.0), (10, 0.95, 1.0), (12, 0.0, 0.05)):
         rng = random.Random(length)
