@@ -267,6 +267,8 @@ def take_gradients(number: torch.Tensor, leaves: Mapping[str, torch.Tensor]) -> 
         values = torch.autograd.grad(number, wanted, materialize_grads=True)
         grads = dict(zip(learning, values, strict=True))
     return {
-        f"gradient of {n}": grads[n] if n in grads else torch.zeros_like(leaf)
-        for n, leaf in leaves.items()
+        f"gradient of {name}": (
+            grads[name] if name in grads else torch.zeros_like(leaf)
+        )
+        for name, leaf in leaves.items()
     }
