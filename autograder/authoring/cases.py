@@ -74,12 +74,17 @@ def all_kinds(
     """An exercise's own kinds of cases and those of its general properties.
 
     Such a property holds for any correct solution: that a second call gives the same,
-    say (properties.py). ``tells``: as in `drawings`.
+    say (properties.py). ``tells``: as in `drawings`; what the specification states is
+    added.
     """
-    own_kinds = [
-        draw_until_telling(specification, kind, tells.get(kind.name, ()))
-        for kind in specification.cases
-    ]
+
+    stated = {case: words.split() for case, words in specification.tells.items()}
+
+    def redrawn(kind: CaseKind) -> CaseKind:
+        told = {*stated.get(kind.name, ()), *tells.get(kind.name, ())}
+        return draw_until_telling(specification, kind, told)
+
+    own_kinds = [redrawn(kind) for kind in specification.cases]
     contract = specification.contract
     if specification.side is not Interactor:  # we would have to play several of them
         return tuple(own_kinds)
@@ -87,7 +92,7 @@ def all_kinds(
     forms = {} if isinstance(answer, tuple) else properties.forms(answer)
     if contract is None:
         return (*own_kinds, *properties.sequence(own_kinds, forms))
-    return (*own_kinds, *properties.kinds(contract, own_kinds, forms))
+    return (*own_kinds, *map(redrawn, properties.kinds(contract, own_kinds, forms)))
 
 
 def exercise(

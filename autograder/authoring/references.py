@@ -236,6 +236,8 @@ def _case_difference(old: Case, new: Case) -> str:
     """The first value in which two builds of one case differ; "" if none does."""
     if old.mistakes.keys() != new.mistakes.keys():
         return "other mistakes"
+    if list(old.expected) != list(new.expected):
+        return "other answers, or another order"
     answers = [
         ("input", old.inputs, new.inputs, _RIGHT),
         ("reference", old.expected, new.expected, _RIGHT),
@@ -244,7 +246,7 @@ def _case_difference(old: Case, new: Case) -> str:
           for m in new.mistakes),
     ]  # fmt: skip
     for subject, before, after, part in answers:
-        if list(before) != list(after):
+        if before.keys() != after.keys():  # files store one order for all mistakes
             return f"{subject} has other names"
         for name in after:
             if reason := _value_difference(before[name], after[name], new, part):

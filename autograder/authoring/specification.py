@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 from autograder.authoring.contract import Contract
@@ -172,6 +172,9 @@ class Specification:
             tensor of floats and the exercise has no probe of its own.
         numbers: names of a module's numeric attributes to compare, joined by spaces.
         fixed: dimensions that cannot be 1 or equal to another one, joined by spaces.
+        tells: by case, names of variants, joined by spaces, that chance hides in some
+            drawings too seldom for the build to notice: inputs are redrawn until they
+            expose these as well (telling.py).
         tests: words of the contract's lines that the cases of general properties test.
         name: "unit/exercise", also the grade id and the key of its references; the
             catalogue derives it from the file.
@@ -197,6 +200,7 @@ class Specification:
     gradients: bool = True
     numbers: str = ""
     fixed: str = ""
+    tells: Mapping[str, str] = field(default_factory=dict)
     tests: str = ""
     name: str = ""
     target: str = ""

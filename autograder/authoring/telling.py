@@ -1,14 +1,16 @@
 """Draw the inputs of a case until they expose certain mistakes.
 
 Inputs expose (*tell*) a mistake if it gives wrong answers to them. Some mistakes are
-exposed by some random inputs only, so that chance would decide what they cost a
-student. The build therefore samples the inputs of each case, and records the mistakes
-that only some samples expose. Whenever the case is drawn, also in grading, its inputs
-are redrawn until they expose all of these.
+exposed by some random inputs only, or in a gradient but not in a value, so that chance
+would decide what they cost a student. The build therefore samples the inputs of each
+case, and records the mistakes that only some samples expose, with the aspects of the
+points that they lose there. Whenever the case is drawn, also in grading, its inputs are
+redrawn until they expose all of these.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -22,12 +24,14 @@ from autograder.authoring.answers import (
 )
 from autograder.authoring.confined import ConfinedProgram
 from autograder.authoring.draw import Draw
+from autograder.authoring.points_by_aspect import answer_aspects
 from autograder.authoring.specification import CaseKind, Inputs, Specification
 from autograder.authoring.variants import build_object
 from autograder.checks.compare import compare
 from autograder.checks.exercise import Answers, Case, Predictions, Value
 from autograder.checks.interactor import Interactor
 from autograder.checks.observe import observe
+from autograder.checks.points import credits
 from autograder.checks.probes import find
 from autograder.checks.values import same_answer
 
@@ -37,7 +41,9 @@ _FEWEST, _SAMPLE = 3, 24  # the least and most samples of a case
 _STABLE_DRAWS, _MARGIN = 20, 0.2
 _RUNS = 1500  # of variants, about as many as may be needed to sample an exercise
 
-Tells = Mapping[str, Sequence[str]]  # by case: variants that its inputs must expose
+# By case: the variants that its inputs must expose, with a slash and the aspect of the
+# answers that must be wrong, unless it is the case's own: "signed", "in_place/calls".
+Tells = Mapping[str, Sequence[str]]
 EMPTY: Mapping[str, Any] = {}
 
 
@@ -69,9 +75,7 @@ def _vary(specification: Specification, kind: CaseKind, size: int) -> tuple[str,
     trial, names_by_draw = _Trial(specification, kind), list[set[str]]()
     for n in range(max(size, _FEWEST)):
         case = trial.draw_case(Draw(f"{specification.name}/{kind.name}/sample {n}"))
-        names_by_draw.append(
-            {name for name in trial.objects if trial.tells(case, name)}
-        )
+        names_by_draw.append(trial.find_told(case))
         if n + 1 == _FEWEST and not _is_discrete(case.inputs):
             break
     always = names_by_draw[0].intersection(*names_by_draw)
@@ -91,30 +95,52 @@ class _Trial:
         self,
         specification: Specification,
         kind: CaseKind,
-        names: Collection[str] | None = None,
+        tells: Collection[str] | None = None,
     ):
         self._specification, self._kind = specification, kind
         self._reference = build_object(specification)
+        names = None if tells is None else {_split(tell)[0] for tell in tells}
         self.objects = mistaken_objects(specification, names)
 
     def draw_case(self, draw: Draw) -> Case:
         """Draw a case: its inputs, and the solution's answers."""
         inputs = self._kind.inputs(draw)
         expected = expected_answers(self._specification, self._reference, inputs)
-        return _plain_case(self._kind, inputs, expected)
+        case = _plain_case(self._kind, inputs, expected)
+        aspects = answer_aspects(self._specification, self._kind, expected)
+        return replace(case, aspect=self._kind.aspect, aspects=aspects)
 
-    def tells(self, case: Case, name: str) -> bool:
-        """Whether the case exposes a variant of a mistake, by its wrong answers."""
+    def find_told(self, case: Case) -> set[str]:
+        """What the case tells: all variants that it exposes, and in which aspects.
+
+        A variant that loses the case's own aspect loses the others with it.
+        """
+        told = set()
+        for name in self.objects:
+            lost = self._find_lost(case, name)
+            others = {f"{name}/{aspect}" for aspect in lost}
+            told |= {name} if case.aspect in lost else others
+        return told
+
+    def _find_lost(self, case: Case, name: str) -> set[str]:
+        """The aspects in which a variant's answers to a case earn nothing."""
         variant = {name: self.objects[name]}
         answers = mistaken_answers(self._specification, variant, case.inputs)
-        return not compare(case, answers[name]).passed
+        shares = credits([compare(case, answers[name])])
+        return {aspect for aspect, share in shares.items() if not share[case.name]}
 
-    def draw(self, draw: Draw, names: Sequence[str]) -> InputsWithAnswers | None:
-        """Draw inputs that expose all these variants; None after too many tries."""
-        hardest_first = list(names)
+    def draw(self, draw: Draw, tells: Sequence[str]) -> InputsWithAnswers | None:
+        """Draw inputs that tell all of these; None after too many tries."""
+        hardest_first = list(tells)
         for _ in range(MOST_DRAWS):
             case = self.draw_case(draw)
-            missed = next((n for n in hardest_first if not self.tells(case, n)), None)
+            lost = functools.cache(functools.partial(self._find_lost, case))
+
+            def is_missed(tell: str, case: Case = case, lost: Any = lost) -> bool:
+                name, aspect = _split(tell)
+                return (aspect or case.aspect) not in lost(name)
+
+            missed = next(filter(is_missed, hardest_first), None)
             if missed is None:
                 return InputsWithAnswers(case.inputs, case.expected)
             hardest_first.remove(missed)
@@ -122,16 +148,22 @@ class _Trial:
         return None
 
 
+def _split(tell: str) -> tuple[str, str]:
+    """A variant, and the aspect in which it must be exposed; "" for the case's own."""
+    name, _, aspect = tell.partition("/")
+    return name, aspect
+
+
 def draw_until_telling(
-    specification: Specification, kind: CaseKind, names: Sequence[str]
+    specification: Specification, kind: CaseKind, tells: Collection[str]
 ) -> CaseKind:
-    """Let a kind of case redraw its inputs until they expose these variants."""
-    if not names:
+    """Let a kind of case redraw its inputs until they tell all of these."""
+    if not tells:
         return kind
 
     def inputs(draw: Draw) -> Inputs:
-        trial = _Trial(specification, kind, names)
-        return trial.draw(draw, names) or kind.inputs(draw)
+        trial = _Trial(specification, kind, tells)
+        return trial.draw(draw, sorted(tells)) or kind.inputs(draw)
 
     return replace(kind, inputs=inputs)
 

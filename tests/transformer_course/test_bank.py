@@ -7,6 +7,7 @@ from types import ModuleType
 import pytest
 
 from autograder.authoring import catalogue
+from autograder.authoring.cases import all_kinds
 from autograder.authoring.catalogue import specifications
 from autograder.authoring.notebook import read
 from autograder.authoring.specification import Specification
@@ -25,6 +26,10 @@ def test_names_are_distinct_and_mistakes_have_something_to_say(unit):
         assert len(set(names)) == len(names), exercise.name
         for mutant in exercise.mutants:
             assert mutant.says and mutant.asks, mutant.name
+        told = (tell for tells in exercise.tells.values() for tell in tells.split())
+        assert {tell.partition("/")[0] for tell in told} <= set(variants), exercise.name
+        kinds = {kind.name for kind in all_kinds(exercise)} if exercise.tells else set()
+        assert exercise.tells.keys() <= kinds, exercise.name
 
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)

@@ -145,6 +145,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
+    tells={"graded": "eps_not_added squared_again eps_multiplied", "property_spread": "spread_of_all"},
     results="advantages", gradients=False,
     contract=Contract(arguments="rewards: B n", results="advantages: B n", ways=OF_TABLES),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,

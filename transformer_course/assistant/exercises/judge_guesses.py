@@ -171,6 +171,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
+    tells={"certain": "last_rejection"},
     results="count, distribution", gradients=False, fixed="k V", contract=Contract(ways=()),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

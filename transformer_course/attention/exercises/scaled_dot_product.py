@@ -263,6 +263,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
+    tells={"property_alone": "first_mask"},
     target="scaled_dot_product_attention", results="output, weights",
     parts="weights",
     contract=Contract(

@@ -100,7 +100,8 @@ MISTAKES = [
           "You add nothing to some feature, so an influence of this feature alone goes unnoticed.",
           "Which features of position `j` should change? With an odd number, what is in the middle of a `linspace`?",
           edit(_PUSH, "changed[j, 0] += 1.0"),
-          edit("torch.linspace(0.5, 1, x.size(-1))", "torch.linspace(-1, 1, x.size(-1))", name="zero_push")),
+          edit("torch.linspace(0.5, 1, x.size(-1))", "torch.linspace(-1, 1, x.size(-1))", name="zero_push"),
+          edit("torch.linspace(0.5, 1, x.size(-1))", "torch.linspace(0, 1, x.size(-1))", name="first_push_zero")),
     wrong("even_push",
           "You add the same amount to every feature. A norm subtracts the mean, so it removes your change, and the "
           "layer looks blind although it is not.",
@@ -148,7 +149,8 @@ MISTAKES = [
           edit(".any(dim=-1)", ".all(dim=-1)")),
     wrong("signed", "You look for movements in one direction only: a *decrease* goes unnoticed.",
           "Is -5 greater than 1e-6?",
-          edit(".abs()", "")),
+          edit(".abs()", ""),
+          edit(".abs()", "", "linspace(0.5, 1,", "linspace(0.1, 1,", name="signed_small_push")),
     wrong("summed_up",
           "You combine the features before you compare them with the limit: movements in opposite directions cancel in "
           "a sum, and in a mean one moving feature is lost among many constant ones.",

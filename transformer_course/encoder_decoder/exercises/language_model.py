@@ -139,6 +139,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
+    tells={"property_sizes": "pad_id_ignored"},
     target="LanguageModel", results="logits", tests="Dropout is; `padding_idx`",
     contract=Contract(
         on=("causal", "post"), dropout=(("causal",), {"make.dropout": 0.375}),

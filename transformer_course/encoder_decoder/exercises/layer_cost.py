@@ -117,6 +117,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
+    tells={"long": "not_whole"},
     results="FLOPs of multi-head attention, FLOPs of the feed-forward network, entries of the weights, "
     "entries of the hidden vectors",
     precise=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,

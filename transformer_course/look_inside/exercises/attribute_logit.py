@@ -81,4 +81,4 @@ ACCEPTED = [
         """)),
 ]
 
-EXERCISE = Specification(results="the contributions", cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)
+EXERCISE = Specification(tells={"more": "absolute"}, results="the contributions", cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)

@@ -127,6 +127,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
+    tells={"property_sizes": "other_norm row_by_row", "property_spread": "row_by_row no_first_power"},
     gradients=False, contract=Contract(ways=("steady", "spread")),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

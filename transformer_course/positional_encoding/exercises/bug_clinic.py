@@ -55,11 +55,21 @@ def _disturb(draw: Draw, table: torch.Tensor, places: torch.Tensor, change: floa
 
 
 def _disturb_two(change: float, is_other: Callable[[torch.Tensor], torch.Tensor]) -> Maker:
-    """Two tables with one changed entry each, where `is_other` is false and true, respectively."""
+    """Two tables with one changed entry each: a cosine where `is_other` is false, and a sine where it is true.
+
+    All are within the first ten rows and columns 2 to 7, but not in the last column or, for cosines, in row 0: a test
+    that leaves something out should find both or miss one, whatever is drawn.
+    """
     def make_wrong(draw: Draw, angles: torch.Tensor) -> Inputs:
         table = _make_table(angles)
-        first = _disturb(draw, table, ~is_other(table), change)
-        return {"wrong table": first, "other wrong table": _disturb(draw, table, is_other(table), -change)}
+        row, column = torch.arange(len(table)).unsqueeze(1), torch.arange(table.size(1))
+        inside = (row < 10) & (column > 1) & (column < min(table.size(1) - 1, 8))
+        first = inside & (row > 0) & (column % 2 == 1) & ~is_other(table)
+        second = inside & (column % 2 == 0) & is_other(table)
+        return {
+            "wrong table": _disturb(draw, table, first, change),
+            "other wrong table": _disturb(draw, table, second, -change),
+        }
 
     return _draw_tables(make_wrong)
 
@@ -69,7 +79,8 @@ def _make_hardly_wrong(draw: Draw, angles: torch.Tensor) -> Inputs:
     table = _make_table(angles)
     row, column = torch.arange(len(table)).unsqueeze(1), torch.arange(table.size(1))
     places = {
-        "first row": row == 0, "last row": row == row.max(),
+        "first row": row == 0,
+        "last row, where numbers are small": (row == row.max()) & (column % 2 == 0) & (table.abs() < 0.03),
         "first column": column == 0, "last column": column == column.max(),
         "middle, where numbers are large": table.abs() > 0.9,
     }
@@ -91,13 +102,14 @@ def _make_drifting(draw: Draw, angles: torch.Tensor) -> Inputs:
     """Tables whose errors grow slowly or start late.
 
     A slow error grows by at most 0.0002 from row to row, as it may in a correct table;
-    after 50 rows it is above 0.01.
+    after 50 rows it is above 0.01. A reversed end leaves sums of the whole table as they are.
     """
+    right = _make_table(angles)
     return {
         "table whose hands turn a little too fast": _make_table(angles * 1.0002),
         "table whose hands turn a little too slowly": _make_table(angles * 0.9998),
-        "table that is wrong from position 111 on": _make_table(angles + 0.1 * (torch.arange(len(angles)) > 110)[:, None]),
-        "table with an infinite entry": _disturb(draw, _make_table(angles), torch.tensor(True), torch.inf),
+        "table that is reversed from position 111 on": torch.cat((right[:111], right[111:].flip(0))),
+        "table with an infinite entry": _disturb(draw, right, torch.arange(right.size(1)) == 2, torch.inf),
     }
 
 
@@ -108,7 +120,9 @@ def _draw_nearly_right(draw: Draw) -> Inputs:
         off = 0.00018 * (draw.flags(max_len, d_model, chance=0.9).double() - 0.5)
         right = (_make_table(_compute_angles(max_len, d_model)) + off).float()
         tables[f"right table of {max_len} positions and {d_model} columns"] = right
-    tables["table with a wrong last row"] = torch.cat((right[:-1], -right[-1:]))
+    # Far from the right row, in one entry at least, and above it in one.
+    last = torch.tensor([[0.0, 1.0] if right[-1, 1] < 0.5 else [1.0, 0.0]])
+    tables["table with a wrong last row"] = torch.cat((right[:-1], last))
     return tables | {_ANYWHERE: _draw_tables(lambda *_: {})(draw)[_ANYWHERE]}
 
 
@@ -122,7 +136,7 @@ CASES = [
              "wrong table": _make_table(torch.pi / 2 - angles), "other wrong table": _make_table(angles + angles[1]),
          }),
          "What should row 0 look like?"),
-    case("one_number", "a single wrong entry, too large or too small", _disturb_two(0.3, lambda table: table > 0),
+    case("one_number", "a single wrong entry, too large or too small", _disturb_two(-0.3, lambda table: table <= 0.3),
          "Does your test look at all rows and all columns?"),
     case("not_a_number", "a single NaN", _disturb_two(torch.nan, lambda table: table == 0),
          "Every comparison with NaN is false: `nan > 0.01` as well as `nan < 0.01`."),

@@ -191,6 +191,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
+    tells={"padding_is_last": "padding_ignored only_trailing_padding first_sentence_decides"},
     results="vectors", fixed="vocab_size", contract=Contract(narrow=True),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -211,6 +211,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
+    tells={"one_sentence": "padding_cut_out"},
     target="InputLayer", results="output",
     contract=Contract(
         ways=("steady", "alone", "spread", "gradient", "loaded", "start"),

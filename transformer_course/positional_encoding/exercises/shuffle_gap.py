@@ -19,7 +19,7 @@ def _draw_sizes(mixers: str, B: int, L: int, d_model: int, scale: float = 2.0) -
 
 
 CASES = [
-    case("average_and_sum", "an average, and a running sum", _draw_sizes("the average, the running sum", 3, 5, 7),
+    case("average_and_sum", "an average, and a running sum", _draw_sizes("the average, the running sum", 3, 5, 7, scale=8.0),
          "The average does not see order, so its gap is 0; the running sum does."),
     case("similarity_and_step", "a similarity-weighted average, and the difference from the neighbour",
          _draw_sizes("a mix by similarity, the step from the neighbour", 2, 6, 8),
@@ -30,7 +30,7 @@ CASES = [
     case("whole_batch", "mixers that look at all sentences, of which there are as many as positions",
          _draw_sizes("the running sum of all sentences, each word without the batch's mean", 5, 5, 5),
          "The mixer must be called on batches as they are."),
-    case("small", "a gap far below one", _draw_sizes("the running sum", 2, 5, 4, scale=2**-13),
+    case("small", "a gap far below one", _draw_sizes("the running sum", 4, 5, 4, scale=2**-11),
          "A small gap is a gap as well."),
     case("one_sentence", "a single long sentence", _draw_sizes("the running sum, the average", 1, 9, 11),
          "Does it work for a batch of one?", hidden_only=True),
@@ -158,4 +158,4 @@ ACCEPTED = [
         """)),
 ]
 
-EXERCISE = Specification(results="the gap", gradients=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)
+EXERCISE = Specification(tells={"one_sentence": "not_shuffled_before inverse_on_one_side inverse_before flipped last_position_left_out", "similarity_and_step": "signed", "small": "signed"}, results="the gap", gradients=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)

@@ -126,6 +126,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
+    tells={"property_sizes": "wrong_axis"},
     contract=Contract(ways=(), sizes=special(one_row=_draw_map(7, steps=9, places=10, chance=0.5))),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

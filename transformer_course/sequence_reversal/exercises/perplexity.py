@@ -198,6 +198,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
+    tells={"unsure": "bounded_prices"},
     parts="perplexity",
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

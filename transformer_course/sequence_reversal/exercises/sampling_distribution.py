@@ -268,6 +268,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
+    tells={"hot": "one_too_many", "one_is_enough": "softmax_twice", "one_row": "sorted_result", "one_token": "k_of_the_first_row", "very_cold": "gathered_by_places", "wide_k": "k_of_the_first_row"},
     helpers=("with_temperature", "keep_top_k", "keep_top_p"),
     contract=Contract(arguments="logits: B V", ways=OF_TABLES, typed=False),
     results="probabilities", fixed="V", gradients=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,

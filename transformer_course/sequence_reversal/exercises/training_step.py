@@ -216,6 +216,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
+    tells={"more_rows": "first_group_cleared"},
     parts="decoder input, first loss, losses",
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

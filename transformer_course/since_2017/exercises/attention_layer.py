@@ -176,6 +176,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
+    tells={"property_sizes": "base_as_offset"},
     target="CausalAttention", results="the output", fixed="d_model", numbers="num_heads num_kv_heads base",
     contract=Contract(named=True, alone=True),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,

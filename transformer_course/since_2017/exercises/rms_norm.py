@@ -170,6 +170,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
+    tells={"one_vector": "mean_in_the_deviation"},
     target="RMSNorm", results="the output",
     contract=Contract(named=True),
     ready_made=("F.rms_norm",),

@@ -133,6 +133,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
+    tells={"large": "gelu"},
     target="SwiGLU", results="the output", contract=Contract(named=True),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -153,6 +153,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
+    tells={"property_sizes": "per_prefix best_of_each_prefix"},
     results="prefixes, scores", gradients=False, fixed="n V", contract=Contract(ways=("steady", "spread")),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

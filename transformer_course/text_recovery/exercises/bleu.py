@@ -209,6 +209,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
+    tells={"poor": "extra_words_left_out"},
     ready_made=("sacrebleu", "transformer_course.library.bleu"),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -214,5 +214,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
+    tells={"others": "from_left_to_right"},
     precise=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED, is_possible=_can_be_learnt
 )
