@@ -110,6 +110,11 @@ CRASHES = (
         "Your line uses a tuple as if it were a single tensor.",
         "Where does it come from: a function that returns several results, `*args`, or "
         "brackets of your own?"),
+    Crash(r"^AttributeError: '(?P<kind>bool|int|float|str)' object has no attribute "
+        r"'(?P<name>\w+)'",
+        "Your line asks for `.{name}` of a plain `{kind}`, which is not a tensor.",
+        "Which expression gives it, and does it compare or compute with `None` or a "
+        "plain number?"),
     Crash(r"^AttributeError: (module )?'[\w.]+' (object )?has no attribute "
         r"'(?P<name>\w+)'",
         "Your line asks for `.{name}`, but there is no attribute of that name.",

@@ -12,7 +12,11 @@ from dataclasses import replace
 import torch
 
 from autograder.checks.diagnostics import errors
-from autograder.checks.diagnostics.alike import compose_sign, is_gradient
+from autograder.checks.diagnostics.alike import (
+    compose_sign,
+    is_gradient,
+    tensor_pairs,
+)
 from autograder.checks.diagnostics.numbers import NUMBERS
 from autograder.checks.diagnostics.promises import another_error, names
 from autograder.checks.diagnostics.shapes import SHAPES, too_long
@@ -52,14 +56,14 @@ def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
     telling = [findings for findings in answers if findings[0].name in main] or answers
     gradients = [findings for findings in answers if is_gradient(findings[0])]
     results = [findings for findings in telling if not is_gradient(findings[0])]
+    promises = (other_dtype, _other_kind, another_error)
     # Cases in which only gradients are wrong: elsewhere, results may be the reason.
     alone = [r for r in wrong if all(map(is_gradient, faults([r])))]
     return (
         _own_error(wrong)
         or _first((parameters,), answers)
         or _first((_no_gradient,), _by_answer(faults(alone)))
-        or _first((other_dtype, _other_kind, another_error), answers)
-        or _first(SHAPES, telling)
+        or _first((inverted, *promises, *SHAPES), telling)
         or _errors(wrong)
         or _no_numbers(wrong)
         or _of_a_test(wrong)
@@ -69,7 +73,7 @@ def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
         or (same_word(wrong) if main else None)
         or _never_counted(results)
         or _first((*TEXTS, too_long, *NUMBERS, phrase), results)
-        or _first(TEXTS, answers)
+        or _first((*promises, *TEXTS), answers)
         or _first((_no_gradient, *([] if main else NUMBERS)), gradients)
     )
 
@@ -132,6 +136,28 @@ def _no_gradient(findings: Sequence[Finding]) -> Sign:
 def _is_zero(finding: Finding) -> bool:
     pair = finding.tensors
     return pair is not None and bool(pair[0].any()) and not pair[1].any()
+
+
+def inverted(findings: Sequence[Finding]) -> Sign:
+    """Recognise masks that are the opposite of the expected ones, in any dtype."""
+    pairs = tensor_pairs(findings)
+    if not pairs or not all(map(_is_opposite, pairs)):
+        return None
+    message = _('"{name}" is inverted: it says yes where it should say no.')
+    asks = _("What does `True` stand for in the docstring, and what in yours?")
+    return compose_sign(findings, message, asks)
+
+
+def _is_opposite(pair: tuple[torch.Tensor, torch.Tensor]) -> bool:
+    """Whether a mask, possibly of numbers or of more rows, negates a bool one."""
+    expected, actual = pair
+    if expected.dtype != torch.bool or not expected.dim() == actual.dim() > 1:
+        return False
+    try:
+        expected, actual = torch.broadcast_tensors(expected, actual != 0)
+    except RuntimeError:
+        return False
+    return torch.equal(expected, ~actual)
 
 
 def other_dtype(findings: Sequence[Finding]) -> Sign:

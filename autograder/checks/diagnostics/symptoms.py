@@ -16,6 +16,7 @@ from autograder.checks.diagnostics.relations import of_relations
 from autograder.checks.diagnostics.values import SIGNS, Sign, Wrong, faults
 from autograder.checks.exercise import RAISED, CaseResult, Finding, Mistake
 from autograder.checks.language import _, translatable, translate
+from autograder.checks.points import SEQUENCE
 from autograder.checks.properties import SEPARATOR, what_was_seen
 
 SEEN = "seen"  # the name of all such mistakes
@@ -176,13 +177,18 @@ def _of_a_later_call(
 
 
 def _only_case(results: Sequence[CaseResult]) -> Sign:
-    """The only wrong case, if there are enough cases for this to be informative."""
+    """The only wrong case, if there are enough cases for this to be informative.
+
+    The case that repeats the others in turn may be wrong as well.
+    """
     usual = [r for r in results if not (r.case.says or r.case.measure)]
-    wrong = [r for r in usual if not r.passed]
+    wrong = [r for r in results if not r.passed and r.case.name != SEQUENCE]
     if len({r.case.name for r in usual}) < 4 or len({r.case.name for r in wrong}) != 1:
         return None
     message = _("Only one case is wrong: {case}.")
-    if not any(r.case.hidden for r in usual):
+    if len(wrong) < sum(not r.passed for r in results):
+        message = _("Apart from calls in turn, only one case is wrong: {case}.")
+    elif not any(r.case.hidden for r in usual):
         message = _("Only one of the visible cases is wrong: {case}.")
     case = _(wrong[0].case.title)
     if shapes := [f.message for f in wrong[0].findings if f.problem == "shape"]:

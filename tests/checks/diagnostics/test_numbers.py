@@ -32,6 +32,9 @@ def name_symptom(right, actual, name: str = "output") -> str:
     ("right", "actual", "message"),
     [
         ([A, B], [3 * A, 3 * B], 'Every number of "output" is 3 times what it should'),
+        ([A > 0, B > 0], [A <= 0, (B <= 0).byte()], '"output" is inverted'),
+        ([A[:1] > 0, B[:1] > 0], [(A[:1] <= 0).expand(3, -1), B[:1] <= 0],
+         '"output" is inverted'),
         ([A, B], [A + 2, B + 2], 'Every number of "output" differs from the right one'),
         ([A, B], [A.flip(0), B.T.reshape(5, 4)], 'All numbers of "output" are there'),
         ([A, B], [3 * A, 5 * B],
@@ -87,7 +90,7 @@ def test_single_numbers_of_all_cases_are_held_together():
     [
         ([A, B], [3 * A, 3 * B + 1]),  # a factor of one case
         ([A, B], [A + 2, B - NOISE]),  # a summand of one case
-        ([A > 0, B > 0], [A < 0, B < 0]),  # too many and too few
+        ([A > 0, B > 0], [A < 0, B.flip(0) > 0]),  # too many and too few
     ],
 )
 def test_what_is_not_true_of_all_cases_is_not_told(right, actual):

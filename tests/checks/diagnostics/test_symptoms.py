@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 
 from autograder.checks.compare import compare, judge
 from autograder.checks.diagnostics.symptoms import of_all
 from autograder.checks.exercise import RAISED, Case
+from autograder.checks.points import SEQUENCE
 from tests.checks.answered import CASES, EXERCISE, describe_mistake
 from tests.checks.diagnostics.seen import judged
 
@@ -45,6 +48,14 @@ def test_the_one_case_that_is_wrong_is_told():
     assert name_symptom(*cases, hidden=True) == "Only one case is wrong: case 2."
     assert name_symptom(RIGHT, WRONG, RIGHT) == ""
     assert name_symptom(WRONG, RIGHT, OTHER, RIGHT) == ""
+
+
+def test_calls_in_turn_may_be_wrong_as_well():
+    results = judged(RIGHT, RIGHT, WRONG, RIGHT)
+    again = judged(WRONG)[0]
+    in_turn = replace(again.case, name=SEQUENCE, says="Wrong again.")
+    symptom = of_all([*results, replace(again, case=in_turn)])
+    assert symptom.says == "Apart from calls in turn, only one case is wrong: case 2."
 
 
 def test_its_shape_is_told_where_that_is_wrong():

@@ -43,6 +43,12 @@ MISTAKES = [
     wrong("a_tuple_of_heads", "You return a tuple of tensors instead of one tensor with a dimension for the heads.",
           "Which function combines several tensors into one, with a new dimension?",
           edit(_SPLIT, "return x.chunk(num_heads, dim=-1)")),
+    wrong("heads_overlap", "The heads overlap: each begins only one feature after the one before.",
+          "At which feature does head `i` begin?",
+          edit(_SPLIT, """
+              d_k = x.size(-1) // num_heads
+              return torch.stack([x[..., i : i + d_k] for i in range(num_heads)], dim=1)
+              """)),
     wrong("numbers_swapped", "You made `d_k` heads of size `h`: the two sizes are swapped.",
           "Which of the two is `num_heads`?",
           edit("(num_heads, -1)", "(-1, num_heads)")),
