@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from autograder.authoring.common import common
 from autograder.authoring.draw import Draw
@@ -74,6 +75,9 @@ MISTAKES = [
           edit(_LEARNT, "learnt = body"),
           edit('role == "assistant"', 'role != "system"', name="all_but_the_system"),
           edit('role == "assistant"', 'role == "user"', name="only_questions")),
+    wrong("system_learnt", "Turns of the system are learnt as well: you leave out those of the user only.",
+          "Which of the three roles does the model have to write?",
+          edit('role == "assistant"', 'role != "user"')),
     wrong("everything_learnt",
           "Everything is learnt, the markers and roles included: your labels are a copy of the ids.",
           "Which value makes `F.cross_entropy` skip a position?",
@@ -103,9 +107,12 @@ MISTAKES = [
           "Which is the last token that the model writes?",
           edit("learnt + [IGNORE] * len(newline)",
                'learnt + (newline if role == "assistant" else [IGNORE] * len(newline))'), tests="Neither"),
-    wrong("one_id_per_newline", "Your labels assume that a newline is a single id, and end before the ids do.",
+    wrong("one_id_per_newline", "You take a newline to be a single id; where it has several, your labels are wrong.",
           "How many ids does `encode` return for a newline?",
-          edit("[IGNORE] * len(newline)", "[IGNORE]"), tests="several ids"),
+          edit("[IGNORE] * len(newline)", "[IGNORE]"),
+          edit("[IGNORE] * len(newline)",
+               "[IGNORE if learnt != body else i for i in newline[:-1]] + [IGNORE]", name="only_the_last_left_out"),
+          tests="several ids"),
     wrong("first_token_lost", "The first token of each answer is not learnt.",
           "With `a[1:]`, which entry is left out?",
           edit(_LEARNT, 'learnt = [IGNORE] * len(body); learnt[1:] = body[1:] if role == "assistant" else learnt[1:]')),
@@ -200,4 +207,12 @@ ACCEPTED = [
         """), tests="parts"),
 ]
 
-EXERCISE = Specification(precise=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)
+
+def _has_known_roles(inputs: Mapping[str, Any]) -> bool:
+    """Whether the conversation has only the roles that the task names."""
+    return all(role in ("system", "user", "assistant") for role, _ in json.loads(inputs["turns"]))
+
+
+EXERCISE = Specification(
+    precise=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED, is_possible=_has_known_roles,
+)

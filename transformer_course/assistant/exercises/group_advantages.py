@@ -71,9 +71,11 @@ MISTAKES = [
           edit(_SPREAD, "spread = centred.abs().mean(dim=-1, keepdim=True)", name="absolute_deviation"),
           edit(_SPREAD, "spread = rewards.amax(-1, keepdim=True) - rewards.amin(-1, keepdim=True)", name="range")),
     wrong("sample_deviation",
-          "Your standard deviation divides by `S - 1`, and is NaN for a single answer. Here it divides by `S`.",
+          "Your standard deviation divides by `S - 1`; here it divides by `S`.",
           "What is the default of `correction` in `torch.std`?",
-          edit(_SPREAD, "spread = rewards.std(dim=-1, keepdim=True)"), tests="deviation"),
+          edit(_SPREAD, "spread = rewards.std(dim=-1, keepdim=True)"),
+          edit(_SPREAD, "spread = rewards.std(dim=-1, keepdim=True).nan_to_num(0.0)", name="single_answer_treated"),
+          tests="deviation"),
     wrong("eps_ignored",
           "`eps` is not used: nothing is added to the spread, or a constant of your own. Where nothing is, a group "
           "of equal rewards divides zero by zero.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -170,8 +170,16 @@ ACCEPTED = [
         """)),
 ]
 
+
+def _are_distributions(inputs: Mapping[str, Any]) -> bool:
+    """Whether each row of p and q sums to 1, and p has one row more than q."""
+    p, q = inputs["p"], inputs["q"]
+    sums = torch.cat((p.sum(dim=-1), q.sum(dim=-1)))
+    return len(p) == len(q) + 1 and torch.allclose(sums, torch.ones_like(sums), atol=1e-5)
+
+
 EXERCISE = Specification(
     tells={"certain": "last_rejection"},
     results="count, distribution", gradients=False, fixed="k V", contract=Contract(ways=()),
-    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED, is_possible=_are_distributions,
 )

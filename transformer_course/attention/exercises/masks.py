@@ -93,12 +93,19 @@ _ONE_NONE = """
         return first
     """
 
+_MEANING = "What does `True` mean in this course? (In `nn.MultiheadAttention` it means the opposite.)"
+
 MISTAKES = [
     # Mistakes in several of the masks.
-    wrong("inverted", "Your mask is inverted: it is `True` for what is forbidden.",
-          "What does `True` mean in this course? (In `nn.MultiheadAttention` it means the opposite.)",
-          edit("ids != pad_id", "ids == pad_id"),
-          edit(".tril()", ".triu(diagonal=1)", name="upper_strict"),
+    wrong("inverted", "Your padding mask is inverted: it is `True` for padding.",
+          _MEANING, edit("ids != pad_id", "ids == pad_id")),
+    wrong("causal_inverted", "Your causal mask is inverted: it is `True` for the future, which is forbidden.",
+          _MEANING, edit(".tril()", ".triu(diagonal=1)", name="upper_strict")),
+    wrong("two_inverted",
+          "Your padding mask and your causal mask are inverted: they are `True` for what is forbidden.",
+          _MEANING, edit("ids != pad_id", "ids == pad_id", ".tril()", ".triu(diagonal=1)")),
+    wrong("combined_inverted", "Your combined mask is inverted: it is `True` for what is forbidden.",
+          "What does `True` mean in the masks that you get, and in the one that you return?",
           edit(_BOTH, f"~({_BOTH})", name="not_both")),
     wrong("padding_in_integers",
           "Your mask holds numbers, while `~` and `masked_fill` need booleans: `~1` is -2, which counts as true.",

@@ -70,6 +70,11 @@ MISTAKES = [
     wrong("always_pre", "Your layer is pre-norm even if `norm_first` is False (the default).",
           "Where does your code use `norm_first`?",
           edit("self.norm_first = norm_first", "self.norm_first = True")),
+    wrong("one_sublayer_post", "Of the two sublayers, one is post-norm even when `norm_first` is True.",
+          "What does each of your two calls of `add_and_norm` get for `norm_first`?",
+          edit("self.norm2, self.dropout, self.norm_first", "self.norm2, self.dropout, False"),
+          edit("self.norm1, self.dropout, self.norm_first", "self.norm1, self.dropout, False",
+               name="attention_post")),
     wrong("argument_ignored",
           "In pre-norm the keys and values, if not the queries as well, come from the layer's raw input, not from your "
           "function's argument.",

@@ -56,7 +56,7 @@ MISTAKES = [
     wrong("causal_inverted", "Your model is causal exactly when it should not be.",
           "Which condition does your `if` test?",
           edit("if self.causal:", "if not self.causal:")),
-    wrong("no_padding_mask", "Padding is not masked, at least in the causal model, so real tokens attend to it.",
+    wrong("no_padding_mask", "Padding is not masked, at least in the causal model, so it is attended to.",
           "Which mask depends on the ids, and what is `combine_masks` for?",
           edit("mask = attention.padding_mask(ids, self.pad_id)", "mask = None"),
           edit("self.input(ids), mask)", "self.input(ids))", name="no_mask"),

@@ -72,7 +72,9 @@ MISTAKES = [
           "For which patches do you know the logits beforehand?",
           edit(_ENTRY, "assert not close(patch(ids, other, 0, position), plain)"),
           edit(_ENTRY, "assert close(patch(ids, other, 0, position)[:, :position], plain[:, :position])",
-               name="past_only")),
+               name="past_only"),
+          edit(_ENTRY, "assert not close(patch(ids, other, 0, position), plain)", _CONTEXT, "pass",
+               "range(num_blocks)", "[0]", name="changes_of_block_0")),
     wrong("one_difference", "Your two texts differ at a single position, so a tool that replaces more passes.",
           "What would a tool that replaces the whole text do to yours?",
           edit("patch(ids, other, 0, position)", "patch(ids, swapped, 0, position)"), tests="other position"),
@@ -84,7 +86,8 @@ MISTAKES = [
           "In later blocks your test does not check what a state of the other text does, so a tool that always patches "
           "block 0 passes.",
           "How does a state of a later block differ from one of block 0?",
-          edit(_CONTEXT, "pass"), tests="earlier tokens"),
+          edit(_CONTEXT, "pass"),
+          edit(_CONTEXT, "pass", "range(num_blocks)", "[0]", name="no_other_block"), tests="earlier tokens"),
     wrong("each_call_once", "Your test never repeats a run after a patch. A tool that leaves something behind passes.",
           "Which call would show that the model is no longer as it was?",
           source(_write_test(

@@ -69,8 +69,8 @@ MISTAKES = [
     wrong("start_forgotten", "The start is missing from your share, which is `(patched - start) / (end - start)`.",
           "How far is it from the unpatched run to that of the other text?",
           edit(_SHARE, "effects[row, position] = difference(patched) / end"),
-          edit(_SHARE, "effects[row, position] = (difference(patched) - start) / end", name="divided_by_the_end"),
-          edit(_SHARE, "effects[row, position] = difference(patched) / (end - start)", name="start_not_subtracted")),
+          edit("/ (end - start)", "/ end", name="divided_by_the_end"),
+          edit("(difference(patched) - start)", "difference(patched)", name="start_not_subtracted")),
     wrong("reversed_share", "Your shares are reversed: 1 where a patch changes nothing.",
           "Which run is at 0, and which at 1?",
           edit(_SHARE, "effects[row, position] = (end - difference(patched)) / (end - start)")),
@@ -92,7 +92,9 @@ MISTAKES = [
           edit(_DIFFERENCE, "return (logits[0, position_of_change, other_answer] - "
                             "logits[0, position_of_change, answer]).item()",
                "names = [", "position_of_change = (ids != other_ids)[0].nonzero()[0, 0]\nnames = [",
-               name="at_the_change")),
+               name="at_the_change"),
+          edit("difference(patched)", "(patched[0, position, other_answer] - patched[0, position, answer]).item()",
+               name="at_the_patch")),
     wrong("patches_pile_up", "Patches stay in place from one run to the next.",
           "How many states differ from those of the unpatched run in each of your runs?",
           edit(_PATCHED, """

@@ -48,7 +48,7 @@ MISTAKES = [
               hook = lambda module, arguments, output: edit(output)
               handles.append(model.get_submodule(name).register_forward_hook(hook))
               """)),
-    wrong("not_returned", "Your hook calls the edit but returns nothing, so PyTorch keeps the module's own output.",
+    wrong("not_returned", "Your hook calls the edit but does not return its result, so the module's own output stays.",
           "What does a forward hook have to return if the output is to change?",
           edit(_HOOK, """
               def hook(module, arguments, output):
@@ -59,7 +59,13 @@ MISTAKES = [
               def hook(module, arguments, output):
                   output = edit(output)
               return hook
-              """, name="name_rebound")),
+              """, name="name_rebound"),
+          edit(_HOOK, """
+              def hook(module, arguments, output):
+                  edit(output)
+                  return output
+              return hook
+              """, name="old_output")),
     wrong("hooks_stay", "Your hooks stay in the model, so that every later run is edited as well.",
           "What does `register_forward_hook` return, and what is it for?",
           edit(_REMOVE, "pass"), tests="yours are gone"),
@@ -68,17 +74,8 @@ MISTAKES = [
           edit("for handle in handles:", "for handle in handles[-1:]:")),
     wrong("hooks_survive_an_error", "If the model raises an error, your hooks stay in it.",
           "Which block of a `try` statement runs in either case?",
-          source("""
-              def run_edited(model, ids, edits):
-                  handles = []
-                  for name, edit in edits.items():
-                      hook = lambda module, arguments, output, edit=edit: edit(output)
-                      handles.append(model.get_submodule(name).register_forward_hook(hook))
-                  logits = model(ids)
-                  for handle in handles:
-                      handle.remove()
-                  return logits
-              """)),
+          edit("try:", "if True:", "return model(ids)", "logits = model(ids)", "finally:", "if True:",
+               "    handle.remove()", "    handle.remove()\nreturn logits")),
     wrong("error_hidden", "If the model raises an error, your function hides it from the caller.",
           "Does a `return` in `finally`, or an `except` without `raise`, let an error through?",
           edit("try:", "logits = None\ntry:", "return model(ids)", "logits = model(ids)",

@@ -45,9 +45,9 @@ CASES = [
 MISTAKES = [
     wrong("interleaved", "You zeroed every h-th component. The heads are concatenated one after the other.",
           "In which order does `merge_heads` write the components of two heads?",
-          edit(_ZERO, "merged[..., head :: layer.num_heads] = 0")),
+          edit("head * d_k : (head + 1) * d_k", "head :: layer.num_heads")),
     wrong("wrong_width", "The block that you zeroed has the wrong width: a head has `d_k` components.",
-          "With `d_model = 12` and 4 heads, how many components does one head write?",
+          "How many components does `w_o` read, and how many heads have written them?",
           edit("d_k = layer.w_o.in_features // layer.num_heads", "d_k = layer.num_heads"),
           edit("d_k = layer.w_o.in_features // layer.num_heads", "d_k = layer.w_v.out_features // layer.num_heads",
                name="width_of_values"),
@@ -66,6 +66,10 @@ MISTAKES = [
                   output[..., head * d_k : (head + 1) * d_k] = 0
                   return output
               """, _RETURN, "return layer.w_o.register_forward_hook(hook)")),
+    wrong("before_the_layer",
+          "Your hook is on the layer, not on `w_o`, so it zeroes components of what the *layer* reads.",
+          "Which module reads the merged heads?",
+          edit(_RETURN, "return layer.register_forward_pre_hook(hook)")),
     wrong("values_of_the_group", "You zeroed values behind `w_v`, which silences every head that shares them.",
           "How many heads read the values of one group?",
           edit(_HOOK, """
@@ -102,7 +106,7 @@ MISTAKES = [
           edit(_RETURN, "layer.w_o.register_forward_pre_hook(hook)\nreturn layer", name="layer_returned")),
     wrong("last_position_only", "The head is silent at one position only.",
           "Which dimensions does `...` stand for?",
-          edit(_ZERO, "merged[:, -1, head * d_k : (head + 1) * d_k] = 0")),
+          edit("merged[...,", "merged[:, -1,")),
     wrong("a_single_head", "The second head that is silenced makes the first one speak again.",
           "Does a new call remove or replace hooks of earlier ones?",
           edit(_RETURN, f"layer.w_o._forward_pre_hooks.clear()\n{_RETURN}"), tests="several"),

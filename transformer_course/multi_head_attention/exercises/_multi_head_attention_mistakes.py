@@ -45,6 +45,10 @@ def write_attention(
         """
 
 
+_WITHOUT_HEADS = (
+    *chain(*((call, f"self.w_{x[0]}({x})") for call, x in zip((_Q, _K, _V), _NAMES, strict=True))),
+    _MASK, "mask", MERGED, "weights @ v",
+)
 _INTERLEAVED = "y.unflatten(-1, (-1, h)).permute(0, 3, 1, 2)"
 _MERGED_INTERLEAVED = "(weights @ v).permute(0, 2, 3, 1).flatten(2)"
 
@@ -78,6 +82,12 @@ _HEADS = [
           "The merge is right, but a transposed tensor is not contiguous in memory, and `view` never copies.",
           "Which other function reshapes, and copies only if it must?",
           edit(MERGED, "(weights @ v).transpose(1, 2).view(query.shape)")),
+    wrong("never_split",
+          "The features are never split into heads: one attention compares all `d_model` of them, and its weights have "
+          "no dimension for the heads.",
+          "Which function of this unit turns `(B, L, d_model)` into one sequence per head, and where do you call it?",
+          edit(*_WITHOUT_HEADS, ARGUMENTS, "(q * self.num_heads ** 0.5, k, v, mask)"),
+          edit(*_WITHOUT_HEADS, name="never_split_scaled_by_d_model")),
     wrong("another_number_of_heads", "Your layer does not split into `num_heads` heads.",
           "Which number was passed to `__init__`, and which one goes into each split?",
           _split_wrongly("split_heads(y, 1)"),

@@ -6,7 +6,7 @@ import torch
 
 from autograder.authoring.contract import Contract
 from autograder.authoring.notation import case, edit, right, sizes, source, wrong
-from autograder.authoring.specification import Specification
+from autograder.authoring.specification import Specification, Variant
 
 _IF = "if mask is None or mask.dim() == 4:"
 _TWO = "mask = mask.unsqueeze(0)"
@@ -28,6 +28,12 @@ CASES = [
          "What should you return if there is no mask?", aspect="calls", open=True),
 ]
 
+
+def _three_dimensional(place: str, name: str) -> Variant:
+    """A mistake in 3-D masks only: their new dimension has another place."""
+    return edit(_IF, f"if mask is not None and mask.dim() == 3:\n    return mask.unsqueeze({place})\n{_IF}", name=name)
+
+
 MISTAKES = [
     wrong("unchanged", "The mask comes back unchanged, so the batch of a 3-D mask lines up with the heads.",
           "What shape does a padding mask have after broadcasting adds ones on the left?",
@@ -45,10 +51,13 @@ MISTAKES = [
     wrong("batch_read_as_heads",
           "A 3-D mask gets its new dimension in front, so its batch is now where the heads belong.",
           "Which dimension is missing from `(B, Lq, Lk)`, and where?",
-          edit(_THREE, "return mask.unsqueeze(0)"), tests="equals"),
-    wrong("heads_after_queries", "The new dimension comes after the queries or the keys.",
+          edit(_THREE, "return mask.unsqueeze(0)"),
+          _three_dimensional("0", "only_three_read_as_heads"), tests="equals"),
+    wrong("heads_after_queries", "In a 3-D mask, the new dimension comes after the queries or the keys.",
           "In `(B, h, Lq, Lk)`, which dimension follows the batch?",
           edit(_THREE, "return mask.unsqueeze(2)"),
+          _three_dimensional("2", "only_three_after_queries"),
+          _three_dimensional("-1", "only_three_at_the_end"),
           edit(_THREE, "return mask.unsqueeze(-1)", name="heads_at_the_end")),
     wrong("five_dimensions", "A 4-D mask gets a fifth dimension.",
           "What should happen to a mask that already has its heads?",

@@ -46,7 +46,9 @@ CASES = [
 MISTAKES = [
     wrong("no_mask", "The empty slots of a text's last page take part, and so do pages of other texts.",
           "How many slots do a text's pages have, and how many of them hold its positions?",
-          edit("v, mask[:, None, None])", "v)"), tests="finite"),
+          edit("v, mask[:, None, None])", "v)"),
+          edit("v, mask[:, None, None])", "v)", "pages[tables]", "pages[tables.clamp(min=0)]", name="no_mask_clamped"),
+          tests="finite"),
     wrong("one_off", "A text sees one slot too many, or does not see its newest position.",
           "If a text has 5 positions, which indices do they have?",
           edit("< lengths", "<= lengths"),
@@ -73,7 +75,9 @@ MISTAKES = [
           "The gathered slots are reshaped into heads without being transposed, so a head reads parts of others.",
           "Which dimension is in front of the slots after the gather, and which one should be?",
           edit(_GATHERED, "k, v = (pages[tables].reshape(len(q), k_pages.size(2), -1, q.size(-1)) "
-                          "for pages in (k_pages, v_pages))")),
+                          "for pages in (k_pages, v_pages))"),
+          edit(_GATHERED, "k, v = (pages[tables.clamp(min=0)].reshape(len(q), k_pages.size(2), -1, q.size(-1)) "
+                          "for pages in (k_pages, v_pages))", name="heads_mixed_clamped")),
     wrong("wrong_group", "Query head `i` uses key head `i % g`; neighbours should share one.",
           "Which key head do query heads 0 and 1 share if `h` is 4 and `g` is 2?",
           edit(_CALL, "modern.grouped_attention(q.unsqueeze(2), k.repeat(1, q.size(1) // k.size(1), 1, 1), "

@@ -6,6 +6,7 @@ import math
 
 import torch
 
+from autograder.authoring.contract import Contract
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, sizes, source, wrong
 from autograder.authoring.specification import Specification
@@ -99,6 +100,13 @@ ACCEPTED = [
                 scaled.append(share * f + (1 - share) * f / factor)
             return torch.stack(scaled)
         """)),
+    right("from_a_list", edit(_RETURN, """
+        scaled = [f * (s + (1 - s) / factor) for f, s in zip(frequencies.tolist(), share.tolist())]
+        return torch.tensor(scaled, dtype=frequencies.dtype)
+        """)),
 ]
 
-EXERCISE = Specification(results="the frequencies", cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)
+EXERCISE = Specification(
+    results="the frequencies", gradients=False, contract=Contract(ways=("steady", "spread")),
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

@@ -65,7 +65,7 @@ MISTAKES = [
           "Which slot belongs to the first position that the caller asks for?",
           edit(_RETURN, f"positions = positions.sort().values; {_RETURN}"), tests="order"),
     wrong("as_numbers", "Your slots are floats, which cannot be an index.",
-          "What does `/` return for integers?",
+          "Which of your operations makes floats: a `/`, or a `torch.zeros` without a dtype?",
           edit(_RETURN, f"{_RETURN}.float()")),
 ]
 

@@ -11,47 +11,13 @@ from autograder.authoring.common import common
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification, Variant
-
-_ANYWHERE = "table of pairs that point anywhere"
-
-
-def _compute_angles(max_len: int, d_model: int) -> torch.Tensor:
-    """The angles of all pairs, (max_len, d_model/2); row 1 contains the frequencies."""
-    return torch.arange(max_len).unsqueeze(1) / 10000 ** (torch.arange(0, d_model, 2).double() / d_model)
-
-
-def _make_table(angles: torch.Tensor, of_cosines: torch.Tensor | None = None) -> torch.Tensor:
-    """The table of sines and cosines of these angles, (max_len, d_model); cosines may have other angles."""
-    cosines = (angles if of_cosines is None else of_cosines).cos()
-    return torch.stack((angles.sin(), cosines), dim=-1).flatten(1)
-
-
-def _draw_tables(
-    make_wrong: Callable[[Draw, torch.Tensor], Inputs], lengths: tuple[int, int] = (17, 32),
-    pairs: tuple[int, int] = (3, 6),
-) -> Maker:
-    """A correct table, incorrect ones of the same size, made from its angles, and one with random angles.
-
-    The last one has unit-length pairs as well, so a test that checks only lengths earns nothing. All entries
-    are multiples of 2**-14, which are accurate to four decimals and equal on every platform.
-    """
-
-    def make_inputs(draw: Draw) -> Inputs:
-        angles = _compute_angles(int(draw.ids(*lengths)), 2 * int(draw.ids(*pairs)))
-        turns = draw.tensor(*angles.shape, scale=torch.pi).double()
-        tables = {"right table": _make_table(angles), **make_wrong(draw, angles), _ANYWHERE: _make_table(turns)}
-        return {name: ((table * 2**14).round() / 2**14).float() for name, table in tables.items()}
-
-    return make_inputs
-
-
-def _disturb(draw: Draw, table: torch.Tensor, places: torch.Tensor, change: float) -> torch.Tensor:
-    """A table in which a random one of the entries that the mask ``places`` marks has changed."""
-    candidates = places.expand_as(table).nonzero()
-    row, column = candidates[int(draw.ids(0, len(candidates)))]
-    disturbed = table.clone()
-    disturbed[row, column] += change
-    return disturbed
+from transformer_course.positional_encoding.exercises._tables import (
+    ANYWHERE,
+    compute_angles,
+    disturb,
+    draw_tables,
+    make_table,
+)
 
 
 def _disturb_two(change: float, is_other: Callable[[torch.Tensor], torch.Tensor]) -> Maker:
@@ -61,22 +27,22 @@ def _disturb_two(change: float, is_other: Callable[[torch.Tensor], torch.Tensor]
     that leaves something out should find both or miss one, whatever is drawn.
     """
     def make_wrong(draw: Draw, angles: torch.Tensor) -> Inputs:
-        table = _make_table(angles)
+        table = make_table(angles)
         row, column = torch.arange(len(table)).unsqueeze(1), torch.arange(table.size(1))
         inside = (row < 10) & (column > 1) & (column < min(table.size(1) - 1, 8))
         first = inside & (row > 0) & (column % 2 == 1) & ~is_other(table)
         second = inside & (column % 2 == 0) & is_other(table)
         return {
-            "wrong table": _disturb(draw, table, first, change),
-            "other wrong table": _disturb(draw, table, second, -change),
+            "wrong table": disturb(draw, table, first, change),
+            "other wrong table": disturb(draw, table, second, -change),
         }
 
-    return _draw_tables(make_wrong)
+    return draw_tables(make_wrong)
 
 
 def _make_hardly_wrong(draw: Draw, angles: torch.Tensor) -> Inputs:
     """Tables in which one entry is slightly off, at a different edge of each table."""
-    table = _make_table(angles)
+    table = make_table(angles)
     row, column = torch.arange(len(table)).unsqueeze(1), torch.arange(table.size(1))
     places = {
         "first row": row == 0,
@@ -85,14 +51,14 @@ def _make_hardly_wrong(draw: Draw, angles: torch.Tensor) -> Inputs:
         "middle, where numbers are large": table.abs() > 0.9,
     }
     return {
-        f"table with a wrong number in the {name}": _disturb(draw, table, place, 0.0125 * (-1) ** number)
+        f"table with a wrong number in the {name}": disturb(draw, table, place, 0.0125 * (-1) ** number)
         for number, (name, place) in enumerate(places.items())
     }
 
 
 def _make_cancelling(draw: Draw, angles: torch.Tensor) -> Inputs:
     """A table with four errors that sum to zero in each row and in each column."""
-    table = _make_table(angles)
+    table = make_table(angles)
     row, column = (int(draw.ids(8, size - 9)) for size in table.shape)
     table[row : row + 8 : 7, column : column + 8 : 7] += 0.04 * torch.tensor([[1.0, -1.0], [-1.0, 1.0]])
     return {"table whose errors cancel": table}
@@ -104,12 +70,12 @@ def _make_drifting(draw: Draw, angles: torch.Tensor) -> Inputs:
     A slow error grows by at most 0.0002 from row to row, as it may in a correct table;
     after 50 rows it is above 0.01. A reversed end leaves sums of the whole table as they are.
     """
-    right = _make_table(angles)
+    right = make_table(angles)
     return {
-        "table whose hands turn a little too fast": _make_table(angles * 1.0002),
-        "table whose hands turn a little too slowly": _make_table(angles * 0.9998),
+        "table whose hands turn a little too fast": make_table(angles * 1.0002),
+        "table whose hands turn a little too slowly": make_table(angles * 0.9998),
         "table that is reversed from position 111 on": torch.cat((right[:111], right[111:].flip(0))),
-        "table with an infinite entry": _disturb(draw, right, torch.arange(right.size(1)) == 2, torch.inf),
+        "table with an infinite entry": disturb(draw, right, torch.arange(right.size(1)) == 2, torch.inf),
     }
 
 
@@ -118,22 +84,22 @@ def _draw_nearly_right(draw: Draw) -> Inputs:
     tables = {}
     for max_len, d_model in ((2, 2), (2, 2 * int(draw.ids(14, 20))), (int(draw.ids(2100, 2200)), 2)):
         off = 0.00018 * (draw.flags(max_len, d_model, chance=0.9).double() - 0.5)
-        right = (_make_table(_compute_angles(max_len, d_model)) + off).float()
+        right = (make_table(compute_angles(max_len, d_model)) + off).float()
         tables[f"right table of {max_len} positions and {d_model} columns"] = right
     # Far from the right row, in one entry at least, and above it in one.
     last = torch.tensor([[0.0, 1.0] if right[-1, 1] < 0.5 else [1.0, 0.0]])
     tables["table with a wrong last row"] = torch.cat((right[:-1], last))
-    return tables | {_ANYWHERE: _draw_tables(lambda *_: {})(draw)[_ANYWHERE]}
+    return tables | {ANYWHERE: draw_tables(lambda *_: {})(draw)[ANYWHERE]}
 
 
 CASES = [
     case("table_a", "table A",
-         _draw_tables(lambda _, angles: {"wrong table": _make_table(angles, of_cosines=angles * angles[1, 1] ** 0.5)}),
+         draw_tables(lambda _, angles: {"wrong table": make_table(angles, of_cosines=angles * angles[1, 1] ** 0.5)}),
          "A correct table must pass; table A must not."),
-    case("table_b", "table B", _draw_tables(lambda _, angles: {"wrong table": _make_table(angles * angles[1])}),
+    case("table_b", "table B", draw_tables(lambda _, angles: {"wrong table": make_table(angles * angles[1])}),
          "In table B, each pair is fine as a pair. Only its frequency is wrong."),
-    case("first_row", "sine and cosine swapped, and positions counted from 1", _draw_tables(lambda _, angles: {
-             "wrong table": _make_table(torch.pi / 2 - angles), "other wrong table": _make_table(angles + angles[1]),
+    case("first_row", "sine and cosine swapped, and positions counted from 1", draw_tables(lambda _, angles: {
+             "wrong table": make_table(torch.pi / 2 - angles), "other wrong table": make_table(angles + angles[1]),
          }),
          "What should row 0 look like?"),
     case("one_number", "a single wrong entry, too large or too small", _disturb_two(-0.3, lambda table: table <= 0.3),
@@ -141,34 +107,34 @@ CASES = [
     case("not_a_number", "a single NaN", _disturb_two(torch.nan, lambda table: table == 0),
          "Every comparison with NaN is false: `nan > 0.01` as well as `nan < 0.01`."),
     case("hardly_wrong", "a single entry, often at an edge, off by slightly more than 0.01",
-         _draw_tables(_make_hardly_wrong, (9, 16), (10, 40)),
+         draw_tables(_make_hardly_wrong, (9, 16), (10, 40)),
          "The exercise limits the error of every entry. Which entries does your test check, and how strictly?"),
     case("cancelling", "errors that cancel in the sum of each row and each column",
-         _draw_tables(_make_cancelling, (40, 60), (20, 30)),
+         draw_tables(_make_cancelling, (40, 60), (20, 30)),
          "Does your test look at each entry, or at sums and means of several?"),
-    case("turned_wrong", "pairs of the right length at the wrong angle", _draw_tables(lambda _, angles: {
-             "table of hands that turn backward": _make_table(-angles),
-             "table of pairs in another order": _make_table(angles.flip(1)),
-             "table without negative cosines": _make_table(angles, of_cosines=angles.cos().abs().acos()),
-             "table that begins at its end": _make_table(angles.flip(0)),
+    case("turned_wrong", "pairs of the right length at the wrong angle", draw_tables(lambda _, angles: {
+             "table of hands that turn backward": make_table(-angles),
+             "table of pairs in another order": make_table(angles.flip(1)),
+             "table without negative cosines": make_table(angles, of_cosines=angles.cos().abs().acos()),
+             "table that begins at its end": make_table(angles.flip(0)),
          }),
          "Which of your properties checks the angle of every pair, in every row?"),
     case("worse_and_worse", "tables that start out correct, and one with an infinite entry",
-         _draw_tables(_make_drifting, (150, 200)),
+         draw_tables(_make_drifting, (150, 200)),
          "Does your test look at all positions? What does a small error per step add up to after 150 steps?"),
-    case("slow_drift", "very long tables whose pairs drift by a tiny amount in each step", _draw_tables(lambda _, angles: {
-             "table whose hands drift forward": _make_table(angles * 1.00001),  # off by 0.01 after 1000 steps
-             "table whose hands drift backward": _make_table(angles * 0.99999),
+    case("slow_drift", "very long tables whose pairs drift by a tiny amount in each step", draw_tables(lambda _, angles: {
+             "table whose hands drift forward": make_table(angles * 1.00001),  # off by 0.01 after 1000 steps
+             "table whose hands drift backward": make_table(angles * 0.99999),
          }, (2000, 2100), (2, 3)),
          "How far off is position 2000 if each step is off by 0.00001?"),
     case("nearly_right", "correct tables of unusual sizes, off by less than 0.0001", _draw_nearly_right,
          "A table that is correct to about four decimals must pass, even with two positions or two columns.",
          tests="differently"),
     case("halves", "all sines on the left, all cosines on the right",
-         _draw_tables(lambda _, angles: {"wrong table": torch.cat((angles.sin(), angles.cos()), dim=1)}),
+         draw_tables(lambda _, angles: {"wrong table": torch.cat((angles.sin(), angles.cos()), dim=1)}),
          "Does your test look at individual columns?", hidden_only=True),
     case("base", "powers of 1000 instead of 10000",
-         _draw_tables(lambda _, angles: {"wrong table": _make_table(angles * angles[1] ** -0.25)}),
+         draw_tables(lambda _, angles: {"wrong table": make_table(angles * angles[1] ** -0.25)}),
          "Does your test check the frequencies themselves?", hidden_only=True),
 ]
 
@@ -226,7 +192,7 @@ MISTAKES = [
     # Tests that look at a part of the table, or at a property that wrong tables have as well.
     wrong("rows_left_out", "Your test does not look at every row.",
           "What if the error is in a different row?",
-          _look_at("0", "first_row_only"), _look_at(":10", "a_few_positions"),
+          _look_at("0", "first_row_only"), _look_at(":10", "a_few_positions"), _look_at(":50", "fifty_rows"),
           _look_at("-1", "last_row_only"), _look_at(":-1", "last_row_left_out")),
     wrong("columns_left_out", "Your test does not look at every column.",
           "What if the error is in a different column?",
@@ -271,6 +237,7 @@ MISTAKES = [
           "Your tolerance is too loose, at least for large entries: some that are off by more than 0.01 pass.",
           "How large is your tolerance for an entry near 0, and for one near 1?",
           _write_test("assert torch.allclose(table, right, rtol=0, atol=0.05)"),
+          _write_test("assert torch.allclose(table, right, rtol=0, atol=0.02)", "a_fiftieth"),
           _write_test("assert ((table - right).abs() < 0.5).all()", "too_generous"),
           _write_test("assert torch.allclose(table, right, rtol=1e-2, atol=5e-3)", "relative_tolerance"),
           tests="rejects"),

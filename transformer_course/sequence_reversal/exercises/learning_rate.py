@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
 
@@ -19,6 +20,11 @@ def _draw_steps(warmup: int, steps: int) -> Callable[[Draw], torch.Tensor]:
         return torch.cat([corners, draw.ids(0, warmup, 3), draw.ids(warmup, 2 * steps, 14)]).sort().values
 
     return draw_steps
+
+
+def _is_possible(inputs: Mapping[str, Any]) -> bool:
+    """Whether there is a warm-up, and a step after it."""
+    return 1 <= int(inputs["warmup"]) < int(inputs["steps"])
 
 
 CASES = [
@@ -41,7 +47,8 @@ _PROGRESS = "min(1.0, (step - warmup) / (steps - warmup))"
 _ANGLE = "math.pi * progress"
 
 MISTAKES = [
-    wrong("starts_at_zero", "Your first step has a rate of zero, so it is wasted.",
+    wrong("starts_at_zero",
+          "Each step of your warm-up gets the rate of the step before: the first has a rate of zero and is wasted.",
           "Which factor does the formula give for step 0?",
           edit("(step + 1) / warmup", "step / warmup")),
     wrong("one_more_than_warmup",
@@ -97,6 +104,12 @@ MISTAKES = [
     wrong("floor_cut", "You cut the curve off at the floor; it should be scaled so that it arrives there smoothly.",
           "What is the factor halfway down: 1/2, or the midpoint between 1 and the floor?",
           edit(f"return floor + (1 - floor) * {_WAVE}", f"return max(floor, {_WAVE})")),
+    wrong("three_at_once",
+          "Three things differ from the formula: step 0 gives 0, the cosine is cut off at the floor, and the curve "
+          "rises again after the last step.",
+          "What does the formula give for step 0, for a step halfway down, and for one beyond the last?",
+          edit("(step + 1) / warmup", "step / warmup", _PROGRESS, "(step - warmup) / (steps - warmup)",
+               f"return floor + (1 - floor) * {_WAVE}", f"return max(floor, {_WAVE})")),
     wrong("linear_decay", "Your rate falls in a straight line; the cosine is missing.",
           "What is the slope of the curve just after the warm-up?",
           edit(_WAVE, "(1 - progress)")),
@@ -145,5 +158,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    target="rate_factor", results="the factor", cases=CASES, mutants=MISTAKES, accepted=ACCEPTED
+    target="rate_factor", results="the factor", is_possible=_is_possible,
+    cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
@@ -31,6 +34,11 @@ CASES = [
     case("long", "a long sequence", _draw_sequences(4, 70, 3),
          "A sequence may have any length.", hidden_only=True),
 ]
+
+def _is_possible(inputs: Mapping[str, Any]) -> bool:
+    """Whether no sequence is empty."""
+    return all(row.split() for row in inputs["sequences"].split(";"))
+
 
 _SOURCE = "[*ids, EOS]"
 _TARGET = "[BOS, *ids[::-1], EOS]"
@@ -87,7 +95,9 @@ MISTAKES = [
           edit("padding_value=PAD", "padding_value=EOS"), tests="longest"),
     wrong("eos_after_padding", "EOS comes after the padding, so a short row continues with PAD before it ends.",
           "In the example, what comes right after the 6?",
-          edit(_SOURCE, f"[*ids, {_FILL}, EOS]", _TARGET, f"[BOS, *ids[::-1], {_FILL}, EOS]")),
+          edit(_SOURCE, f"[*ids, {_FILL}, EOS]", _TARGET, f"[BOS, *ids[::-1], {_FILL}, EOS]"),
+          edit(_SOURCE, f"[*ids, {_FILL}, EOS]", name="eos_after_padding_in_source"),
+          edit(_TARGET, f"[BOS, *ids[::-1], {_FILL}, EOS]", name="eos_after_padding_in_target")),
     wrong("padding_in_front", "Your padding comes at the start of the rows; it belongs at the end.",
           "What should the first token of every target row be?",
           edit("padding_value=PAD", 'padding_value=PAD, padding_side="left"')),
@@ -157,6 +167,7 @@ ACCEPTED = [
 EXERCISE = Specification(
     parts="target",
     precise=False,
+    is_possible=_is_possible,
     ready_made=("transformer_course.library.decoding.make_batch",),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -96,6 +96,9 @@ MISTAKES = [
               def merge_pair(symbols, pair):
                   return ' '.join(symbols).replace(' '.join(pair), ''.join(pair)).split()
               """, name="between_spaces")),
+    wrong("joined_pair", "You compare the joined symbols, so `ab`, `c` passes for the pair `a`, `bc`.",
+          "Are `ab`, `c` and `a`, `bc` the same pair? Which two comparisons tell them apart?",
+          edit(_MATCHES, '"".join(symbols[i : i + 2]) == "".join(pair)')),
     wrong("unchanged", "Nothing is merged; perhaps a list is compared with a tuple.",
           "What is `['a', 'b'] == ('a', 'b')`?",
           edit(_MATCHES, "symbols[i : i + 2] == pair")),
@@ -134,6 +137,12 @@ MISTAKES = [
     wrong("either_order", "The pair is merged in both orders.",
           "Is `b a` the pair `(a, b)`?",
           edit(_MATCHES, "tuple(symbols[i : i + 2]) in (pair, pair[::-1])")),
+    wrong("any_of_the_pair",
+          "You merge any two neighbours that both occur in the pair: for `(a, b)`, also `b a` and `a a`.",
+          "What does `s in pair` ask about a symbol, and which place should it have in the pair?",
+          edit(_MATCHES, "i + 1 < len(symbols) and set(symbols[i : i + 2]) <= set(pair)"),
+          edit(_MATCHES, "i + 1 < len(symbols) and set(symbols[i : i + 2]) <= set(pair)",
+               '"".join(symbols[i : i + width])', '"".join(pair) if width == 2 else symbols[i]', name="pair_appended")),
     wrong("same_list", "If nothing is merged, you return the argument itself, not a new list.",
           "What happens if the caller then changes the result?",
           edit("return merged", "return merged if len(merged) < len(symbols) else symbols")),

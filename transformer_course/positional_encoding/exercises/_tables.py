@@ -1,0 +1,51 @@
+"""Sinusoid tables, right and wrong ones, for the test that students write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from autograder.authoring.draw import Draw
+from autograder.authoring.specification import Inputs, Maker
+
+ANYWHERE = "table of pairs that point anywhere"
+
+
+def compute_angles(max_len: int, d_model: int) -> torch.Tensor:
+    """The angles of all pairs, (max_len, d_model/2); row 1 contains the frequencies."""
+    return torch.arange(max_len).unsqueeze(1) / 10000 ** (torch.arange(0, d_model, 2).double() / d_model)
+
+
+def make_table(angles: torch.Tensor, of_cosines: torch.Tensor | None = None) -> torch.Tensor:
+    """The table of sines and cosines of these angles, (max_len, d_model); cosines may have other angles."""
+    cosines = (angles if of_cosines is None else of_cosines).cos()
+    return torch.stack((angles.sin(), cosines), dim=-1).flatten(1)
+
+
+def draw_tables(
+    make_wrong: Callable[[Draw, torch.Tensor], Inputs], lengths: tuple[int, int] = (17, 32),
+    pairs: tuple[int, int] = (3, 6),
+) -> Maker:
+    """A correct table, incorrect ones of the same size, made from its angles, and one with random angles.
+
+    The last one has unit-length pairs as well, so a test that checks only lengths earns nothing. All entries
+    are multiples of 2**-14, which are accurate to four decimals and equal on every platform.
+    """
+
+    def make_inputs(draw: Draw) -> Inputs:
+        angles = compute_angles(int(draw.ids(*lengths)), 2 * int(draw.ids(*pairs)))
+        turns = draw.tensor(*angles.shape, scale=torch.pi).double()
+        tables = {"right table": make_table(angles), **make_wrong(draw, angles), ANYWHERE: make_table(turns)}
+        return {name: ((table * 2**14).round() / 2**14).float() for name, table in tables.items()}
+
+    return make_inputs
+
+
+def disturb(draw: Draw, table: torch.Tensor, places: torch.Tensor, change: float) -> torch.Tensor:
+    """A table in which a random one of the entries that the mask ``places`` marks has changed."""
+    candidates = places.expand_as(table).nonzero()
+    row, column = candidates[int(draw.ids(0, len(candidates)))]
+    disturbed = table.clone()
+    disturbed[row, column] += change
+    return disturbed
