@@ -32,6 +32,7 @@ from autograder.checks.exercise import Answers, Case, Predictions, Value
 from autograder.checks.interactor import Interactor
 from autograder.checks.observe import observe
 from autograder.checks.points import credits
+from autograder.checks.prices import PRICES
 from autograder.checks.probes import find
 from autograder.checks.values import same_answer
 
@@ -113,13 +114,16 @@ class _Trial:
     def find_told(self, case: Case) -> set[str]:
         """What the case tells: all variants that it exposes, and in which aspects.
 
-        A variant that loses the case's own aspect loses the others with it.
+        A variant that loses the case's own aspect loses all others with it but for
+        those that are parts of the results.
         """
         told = set()
         for name in self.objects:
             lost = self._find_lost(case, name)
-            others = {f"{name}/{aspect}" for aspect in lost}
-            told |= {name} if case.aspect in lost else others
+            if case.aspect in lost:
+                told.add(name)
+                lost -= {case.aspect, *PRICES}
+            told |= {f"{name}/{aspect}" for aspect in lost}
         return told
 
     def _find_lost(self, case: Case, name: str) -> set[str]:
