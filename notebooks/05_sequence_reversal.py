@@ -8,9 +8,9 @@
 #
 # *About 4 hours · short path about 2: exercises 5.1, 5.2, 5.3, 5.4, 5.5, 5.8*
 #
-# *11 exercises and two written questions · 100 points; the whole notebook runs in about
-# two minutes on one core.* The short path covers the essentials: for now, just read the
-# other sections, and come back to their exercises later.
+# *Eleven exercises and two written questions · 100 points; while a model trains, you
+# can go on reading.* The short path covers the essentials: for now, just read the other
+# sections, and come back to their exercises later.
 
 # %% folded=true
 # @title The whole machine

@@ -28,9 +28,9 @@ drawing(
 #
 # *About 4 hours · short path about 2: exercises 7.1, 7.2, 7.3, 7.4, 7.5, 7.6*
 #
-# *Eleven exercises · 100 points; the whole notebook runs in about six minutes on one
-# core.* The short path covers the essentials: for now, just read the other sections,
-# and come back to their exercises later.
+# *Eleven exercises · 100 points; while a model trains, you can go on reading.* The
+# short path covers the essentials: for now, just read the other sections, and come back
+# to their exercises later.
 #
 # <details><summary>Recap, conventions and predictions</summary>
 #
@@ -1514,17 +1514,16 @@ def it_reads_english():
 # %% [markdown]
 # Per token, the bytes win by about two nats, but this comparison is meaningless,
 # because a token of the second model is two and a half bytes long on average. Per byte,
-# the pairs win by about a fifth of a bit. Even that is not quite fair: in the same
+# the pairs win by over a fifth of a bit. Even that is not quite fair: in the same
 # number of steps, the model trained on pairs has read two and a half times as much
 # text, and its larger embedding table gives it a quarter more parameters. After 480
 # steps, when it has read as many bytes as the other model in all of its 1,200, the two
 # are about level. What merges buy is reading speed, together with a longer context in
 # the same 96 tokens.
 #
-# As for the samples, after 100 steps there are letters and spaces, after 300 short
-# words, and after 1,200 something that from a distance looks like a manual: phrases of
-# several words are correct, whole sentences hardly ever are, and the text as a whole
-# means nothing.
+# The bytes model writes letters and spaces after 100 steps, short words after 300, and
+# after 1,200 something that from a distance looks like a manual: phrases of several
+# words are correct, whole sentences hardly ever are, and the text means nothing.
 #
 # ## 11. What a training run needs
 #
@@ -1654,7 +1653,7 @@ def predicted_and_measured():
 
 
 # %% [markdown]
-# A step of the small model takes 29 megabytes, twenty times as much as its parameters,
+# A step of the small model takes 29 megabytes, 21 times as much as its parameters,
 # and most of that is activations. For 135 million parameters, the state alone is 2.15
 # GB, and since each text adds 7.9 GB, no more than **one** text fits into 16 GB. More
 # than half of a text's activations are attention weights, which grow in number with the
@@ -1802,15 +1801,15 @@ def predict_the_fifth():
 
 
 # %% [markdown]
-# The line misses by a few percent: over five seeds and three versions of Python, the
-# fifth model was between 1 % better and 5 % worse than predicted, although it is sixty
-# times as large as the first. Three things contribute to the miss. First, the points
-# scatter: with a different seed, a model of 29 thousand parameters comes out up to 4 %
-# better or worse, which tilts the line. Second, every model was stopped after 400
-# steps; with 800, the fifth model falls well below the line, so the line describes a
-# *budget*, not what a model of a given size can reach. Third, a power law falls to
-# zero, but no model can predict what is random in a text, so Hoffmann et al. 2022
-# (section 3.3) add a constant for this floor.
+# The line comes close: over five seeds and three versions of Python, the fifth model
+# was between 1 % better and 5 % worse than predicted, although it is sixty times as
+# large as the first. Three things contribute to the error. First, the points scatter:
+# between two seeds, the loss of a model of 29 thousand parameters differs by up to 4 %,
+# which tilts the line. Second, every model was stopped after 400 steps; with 800, the
+# fifth model falls well below the line, so the line describes a *budget*, not what a
+# model of a given size can reach. Third, a power law falls to zero, but no model can
+# predict what is random in a text, so Hoffmann et al. 2022 (section 3.3) add a constant
+# for this floor.
 #
 # ## 13. Finale: a chat model in your code
 #

@@ -22,10 +22,10 @@
 #
 # *About 3½ hours · short path about 1½: exercises 8.1, 8.2, 8.7, 8.11*
 #
-# *Eleven exercises · 100 points; the whole notebook runs in about six minutes on one
-# core.* The short path covers the essentials: for now, just read the other sections,
-# and come back to their exercises later; the demonstrations that depend on them are
-# described in the text.
+# *Eleven exercises · 100 points; while a model trains, you can go on reading.* The
+# short path covers the essentials: for now, just read the other sections, and come back
+# to their exercises later; the demonstrations that depend on them are described in the
+# text.
 #
 # **Recap.** Unit 5 provided a small encoder-decoder, `reversal.new_model()`, that
 # learns to reverse digits, with `reversal.make_batch(sequences)`, the training loop
@@ -897,11 +897,11 @@ def one_base_model_two_ways():
 # directions counts as both), but reversals make up anything from a quarter to two
 # thirds. The loss only asks for a *difference*, and pushing down the rejected answer is
 # an easy way to get one, so probability shifts to strings that are neither the chosen
-# nor the rejected answer, such as `25541`, or to an empty answer. With most seeds the
-# chosen answer even becomes a little less probable; Pal et al. 2024 (*Smaug*) describe
-# this failure and add a term against it (*DPO-Positive*). GRPO raises the share of
-# reversals from less than half to eight or nine in ten, because it samples what the
-# model writes *now* and rewards what works.
+# nor the rejected answer, such as `25541` or `2954`. With most seeds the chosen answer
+# even becomes less probable itself; Pal et al. 2024 (*Smaug*) describe this failure and
+# add a term against it (*DPO-Positive*). GRPO raises the share of reversals from less
+# than half to eight or nine in ten, because it samples what the model writes *now* and
+# rewards what works.
 #
 # Neither method taught a new skill. The base model could already reverse a sequence,
 # and after GRPO it usually does: fine-tuning by reward *sharpens* what a model does
@@ -1005,8 +1005,8 @@ def on_a_leash():
 
 
 # %% [markdown]
-# The hack is gone, and the model still writes full answers, but its exact match hardly
-# rises with any seed and falls a little with most. The KL term cannot tell a clever
+# The hack is gone, and most answers still have their full length, but the exact match
+# hardly rises with any seed and falls with most. The KL term cannot tell a clever
 # shortcut from a better answer, since both are far from the starting model, so the real
 # cure is a better reward.
 #
@@ -1403,9 +1403,9 @@ def the_distribution_is_kept():
 
 
 # %% [markdown]
-# The share of guesses that are accepted falls from three quarters to hardly any, yet
-# the resulting distribution differs from $p$ only by rounding errors. A bad guesser
-# costs time, but never quality.
+# The share of guesses that are accepted falls from over 70 % to hardly any, yet the
+# resulting distribution differs from $p$ only by rounding errors. A bad guesser costs
+# time, but never quality.
 #
 # For several guesses in a row, the rule is applied from left to right. The first
 # rejected guess ends the pass, because what follows it was guessed for a text that no
@@ -1590,11 +1590,11 @@ def guesses_at_work():
 
 
 # %% [markdown]
-# With four guesses, the model writes about two bytes in each of its passes, so it has
-# to run only half as often. Guessing further ahead helps less and less, because the
-# first rejected guess ends a pass and makes all later ones worthless. The frequencies
-# of the sampled pairs of bytes differ from the model's own probabilities about as much
-# as plain samples do, that is, by no more than sampling noise.
+# With four guesses, the model writes roughly two bytes in each pass, so it has to run
+# about half as often. Guessing further ahead helps less and less, because the first
+# rejected guess ends a pass and makes all later ones worthless. The frequencies of the
+# sampled pairs of bytes differ from the model's own probabilities about as much as
+# plain samples do, that is, by no more than sampling noise.
 #
 # How much time this saves depends on the machine, and above all on the cost of a long
 # pass compared with a short one, which is why the cell prints milliseconds and the text

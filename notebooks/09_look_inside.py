@@ -17,9 +17,9 @@
 #
 # *About 3 hours · short path about 1: exercises 9.1, 9.2, 9.3*
 #
-# *Seven exercises and one written question · 100 points; the whole notebook runs in
-# about two minutes on one core.* The short path covers sections 1 and 2: for now, just
-# read the others, and come back to their exercises later.
+# *Seven exercises and one written question · 100 points; while a model trains, you can
+# go on reading.* The short path covers sections 1 and 2: for now, just read the others,
+# and come back to their exercises later.
 #
 # **Recap.** Unit 4 read attention weights with forward hooks. Unit 7 provided
 # `modern.CausalAttention`, `modern.Block` and `modern.LanguageModel`, which runs a
@@ -371,8 +371,8 @@ def one_layer_and_two():
 
 # %% [markdown]
 # Two layers predict 98 or 99 % with each of five seeds, and one layer 18 to 20 %. The
-# two-layer curve has a cliff: for some 60 steps it creeps like the other, yet by step
-# 200 it has fallen below 0.3. What appeared there?
+# two-layer curve has a cliff: after 90 steps it is still near 3, yet by step 200 it has
+# fallen to about 0.3 or less. What appeared there?
 #
 # To find out, we look for the two kinds of heads by their **stripes**. In the attention
 # map of a head that looks one token back, all the weight is just below the diagonal. In
@@ -668,9 +668,9 @@ def a_fixed_period():
 
 # %% [markdown]
 # The single layer is perfect, yet it has learnt nothing about repetition: it looks
-# eleven positions back, whatever the tokens are. On random periods it is as poor as any
-# single layer. If all texts have one *period*, in training and in the test, this rule
-# passes too, so the period has to vary in training.
+# eleven positions back, whatever the tokens are. On random periods it does even worse
+# than the first one. If all texts have one *period*, in training and in the test, this
+# rule passes too, so the period has to vary in training.
 #
 # ### The same heads in a chat model
 #
@@ -959,9 +959,9 @@ def a_logit_in_steps():
 # %% [markdown]
 # In the repetition, the two induction heads write nearly all of the logit, as the story
 # says. In the control, at positions where nothing can be known, the contributions
-# cancel out over fifty texts. Note what is missing: the heads of layer 0, without which
-# the rule collapses, contribute next to nothing. Attribution shows the **direct** path
-# only, and what layer 0 writes reaches the logits through layer 1.
+# nearly cancel out over fifty texts. Note what is missing: the heads of layer 0,
+# without which the rule collapses, contribute next to nothing. Attribution shows the
+# **direct** path only, and what layer 0 writes reaches the logits through layer 1.
 #
 # We now turn to the chat model and "The capital of France is". The logit of *Paris*
 # alone is a poor measure, because much of it says only that *some* capital, or some

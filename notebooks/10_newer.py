@@ -18,9 +18,9 @@
 #
 # *About 3 hours · short path about 1: exercises 10.1, 10.2, 10.8, 10.9*
 #
-# *Ten exercises and one written question · 100 points; the whole notebook runs in about
-# five minutes on one core.* The short path covers the essentials: for now, just read
-# the other sections, and come back to their exercises later.
+# *Ten exercises and one written question · 100 points; while a model trains, you can go
+# on reading.* The short path covers the essentials: for now, just read the other
+# sections, and come back to their exercises later.
 #
 # <details><summary>What earlier units gave, and conventions of this one</summary>
 #
@@ -815,11 +815,11 @@ def experts_compared():
 
 
 # %% [markdown]
-# Each share is a fraction of all choices, two for each token. Without the balancing
-# loss, the load is uneven, although no expert gets everything: at some point in
-# training, one of a block's experts receives only a few percent. Which one it is, and
-# whether it recovers, depends on the seed. With the balancing loss, each expert soon
-# gets about a quarter.
+# Each share is a fraction of all choices, two for each token, so 50 % means every
+# token. Without the balancing loss, the load is uneven: at some point in training, one
+# of a block's experts receives next to nothing. Which one it is, and whether it
+# recovers, depends on the seed. With the balancing loss, each expert soon gets about a
+# quarter.
 #
 # After 300 steps, experts buy hardly anything: the three losses are close, that of the
 # dense network is usually the lowest, and it takes less time. With an even load, each
@@ -1306,7 +1306,7 @@ def one_part_at_a_time():
 # %% [markdown]
 # What we saw with three seeds:
 #
-# - **Rotary positions make the difference.** Without them the loss is higher by 0.4 to
+# - **Rotary positions make the difference.** Without them the loss is higher by 0.3 to
 #   0.5 nats per byte. Section 7 asks whether this is a lasting gain or only faster
 #   learning.
 # - **The other three replacements hardly matter.** Each changes the loss by 0.1 at
@@ -1391,8 +1391,8 @@ def positions_after_more_steps():
 # | none | 2.24, 2.24, 2.26 | 2.28, 2.28, 2.29 | 2.31, 2.31, 2.32 | 1.75, 1.78 | 2.01, 1.93 | 2.25, 2.12 |
 #
 # - **Learning faster is not learning better.** At 64 bytes, the lead of rotary
-#   positions over learned ones was between 0.2 and 0.4 nats, and is now less than 0.1;
-#   their lead over the sines was between 0.4 and 0.5, and is now 0.2. Most of what the
+#   positions over learned ones was between 0.2 and 0.5 nats, and is now less than 0.1;
+#   their lead over the sines was between 0.3 and 0.5, and is now 0.2. Most of what the
 #   short comparison showed is that rotary positions are learnt sooner.
 # - **Longer training makes the rise steeper.** From 64 to 256 bytes, the loss of each
 #   model rises more after 3,000 steps than after 300: by about 1 nat with rotary
@@ -1612,14 +1612,14 @@ def stretching():
 # worse than leaving the model unchanged.
 #
 # The fastest pair accounts for most of this: when we divided only its frequency by 4,
-# with seed 0, the loss rose almost as much as when we divided all, whereas dividing
-# only the slowest changed nothing. This model relies on each token's nearest
+# the loss rose about three quarters as much as when we divided all, whereas dividing
+# only the slowest changed next to nothing. This model relies on each token's nearest
 # neighbours, and interpolation places them at distances of a quarter, which never
 # occurred in training. Scaling by turns leaves the fastest pair alone, but it slows the
-# second one, which turns just once in 64 bytes, by nearly the full factor; the larger
-# base slows it less. Chen et al. 2023 (section 3) and Llama 3.1 train their models
-# further after the change, for a thousand steps or more. Without further training, a
-# method must at least leave the neighbours where they are.
+# second and the third by the full factor, or nearly so, and the model needs both as
+# they are; the larger base slows them less. Chen et al. 2023 (section 3) and Llama 3.1
+# train their models further after the change, for a thousand steps or more. Without
+# further training, a method must at least leave the neighbours where they are.
 
 # %% [markdown]
 # ## 8. A cache in pages
