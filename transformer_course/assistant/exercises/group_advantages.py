@@ -147,7 +147,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    tells={"graded": "eps_not_added squared_again eps_multiplied", "property_spread": "spread_of_all"},
+    tells={"graded": "eps_not_added squared_again eps_multiplied", "many": "eps_ignored nan_replaced eps_as_a_floor", "property_spread": "spread_of_all"},
     results="advantages", gradients=False,
     contract=Contract(arguments="rewards: B n", results="advantages: B n", ways=OF_TABLES),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,

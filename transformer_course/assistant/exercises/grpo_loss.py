@@ -178,7 +178,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    tells={"larger": "specials_ignored"},
+    tells={"larger": "specials_ignored epsilon", "one_answer": "specials_ignored"},
     results="loss", fixed="N T V", contract=Contract(ways=("steady", "spread")),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -210,7 +210,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    tells={"positions": "source_for_target encoder_on_target", "property_spread": "pad_id_ignored"},
+    tells={"positions": "source_for_target encoder_on_target source_for_target/memory encoder_on_target/memory", "property_spread": "pad_id_ignored"},
     target="Transformer", results="logits", tests="embeddings",
     parts="memory",
     contract=Contract(

@@ -151,7 +151,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    tells={"one_of_three": "idle_experts_fail"},
+    tells={"one_of_three": "idle_experts_fail", "property_steady": "idle_experts_fail"},
     target="MixtureOfExperts", results="the output",
     # The contract says nothing about x's memory layout: in a model, it is the new tensor of a norm.
     contract=Contract(named=True, ways=tuple(way for way in OF_MODULES if way != "spread")),

@@ -13,7 +13,7 @@ _GRAM = "gram = x @ x.T"
 _STEP = "x = a * x + (b * gram + c * gram @ gram) @ x"
 
 CASES = [
-    case("wide", "3 rows and 5 columns", sizes(m=3, n=5),
+    case("wide", "3 rows and 5 columns", sizes(m=3, n=5, scale=64.0),
          "Divide by the Frobenius norm, then five steps.", atol=1e-4),
     case("one_step", "one step", sizes(m=4, n=6, steps=1),
          "One step is one application of the polynomial.", atol=1e-4),
@@ -127,7 +127,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    tells={"property_sizes": "other_norm row_by_row", "property_spread": "row_by_row no_first_power"},
+    tells={"property_sizes": "other_norm row_by_row no_first_power", "property_spread": "row_by_row no_first_power"},
     gradients=False, contract=Contract(ways=("steady", "spread")),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

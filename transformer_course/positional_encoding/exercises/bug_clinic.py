@@ -237,7 +237,7 @@ MISTAKES = [
           "Your tolerance is too loose, at least for large entries: some that are off by more than 0.01 pass.",
           "How large is your tolerance for an entry near 0, and for one near 1?",
           _write_test("assert torch.allclose(table, right, rtol=0, atol=0.05)"),
-          _write_test("assert torch.allclose(table, right, rtol=0, atol=0.02)", "a_fiftieth"),
+          _write_test("assert torch.allclose(table, right, rtol=0, atol=0.015)", "a_little_too_loose"),
           _write_test("assert ((table - right).abs() < 0.5).all()", "too_generous"),
           _write_test("assert torch.allclose(table, right, rtol=1e-2, atol=5e-3)", "relative_tolerance"),
           tests="rejects"),

@@ -216,7 +216,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    tells={"more_rows": "first_group_cleared"},
+    tells={"more_rows": "first_group_cleared first_group_cleared/losses"},
     parts="decoder input, first loss, losses",
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -10,6 +10,7 @@ from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
 from transformer_course.library.text import BOS, EOS, PAD
+from transformer_course.text_recovery.exercises._ended_in_beam import ENDED_IN_BEAM
 from transformer_course.text_recovery.exercises._inputs import (
     draw_fine_numbers,
     draw_some,
@@ -187,6 +188,11 @@ MISTAKES = [
     wrong("ended_stay_live", "Continuations by EOS stay among the live prefixes and go on growing.",
           "What should become of a hypothesis that has ended?",
           edit(_CLOSE, "")),
+    wrong("ended_in_the_beam",
+          "Finished hypotheses stay in the beam, where they take the places of live prefixes.",
+          "When a hypothesis has ended, how many live prefixes does the next step begin with, and how many should it?",
+          source(ENDED_IN_BEAM),
+          source(ENDED_IN_BEAM.replace("len(ids)", "((5 + len(ids)) / 6)"), name="ended_by_published")),
     wrong("stops_too_early",
           "The search stops as soon as a hypothesis has ended or is likely to. A live one may still be better.",
           "When can no live prefix win any more?",
@@ -214,6 +220,9 @@ MISTAKES = [
     wrong("never_stops", "The search always runs for `max_len` steps.",
           "When can no live prefix win any more?",
           edit(_STOP, "if False:")),
+    wrong("stops_at_the_worst", "The stop rule compares with the worst live prefix; the best one may still win.",
+          "Where in `scores` is the best live prefix?",
+          edit(_LIVE, "scores[-1] / length**alpha"), tests="best ended score"),
     wrong("stops_by_raw_score", "The stop rule compares a normalised score with a raw one.",
           "Is each score divided by the power of its own length?",
           edit(_LIVE, "scores[0]"), tests="best ended score"),

@@ -80,7 +80,9 @@ MISTAKES = [
     wrong("probabilities", "Probabilities are added to the scores, not their logarithms.",
           "What turns a product of probabilities into a sum?",
           edit(_TOTAL, "total = scores[:, None] + log_p.exp()")),
-    wrong("divided_by_k", "The flat index is divided by something other than the size of the vocabulary.",
+    wrong("divided_by_k",
+          "For the prefix or for the token, the flat index is divided by something other than the size of the "
+          "vocabulary: `//` gives the prefix, the remainder `%` the token.",
           "How many entries does one row of the table have?",
           edit(_PARENT, "parent = (flat // k) % len(prefixes)"),
           edit(_PARENT, "parent = flat % len(prefixes)", _TOKEN, "token = flat // len(prefixes)", name="divided_by_n"),
@@ -98,7 +100,7 @@ MISTAKES = [
     wrong("worst", "The k worst continuations stay.",
           "At which end of the list are the best?",
           edit("min(k, total.numel()))", "min(k, total.numel()), largest=False)")),
-    wrong("not_best_first", "The correct continuations stay, but in another order; the best one should come first.",
+    wrong("not_best_first", "The continuations are not ordered by their scores, from the best to the worst.",
           "In which order does the contract want them?",
           edit("return torch.cat", """
               scores, parent, token = scores.flip(0), parent.flip(0), token.flip(0)
@@ -113,6 +115,9 @@ MISTAKES = [
     wrong("as_many_as_before", "The beam never grows: you keep at most as many prefixes as you were given.",
           "From BOS alone with k = 4: how many prefixes do you return?",
           edit("min(k, total.numel())", "min(len(prefixes), total.numel())")),
+    wrong("one_row_at_most", "You keep at most V continuations, as many as one prefix has.",
+          "How many continuations do n prefixes have together?",
+          edit("min(k, total.numel())", "min(k, total.size(1))"), tests="fewer than"),
     wrong("one_less", "You keep one prefix too few.",
           "How many should stay?",
           edit("min(k, total.numel())", "max(1, min(k, total.numel()) - 1)")),
@@ -122,6 +127,12 @@ MISTAKES = [
     wrong("old_scores", "The scores are those of the prefixes before the step.",
           "What is the score of the longer prefix?",
           edit("scores, flat =", "_, flat =", _PARENT, f"{_PARENT}\nscores = scores[parent]")),
+    wrong("newest_scores",
+          "The scores that you return are those of the new tokens alone; those of the prefixes are missing.",
+          "What is the score of the longer prefix, and which table do you read it from?",
+          edit("return torch.cat", """
+              scores = log_p.flatten()[flat]
+              return torch.cat""")),
     wrong("in_place", "Your function modifies `log_p`.",
           "Which operation modifies its tensor in place: `+=`, or a method whose name ends in `_`?",
           edit(_TOTAL, "total = log_p.add_(scores[:, None])"), tests="arguments"),
@@ -153,7 +164,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    tells={"property_sizes": "per_prefix best_of_each_prefix"},
+    tells={"property_sizes": "per_prefix best_of_each_prefix divided_by_k parent_by_n old_order best_prefix"},
     results="prefixes, scores", gradients=False, fixed="n V", contract=Contract(ways=("steady", "spread")),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -161,6 +161,11 @@ MISTAKES = [
           edit("tqdm(range(num_merges)", "tqdm(range(num_merges + 1)", name="one_too_many"),
           edit("tqdm(range(num_merges)", "tqdm(range(max(num_merges, 1))", name="one_at_least"),
           edit("tqdm(range(num_merges)", "tqdm(range(num_merges - 1)", name="one_too_few")),
+    wrong("end_marked",
+          "A mark that no word contains, like `</w>`, is added to the end of each word and becomes part of merges.",
+          "A word is a string of characters. What else is in your lists of symbols at the beginning?",
+          edit("word: list(word) for", 'word: [*word, "</w>"] for', name="end_symbol"),
+          edit("word: list(word) for", 'word: [*word[:-1], word[-1] + "</w>"] for', name="end_of_the_last_letter")),
     wrong("across_words", "Pairs are counted across word boundaries.",
           "Do the last letter of one word and the first letter of the next form a pair?",
           source("""

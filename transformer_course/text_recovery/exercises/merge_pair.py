@@ -94,7 +94,8 @@ MISTAKES = [
               """, name="no_borders"),
           source("""
               def merge_pair(symbols, pair):
-                  return ' '.join(symbols).replace(' '.join(pair), ''.join(pair)).split()
+                  merged = ' '.join(symbols).replace(' '.join(pair), ''.join(pair)).split()
+                  return merged
               """, name="between_spaces")),
     wrong("joined_pair", "You compare the joined symbols, so `ab`, `c` passes for the pair `a`, `bc`.",
           "Are `ab`, `c` and `a`, `bc` the same pair? Which two comparisons tell them apart?",
@@ -149,6 +150,9 @@ MISTAKES = [
     wrong("empty_fails", "Your function fails on an empty list.",
           "What is the first symbol of an empty list?",
           edit(_START, "first, merged, i = symbols[0], [], 0")),
+    wrong("empty_string", "For an empty list, you return a list with an empty string in it.",
+          'What is `"".split(" ")`, and what is `"".split()`?',
+          edit("return merged", 'return " ".join(merged).split(" ")')),
     wrong("tuple", "You return a tuple instead of a list.",
           "What does the task say about the result?",
           edit("return merged", "return tuple(merged)")),

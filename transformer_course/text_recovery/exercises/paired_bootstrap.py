@@ -60,10 +60,9 @@ MISTAKES = [
     wrong("unpaired",
           "The two systems are scored on different sentences: the difference comes mostly from the sentences.",
           "What makes the bootstrap *paired*?",
-          edit(_BOTH, """
-              other = rng.choices(range(n), k=n)
-              differences.append(score(second[other].sum(0)) - score(first[rows].sum(0)))
-              """), tests="scored"),
+          edit("score(second[rows]", "score(second[rng.choices(range(n), k=n)]"),
+          edit("score(first[rows]", "score(first[rng.choices(range(n), k=n)]", name="second_drawn_first"),
+          tests="scored"),
     wrong("without_replacement", "No sentence occurs twice in a resample: you draw without replacement, or not at all.",
           "How can a resample of n sentences differ from the test set, and from the next resample?",
           edit("rng.choices(range(n), k=n)", "rng.sample(range(n), k=n)"),
@@ -79,7 +78,7 @@ MISTAKES = [
                "first[rows].double().mean(0)", name="mean_of_rows"), tests="tensor"),
     wrong("sign", "The sign is wrong: a positive difference should mean that the second system is better.",
           "Which score is subtracted from which?",
-          edit(_BOTH, "differences.append(score(first[rows].sum(0)) - score(second[rows].sum(0)))"),
+          edit("differences.sort()", "differences = sorted(-d for d in differences)"),
           edit(_ENDS, "return -differences[-1 - tail], -differences[tail], wins", name="sign_of_the_ends")),
     wrong("second_only", "Only the second system is scored; this is its own interval, not that of the difference.",
           "Where do you use `first`?",
@@ -104,10 +103,11 @@ MISTAKES = [
           edit("differences.sort()", ""),
           edit("differences.sort()", "differences.sort(key=abs)", name="sorted_by_size"),
           edit("differences.sort()", "differences.sort(reverse=True)", name="descending")),
-    wrong("one_off", "The upper end is off by one.",
+    wrong("one_off", "The upper end is off by one, at least if `resamples` is a multiple of 40.",
           "Which index gives the last entry: `-1` or `-0`?",
           edit("differences[-1 - tail]", "differences[min(resamples - tail, resamples - 1)]"),
-          edit("differences[-1 - tail]", "differences[-tail]", name="minus_tail")),
+          edit("differences[-1 - tail]", "differences[-tail]", name="minus_tail"),
+          edit("differences[-1 - tail]", "differences[-resamples // 40]", name="rounded_up")),
     wrong("not_two_entries",
           "Your ends are computed, as quantiles between two entries or from mean and deviation; the contract asks for "
           "two entries of the sorted differences.",

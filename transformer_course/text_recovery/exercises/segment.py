@@ -110,6 +110,16 @@ MISTAKES = [
           "Which merge was learnt first, and why does it come first?",
           edit("for pair in merges:", "for pair in reversed(merges):", name="reversed"),
           edit("for pair in merges:", "for pair in sorted(merges):", name="sorted_merges")),
+    wrong("joined_text",
+          "You search in a joined text, where the borders of symbols are lost: `(a, b)` also joins `xa` and `b`.",
+          "Where does a symbol begin in your text? Are `xa`, `b` the pair `(a, b)`?",
+          source('''
+              def segment(word, merges):
+                  text = ' '.join(word)
+                  for pair in merges:
+                      text = text.replace(' '.join(pair), ''.join(pair))
+                  return text.split()
+              ''')),
     wrong("characters", "The word stays cut into characters.",
           "What does `merge_pair` return, and where do you keep it?",
           edit("symbols = merge_pair(symbols, pair)", "merge_pair(symbols, pair)")),
