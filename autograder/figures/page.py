@@ -46,11 +46,17 @@ _RULES = """
 _STEP_RULES = """
 #ID input{position:absolute;opacity:0;pointer-events:none}
 #ID .bar{display:flex;flex-wrap:wrap;gap:.35em;margin-bottom:.6em}
-#ID .bar label{min-width:1.9em;padding:.15em .3em;border:1px solid;border-radius:.5em;\
-text-align:center;cursor:pointer;opacity:.6;user-select:none}
+#ID .bar label{min-width:1.9em;padding:.25em .7em;border:1px solid;border-radius:.5em;\
+text-align:center;cursor:pointer;opacity:.85;user-select:none}
+#ID .bar label:hover{opacity:1;border-color:BLUE}
 #ID .frame{display:none}#ID .said{min-height:3em;margin:.3em 0 0}
 #ID .drawn{position:relative;width:fit-content}
 #ID .drawn label{position:absolute;cursor:pointer}
+@media screen and (max-width:600px){#ID .bar label{padding:.55em .8em}
+#ID{container-type:inline-size}
+#ID .live{display:grid!important}
+#ID .bar,#ID .said{position:sticky;left:0;width:100cqi;box-sizing:border-box;\
+padding-right:2.5em}}
 @media print{#ID .bar{display:none}
 #ID .live{display:flex!important;flex-wrap:wrap;gap:1em}
 #ID .frame{display:block!important;width:46%;break-inside:avoid}}
@@ -66,6 +72,10 @@ outline:2px solid;outline-offset:2px}
 _ONE_AREA = """
 #ID:has(.area-N:hover) .frame{display:none!important}
 #ID:has(.area-N:hover) .frame:nth-of-type(M){display:block!important}
+#ID:has(.area-N:hover) .bar label:not(:nth-of-type(N)){background:none!important;\
+color:inherit!important;border-color:inherit!important}
+#ID:has(.area-N:hover) .bar label:nth-of-type(N){background:BLUE!important;\
+color:#fff!important;border-color:BLUE!important}
 """
 
 Area = tuple[float, float, float, float]
@@ -111,8 +121,7 @@ def steps(
         label, sentence = map(html.escape, texts)
         # The bar is a `div` before the frames, so frame n is the `div` number n + 1.
         rule = _ONE_STEP + (_ONE_AREA if areas else "")
-        rule = rule.replace("BLUE", BLUE).replace("M", str(n + 1))
-        rules += rule.replace("N", str(n))
+        rules += rule.replace("M", str(n + 1)).replace("N", str(n))
         checked = " checked" if n == first else ""
         # Without this attribute, arrow keys would move JupyterLab's cells instead.
         buttons += (
@@ -144,7 +153,7 @@ def _area(name: str, n: int, area: Area) -> str:
 
 def _wrap(name: str, rules: str, live: str, fallback: str, caption: str) -> str:
     """The element of a figure, with its style sheet, in both versions."""
-    rules = rules.replace("ID", name)
+    rules = rules.replace("ID", name).replace("BLUE", BLUE)
     return (
         f'<figure id="{name}"><style>{rules}{PAGE}</style>'
         f'<div class="live" hidden="hidden">{live}</div>{fallback}{caption}</figure>'

@@ -30,7 +30,7 @@ def learnt(ids: Sequence[int], marks: Sequence[bool]) -> None:
             box = Rectangle((column, row), 0.96, 0.9, color=BLUE, alpha=0.3, lw=0)
             axes.add_patch(box)
         axes.text(column + 0.5, row + 0.5, name, ha="center", va="center",
-                  color=BLUE if mark else style.QUIET)  # fmt: skip
+                  color=style.INK if mark else style.QUIET)  # fmt: skip
         column, widest = column + 1, max(widest, column + 1)
         if name == _NAMES[13]:
             row, column = row + 1, 0
@@ -39,7 +39,7 @@ def learnt(ids: Sequence[int], marks: Sequence[bool]) -> None:
     parts = "".join(n if m else " " for n, m in zip(names, marks, strict=True)).split()
     alt = f"Of {len(ids)} tokens, {sum(marks)} are learnt: {' and '.join(parts)}."
     caption = (
-        "A conversation letter by letter; blue tokens are learnt. ‹ and › are the "
+        "A conversation letter by letter; tokens on blue are learnt. ‹ and › are the "
         "markers, and ¬ is a newline."
     )
     show(figure, alt, "8.1", caption)
