@@ -120,6 +120,7 @@ def test_a_page_fits(request, page, picture, name, theme, width):
     page.set_content(text)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     if name in PICTURED:
+        page.evaluate("document.body.style.paddingBottom = '100vh'")  # room to scroll
         page.locator(PICTURED[name]).evaluate("part => part.scrollIntoView()")
     if width == SIZE["width"]:
         picture(page, f"{name}_{theme}", 620, is_ours=True)

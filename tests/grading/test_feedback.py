@@ -339,13 +339,15 @@ def test_the_page_opens_with_a_table_and_folds_what_lost_nothing(pages):
     assert html.rindex("<details", 0, text) == html.index('<details class="course">')
 
 
-def test_an_answer_stands_beside_its_check_and_what_was_not_tried_takes_a_line(pages):
+def test_an_answer_stands_beside_its_check_and_what_was_not_tried_is_a_row(pages):
     html = pages["untried"]
     pair = html[html.index('id="numbers-double"') :]
     assert pair.index("a panel") < pair.index("return") < pair.index("</details>")
     assert html.count('<div class="pair">') == 2
-    untried = "<strong>Not tried</strong> (4 points):\nnumbers-why."
-    assert untried in html and "YOUR ANSWER" not in html and "Comment:" not in html
+    row = html[html.index('<tr class="untried">') : html.index("</table>")]
+    assert "<span>numbers-why</span>" in row and "not tried" in row
+    assert ">0 of 4<" in row
+    assert "YOUR ANSWER" not in html and "Comment:" not in html
 
 
 def test_the_table_has_numbers_fixed_widths_and_a_link_to_what_is_next(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,6 +36,7 @@ _WHY = {
     changes.LATENESS: "your deadline or what lateness costs has changed",
 }
 _NONE = Verdict("", 0.0, 0.0)  # of a cell without a verdict
+_HEADING = re.compile(r"^#+ +(.+?) *$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,13 @@ class Block:
     name: str
     row: Mapping[str, Any] | None
     cells: list[NotebookNode] = field(default_factory=list)
+
+    @property
+    def heading(self) -> str:
+        """The first heading in the text, or words for text without one."""
+        texts = [cell.source for cell in self.cells if cell.cell_type == "markdown"]
+        match = _HEADING.search("\n".join(texts))
+        return match[1][:80] if match else "text and demonstrations"
 
     @property
     def checks(self) -> list[NotebookNode]:
