@@ -36,7 +36,7 @@ _WHY = {
     changes.LATENESS: "your deadline or what lateness costs has changed",
 }
 _NONE = Verdict("", 0.0, 0.0)  # of a cell without a verdict
-_HEADING = re.compile(r"^#+ +(.+?) *$", re.MULTILINE)
+_HEADING = re.compile(r"^#+ +(.+)", re.MULTILINE)  # linear, whatever a student writes
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Block:
         """The first heading in the text, or words for text without one."""
         texts = [cell.source for cell in self.cells if cell.cell_type == "markdown"]
         match = _HEADING.search("\n".join(texts))
-        return match[1][:80] if match else "text and demonstrations"
+        return match[1][:80].strip() if match else "text and demonstrations"
 
     @property
     def checks(self) -> list[NotebookNode]:
