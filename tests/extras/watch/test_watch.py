@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from autograder import cli
+from autograder.classroom import sample
 from autograder.course import find_unit
 from autograder.course.errors import CourseError
 from autograder.extras.watch import watch
@@ -252,7 +253,8 @@ def exchange(tmp_path) -> Exchange:
         'c.CourseDirectory.course_id = "transformer"\n'
     )
     (desk / unit.label).mkdir(parents=True)
-    (desk / unit.label / unit.release.name).write_bytes(unit.release.read_bytes())
+    answers = sample.submissions(unit)["alan"]  # some of them wrong
+    (desk / unit.label / unit.release.name).write_bytes(answers)
     running.run(running.clone, "nbgrader", "release_assignment", unit.label)
     running.run(desk, "nbgrader", "submit", unit.label)
     (folder,) = (tmp_path / "exchange").glob("*/inbound/*")
