@@ -78,21 +78,23 @@ def all_kinds(
     added.
     """
 
-    stated = {case: words.split() for case, words in specification.tells.items()}
+    def redraw(kind: CaseKind) -> CaseKind:
+        stated = specification.tells.get(kind.name, "").split()
+        return draw_until_telling(
+            specification, kind, {*stated, *tells.get(kind.name, ())}
+        )
 
-    def redrawn(kind: CaseKind) -> CaseKind:
-        told = {*stated.get(kind.name, ()), *tells.get(kind.name, ())}
-        return draw_until_telling(specification, kind, told)
-
-    own_kinds = [redrawn(kind) for kind in specification.cases]
+    own_kinds = [redraw(kind) for kind in specification.cases]
     contract = specification.contract
     if specification.side is not Interactor:  # we would have to play several of them
         return tuple(own_kinds)
     answer = specification.answer_in(namespace(specification))
     forms = {} if isinstance(answer, tuple) else properties.forms(answer)
     if contract is None:
-        return (*own_kinds, *properties.sequence(own_kinds, forms))
-    return (*own_kinds, *map(redrawn, properties.kinds(contract, own_kinds, forms)))
+        property_kinds = properties.sequence(own_kinds, forms)
+    else:
+        property_kinds = properties.kinds(contract, own_kinds, forms)
+    return (*own_kinds, *map(redraw, property_kinds))
 
 
 def exercise(

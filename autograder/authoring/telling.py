@@ -1,16 +1,15 @@
 """Draw the inputs of a case until they expose certain mistakes.
 
 Inputs expose (*tell*) a mistake if it gives wrong answers to them. Some mistakes are
-exposed by some random inputs only, or in a gradient but not in a value, so that chance
+exposed only by some random inputs, or in a gradient but not in a value, so that chance
 would decide what they cost a student. The build therefore samples the inputs of each
 case, and records the mistakes that only some samples expose, with the aspects of the
-points that they lose there. Whenever the case is drawn, also in grading, its inputs are
-redrawn until they expose all of these.
+points that they lose there. Whenever the case is drawn, including during grading, its
+inputs are redrawn until they expose all of these.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -76,7 +75,7 @@ def _vary(specification: Specification, kind: CaseKind, size: int) -> tuple[str,
     trial, names_by_draw = _Trial(specification, kind), list[set[str]]()
     for n in range(max(size, _FEWEST)):
         case = trial.draw_case(Draw(f"{specification.name}/{kind.name}/sample {n}"))
-        names_by_draw.append(trial.find_told(case))
+        names_by_draw.append(trial.find_tells(case))
         if n + 1 == _FEWEST and not _is_discrete(case.inputs):
             break
     always = names_by_draw[0].intersection(*names_by_draw)
@@ -111,40 +110,42 @@ class _Trial:
         aspects = answer_aspects(self._specification, self._kind, expected)
         return replace(case, aspect=self._kind.aspect, aspects=aspects)
 
-    def find_told(self, case: Case) -> set[str]:
+    def find_tells(self, case: Case) -> set[str]:
         """What the case tells: all variants that it exposes, and in which aspects.
 
-        A variant that loses the case's own aspect loses all others with it but for
+        A variant that loses the case's own aspect loses all others with it, except
         those that are parts of the results.
         """
-        told = set()
+        tells = set[str]()
         for name in self.objects:
             lost = self._find_lost(case, name)
             if case.aspect in lost:
-                told.add(name)
+                tells.add(name)
                 lost -= {case.aspect, *PRICES}
-            told |= {f"{name}/{aspect}" for aspect in lost}
-        return told
+            tells |= {f"{name}/{aspect}" for aspect in lost}
+        return tells
 
     def _find_lost(self, case: Case, name: str) -> set[str]:
         """The aspects in which a variant's answers to a case earn nothing."""
         variant = {name: self.objects[name]}
         answers = mistaken_answers(self._specification, variant, case.inputs)
-        shares = credits([compare(case, answers[name])])
-        return {aspect for aspect, share in shares.items() if not share[case.name]}
+        case_shares = credits([compare(case, answers[name])])
+        return {
+            aspect for aspect, by_case in case_shares.items() if not by_case[case.name]
+        }
 
     def draw(self, draw: Draw, tells: Sequence[str]) -> InputsWithAnswers | None:
         """Draw inputs that tell all of these; None after too many tries."""
-        hardest_first = list(tells)
+        required = dict[str, set[str]]()  # by variant: aspects that it must lose
+        for name, aspect in map(_split, tells):
+            required.setdefault(name, set()).add(aspect or self._kind.aspect)
+        hardest_first = list(required)
         for _ in range(MOST_DRAWS):
             case = self.draw_case(draw)
-            lost = functools.cache(functools.partial(self._find_lost, case))
-
-            def is_missed(tell: str, case: Case = case, lost: Any = lost) -> bool:
-                name, aspect = _split(tell)
-                return (aspect or case.aspect) not in lost(name)
-
-            missed = next(filter(is_missed, hardest_first), None)
+            missed = next(
+                (n for n in hardest_first if required[n] - self._find_lost(case, n)),
+                None,
+            )
             if missed is None:
                 return InputsWithAnswers(case.inputs, case.expected)
             hardest_first.remove(missed)

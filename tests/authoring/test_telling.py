@@ -50,11 +50,10 @@ def test_inputs_that_amplify_rounding_are_drawn_again(tiny_exercise, monkeypatch
 
 
 def test_what_the_specification_states_is_told_as_well(tiny_exercise):
-    """The mutant is always wrong in a gradient, but for 0 not in the value."""
     exercise = replace(_flip_a_coin(tiny_exercise), tells={"plain": "tripled"})
     seeds = map(str, range(20))
-    drawn = [cases.exercise(exercise, 1.0, seed, True) for seed in seeds]
-    assert {int(drawing.cases[0].inputs["x"]) for drawing in drawn} == {1}
+    drawings = [cases.exercise(exercise, 1.0, seed, True) for seed in seeds]
+    assert {int(drawing.cases[0].inputs["x"]) for drawing in drawings} == {1}
 
 
 def test_a_variant_is_told_by_its_name_and_an_aspect_that_is_not_the_case_s_own(
@@ -63,7 +62,7 @@ def test_a_variant_is_told_by_its_name_and_an_aspect_that_is_not_the_case_s_own(
     (kind,) = tiny_exercise.cases
     trial = telling._Trial(tiny_exercise, kind)
     case = trial.draw_case(Draw(0))
-    assert trial.find_told(case) == set(trial.objects)
+    assert trial.find_tells(case) == set(trial.objects)
     lost = {"values": {case.name: 1.0}, "gradients": {case.name: 0.0}}
     monkeypatch.setattr(telling, "credits", lambda results: lost)
-    assert trial.find_told(case) == {f"{name}/gradients" for name in trial.objects}
+    assert trial.find_tells(case) == {f"{name}/gradients" for name in trial.objects}

@@ -26,8 +26,10 @@ def test_names_are_distinct_and_mistakes_have_something_to_say(unit):
         assert len(set(names)) == len(names), exercise.name
         for mutant in exercise.mutants:
             assert mutant.says and mutant.asks, mutant.name
-        told = (tell for tells in exercise.tells.values() for tell in tells.split())
-        assert {tell.partition("/")[0] for tell in told} <= set(variants), exercise.name
+        tells = " ".join(exercise.tells.values()).split()
+        assert {tell.partition("/")[0] for tell in tells} <= set(variants), (
+            exercise.name
+        )
         kinds = {kind.name for kind in all_kinds(exercise)} if exercise.tells else set()
         assert exercise.tells.keys() <= kinds, exercise.name
 

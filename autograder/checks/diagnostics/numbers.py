@@ -109,7 +109,7 @@ def not_zero(findings: Sequence[Finding]) -> Sign:
         is_rule = 2 * len(actual) > min(count_wrong, 1.5 * count_zeros)
     if not is_rule or len(actual) < (_MANY if has_dimensions else 1):
         return None
-    if 2 * sum(map(bool, map(len, astray))) < len(pairs):  # in few cases only
+    if 2 * sum(len(numbers) > 0 for numbers in astray) < len(pairs):  # few cases
         return None
     message = _('In "{name}", some entries should be exactly 0, but one is {own}.')
     asks = _("When is 0 the correct value, and which of your lines ensures it?")
