@@ -470,7 +470,7 @@ def the_first_rows():
 # - `positions` may have any shape, including `()`.
 # - Positions may be fractional or negative.
 # - The number of operations does not grow with the number of positions.
-# - The result is float32, also for `int64` positions.
+# - The result is float32, even for `int64` positions.
 # - `positions` is not modified.
 # - An odd `d_model` raises a `ValueError`.
 #

@@ -1521,8 +1521,8 @@ def it_reads_english():
 # are about level. What merges buy is reading speed, together with a longer context in
 # the same 96 tokens.
 #
-# The bytes model writes letters and spaces after 100 steps, short words after 300, and
-# after 1,200 something that from a distance looks like a manual: phrases of several
+# The byte model writes letters and spaces after 100 steps, short words after 300, and
+# after 1,200 something that, from a distance, looks like a manual: phrases of several
 # words are correct, whole sentences hardly ever are, and the text means nothing.
 #
 # ## 11. What a training run needs
@@ -1804,12 +1804,12 @@ def predict_the_fifth():
 # The line comes close: over five seeds and three versions of Python, the fifth model
 # was between 1 % better and 5 % worse than predicted, although it is sixty times as
 # large as the first. Three things contribute to the error. First, the points scatter:
-# between two seeds, the loss of a model of 29 thousand parameters differs by up to 4 %,
-# which tilts the line. Second, every model was stopped after 400 steps; with 800, the
-# fifth model falls well below the line, so the line describes a *budget*, not what a
-# model of a given size can reach. Third, a power law falls to zero, but no model can
-# predict what is random in a text, so Hoffmann et al. 2022 (section 3.3) add a constant
-# for this floor.
+# between two seeds, the loss of a model with 29 thousand parameters differs by up to
+# 4 %, which tilts the line. Second, every model was stopped after 400 steps; with 800,
+# the fifth model falls well below the line, so the line describes a *budget*, not what
+# a model of a given size can reach. Third, a power law falls towards zero, but no model
+# can predict what is random in a text, so Hoffmann et al. 2022 (section 3.3) add a
+# constant for this floor.
 #
 # ## 13. Finale: a chat model in your code
 #

@@ -897,9 +897,9 @@ def one_base_model_two_ways():
 # directions counts as both), but reversals make up anything from a quarter to two
 # thirds. The loss only asks for a *difference*, and pushing down the rejected answer is
 # an easy way to get one, so probability shifts to strings that are neither the chosen
-# nor the rejected answer, such as `25541` or `2954`. With most seeds the chosen answer
-# even becomes less probable itself; Pal et al. 2024 (*Smaug*) describe this failure and
-# add a term against it (*DPO-Positive*). GRPO raises the share of reversals from less
+# nor the rejected answer, such as `25541` or `2954`. With most seeds, even the chosen
+# answer becomes less probable; Pal et al. 2024 (*Smaug*) describe this failure and add
+# a term to prevent it (*DPO-Positive*). GRPO raises the share of reversals from less
 # than half to eight or nine in ten, because it samples what the model writes *now* and
 # rewards what works.
 #
@@ -1403,7 +1403,7 @@ def the_distribution_is_kept():
 
 
 # %% [markdown]
-# The share of guesses that are accepted falls from over 70 % to hardly any, yet the
+# The share of guesses that are accepted falls from over 70 % to almost zero, yet the
 # resulting distribution differs from $p$ only by rounding errors. A bad guesser costs
 # time, but never quality.
 #

@@ -669,7 +669,7 @@ def a_fixed_period():
 # %% [markdown]
 # The single layer is perfect, yet it has learnt nothing about repetition: it looks
 # eleven positions back, whatever the tokens are. On random periods it does even worse
-# than the first one. If all texts have one *period*, in training and in the test, this
+# than the first one. If all texts share one *period*, in training and in the test, this
 # rule passes too, so the period has to vary in training.
 #
 # ### The same heads in a chat model
@@ -960,8 +960,8 @@ def a_logit_in_steps():
 # In the repetition, the two induction heads write nearly all of the logit, as the story
 # says. In the control, at positions where nothing can be known, the contributions
 # nearly cancel out over fifty texts. Note what is missing: the heads of layer 0,
-# without which the rule collapses, contribute next to nothing. Attribution shows the
-# **direct** path only, and what layer 0 writes reaches the logits through layer 1.
+# without which the rule collapses, contribute next to nothing. Attribution shows
+# only the **direct** path, and what layer 0 writes reaches the logits through layer 1.
 #
 # We now turn to the chat model and "The capital of France is". The logit of *Paris*
 # alone is a poor measure, because much of it says only that *some* capital, or some

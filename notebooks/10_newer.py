@@ -816,8 +816,8 @@ def experts_compared():
 
 # %% [markdown]
 # Each share is a fraction of all choices, two for each token, so 50 % means every
-# token. Without the balancing loss, the load is uneven: at some point in training, one
-# of a block's experts receives next to nothing. Which one it is, and whether it
+# token. Without the balancing loss, the load is uneven: at some point during training,
+# one of a block's experts receives next to nothing. Which one it is, and whether it
 # recovers, depends on the seed. With the balancing loss, each expert soon gets about a
 # quarter.
 #
@@ -1612,14 +1612,14 @@ def stretching():
 # worse than leaving the model unchanged.
 #
 # The fastest pair accounts for most of this: when we divided only its frequency by 4,
-# the loss rose about three quarters as much as when we divided all, whereas dividing
-# only the slowest changed next to nothing. This model relies on each token's nearest
-# neighbours, and interpolation places them at distances of a quarter, which never
-# occurred in training. Scaling by turns leaves the fastest pair alone, but it slows the
-# second and the third by the full factor, or nearly so, and the model needs both as
-# they are; the larger base slows them less. Chen et al. 2023 (section 3) and Llama 3.1
-# train their models further after the change, for a thousand steps or more. Without
-# further training, a method must at least leave the neighbours where they are.
+# the loss rose about three quarters as much as when we divided them all, whereas
+# dividing only the slowest changed next to nothing. This model relies on each token's
+# nearest neighbours, and interpolation places them at distances of a quarter, which
+# never occurred in training. Scaling by turns leaves the fastest pair alone, but it
+# slows the second and the third by the full factor, or nearly so, and the model needs
+# both as they are; the larger base slows them less. Chen et al. 2023 (section 3) and
+# Llama 3.1 train their models further after the change, for a thousand steps or more.
+# Without further training, a method must at least leave the neighbours where they are.
 
 # %% [markdown]
 # ## 8. A cache in pages

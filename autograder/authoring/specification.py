@@ -173,7 +173,7 @@ class Specification:
         numbers: names of a module's numeric attributes to compare, joined by spaces.
         fixed: dimensions that cannot be 1 or equal to another one, joined by spaces.
         tells: by case, names of variants, joined by spaces, that chance hides in some
-            drawings too seldom for the build to notice: inputs are redrawn until they
+            drawings too rarely for the build to notice: inputs are redrawn until they
             expose these as well (telling.py).
         tests: words of the contract's lines that the cases of general properties test.
         name: "unit/exercise", also the grade id and the key of its references; the

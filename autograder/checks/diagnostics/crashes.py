@@ -112,8 +112,8 @@ CRASHES = (
         "brackets of your own?"),
     Crash(r"^AttributeError: '(?P<kind>bool|int|float|str)' object has no attribute "
         r"'(?P<name>\w+)'",
-        "Your line asks for `.{name}` of a plain `{kind}`, which is not a tensor.",
-        "Which expression gives it, and does it compare or compute with `None` or a "
+        "Your line uses `.{name}` on a plain `{kind}`, which is not a tensor.",
+        "Which expression produces it, and does it compare or compute with `None` or a "
         "plain number?"),
     Crash(r"^AttributeError: (module )?'[\w.]+' (object )?has no attribute "
         r"'(?P<name>\w+)'",

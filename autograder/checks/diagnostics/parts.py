@@ -144,12 +144,14 @@ def inverted(findings: Sequence[Finding]) -> Sign:
     if not pairs or not all(map(_is_opposite, pairs)):
         return None
     message = _('"{name}" is inverted: it says yes where it should say no.')
-    asks = _("What does `True` stand for in the docstring, and what in yours?")
+    asks = _(
+        "What does `True` mean in the docstring, and what does it mean in your mask?"
+    )
     return compose_sign(findings, message, asks)
 
 
 def _is_opposite(pair: tuple[torch.Tensor, torch.Tensor]) -> bool:
-    """Whether a mask, possibly of numbers or of more rows, negates a bool one."""
+    """Whether a mask, possibly of numbers or with more rows, negates a bool one."""
     expected, actual = pair
     if expected.dtype != torch.bool or not expected.dim() == actual.dim() > 1:
         return False

@@ -187,7 +187,7 @@ def _only_case(results: Sequence[CaseResult]) -> Sign:
         return None
     message = _("Only one case is wrong: {case}.")
     if len(wrong) < sum(not r.passed for r in results):
-        message = _("Apart from calls in turn, only one case is wrong: {case}.")
+        message = _("Apart from successive calls, only one case is wrong: {case}.")
     elif not any(r.case.hidden for r in usual):
         message = _("Only one of the visible cases is wrong: {case}.")
     case = _(wrong[0].case.title)

@@ -55,7 +55,7 @@ class Block:
 
     @property
     def heading(self) -> str:
-        """The first heading in the text, or words for text without one."""
+        """The first heading in the text, or a description if it has none."""
         texts = [cell.source for cell in self.cells if cell.cell_type == "markdown"]
         match = _HEADING.search("\n".join(texts))
         return match[1][:80].strip() if match else "text and demonstrations"

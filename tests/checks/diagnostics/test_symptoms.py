@@ -55,7 +55,9 @@ def test_calls_in_turn_may_be_wrong_as_well():
     again = judged(WRONG)[0]
     in_turn = replace(again.case, name=SEQUENCE, says="Wrong again.")
     symptom = of_all([*results, replace(again, case=in_turn)])
-    assert symptom.says == "Apart from calls in turn, only one case is wrong: case 2."
+    assert (
+        symptom.says == "Apart from successive calls, only one case is wrong: case 2."
+    )
 
 
 def test_its_shape_is_told_where_that_is_wrong():

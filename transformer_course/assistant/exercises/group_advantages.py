@@ -71,7 +71,7 @@ MISTAKES = [
           edit(_SPREAD, "spread = centred.abs().mean(dim=-1, keepdim=True)", name="absolute_deviation"),
           edit(_SPREAD, "spread = rewards.amax(-1, keepdim=True) - rewards.amin(-1, keepdim=True)", name="range")),
     wrong("sample_deviation",
-          "Your standard deviation divides by `S - 1`; here it divides by `S`.",
+          "Your standard deviation divides by `S - 1`; here it should divide by `S`.",
           "What is the default of `correction` in `torch.std`?",
           edit(_SPREAD, "spread = rewards.std(dim=-1, keepdim=True)"),
           edit(_SPREAD, "spread = rewards.std(dim=-1, keepdim=True).nan_to_num(0.0)", name="single_answer_treated"),
@@ -147,7 +147,11 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    tells={"graded": "eps_not_added squared_again eps_multiplied", "many": "eps_ignored nan_replaced eps_as_a_floor", "property_spread": "spread_of_all"},
+    tells={
+        "graded": "eps_not_added squared_again eps_multiplied",
+        "many": "eps_ignored nan_replaced eps_as_a_floor",
+        "property_spread": "spread_of_all",
+    },
     results="advantages", gradients=False,
     contract=Contract(arguments="rewards: B n", results="advantages: B n", ways=OF_TABLES),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,

@@ -58,7 +58,7 @@ MISTAKES = [
     wrong("sign", "The sign is wrong: a step downhill makes the *worse* answers more probable.",
           "An optimizer makes the loss smaller. What should then happen to an answer whose advantage is positive?",
           edit(_RESULT, "return (advantages * means).mean()")),
-    wrong("advantages_ignored", "The advantages have no influence: the model is trained to repeat all of its answers.",
+    wrong("advantages_ignored", "The advantages have no effect: the model is trained to repeat all of its answers.",
           "Which of your lines knows which answers were good?",
           edit(_RESULT, "return -means.mean()")),
     wrong("no_logarithm", "You use probabilities or the logits themselves; the logarithms of probabilities are needed.",

@@ -172,7 +172,7 @@ ACCEPTED = [
 
 
 def _are_distributions(inputs: Mapping[str, Any]) -> bool:
-    """Whether each row of p and q sums to 1, and p has one row more than q."""
+    """Whether each row of p and q sums to 1, and p has one more row than q."""
     p, q = inputs["p"], inputs["q"]
     sums = torch.cat((p.sum(dim=-1), q.sum(dim=-1)))
     return len(p) == len(q) + 1 and torch.allclose(sums, torch.ones_like(sums), atol=1e-5)

@@ -42,7 +42,7 @@ IN_SIZES = [
           "The final norm is in the wrong models: a pre-norm stack has none, and a post-norm stack has one.",
           "Which value of `norm_first` means that a stack needs a norm at its end?",
           edit(_NORM, "None if norm_first else nn.LayerNorm(d_model)"), tests="`nn.LayerNorm(d_model)`"),
-    wrong("no_dropout_in_layers", "In training, no dropout is applied in the layers of a stack.",
+    wrong("no_dropout_in_layers", "During training, no dropout is applied in the layers of a stack.",
           "Which arguments do your layers get? (Their dropout has a default.)",
           edit("= (d_model, num_heads, d_ff, dropout,", "= (d_model, num_heads, d_ff, 0.0,")),
     wrong("one_layer", "A stack has one layer, whatever `num_layers` says.",

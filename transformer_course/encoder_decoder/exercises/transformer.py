@@ -82,7 +82,7 @@ MISTAKES = [
     wrong("no_output", "The output layer is never applied: `decode` returns vectors, not scores.",
           "What is the last step in the picture?",
           edit("return self.output(x)", "return x")),
-    wrong("encoder_on_target", "The decoder attends to the encoded *target*, so the source has no influence.",
+    wrong("encoder_on_target", "The decoder attends to the encoded *target*, so the source has no effect.",
           "What does `forward` pass to `decode` as the memory?",
           edit("self.decode(tgt, self.encode(src), src)", "self.decode(tgt, self.encode(tgt), tgt)")),
     wrong("memory_not_encoded", "`encode` stops before the encoder: the memory is nothing but embeddings.",
@@ -210,7 +210,10 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    tells={"positions": "source_for_target encoder_on_target source_for_target/memory encoder_on_target/memory", "property_spread": "pad_id_ignored"},
+    tells={
+        "positions": "source_for_target encoder_on_target source_for_target/memory encoder_on_target/memory",
+        "property_spread": "pad_id_ignored",
+    },
     target="Transformer", results="logits", tests="embeddings",
     parts="memory",
     contract=Contract(

@@ -82,4 +82,7 @@ ACCEPTED = [
         """)),
 ]
 
-EXERCISE = Specification(tells={"more": "absolute", "small": "centred_for_the_scale"}, results="the contributions", cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)
+EXERCISE = Specification(
+    tells={"more": "absolute", "small": "centred_for_the_scale"},
+    results="the contributions", cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

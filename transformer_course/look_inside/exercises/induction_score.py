@@ -40,7 +40,7 @@ MISTAKES = [
           edit("dim1=-2, dim2=-1", "dim1=-1, dim2=-2")),
     wrong("first_two_dimensions",
           "Your diagonal runs through the first two dimensions; queries and keys are the last two.",
-          "Which dimensions does `diagonal` take unless told otherwise?",
+          "Which dimensions does `diagonal` use if you don't give any?",
           edit(", dim1=-2, dim2=-1", "")),
     wrong("previous_token", "You measured how much each query attends to the token before it.",
           "Where does `period` occur in your code?",

@@ -48,7 +48,8 @@ MISTAKES = [
               hook = lambda module, arguments, output: edit(output)
               handles.append(model.get_submodule(name).register_forward_hook(hook))
               """)),
-    wrong("not_returned", "Your hook calls the edit but does not return its result, so the module's own output stays.",
+    wrong("not_returned",
+          "Your hook calls the edit but does not return its result, so the module's own output is kept.",
           "What does a forward hook have to return if the output is to change?",
           edit(_HOOK, """
               def hook(module, arguments, output):

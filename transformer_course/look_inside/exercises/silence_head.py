@@ -47,7 +47,7 @@ MISTAKES = [
           "In which order does `merge_heads` write the components of two heads?",
           edit("head * d_k : (head + 1) * d_k", "head :: layer.num_heads")),
     wrong("wrong_width", "The block that you zeroed has the wrong width: a head has `d_k` components.",
-          "How many components does `w_o` read, and how many heads have written them?",
+          "How many components does `w_o` read, and how many heads wrote them?",
           edit("d_k = layer.w_o.in_features // layer.num_heads", "d_k = layer.num_heads"),
           edit("d_k = layer.w_o.in_features // layer.num_heads", "d_k = layer.w_v.out_features // layer.num_heads",
                name="width_of_values"),

@@ -83,8 +83,8 @@ _HEADS = [
           "Which other function reshapes, and copies only if it must?",
           edit(MERGED, "(weights @ v).transpose(1, 2).view(query.shape)")),
     wrong("never_split",
-          "The features are never split into heads: one attention compares all `d_model` of them, and its weights have "
-          "no dimension for the heads.",
+          "The features are never split into heads: a single attention compares all `d_model` of them, and its weights "
+          "have no dimension for the heads.",
           "Which function of this unit turns `(B, L, d_model)` into one sequence per head, and where do you call it?",
           edit(*_WITHOUT_HEADS, ARGUMENTS, "(q * self.num_heads ** 0.5, k, v, mask)"),
           edit(*_WITHOUT_HEADS, name="never_split_scaled_by_d_model")),

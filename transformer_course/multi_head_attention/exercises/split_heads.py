@@ -43,7 +43,7 @@ MISTAKES = [
     wrong("a_tuple_of_heads", "You return a tuple of tensors instead of one tensor with a dimension for the heads.",
           "Which function combines several tensors into one, with a new dimension?",
           edit(_SPLIT, "return x.chunk(num_heads, dim=-1)")),
-    wrong("heads_overlap", "The heads overlap: each begins only one feature after the one before.",
+    wrong("heads_overlap", "The heads overlap: each begins only one feature after the previous one.",
           "At which feature does head `i` begin?",
           edit(_SPLIT, """
               d_k = x.size(-1) // num_heads

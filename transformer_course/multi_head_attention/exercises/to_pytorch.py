@@ -54,6 +54,9 @@ CASES = [
     case("many", "more heads than features in a head", _draw_layer(4, 5, 2, lq=3, lk=6),
          "Does PyTorch's layer have as many heads as yours?", hidden_only=True),
 ]
+_WHICH_COPIED = (
+    "Which parameters does `theirs.named_parameters()` list, and which of them do you copy?"
+)
 
 MISTAKES = [
     wrong("yours_changed", "Your own layer has changed after the call: it can no longer learn, or it is in eval mode.",
@@ -89,18 +92,18 @@ MISTAKES = [
           "Which three layers belong in `in_proj_weight`?",
           edit(_ORDER, "(mine.w_q,) * 3")),
     wrong("input_biases_forgotten", "`in_proj_bias` is not copied: it still has its initial values.",
-          "Which parameters does `theirs.named_parameters()` list, and which of them do you copy?",
+          _WHICH_COPIED,
           edit(_COPY_BIASES, "pass")),
-    wrong("output_forgotten", "`out_proj` is not copied, or only its weight is: the rest has its initial values.",
-          "Which parameters does `theirs.named_parameters()` list, and which of them do you copy?",
+    wrong("output_forgotten", "`out_proj` is not copied, or only its weight is: the rest still has its initial values.",
+          _WHICH_COPIED,
           edit(_COPY_OUT, "pass"),
           edit(_COPY_OUT, "theirs.out_proj.weight.copy_(mine.w_o.weight)", name="output_bias_forgotten")),
     wrong("all_biases_forgotten",
           "The biases are not copied: `in_proj_bias` and `out_proj.bias` still have their initial values.",
-          "Which parameters does `theirs.named_parameters()` list, and which of them do you copy?",
+          _WHICH_COPIED,
           edit(_COPY_BIASES, "pass", _COPY_OUT, "theirs.out_proj.weight.copy_(mine.w_o.weight)")),
     wrong("inputs_forgotten", "`in_proj_weight` is not copied: it still has its initial values.",
-          "Which parameters does `theirs.named_parameters()` list, and which of them do you copy?",
+          _WHICH_COPIED,
           edit(_COPY_WEIGHTS, "pass")),
     wrong("nothing_copied", "The new layer still has its random initial weights: nothing was copied.",
           "Do your assignments change the new layer, or only your variables?",

@@ -101,7 +101,7 @@ MISTAKES = [
     wrong("stale_entries", "Your test does not look at the entries that a text no longer needs.",
           "May a table still name a page that belongs to somebody else by now?",
           edit(_UNUSED, "pass"), tests="the others"),
-    wrong("holes_pass", "Your test counts the used entries of a row, but does not ask whether they come first.",
+    wrong("holes_pass", "Your test counts the used entries of a row, but does not check whether they come first.",
           "Where in its row may an entry of -1 be?",
           edit("torch.arange(tables.size(1)) < needed[:, None]", "tables != -1",
                _UNUSED, "assert torch.equal(used.sum(dim=1), needed)"), tests="the others"),

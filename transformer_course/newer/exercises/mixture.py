@@ -41,7 +41,7 @@ MISTAKES = [
     wrong("softmax_over_all", "The weights come from a softmax over all experts and are not rescaled.",
           "What does `route` return?",
           edit(_ROUTED, "logits = self.router(x); weights = (route(logits, self.top_k) > 0) * logits.softmax(-1)")),
-    wrong("top_k_ignored", "`top_k` has no influence: there are always two experts, or only the best one.",
+    wrong("top_k_ignored", "`top_k` has no effect: there are always two experts, or only the best one.",
           "Which arguments do you pass to `route`?",
           edit(_ROUTED, "weights = route(self.router(x), 2)"),
           edit(_ROUTED, "weights = route(self.router(x), 1)", name="first_expert_only")),

@@ -44,7 +44,7 @@ MISTAKES = [
     wrong("epsilon_ignored", "Nothing is added to the norm, so a matrix of zeros becomes NaN.",
           "What do you divide by if all entries are zero?",
           edit("(update.norm() + eps)", "update.norm()")),
-    wrong("eps_not_added", "`eps` is not added to the norm: it has no influence, or is a lower bound.",
+    wrong("eps_not_added", "`eps` is not added to the norm: it has no effect, or is a lower bound.",
           "What do you divide by if the norm is 0.02 and `eps` is 0.01?",
           edit("(update.norm() + eps)", "(update.norm() + 1e-7)"),
           edit("(update.norm() + eps)", "update.norm().clamp(min=eps)", name="at_least_epsilon")),

@@ -61,7 +61,7 @@ MISTAKES = [
           "How many positions are in the last page?",
           edit("< lengths[:, None]",
                "< (lengths[:, None] + k_pages.size(1) - 1) // k_pages.size(1) * k_pages.size(1)")),
-    wrong("tables_ignored", "The tables have no influence: every text reads the first pages of the pool.",
+    wrong("tables_ignored", "The tables have no effect: every text reads the first pages of the pool.",
           "Which pages belong to the second text?",
           edit("pages[tables]", "pages[torch.arange(tables.size(1)).expand_as(tables)]"),
           edit("pages[tables]", "pages[tables[:1].expand_as(tables)]", name="first_table_for_all"),

@@ -71,7 +71,7 @@ MISTAKES = [
     wrong("wavelengths_mixed", "Between the bounds you average wavelengths; the task averages frequencies.",
           "Is the mean of `1/f` and `factor/f` the inverse of the mean of `f` and `f/factor`?",
           edit(_RETURN, "return 1 / (share / frequencies + (1 - share) * factor / frequencies)")),
-    wrong("bounds_ignored", "`low` or `high` has no influence.",
+    wrong("bounds_ignored", "`low` or `high` has no effect.",
           "Which numbers does your code use in place of the arguments?",
           edit(_SHARE, "share = ((turns - 1) / 3).clamp(0, 1)"),
           edit("(high - low)", "high", name="low_in_the_width")),

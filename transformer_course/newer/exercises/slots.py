@@ -30,7 +30,7 @@ CASES = [
 ]
 
 MISTAKES = [
-    wrong("table_ignored", "The table has no influence: positions stay where they are.",
+    wrong("table_ignored", "The table has no effect: positions stay where they are.",
           "Which page does the table name first?",
           edit("table[positions // page_size]", "(positions // page_size)")),
     wrong("pages_not_slots",
@@ -65,7 +65,7 @@ MISTAKES = [
           "Which slot belongs to the first position that the caller asks for?",
           edit(_RETURN, f"positions = positions.sort().values; {_RETURN}"), tests="order"),
     wrong("as_numbers", "Your slots are floats, which cannot be an index.",
-          "Which of your operations makes floats: a `/`, or a `torch.zeros` without a dtype?",
+          "Which of your operations produces floats: a `/`, or a `torch.zeros` without a dtype?",
           edit(_RETURN, f"{_RETURN}.float()")),
 ]
 

@@ -1,4 +1,4 @@
-"""Sinusoid tables, right and wrong ones, for the test that students write."""
+"""Sinusoid tables, both right and wrong, for the test that students write."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def compute_angles(max_len: int, d_model: int) -> torch.Tensor:
 
 
 def make_table(angles: torch.Tensor, of_cosines: torch.Tensor | None = None) -> torch.Tensor:
-    """The table of sines and cosines of these angles, (max_len, d_model); cosines may have other angles."""
+    """The table of sines and cosines of these angles, (max_len, d_model); cosines may have different angles."""
     cosines = (angles if of_cosines is None else of_cosines).cos()
     return torch.stack((angles.sin(), cosines), dim=-1).flatten(1)
 
@@ -43,7 +43,7 @@ def draw_tables(
 
 
 def disturb(draw: Draw, table: torch.Tensor, places: torch.Tensor, change: float) -> torch.Tensor:
-    """A table in which a random one of the entries that the mask ``places`` marks has changed."""
+    """A table in which one random entry, among those that the mask ``places`` marks, has changed."""
     candidates = places.expand_as(table).nonzero()
     row, column = candidates[int(draw.ids(0, len(candidates)))]
     disturbed = table.clone()

@@ -86,7 +86,7 @@ def _draw_nearly_right(draw: Draw) -> Inputs:
         off = 0.00018 * (draw.flags(max_len, d_model, chance=0.9).double() - 0.5)
         right = (make_table(compute_angles(max_len, d_model)) + off).float()
         tables[f"right table of {max_len} positions and {d_model} columns"] = right
-    # Far from the right row, in one entry at least, and above it in one.
+    # Far from the right row, in at least one entry, and above it in one.
     last = torch.tensor([[0.0, 1.0] if right[-1, 1] < 0.5 else [1.0, 0.0]])
     tables["table with a wrong last row"] = torch.cat((right[:-1], last))
     return tables | {ANYWHERE: draw_tables(lambda *_: {})(draw)[ANYWHERE]}

@@ -158,4 +158,11 @@ ACCEPTED = [
         """)),
 ]
 
-EXERCISE = Specification(tells={"one_sentence": "not_shuffled_before inverse_on_one_side inverse_before flipped last_position_left_out", "similarity_and_step": "signed", "small": "signed"}, results="the gap", gradients=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)
+EXERCISE = Specification(
+    tells={
+        "one_sentence": "not_shuffled_before inverse_on_one_side inverse_before flipped last_position_left_out",
+        "similarity_and_step": "signed",
+        "small": "signed",
+    },
+    results="the gap", gradients=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

@@ -176,7 +176,7 @@ MISTAKES = [
     wrong("dtype_of_positions",
           "The result takes the dtype of the positions, so integer positions give an integer table.",
           "Which dtype does `torch.empty_like(positions)` have? And `.to(positions.dtype)`?",
-          edit(_MERGED, "pairs.flatten(-2).to(positions.dtype)"), tests="also for"),
+          edit(_MERGED, "pairs.flatten(-2).to(positions.dtype)"), tests="even for"),
     wrong("positions_changed", "Your function modifies the `positions` that it was given.",
           "Which of your operations works in place?",
           edit(_ANGLES, f"""

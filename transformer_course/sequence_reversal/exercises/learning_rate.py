@@ -48,7 +48,7 @@ _ANGLE = "math.pi * progress"
 
 MISTAKES = [
     wrong("starts_at_zero",
-          "Each step of your warm-up gets the rate of the step before: the first has a rate of zero and is wasted.",
+          "Each step of your warm-up gets the rate of the previous step: the first has a rate of zero and is wasted.",
           "Which factor does the formula give for step 0?",
           edit("(step + 1) / warmup", "step / warmup")),
     wrong("one_more_than_warmup",

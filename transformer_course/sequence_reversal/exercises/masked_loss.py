@@ -168,4 +168,10 @@ ACCEPTED = [
         """)),
 ]
 
-EXERCISE = Specification(tells={"large_vocabulary": "mean_of_columns", "property_sizes": "mean_of_rows mean_of_filled_rows mean_of_rows_by_hand mean_of_columns"}, results="the loss", fixed="V", cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)
+EXERCISE = Specification(
+    tells={
+        "large_vocabulary": "mean_of_columns",
+        "property_sizes": "mean_of_rows mean_of_filled_rows mean_of_rows_by_hand mean_of_columns",
+    },
+    results="the loss", fixed="V", cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

@@ -118,11 +118,11 @@ MISTAKES = [
                name="k_of_the_first_row")),
     wrong("second_dimension",
           "You take the k-th largest logit along dimension 1, but the vocabulary is the *last* dimension.",
-          "Which index means the last dimension, however many there are before it?",
+          "Which index means the last dimension, however many come before it?",
           edit(_LEAST, "scores.topk(min(top_k, scores.size(-1)), dim=-1).values[:, -1].unsqueeze(-1)"),
           edit(_LEAST, "scores.topk(min(top_k, scores.size(-1)), dim=-1).values[:, -1, None]", name="none_for_new")),
     wrong("k_of_a_table",
-          "Your `keep_top_k` works for two dimensions only, and it fails if `top_k` is larger than the vocabulary.",
+          "Your `keep_top_k` works only on two dimensions, and it fails if `top_k` is larger than the vocabulary.",
           "Which index means the last dimension, and what should `top_k = 50` mean for 14 tokens?",
           edit(_LEAST, "scores.topk(top_k, dim=-1).values[:, -1].unsqueeze(-1)"), tests="may exceed"),
     wrong("k_must_fit", "Your code fails if `top_k` is larger than the vocabulary.",
@@ -278,7 +278,14 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    tells={"hot": "one_too_many", "one_is_enough": "softmax_twice", "one_row": "sorted_result", "one_token": "k_of_the_first_row", "very_cold": "gathered_by_places", "wide_k": "k_of_the_first_row"},
+    tells={
+        "hot": "one_too_many",
+        "one_is_enough": "softmax_twice",
+        "one_row": "sorted_result",
+        "one_token": "k_of_the_first_row",
+        "very_cold": "gathered_by_places",
+        "wide_k": "k_of_the_first_row",
+    },
     helpers=("with_temperature", "keep_top_k", "keep_top_p"),
     contract=Contract(arguments="logits: B V", ways=OF_TABLES, typed=False),
     results="probabilities", fixed="V", gradients=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,

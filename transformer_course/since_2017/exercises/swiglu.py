@@ -48,7 +48,7 @@ MISTAKES = [
     wrong("added", "Gate and up are added; they should be multiplied.",
           "What does `⊙` mean?",
           edit("gate * self.w_up(x)", "gate + self.w_up(x)")),
-    wrong("up_unused", "`w_gate` or `w_up` has no influence.",
+    wrong("up_unused", "`w_gate` or `w_up` has no effect.",
           "Where are `w_gate` and `w_up` used?",
           edit("gate * self.w_up(x)", "gate * self.w_gate(x)"),
           edit("gate * self.w_up(x)", "gate", name="gate_only"),

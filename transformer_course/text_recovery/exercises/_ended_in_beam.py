@@ -1,4 +1,4 @@
-"""A beam search in which finished hypotheses stay in the beam, as in many programs on the web."""
+"""A beam search in which finished hypotheses stay in the beam, as in many online implementations."""
 
 ENDED_IN_BEAM = """
     @torch.no_grad()

@@ -189,8 +189,9 @@ MISTAKES = [
           "What should become of a hypothesis that has ended?",
           edit(_CLOSE, "")),
     wrong("ended_in_the_beam",
-          "Finished hypotheses stay in the beam, where they take the places of live prefixes.",
-          "When a hypothesis has ended, how many live prefixes does the next step begin with, and how many should it?",
+          "Finished hypotheses stay in the beam, where they take the place of live prefixes.",
+          "When a hypothesis has ended, how many live prefixes does the next step begin with, and how many "
+          "should there be?",
           source(ENDED_IN_BEAM),
           source(ENDED_IN_BEAM.replace("len(ids)", "((5 + len(ids)) / 6)"), name="ended_by_published")),
     wrong("stops_too_early",

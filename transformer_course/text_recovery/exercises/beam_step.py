@@ -100,7 +100,7 @@ MISTAKES = [
     wrong("worst", "The k worst continuations stay.",
           "At which end of the list are the best?",
           edit("min(k, total.numel()))", "min(k, total.numel()), largest=False)")),
-    wrong("not_best_first", "The continuations are not ordered by their scores, from the best to the worst.",
+    wrong("not_best_first", "The continuations are not sorted by score, from best to worst.",
           "In which order does the contract want them?",
           edit("return torch.cat", """
               scores, parent, token = scores.flip(0), parent.flip(0), token.flip(0)
@@ -116,7 +116,7 @@ MISTAKES = [
           "From BOS alone with k = 4: how many prefixes do you return?",
           edit("min(k, total.numel())", "min(len(prefixes), total.numel())")),
     wrong("one_row_at_most", "You keep at most V continuations, as many as one prefix has.",
-          "How many continuations do n prefixes have together?",
+          "How many continuations do n prefixes have in total?",
           edit("min(k, total.numel())", "min(k, total.size(1))"), tests="fewer than"),
     wrong("one_less", "You keep one prefix too few.",
           "How many should stay?",

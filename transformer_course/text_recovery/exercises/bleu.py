@@ -123,8 +123,8 @@ MISTAKES = [
           "What is the 4 in BLEU-4?",
           edit(_LOGS, "logs = 4 * math.log(matches[0] / totals[0])", name="unigrams_only"),
           edit("math.exp(logs / 4)", "math.exp((logs - math.log(matches[3] / totals[3])) / 3)", name="three_orders")),
-    wrong("no_brevity_penalty", "Short outputs are not punished: your brevity penalty is missing, or it is always 1.",
-          "What would the single word `The` score? If you have a penalty, which of h and r is on top in it?",
+    wrong("no_brevity_penalty", "Short outputs are not penalised: your brevity penalty is missing, or it is always 1.",
+          "What would the single word `The` score? If you have a penalty, which of h and r is in the numerator?",
           edit(f"{_BP} * ", "")),
     wrong("another_penalty", "Your brevity penalty is not that of the formula.",
           "What is BP for an output half as long as its reference, and for one twice as long?",
@@ -132,7 +132,7 @@ MISTAKES = [
           edit(_BP, "min(1.0, h / r)", name="penalty_ratio"),
           edit(_BP, "math.exp(1 - r / h)", name="penalty_rewards")),
     wrong("empty_left_out",
-          "Empty hypotheses are skipped, and their references with them: the tokens of these are missing in r.",
+          "Empty hypotheses are skipped, and their references with them: the tokens of these are missing from r.",
           "What does an empty output cost, if its reference does not count either?",
           edit(_TOKENS, f"""
               {_TOKENS}
@@ -196,7 +196,7 @@ MISTAKES = [
                "math.log(m / t) for m, t in zip(matches, totals) if t", name="empty_orders_skipped"),
           tests="some order"),
     wrong("smoothed", "The precisions are smoothed: you add 1 to the counts, so an order without a match still scores.",
-          "What is the precision of an order without a match, and what does it make of BLEU?",
+          "What is the precision of an order without a match, and what does that do to BLEU?",
           edit("if 0 in matches:", "if matches[0] == 0:",
                _LOGS, "logs = sum(math.log((matches[n] + (n > 0)) / (totals[n] + (n > 0))) for n in range(4))",
                name="one_added_to_longer"),

@@ -217,4 +217,7 @@ ACCEPTED = [
         """)),
 ]
 
-EXERCISE = Specification(tells={"more": "across_words each_pair_once"}, precise=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)
+EXERCISE = Specification(
+    tells={"more": "across_words each_pair_once"},
+    precise=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
+)

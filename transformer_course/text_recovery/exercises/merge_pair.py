@@ -140,7 +140,7 @@ MISTAKES = [
           edit(_MATCHES, "tuple(symbols[i : i + 2]) in (pair, pair[::-1])")),
     wrong("any_of_the_pair",
           "You merge any two neighbours that both occur in the pair: for `(a, b)`, also `b a` and `a a`.",
-          "What does `s in pair` ask about a symbol, and which place should it have in the pair?",
+          "What does `s in pair` ask about a symbol, and where in the pair should it be?",
           edit(_MATCHES, "i + 1 < len(symbols) and set(symbols[i : i + 2]) <= set(pair)"),
           edit(_MATCHES, "i + 1 < len(symbols) and set(symbols[i : i + 2]) <= set(pair)",
                '"".join(symbols[i : i + width])', '"".join(pair) if width == 2 else symbols[i]', name="pair_appended")),

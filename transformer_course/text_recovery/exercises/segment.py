@@ -111,8 +111,8 @@ MISTAKES = [
           edit("for pair in merges:", "for pair in reversed(merges):", name="reversed"),
           edit("for pair in merges:", "for pair in sorted(merges):", name="sorted_merges")),
     wrong("joined_text",
-          "You search in a joined text, where the borders of symbols are lost: `(a, b)` also joins `xa` and `b`.",
-          "Where does a symbol begin in your text? Are `xa`, `b` the pair `(a, b)`?",
+          "You search a joined text, where the boundaries between symbols are lost: `(a, b)` also joins `xa` and `b`.",
+          "Where does a symbol begin in your text? Is `xa`, `b` the pair `(a, b)`?",
           source('''
               def segment(word, merges):
                   text = ' '.join(word)
