@@ -70,7 +70,7 @@ TOLD = [
     (lambda x: (x, x).exp(), "uses a tuple as if"),
     (lambda x: nn.functional.linear((x, x), x), "uses a tuple as if"),
     (lambda x: (x, x).copy(), "calls `.copy`, which a list has"),
-    (lambda x: (x is None).unsqueeze(0), "asks for `.unsqueeze` of a plain `bool`"),
+    (lambda x: (x is None).unsqueeze(0), "uses `.unsqueeze` on a plain `bool`"),
     (lambda x: Named().outer(x), "asks for `.outer`"),
     (lambda x: torch.sofmax(x, -1), "asks for `.sofmax`"),
     (lambda x: {"a": x}["w.b"], "looks up `w.b`"),
