@@ -222,7 +222,7 @@ def test_a_term_from_release_to_feedback(class_):
     before = set(class_.inbound.iterdir())
     class_.answer("ada", "ada")
     class_.run("ada", f"nbgrader submit {unit}")
-    class_.answer("alan", "ada")
+    class_.answer("alan", "ada", "mine.ipynb")
     class_.run("alan", f"nbgrader submit {unit}")
     for path in set(class_.inbound.iterdir()) - before:
         if path.name.startswith(people["alan"]):

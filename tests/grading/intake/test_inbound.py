@@ -7,6 +7,7 @@ import time
 import pytest
 
 from autograder.grading.intake import SizeLimits, slimming
+from autograder.grading.intake.files import take
 from autograder.grading.intake.inbound import copy, last_change
 
 
@@ -35,6 +36,14 @@ def test_what_is_copied_tells_when_it_was_changed(folder, tmp_path):
     assert after(moment, last_change(folder, [])) > -0.05
     assert (tmp_path / "a.ipynb").read_text() == "notebook"
     assert not (tmp_path / "x.pyc").exists()
+
+
+def test_what_is_copied_keeps_the_times_by_which_the_newest_is_found(folder, tmp_path):
+    (folder / "b.ipynb").write_text("older, but copied later")
+    os.utime(folder / "b.ipynb", (1_000_000_000, 1_000_000_000))
+    copy(folder, tmp_path / "copy", [], None)
+    files = take(tmp_path / "copy").files
+    assert files["b.ipynb"].time == 1_000_000_000 < files["a.ipynb"].time
 
 
 def test_a_large_notebook_is_copied_without_its_outputs(folder, tmp_path, monkeypatch):
