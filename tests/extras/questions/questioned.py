@@ -3,7 +3,6 @@
 import contextlib
 import io
 import random
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -40,7 +39,7 @@ def choice(kind: str, about: str, worth: float = 1.0) -> ChoiceQuestion:
 
 @dataclass(frozen=True)
 class Questioned:
-    """An accepted solution, what is asked about it, and the seconds of CPU it took."""
+    """An accepted solution, and what is asked about it."""
 
     specification: Specification
     name: str
@@ -49,7 +48,6 @@ class Questioned:
     seen: list[Observation]
     asked: list[ChoiceQuestion]
     found: list[ChoiceQuestion]  # all that could be asked
-    seconds: float
 
     @property
     def is_enough(self) -> bool:
@@ -62,7 +60,6 @@ class Questioned:
 
 def ask(specification: Specification, source: str, name: str = "") -> Questioned:
     """Raises NotListedError, NothingObservedError."""
-    started = time.process_time()
     code_listing = listing(source, specification.target)
     code, places = insert_notes(code_listing)
     tried = edits(code_listing)
@@ -77,11 +74,9 @@ def ask(specification: Specification, source: str, name: str = "") -> Questioned
     draw = random.Random(name)
     candidates = questions(code_listing, places, tried, observations, draw)
     selected = chosen(candidates, 3)
-    seconds = time.process_time() - started
     return Questioned(
-        specification, name, code_listing, tried, observations, selected, candidates,
-        seconds,
-    )  # fmt: skip
+        specification, name, code_listing, tried, observations, selected, candidates
+    )
 
 
 def of_bank(unit: str) -> Iterator[Questioned]:
