@@ -9,6 +9,7 @@ transparent to opaque, which looks the same on light pages, on dark pages and on
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 BLUE, ORANGE, GREEN, PINK = "#0F80C8", "#D55E00", "#009E73", "#B85A92"
@@ -96,9 +97,58 @@ def diverging(strongest: float = STRONGEST) -> Any:
     )
 
 
-def legend(axes: Any) -> None:
-    """Put the legend beside the axes, where it cannot cover data."""
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+def name_lines(axes: Any) -> None:
+    """Name each line where it ends, beside the axes; call this when all else is set.
+
+    A sample of the line stands before its name, because names of lines that end close
+    together are pushed apart.
+    """
+    axes.autoscale_view()  # else the limits are those before the lines were drawn
+    to_axes = axes.transData + axes.transAxes.inverted()
+    ends = []
+    for line in axes.lines:
+        if not line.get_label().startswith("_"):
+            # The end is on the right, also where an axis is inverted.
+            _, height = max(map(tuple, to_axes.transform(line.get_xydata())))
+            ends.append((min(max(height, 0.0), 1.0), line))
+    ends.sort(key=lambda end: end[0])
+    box, (width, height) = axes.get_position(), axes.figure.get_size_inches()
+    em_across = _SETTINGS["font.size"] / 72 / (box.width * width)
+    em_up = _SETTINGS["font.size"] / 72 / (box.height * height)
+    heights = _push_apart([height for height, _ in ends], 1.4 * em_up)
+    for y, (_, line) in zip(heights, ends, strict=True):
+        axes.plot(
+            [1 + n * em_across for n in (0.8, 2.0, 3.2)], [y] * 3,
+            line.get_linestyle(), color=line.get_color(), marker=line.get_marker(),
+            markevery=[1], linewidth=1.6, transform=axes.transAxes, clip_on=False,
+        )  # fmt: skip
+        axes.text(
+            1 + 4 * em_across, y, line.get_label(), transform=axes.transAxes,
+            verticalalignment="center",
+        )  # fmt: skip
+
+
+def _push_apart(heights: Sequence[float], gap: float) -> list[float]:
+    """Move ascending heights as little as needed for a gap between neighbours."""
+    groups: list[list[float]] = []  # the heights of names that touch
+    for height in heights:
+        groups.append([height])
+        while (
+            len(groups) > 1 and _bottom(groups[-1], gap) < _top(groups[-2], gap) + gap
+        ):
+            groups[-2:] = [groups[-2] + groups[-1]]
+    return [
+        _bottom(group, gap) + i * gap for group in groups for i in range(len(group))
+    ]
+
+
+def _bottom(group: Sequence[float], gap: float) -> float:
+    """The lowest height of a group, which is centred where its lines end."""
+    return sum(group) / len(group) - (len(group) - 1) * gap / 2
+
+
+def _top(group: Sequence[float], gap: float) -> float:
+    return _bottom(group, gap) + (len(group) - 1) * gap
 
 
 def bare(axes: Any) -> None:

@@ -88,3 +88,34 @@ def test_a_figure_has_no_frame_and_the_pages_ink():
     assert not any(axes.spines[side].get_visible() for side in ("top", "right", "left"))
     assert "currentColor" in svg and "010203" not in svg and "#000000" not in svg
     assert "font-family: '" not in svg  # type of the page
+
+
+def test_lines_are_named_where_they_end_and_names_keep_apart():
+    figure, axes = style.subplots()
+    ends = {"low": 1.0, "lower": 0.99, "high": 9.0, "lowest": 0.98, "beyond": 99.0}
+    for name, end in ends.items():
+        axes.plot([3, 2, 1], [5, 5, end], label=name)
+    axes.axhline(4)  # without a name
+    axes.invert_xaxis()
+    axes.set_ylim(0, 10)
+    style.name_lines(axes)
+    figure.canvas.draw()
+    boxes = {text.get_text(): text.get_window_extent() for text in axes.texts}
+    upwards = sorted(boxes, key=lambda name: boxes[name].y0)
+    assert upwards == ["lowest", "lower", "low", "high", "beyond"]
+    for below, above in itertools.pairwise(upwards):
+        assert boxes[below].y1 <= boxes[above].y0 + 1
+    assert min(box.x0 for box in boxes.values()) > axes.get_window_extent().x1
+    top = axes.transData.transform((1, 9.0))[1]  # where the line "high" ends
+    assert boxes["high"].y0 < top < boxes["high"].y1
+    plt.close(figure)
+
+
+def test_names_know_limits_that_matplotlib_has_not_set_yet():
+    figure, axes = style.subplots()
+    axes.plot([0, 1], [500, 900], label="upper")
+    axes.plot([0, 1], [500, 100], label="lower")
+    style.name_lines(axes)
+    low, high = (text.get_position()[1] for text in axes.texts)
+    assert low < 0.1 and high > 0.9
+    plt.close(figure)

@@ -96,7 +96,7 @@ def prices(bits: Sequence[int], perplexities: Mapping[str, Sequence[float]]) -> 
     axes.set(xlabel="bits", title="perplexity", yscale="log")
     axes.set_xticks(bits, bits)
     axes.invert_xaxis()
-    style.legend(axes)
+    style.name_lines(axes)
     alt = (
         f"Perplexity with {', '.join(map(str, bits))} bits. {told.curves(perplexities)}"
     )

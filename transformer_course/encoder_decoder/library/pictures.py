@@ -45,7 +45,7 @@ def placements(runs: Mapping[str, Sequence[Run]]) -> None:
     _draw_guessing(left, GUESS, len(runs["pre-norm"][0][0]))
     left.set(xlabel="step", title="loss, 8 layers, no warm-up", ylim=(1, 4))
     right.set(xlabel="layer", title="gradient norm before the first step")
-    style.legend(right)
+    style.name_lines(right)
     caption = (
         "With each of several seeds (one line each), only pre-norm leaves the level "
         "of guessing within 120 steps."
@@ -62,7 +62,7 @@ def warmups(losses: Mapping[str, Sequence[float]]) -> None:
         axes.plot(values, line, color=colour, label=name, linewidth=1.4)
     _draw_guessing(axes, GUESS, len(values))
     axes.set(xlabel="step", title="loss, 8 layers, post-norm, peak rate 0.005")
-    axes.legend(loc="lower left")
+    style.name_lines(axes)
     caption = "With small first steps, post-norm leaves the level of guessing as well."
     show(figure, f"Loss. {told.curves(losses)}", "4.5", caption)
 
@@ -117,7 +117,7 @@ def costs(lengths: Sequence[int], layer_costs: Sequence[Cost]) -> None:
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         axes.set(xlabel="length L", title=title)
-        axes.legend(loc="lower right")
+        style.name_lines(axes)
     caption = "Attention overtakes the network first in memory and then in FLOPs."
     show(figure, f"{'; '.join(descriptions)}.", "4.10", caption)
 

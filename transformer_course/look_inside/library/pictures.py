@@ -27,7 +27,7 @@ def cliff(curves: Mapping[str, Sequence[float]]) -> None:
             range(0, 10 * len(losses), 10), losses, line, color=colour, label=name
         )
     axes.set(xlabel="step", title="loss on tokens that can be known", ylim=(0, None))
-    style.legend(axes)
+    style.name_lines(axes)
     caption = "With one layer the loss creeps; with two it falls off a cliff."
     show(figure, f"Loss over steps. {told.curves(smooth)}", "9.2", caption)
 
@@ -144,6 +144,6 @@ def sinks(first: Sequence[float], second: Sequence[float]) -> None:
     for (name, values), (colour, line) in zip(curves.items(), LOOKS[::-1], strict=True):
         axes.plot(values, line, color=colour, label=name)
     axes.set(xlabel="block", title="mean attention weight", ylim=(0, 1))
-    style.legend(axes)
+    style.name_lines(axes)
     caption = "Half of all attention goes to the first token, or to whatever is first."
     show(figure, f"Mean weight by block. {told.curves(curves)}", "9.7", caption)

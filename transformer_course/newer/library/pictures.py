@@ -24,6 +24,7 @@ def windows(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> No
     figure, axes = _plot_two(lengths, losses, "o", xlabel="bytes read at a time")
     axes.set_title("loss on new text")
     axes.set_xticks(lengths, lengths)
+    style.name_lines(axes)
     caption = f"Trained at {lengths[0]} bytes, measured at longer texts."
     show(figure, f"Loss at {', '.join(map(str, lengths))} bytes. {told.curves(losses)}",
          "10.2", caption)  # fmt: skip
@@ -60,7 +61,7 @@ def exchanges(losses: Mapping[str, Sequence[float]]) -> None:
     ):
         axes.plot(values, color=colour, linestyle=line, label=name, lw=1.8)
     axes.set(xlabel="step", title="training loss", ylim=(None, 2.6))
-    style.legend(axes)
+    style.name_lines(axes)
     caption = "Training loss with one part at a time replaced by its ancestor of 2017."
     show(figure, f"Training loss over steps. {told.curves(smooth)}", "10.5", caption)
 
@@ -94,7 +95,7 @@ def _plot_four(
         axes.plot(lengths, values, label=name, **look)
     axes.set(xlabel="bytes in a window", title=title)
     axes.set_xticks(lengths, lengths)
-    style.legend(axes)
+    style.name_lines(axes)
     return figure
 
 
@@ -102,12 +103,11 @@ def _plot_two(
     xs: Sequence[int], named: Mapping[str, Sequence[float]], marker: str = "",
     **properties: Any,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Plot two curves that differ in colour and line style, and their legend."""
+    """Plot two curves that differ in colour and line style."""
     figure, axes = style.subplots(height=2.6, width=6.0)
     looks = ((ORANGE, f"--{marker}"), (BLUE, f"-{marker}"))
     for (name, values), (colour, line) in zip(named.items(), looks, strict=True):
         axes.plot(xs[: len(values)], values, line, color=colour, label=name)
-    style.legend(axes)
     axes.set(**properties)
     return figure, axes
 
@@ -129,6 +129,7 @@ def _show_two_curves(
     figure, axes = _plot_two(steps, curves, xlabel="steps", title=title)
     if even_share is not None:
         axes.axhline(even_share, **style.DOTTED)
+    style.name_lines(axes)
     alt = f"{title.capitalize()} over steps. {told.curves(curves)}"
     show(figure, alt, number, caption)
 

@@ -37,7 +37,7 @@ def dimensions(table: Tensor, numbers: Sequence[int]) -> None:
     for name, values in curves.items():
         axes.plot(values, label=name, marker="o")
     axes.set(xlabel="position", ylabel="value")
-    style.legend(axes)
+    style.name_lines(axes)
     alt = f"Curves over the positions. {told.curves(curves)}"
     caption = (
         f"Of these {table.shape[1]} dimensions, the two of a pair have the same "

@@ -48,7 +48,7 @@ def log(losses: Sequence[float], entries: Log) -> None:
     right.plot(steps, tokens, color=ORANGE, linestyle="--", label="next token")
     right.plot(steps, exact_matches, color=BLUE, label="whole sequence")
     right.set(xlabel="step", title="held-out accuracy", ylim=(-0.03, 1.05))
-    right.legend(loc="lower right")
+    style.name_lines(right)
     curves = {"loss": losses, "token accuracy": tokens, "exact match": exact_matches}
     alt = (
         f"Over {len(losses)} steps. {told.curves(curves)} Half of the tokens are right "
@@ -221,7 +221,7 @@ def with_and_without(
         axes.plot(lengths, scores, line, color=colour, label=name)
     axes.set(xlabel="length", title="exact match", ylim=(-0.03, 1.05))
     axes.set_xticks(lengths, lengths)
-    axes.legend(loc="lower left")
+    style.name_lines(axes)
     description = "; ".join(
         f"{name}, by length: {', '.join(f'{score:.2f}' for score in scores)}"
         for name, scores in named.items()

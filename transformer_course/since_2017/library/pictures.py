@@ -105,9 +105,9 @@ def cost(lengths: Sequence[int], named: Mapping[str, Sequence[float]]) -> None:
     looks = ((ORANGE, "--"), (BLUE, "-"))
     for (name, values), (colour, line) in zip(named.items(), looks, strict=True):
         axes.plot(lengths, values, line, color=colour, label=name)
-    style.legend(axes)
     axes.set(xlabel="tokens so far", ylim=(0, None))
     axes.set_title("milliseconds for the next token")
+    style.name_lines(axes)
     span = f"From {lengths[0]} to {lengths[-1]} tokens, milliseconds for the next one. "
     caption = "With a cache, the cost of the next token hardly grows with the text."
     show(figure, span + told.curves(named), "7.6", caption)
@@ -120,9 +120,9 @@ def reading(curves: Mapping[str, Mapping[int, float]]) -> None:
     for (name, curve), (colour, line) in zip(curves.items(), looks, strict=True):
         steps, bits = list(curve), list(curve.values())
         axes.plot(steps, bits, line, color=colour, label=name, marker="o", ms=4)
-    style.legend(axes)
     axes.set(xlabel="step of training")
     axes.set_title("bits per byte of unseen text")
+    style.name_lines(axes)
     alt = "Bits per byte of unseen text. " + " ".join(
         f"{name}: "
         + ", ".join(f"{told.number(bits)} after {n} steps" for n, bits in curve.items())
@@ -150,7 +150,7 @@ def scaling(sizes: Sequence[int], losses: Sequence[float], a: float, b: float) -
     axes.set_yticks(ticks, [str(tick) for tick in ticks])
     axes.minorticks_off()
     axes.set_title("loss on unseen text, nats per byte")
-    style.legend(axes)
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     pairs = ", ".join(
         f"{size:,} parameters {told.number(loss)}"
         for size, loss in zip(sizes, losses, strict=True)

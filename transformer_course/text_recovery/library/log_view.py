@@ -150,7 +150,7 @@ def curves(
         descriptions.append(f"{run.name}: {', '.join(points)} target tokens")
     axes.axhline(inserter, **style.DOTTED)
     axes.set(xlabel="thousand target tokens seen", title="BLEU on dev")
-    style.legend(axes)
+    style.name_lines(axes)
     alt = f"{'; '.join(descriptions)}. The inserter has {inserter:.0f}."
     midway, end = sentences
     caption = (
