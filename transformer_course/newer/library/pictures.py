@@ -15,7 +15,7 @@ LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 
 def largest_scores(curves: Mapping[str, Sequence[float]]) -> None:
     """Draw the largest attention score on new text, every tenth step."""
-    caption = "The largest score while training, with and without norms."
+    caption = "With the norms, the largest attention score stays several times smaller."
     _show_two_curves(curves, "largest score", "10.1", caption)
 
 
@@ -25,7 +25,10 @@ def windows(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> No
     axes.set_title("loss on new text")
     axes.set_xticks(lengths, lengths)
     style.name_lines(axes)
-    caption = f"Trained at {lengths[0]} bytes, measured at longer texts."
+    caption = (
+        f"Trained at {lengths[0]} bytes: only without a window does the loss rise on "
+        "longer texts."
+    )
     show(figure, f"Loss at {', '.join(map(str, lengths))} bytes. {told.curves(losses)}",
          "10.2", caption)  # fmt: skip
 
@@ -35,7 +38,10 @@ def loads(curves: Mapping[str, Sequence[float]]) -> None:
 
     A router chooses among four experts for each token; an even load is a quarter each.
     """
-    caption = "The least used of four experts; dotted: an even load."
+    caption = (
+        "With balancing, even the least used of four experts soon gets about a quarter "
+        "of the tokens (dotted)."
+    )
     _show_two_curves(
         curves, "share of the least used expert", "10.3", caption, even_share=0.25
     )
@@ -47,7 +53,9 @@ def optimizers(curves: Mapping[str, Sequence[float]]) -> None:
         name: [fmean(losses[i : i + 10]) for i in range(0, len(losses), 10)]
         for name, losses in curves.items()
     }
-    caption = "Two optimizers, equal weights and batches."
+    caption = (
+        "From the same weights and with the same batches, Muon ends lower than AdamW."
+    )
     _show_two_curves(tenths, "training loss", "10.4", caption)
 
 
@@ -62,14 +70,19 @@ def exchanges(losses: Mapping[str, Sequence[float]]) -> None:
         axes.plot(values, color=colour, linestyle=line, label=name, lw=1.8)
     axes.set(xlabel="step", title="training loss", ylim=(None, 2.6))
     style.name_lines(axes)
-    caption = "Training loss with one part at a time replaced by its ancestor of 2017."
+    caption = (
+        "Of the parts replaced by their ancestors of 2017, only the positions matter "
+        "much."
+    )
     show(figure, f"Training loss over steps. {told.curves(smooth)}", "10.5", caption)
 
 
 def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
     """Draw the loss on new text by the length of the window."""
     figure = _plot_four(lengths, losses, "loss on fresh text")
-    caption = "Four kinds of positions, on windows longer than those in training."
+    caption = (
+        "After a short training at 64 bytes, rotary positions are best at every length."
+    )
     show(figure, f"Loss at {', '.join(map(str, lengths))} bytes. {told.curves(losses)}",
          "10.6", caption)  # fmt: skip
 
@@ -77,7 +90,10 @@ def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> 
 def stretched(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
     """Draw the loss on new text by length, for several scalings of the frequencies."""
     figure = _plot_four(lengths, losses, "loss on new text")
-    caption = "One model, trained on 64 bytes, with four choices of its frequencies."
+    caption = (
+        "Without further training, a larger base helps on longer texts, and "
+        "interpolation does harm."
+    )
     show(figure, f"Loss at {', '.join(map(str, lengths))} bytes. {told.curves(losses)}",
          "10.7", caption)  # fmt: skip
 
