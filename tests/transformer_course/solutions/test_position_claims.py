@@ -46,15 +46,9 @@ def test_after_300_steps_rotary_positions_are_best_at_each_length(seed):
 @pytest.mark.slow
 @pytest.mark.long(seconds=200)
 @TWO_SEEDS
-def test_after_3000_steps_rotary_positions_lead_by_less(seed):
+def test_after_3000_steps_rotary_leads_by_less_and_longer_texts_cost_more(seed):
     _, learned, sines, rotary = (losses(kind, 3000, seed)[0] for kind in KINDS)
     assert learned - rotary < 0.1 < sines - rotary < 0.25
-
-
-@pytest.mark.slow
-@pytest.mark.long(seconds=200)
-@TWO_SEEDS
-def test_after_3000_steps_longer_texts_cost_more(seed):
     assert all(rise(kind, 3000, seed) > rise(kind, 300, seed) for kind in KINDS)
     none, learned, sines, rotary = (rise(kind, 3000, seed) for kind in KINDS)
     assert none < rotary < 1.4 < 2 < min(learned, sines)
