@@ -66,7 +66,11 @@ def small_cases(
 
 
 def _with_results_only(specification: Specification, case: Case) -> Case:
-    """A case that asks for results: not for how they are made, or what is left."""
+    """Copy a case, and keep of its expected answers only the results themselves.
+
+    Answers for other aspects are left out, such as gradients, attributes of a module,
+    or the inputs after the call.
+    """
     probe, parts = find(specification.name), specification.part_names
     expected = {
         name: value

@@ -223,9 +223,10 @@ def _variant_part(
 
 
 def _are_rare(results: Sequence[CaseResult], wrong: frozenset[Wrong]) -> bool:
-    """Whether single numbers of several cases are no simple fractions, as counts are.
+    """Whether enough of the wrong single numbers are unlikely to agree by chance.
 
-    No two of them agree by chance with what a mistake gives.
+    A count or another simple fraction can equal what a mistake gives by chance, so
+    only different floats that are no simple fractions are counted.
     """
     values = {
         f.actual.item()

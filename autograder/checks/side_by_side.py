@@ -76,7 +76,10 @@ class SideBySide:
         return [*lines, self.remark] if self.remark else lines
 
     def _carets(self, margin: int) -> list[str]:
-        """A line of carets below the first cell that differs, if there is one."""
+        """A line of carets below the first cell that differs, if there is one.
+
+        It is used only if both results have a single row.
+        """
         if self.place is None:
             return []
         cells, cell = self.actual[0], self.place[1]

@@ -55,10 +55,11 @@ def packages() -> dict[Path, tuple[str, ...]]:
 
 @functools.cache
 def find_courses() -> dict[Path, tuple[str, ...]]:
-    """The shipped paths of each installed course, and of other installed engines.
+    """Find installed courses and graders, each with its paths that ship to students.
 
-    A course is a package that has a unit's manifest, or exercises and solutions, or the
-    name of the course at hand.
+    All usual places of packages are searched, for other copies of the running course
+    and of the package autograder, too. A package is a course if it has the name of the
+    running one, or contains a unit's manifest, or exercises and solutions.
     """
     prefixes = (sys.prefix, sys.base_prefix, "/usr", "/usr/local")
     sites = [site for p in prefixes for name in _SITES for site in Path(p).glob(name)]

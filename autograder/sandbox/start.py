@@ -41,7 +41,12 @@ class Plan:
     group: Group | None
 
     def doors(self) -> list[Door]:
-        """The doors to the kernel's sockets; only large outputs may be dropped."""
+        """List, for each channel of the kernel, the sockets that a relay connects.
+
+        A door is the path where the client connects, the path where the kernel
+        listens, and whether messages that are too large are dropped: only outputs
+        (iopub) are.
+        """
         connection = self.request["connection"]
         inner = self.room.slot / "k"
         ports = {name: connection[f"{name}_port"] for name in inside.CHANNELS}

@@ -78,7 +78,10 @@ class Project:
 
     @property
     def inserter(self) -> float:
-        """BLEU on dev of the baseline `Insertion`, which inserts the most frequent."""
+        """BLEU on dev of the baseline `Insertion`, computed once.
+
+        It inserts between two words what was most often between them in training.
+        """
         if self._inserter is None:
             system = baselines.Insertion(self.corpus.train)
             sources, targets = zip(*self.dev, strict=True)
@@ -290,7 +293,7 @@ class Project:
         run = self.log.get(name)
         if run is None:
             return None
-        self._kept.find_here(name)
+        self._kept.find_here(name)  # raises if its corpus or level is different
         if run.settings != _write_settings(planned):
             raise ProjectError(
                 f"{name!r} is in {run_log.FILE} with different settings: use a new name"
