@@ -37,10 +37,10 @@ def sketch_mistakes(case: Case) -> Case:
 def shorten(
     value: Value | Sketch, expected: Value | None, case: Case
 ) -> Value | Sketch:
-    """The stored form of a mistake's answer: a sketch of a large tensor, or itself.
+    """Convert a mistake's answer to its stored form: a large tensor to a sketch.
 
-    An answer that agrees with the expected one becomes the latter; this is decided
-    before, because a sketch is too coarse.
+    An answer that agrees with the expected one is replaced by the expected one. The
+    two are compared whole, because a sketch is too coarse to tell whether they agree.
     """
     if expected is not None and _agrees(expected, value, case):
         return expected

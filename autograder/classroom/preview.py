@@ -46,7 +46,7 @@ def commands(unit: str, root: Path) -> list[tuple[str, ...]]:
 
 
 def preview(unit: str, root: Path) -> tuple[list[Change], bool]:
-    """Find the scores that these commands would change; nothing is written.
+    """Find the scores that `commands` would change, by running them in a copy.
 
     The output of the run is printed if it failed or needs a person's attention.
 

@@ -175,11 +175,15 @@ def _has_batch(value: torch.Tensor, dims: tuple[str, ...], batch: int) -> bool:
 
 
 def _together(apart: list[Results], call: Call) -> Results:
-    """Concatenate the results of single examples along the batch."""
+    """Concatenate the results of single examples along the batch.
+
+    Those that cannot be joined are left out: of unequal shapes, or without an axis "B".
+    """
     joined = {}
     for name, dims in call.results.items():
         parts = [example_results[name] for example_results in apart]
         if "B" in dims and len({p.shape for p in parts}) == 1:
+            # A wrong result may have fewer dimensions than declared.
             dim = min(dims.index("B"), parts[0].dim() - 1)
             joined[name] = torch.cat(parts, dim=dim)
     return joined

@@ -231,12 +231,13 @@ def _of_positions(
 
 
 def positions(before: Observation) -> dict[str, tuple[str, str]]:
-    """Phrases for positions, by argument whose second-to-last axis the result has, too.
+    """Name the result's first position and each argument's last one, to relate them.
 
-    The first phrase describes the result's first position, and the second one the last
-    position of the argument. The result has the axis of an argument if both have the
-    same number of axes, and equal sizes before that axis. At least one such argument
-    must have the same size along the axis; otherwise there are no phrases.
+    Returns:
+        By argument, a pair such as ("row 0", "row 3 of `keys`"). Positions lie along
+        the second-to-last axis. Only those arguments are included whose dependence was
+        observed and whose shape is that of the result up to the last two axes. Empty
+        if none of these has as many positions as the result.
     """
     shape = before.result.results[0].shape
     alike = {

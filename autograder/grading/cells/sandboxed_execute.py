@@ -157,7 +157,7 @@ class SandboxedExecute(CappedOutputs):
         return cell
 
     def ended(self, index: int) -> Ended | None:
-        """Why a cell, or the notebook before it, was ended; None if it was not."""
+        """Say why a cell was ended, or why the whole notebook was; None if neither."""
         return self._ended_cells.get(index, self._stopped)
 
     def has_sandbox(self, index: int) -> bool:
@@ -201,7 +201,7 @@ class SandboxedExecute(CappedOutputs):
         self._used_up = True
 
     def count(self, seconds: float) -> None:
-        """Count the time that answers took while the cell's clock was paused."""
+        """Add the time of a check's answers, when the cell's clock is paused."""
         self._clock_before += seconds
 
     def _note_sandbox(self) -> None:  # if it is new

@@ -106,7 +106,11 @@ def _read(
 def _within(
     file: IO[bytes], name: str, size: int, limits: SizeLimits, most: int
 ) -> tuple[bytes, int]:
-    """The content of a file, and the size of a notebook as for `_read`."""
+    """Read a file of this size within the limits; a large notebook without its outputs.
+
+    Returns:
+        The content, and the notebook's full size if outputs were left out, else 0.
+    """
     if size > limits.notebook and name.lower().endswith(".ipynb"):
         return read_slim(file, limits, most)
     if size > most:

@@ -93,9 +93,10 @@ def defined(code: str) -> set[str]:
 
 
 def _plain(text: str) -> str:
-    """Text without what editors and kits change: blanks, publisher, order of imports.
+    """Normalise a cell's text, so that only what a student wrote makes it differ.
 
-    Imports are sorted, because renaming modules changes their order.
+    Editors change blanks. A kit published for students has links, versions and module
+    names of its own; imports are sorted, since other names change their order.
     """
     for pattern, replacement in _KIT:
         text = pattern.sub(replacement, text)
