@@ -18,6 +18,7 @@ from pathlib import Path
 from autograder.root import CONTENT
 
 _REFERENCES = CONTENT / "references"
+_LONGEST = 600  # characters of a text that is translated
 SEPARATOR = " · "  # between the parts of an answer's name
 JOINED = re.compile(f"({SEPARATOR}|; )")  # between these parts, or between remarks
 FOLDER = "sentences"  # beside the references whose sentences it translates
@@ -124,10 +125,11 @@ def translate(text: str) -> str:
     """Translate what a sandbox or a reference says in English.
 
     Names of answers, results in words and errors are composed of parts, so the text
-    that fills a template's field is translated in turn.
+    that fills a template's field is translated in turn. A text longer than any of ours
+    is left as it is, because fields are searched in cubic time.
     """
     translations = catalogue()
-    if not translations.raised and not translations.sentences:
+    if len(text) > _LONGEST or not (translations.raised or translations.sentences):
         return text
     if text in translations.sentences:
         return translations.sentences[text]

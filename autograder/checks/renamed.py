@@ -31,6 +31,7 @@ from autograder.checks.language import _
 
 LISTED = "names_of_arguments"  # the input that lists the task's names of arguments
 Arguments = Mapping[str, Sequence[str]]  # by function, or by class and method
+_LONGEST_NAME = 100  # characters; student code may report any
 _REFUSED = re.compile(r"^TypeError: .*unexpected keyword argument")
 
 
@@ -58,7 +59,7 @@ def note(
     """
     for place, result in enumerate(results):
         names = str(result.answers.get(RENAMED, "")).split()
-        if len(names) != 2:
+        if len(names) != 2 or max(map(len, names)) > _LONGEST_NAME:
             continue
         message = _("Your argument `{own}` is called `{name}` in the task.")
         message = message.format(name=names[0], own=names[1])

@@ -26,7 +26,7 @@ def review(
     as a request (requests.py).
 
     Raises:
-        CourseError: nothing is graded, or a submission could not be graded again.
+        CourseError: nothing is graded.
     """
     book = gradebook.read(unit, root)
     appeals, remarks = _read(book, root)
@@ -36,8 +36,12 @@ def review(
             name: reason for name, reason in reasons.items()
             if not requests.place(unit, root, student, name).exists()
         }  # fmt: skip
-        if new:
-            requests.look_again_at(unit, root, student, new, today, grade)
+        try:
+            if new:
+                requests.look_again_at(unit, root, student, new, today, grade)
+        except CourseError as error:  # the others' appeals are still listed
+            yield str(error)
+            continue
         for exercise, reason in reasons.items():
             path = requests.place(unit, root, student, exercise)
             is_answered, results = requests.read_state(path)

@@ -99,6 +99,12 @@ def test_what_a_sandbox_says_is_reworded_and_code_is_not(german):
     assert name == "Gradient (Tabelle) · mit einem einzigen Beispiel"
 
 
+@pytest.mark.timeout(20)  # its fields would be searched for minutes
+def test_a_text_longer_than_any_of_ours_is_not_looked_up(german):
+    text = "expected " + " , found " * 5_000 + "\n"
+    assert language.translate(text) == text
+
+
 def test_what_nobody_translated_is_english(monkeypatch):
     spoken(monkeypatch, translations.path_of("de"))
     lines = str(check(NAME, unmasked)).splitlines()

@@ -5,12 +5,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.checks.compare import judge
-from autograder.checks.exercise import RAISED, Answers, Case, Exercise
+from autograder.checks.compare import compare, judge
+from autograder.checks.exercise import RAISED, RENAMED, Answers, Case, Exercise
 from autograder.checks.observe import observe
 from autograder.checks.points import earned
 from autograder.checks.prices import RENAMED_ARGUMENT
-from autograder.checks.renamed import adapt, report
+from autograder.checks.renamed import adapt, note, report
 
 X = torch.ones(2)
 NAMES = {"scale": ("x", "factor"), "Scale.__init__": ("self", "factor")}
@@ -51,6 +51,12 @@ def test_a_renamed_argument_costs_its_price_and_is_named():
     assert result.sure and result.mistake.says == says
     assert [r.passed for r in result.results] == [False, True, True]
     assert result.results[0].findings[0].message == says
+
+
+def test_a_name_that_no_program_has_is_no_finding():
+    forged = {RENAMED: f"{'n' * 10_000} factor"}
+    case = Case("a", "a", "", {"x": X}, {"y": X})
+    assert note((compare(case, forged),))[1] is None
 
 
 def test_the_rest_is_graded_as_usual():

@@ -7,6 +7,7 @@ from nbformat.v4 import new_markdown_cell
 
 from autograder import cli
 from autograder.classroom import appeals, gradebook, requests
+from autograder.course.errors import CourseError
 from autograder.grading.replaced import keep_appeal
 from tests import tiny_course as tiny
 from tests.classroom.conftest import WHOLE, autograde
@@ -48,6 +49,14 @@ def test_an_appeal_is_graded_once_more_and_listed_with_both_results(asked):
             f'    autograder regrade {UNIT} {WHOLE} numbers-double --answer "..."',
         ]
     assert graded == [WHOLE], "a second look at the list grades nothing"
+
+
+def test_one_that_cannot_be_graded_again_does_not_hide_the_others(asked):
+    def fails(unit, root, student) -> None:
+        raise CourseError(f"{student} was not graded again")
+
+    remark, fault = appeals.review(UNIT, asked, "today", fails)
+    assert "is no exercise" in remark and fault == f"{WHOLE} was not graded again"
 
 
 def test_one_command_decides_and_the_student_s_page_says_so(asked, capsys):

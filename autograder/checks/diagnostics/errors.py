@@ -10,6 +10,7 @@ from autograder.checks.exercise import RAISED, CaseResult
 from autograder.checks.language import _
 
 _OWN_LINE = "in your line "
+_LONGEST = 3000  # characters of an error; student code may make it any length
 
 
 def explain(
@@ -56,4 +57,4 @@ def _match(crash: Crash, error: str) -> re.Match[str] | None:
     first, _, trace = error.partition("\n")
     if crash.in_student_code not in (None, trace.startswith(_OWN_LINE)):
         return None
-    return re.search(crash.line, first)
+    return re.search(crash.line, first[:_LONGEST])

@@ -26,6 +26,7 @@ from autograder.grading.intake import RefusedError
 # Enough for a class in which some hand in thousands of files. The size of a member is
 # limited when it is read.
 MOST_MEMBERS = 500_000
+_LONGEST_NAME = 1000
 _SHOWN = 200  # letters that are shown of the name of a member that is left out
 _UTF8 = 0x800  # flag: the name is in UTF-8
 _ENCRYPTED = 0x1
@@ -149,7 +150,8 @@ class Archive(Source):
         copies = Counter(_folded(name or "") for _, name in named)
         for info, name in named:
             if name is None:
-                self.leave_out(info.filename, "its name is in an unknown encoding")
+                reason = "its name is too long, or in an unknown encoding"
+                self.leave_out(info.filename, reason)
             elif NOISE.search(name):
                 continue
             elif reason := _objection(info, name):
@@ -161,12 +163,14 @@ class Archive(Source):
 
 
 def _name(info: zipfile.ZipInfo) -> str | None:
-    """A member's name, or None if its encoding is unknown.
+    """A member's name; None if its encoding is unknown, or it is longer than any path.
 
     Without the flag for UTF-8 the encoding should be cp437, which zipfile assumes; in
     fact, many tools write UTF-8 without setting the flag.
     """
     name = info.orig_filename
+    if len(name) > _LONGEST_NAME:  # to normalise it takes quadratic time
+        return None
     if info.flag_bits & _UTF8 or name.isascii():
         return plain(name)
     try:
@@ -188,7 +192,7 @@ def plain(name: str) -> str:
 
 def _objection(info: zipfile.ZipInfo, name: str) -> str:
     """The reason why no LMS would write such a member; "" if one might."""
-    if not name.isprintable() or len(name) > 1000:
+    if not name.isprintable():
         return "its name is not plain text"
     parts = name.split("/")
     if "\\" in name or re.match(r"[A-Za-z]:", name) or name.startswith("/"):

@@ -18,7 +18,7 @@ from autograder.grading import intake
 
 METADATA = "fetched.json"
 FOLDER = "hand_in_of_"  # prefix of the LMS's number of the student
-_LONGEST_NAME = 120
+_LONGEST_NAME = 200  # bytes: file systems take 255, and a number may be added
 _PIECE = 1 << 16  # bytes
 
 
@@ -81,7 +81,8 @@ def fetch(source: RemoteFiles, folder: Path) -> list[str]:
 
 def _unused_path(folder: Path, name: str) -> Path:
     """A safe path for a file that a student named; repeated names get a number."""
-    plain = printable(name).replace("/", "_").replace("\\", "_")[-_LONGEST_NAME:]
+    plain = printable(name).replace("/", "_").replace("\\", "_")
+    plain = plain.encode(errors="replace")[-_LONGEST_NAME:].decode(errors="ignore")
     plain = plain.lstrip(".") or "file"
     path, number = folder / plain, 1
     while path.exists():

@@ -168,6 +168,9 @@ def _sheet(
             parts.append(_part(answer, read(text), draw))
         except NothingObservedError as error:
             reasons.append(_not_asked(answer.title, error))
+        except (LookupError, ValueError, TypeError, ArithmeticError):
+            # Student code runs in the process that observes it, and can print anything.
+            reasons.append(_not_asked(answer.title, "its observations are forged"))
     remarks = [f"{student.full}, {line}" for line in reasons]
     sheet = QuestionSheet(student, _fit_page(parts))
     if len(sheet.key) < _FEWEST:
@@ -175,7 +178,7 @@ def _sheet(
     return sheet, remarks
 
 
-def _not_asked(title: str, reason: Exception) -> str:
+def _not_asked(title: str, reason: Exception | str) -> str:
     return f"{title}: not asked about, since {reason}"
 
 
@@ -254,6 +257,9 @@ def _answers(
             tried = edits(excerpt)
         except NotListedError as error:
             reasons.append(_not_asked(title, error))
+            continue
+        except RecursionError:
+            reasons.append(_not_asked(title, "it is nested too deeply"))
             continue
         edited = tuple(edit.code for edit in tried)
         request = ObservationRequest(name, excerpt.target, excerpt.method, code, edited)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ MOST_PAIRS = 100
 PAIRS_ON_PAGE = 20
 _MOST_NAMES = 3  # exercises that are named in a line
 _LONGEST = 20_000  # characters of an answer that are read
+_LONG_GAP = re.compile(r"[ \t]{20,}")
 _SHOWN = 5_000  # characters of an answer that are shown on the page
 
 Runs = frozenset[tuple[str, ...]]
@@ -111,8 +113,9 @@ def tokens(code: str, names: bool = False) -> list[str]:
 def _lexed(code: str) -> tuple[tuple[str, bool], ...]:
     """The tokens of code that count, and whether each is a name the student chose."""
     lexemes: list[tuple[str, bool]] = []
-    # Drop blank lines and trailing spaces: on them, Pygments takes quadratic time.
-    dense = "\n".join(line.rstrip() for line in code.splitlines() if line.strip())
+    # Drop blank lines and long gaps: on them, Pygments takes quadratic time.
+    lines = (_LONG_GAP.sub(" ", line.rstrip()) for line in code.splitlines())
+    dense = "\n".join(line for line in lines if line.strip())
     for kind, text in PythonLexer().get_tokens(dense):
         if kind in Comment or kind in String.Doc or not text.strip():
             continue

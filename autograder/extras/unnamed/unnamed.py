@@ -82,10 +82,10 @@ def _bare(code: str) -> str:
     """A normalised program, without comments, docstrings and blank lines."""
     try:
         tree = ast.parse(code)
+        drop_docstrings(tree)
+        return ast.unparse(tree)[:_LONGEST]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
-    drop_docstrings(tree)
-    return ast.unparse(tree)[:_LONGEST]
 
 
 def write_list(unit: str, root: Path) -> list[Path]:

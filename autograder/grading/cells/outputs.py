@@ -15,6 +15,7 @@ from autograder.grading.cells.prompt_client import KernelMessage
 _SHOWING = (
     "stream", "display_data", "execute_result", "error", "update_display_data"
 )  # fmt: skip
+_SILENT = ("status", "execute_input", "clear_output")
 _CELLS_IN_FULL = 8  # a notebook may show as much as so many cells
 _OUTPUT = 64  # bytes that are counted for an output even if it is empty
 _LARGEST_COUNT = 1 << 31  # of execution counts
@@ -43,9 +44,12 @@ class CappedOutputs(Execute):  # type: ignore[misc]
     ) -> NotebookNode | None:
         """Process an output message, unless its cell has reached its output limit.
 
-        Any process in the sandbox can send anything, so malformed messages are dropped.
+        Any process in the sandbox can send anything, so malformed messages are dropped,
+        and those of other kinds, each of which nbclient would log.
         """
         try:
+            if msg["msg_type"] not in (*_SHOWING, *_SILENT):
+                return None
             if msg["msg_type"] in _SHOWING and (
                 self._deaf or not self._fits(msg, cell, cell_index)
             ):
@@ -129,11 +133,6 @@ class CappedOutputs(Execute):  # type: ignore[misc]
         if content["status"] == "error":
             arguments["execute_reply"] = {"content": _one_line_error(content)}
         super().on_cell_executed(**arguments)
-
-    def handle_comm_msg(
-        self, outs: list[Any], msg: KernelMessage, cell_index: int
-    ) -> None:
-        """Do nothing: widgets have no state here, and may not take any outputs."""
 
 
 def _one_line_error(content: dict[str, Any]) -> dict[str, Any]:

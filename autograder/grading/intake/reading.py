@@ -85,7 +85,7 @@ def _json(data: bytes, limits: SizeLimits) -> tuple[Json, bool]:
     except RecursionError:
         raise RefusedError("it is nested too deeply") from None
     except ValueError:
-        if cells := _whole_cells(text):
+        if cells := _whole_cells(text, limits.cells):
             return {"cells": cells}, True
         raise RefusedError("it is damaged or incomplete") from None
     except MemoryError:
@@ -98,13 +98,16 @@ _CELLS = re.compile(r'(?<!\\)"cells"\s*:\s*\[')
 _BETWEEN = re.compile(r"[\s,]*")
 
 
-def _whole_cells(text: str) -> list[Json]:
-    """The complete cells of a notebook, before the point where its file is damaged."""
+def _whole_cells(text: str, most: int) -> list[Json]:
+    """The complete cells of a notebook, before the point where its file is damaged.
+
+    One more than ``most`` is enough to refuse it.
+    """
     cells: list[Json] = []
     start = _CELLS.search(text)
     at = start.end() if start else len(text)
     with contextlib.suppress(ValueError, RecursionError, MemoryError):
-        while between := _BETWEEN.match(text, at):
+        while len(cells) <= most and (between := _BETWEEN.match(text, at)):
             cell, at = _DECODER.raw_decode(text, between.end())
             cells.append(_dict(cell))
     return cells

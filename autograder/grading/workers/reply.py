@@ -15,10 +15,13 @@ import nbformat
 from traitlets.log import get_logger
 
 from autograder.course.errors import CourseError
+from autograder.course.printable import printable
 from autograder.grading.faults import GradingInfrastructureError
 from autograder.grading.grade import grade
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.task import Graded, Task
+
+_LONGEST_LINE = 1000  # characters of a warning, which may quote a student's bytes
 
 
 class GradingFaultError(RuntimeError):
@@ -51,7 +54,7 @@ def read_reply(reply: bytes, task: Task, log: logging.Logger) -> Graded:
     if content["id"] != task.id:
         raise GradingInfrastructureError("what came back is another submission's")
     for level, line in content["log"]:
-        log.log(level, line)
+        log.log(level, printable(line)[:_LONGEST_LINE])
     if "course" in content:
         raise CourseError(content["course"])
     if "fault" in content:

@@ -177,3 +177,11 @@ def test_an_error_of_another_kind_is_told_where_nothing_else_happens():
 
     assert "In every case" in name_symptom(stops, stops)
     assert "refuses an input" in name_symptom(stops, lambda x: x)  # see test_promises
+
+
+@pytest.mark.timeout(20)  # read whole, it would take minutes
+def test_an_endless_error_costs_no_time():
+    def stops(x):
+        raise ValueError("shape '" * 60_000)
+
+    assert name_symptom(stops, stops) == ""

@@ -45,6 +45,7 @@ class RawName(zipfile.ZipInfo):
         ("malloryeve_12347_1_a\x1b[2J.ipynb", "not plain text"),
         (link("malloryeve_12347_1_a.ipynb"), "a link or a device"),
         (RawName(b"malloryeve_12347_1_\x9f\xff.ipynb"), "unknown encoding"),
+        ("\u0301\u0327" * 16_000 + "_12347_1_a.ipynb", "too long"),
         (RawName(b"\0malloryeve_12347_1_a.ipynb"), "not plain text"),
         ("strange.ipynb", "not one that Canvas gives"),
     ],

@@ -66,7 +66,8 @@ def test_moodle_s_token_goes_to_no_other_host(moodle, tmp_path):
         ("..", "file"),
         ("a\\b\x1b.ipynb", "a_b?.ipynb"),
         (fetching.METADATA, fetching.METADATA),
-        ("n" * 300 + ".ipynb", "n" * 114 + ".ipynb"),
+        ("n" * 300 + ".ipynb", "n" * 194 + ".ipynb"),
+        ("\u4f5c\u4e1a" * 50 + ".ipynb", "\u4f5c\u4e1a" * 32 + ".ipynb"),
     ],
 )
 def test_a_name_stays_in_its_folder(tmp_path, name, stored):

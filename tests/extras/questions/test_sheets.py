@@ -108,6 +108,26 @@ def test_the_key_is_its_owner_s_alone_and_follows_from_the_course_s_secret(cours
     assert 'class="correct"' not in first[1]
 
 
+@pytest.mark.parametrize(
+    ("step", "error", "reason"),
+    [
+        ("edits", RecursionError, "it is nested too deeply"),
+        ("_part", IndexError, "its observations are forged"),
+        ("_part", ValueError, "its observations are forged"),
+    ],
+)
+def test_an_answer_that_breaks_a_step_stops_no_other_student(
+    course, monkeypatch, step, error, reason
+):
+    def fails(*_):
+        raise error
+
+    monkeypatch.setattr(sheets, step, fails)
+    _, remarks = make(course)
+    for student in ("ada", "emmy"):
+        assert any(student in r and reason in r for r in remarks), remarks
+
+
 def test_a_student_who_is_not_there_is_a_line(course, monkeypatch, capsys):
     with pytest.raises(CourseError, match="nobody has no graded submission"):
         make(course, "nobody")

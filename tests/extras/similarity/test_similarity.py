@@ -166,3 +166,9 @@ def test_vast_answers_cost_seconds_and_a_page_of_ordinary_size():
     assert similarity._lexed.cache_info().misses < 6 * 12 + 5, "each text once"
     assert comparison.pairs[0].same_names and comparison.pairs[0].share == 1
     assert len(html) < 2_000_000 and "more characters" in html
+
+
+@pytest.mark.timeout(20)  # Pygments would take minutes
+def test_long_gaps_in_a_line_cost_no_time():
+    lines = [f"match{' ' * 19_000}b = {n}" for n in range(40)]
+    assert [tokens(line)[-1] for line in lines] == [str(n) for n in range(40)]

@@ -31,6 +31,10 @@ def test_a_program_tells_nothing_but_what_it_does(graded):
     assert "Eve" not in group.program and "adding" not in group.program
 
 
+def test_a_program_that_is_nested_too_deeply_is_not_shown():
+    assert unnamed._bare("x = 1" + " + 1" * 2_000) == ""
+
+
 def ask(root: Path, capsys, *arguments: str) -> tuple[int, str]:
     status = cli.main(["unnamed", "01", *arguments, "--course", str(root)])
     output = capsys.readouterr()

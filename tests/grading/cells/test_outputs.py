@@ -94,7 +94,11 @@ def test_a_message_that_makes_no_sense_is_dropped(capped):
         {"msg_type": "execute_input", "content": {"execution_count": count}}
         for count in ("one", -1, 10**4000, True)
     ]
-    for message in (*nonsense, *odd):
+    unknown = [
+        {"msg_type": kind, "content": {"text": ""}}
+        for kind in ("comm_open", "x\x1b[2J")
+    ]
+    for message in (*nonsense, *odd, *unknown):
         assert capped.process_message(message, cell, 0) is None
     assert capped.passed == [] and cell.outputs == []
 

@@ -45,6 +45,7 @@ def test_an_answer_that_is_far_too_long_is_left_out():
         (b'{"nbformat": 4}', "not a notebook"),
         (b'{"cells": ' + b"[" * 100_000, "nested too deeply"),
         (b'{"cells": [' + b'{"cell_type": "code"},' * 2001 + b"{}]}", "2000 cells"),
+        (b'{"cells": [' + b'""' * 2001 + b"\0", "2000 cells"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_a_plain_reason(content, reason):

@@ -39,3 +39,14 @@ def test_a_reply_to_another_task_is_not_taken(tmp_path):
     with pytest.raises(GradingInfrastructureError, match="another submission"):
         reply = answer(sent.to_bytes())
         read_reply(reply, replace(sent, id="bob's"), logging.getLogger())
+
+
+def test_a_warning_cannot_forge_lines_or_fill_the_log(caplog):
+    sent = task()
+    line = "ada\x1b[2J\nbob: refused" + "!" * 5000
+    log = [(logging.WARNING, line)]
+    reply = json.dumps({"id": sent.id, "log": log, "course": "ends"}).encode()
+    with pytest.raises(CourseError, match="ends"):
+        read_reply(reply, sent, logging.getLogger())
+    (message,) = caplog.messages
+    assert message.startswith("ada?[2J bob: refused!") and len(message) == 1000
