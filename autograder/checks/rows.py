@@ -164,10 +164,28 @@ def details(result: CaseResult, verdict: CheckResult) -> list[Line]:
 
 
 def hint(result: CaseResult, verdict: CheckResult) -> str:
-    """The rule that a wrong case is about; "" if it would not help."""
-    if result.passed or not _is_hinted(result, verdict):
+    """The rule that a wrong case is about, or how to go on; "" if it would not help.
+
+    A rule is about what sets its case apart. If most ordinary cases fail, that cannot
+    be the reason, and a rule that the code keeps would mislead.
+    """
+    if result.passed:
         return ""
-    return _("Hint: {rule}").format(rule=_(result.case.hint))
+    raised = any(finding.problem == RAISED for finding in result.findings)
+    ordinary = [r for r in results(verdict) if not r.case.says]
+    wrong = [r for r in ordinary if not r.passed]
+    if 2 * len(wrong) <= len(ordinary):
+        is_unnamed = verdict.mistake is None or verdict.mistake.name == SEEN
+        helps = is_unnamed and not (verdict.mistake and raised)
+        # The hint of a general property helps only if all ordinary cases are right.
+        if helps and result.case.hint and not (result.case.says and wrong):
+            return _("Hint: {rule}").format(rule=_(result.case.hint))
+    elif verdict.mistake is None and not raised and result is wrong[0]:
+        return _(
+            "The check knows no mistake that fits. Work a small input out by hand, and "
+            "compare it with your code step by step."
+        )
+    return ""
 
 
 def clip_names(names: list[str], most: int = LISTED) -> str:
@@ -176,29 +194,6 @@ def clip_names(names: list[str], most: int = LISTED) -> str:
     if omitted <= 0:
         return line
     return _("{names}; and {more} more").format(names=line, more=omitted)
-
-
-def _is_hinted(result: CaseResult, verdict: CheckResult) -> bool:
-    """Whether to show a case's hint: no mistake is named, and no error ended the case.
-
-    A hint is about what sets its case apart. If most ordinary cases fail, that cannot
-    be the reason: then only the hint of the first wrong case is shown, and only if no
-    symptom was recognised. The hint of a general property is shown only if all ordinary
-    cases are right.
-    """
-    if verdict.mistake:
-        raised = any(finding.problem == RAISED for finding in result.findings)
-        if verdict.mistake.name != SEEN or raised:
-            return False
-    if result.case.says:
-        return all(r.passed or bool(r.case.says) for r in verdict.results)
-    if not result.case.hint:
-        return False
-    ordinary = [r for r in results(verdict) if not r.case.says]
-    wrong = [r for r in ordinary if not r.passed]
-    if len(ordinary) < 3 or 2 * len(wrong) <= len(ordinary):
-        return True
-    return not verdict.mistake and result.case.name == wrong[0].case.name
 
 
 def _finding_lines(wrong: Iterable[Finding], result: CaseResult) -> Iterator[Line]:

@@ -118,12 +118,12 @@ def test_the_smallest_input_that_fails_comes_first_and_the_cases_are_folded(doub
     html, text = as_html(verdict), as_text(verdict)
     evidence = html.partition("<details")[0]
     assert "x = [1.0]" in evidence and ">2<" in evidence and ">7<" in evidence
-    assert "Hint: Is each number twice as large?" in evidence
+    assert "Work a small input out by hand" in evidence
     assert "<details open" not in " ".join(re.findall("<details[^>]*>", html))
     assert text.index("x = [1.0]") < text.index("✗")
     named = replace(verdict, mistake=Mistake("m", "You did m.", "Did you?"), sure=True)
     lead = as_html(named).partition("<details")[0]
-    assert "Hint" not in lead, "the mistake's question is the hint"
+    assert "by hand" not in lead, "the mistake's question is the hint"
 
 
 def test_two_mistakes_in_many_words_leave_no_case_open(doubling):
@@ -159,7 +159,8 @@ def test_a_case_is_listed_once_by_a_drawing_that_failed(doubling):
     assert as_text(verdict).splitlines()[1:] == [
         "  ✗ plain",
         "      twice: 3 instead of 2",
-        "      Hint: Is each number twice as large?",
+        "      The check knows no mistake that fits. Work a small input out by hand, "
+        "and compare it with your code step by step.",
     ]
 
 
@@ -184,7 +185,7 @@ def test_the_hint_of_a_property_is_told_where_nothing_else_is_wrong(doubling):
         return as_text(CheckResult("u/e", "E", 0.0, 4.0, results))
 
     assert "Other memory." in render_text(1.0)
-    assert "Other memory." not in render_text(0.0) and usual.hint in render_text(0.0)
+    assert "Other memory." not in render_text(0.0)
 
 
 def test_lines_of_an_error_are_no_lines_of_the_verdict():
@@ -211,7 +212,7 @@ def test_a_hint_says_what_sets_a_case_apart(doubling):
         return [c.name for c in cases if c.hint in text]
 
     assert list_hints("b", "d") == ["b", "d"]
-    assert list_hints("b", "c", "d") == ["b"], "what they share is no hint of d's"
+    assert list_hints("b", "c", "d") == [], "what they share is no hint of b's"
     diagnosis = Mistake(SEEN, "The dtype is float64.", "Why?")
     assert list_hints("b", "d", mistake=diagnosis) == ["b", "d"]
     assert list_hints("b", "c", "d", mistake=diagnosis) == []
