@@ -117,8 +117,15 @@ _LAST_BRACKETS = re.compile(r" \(((?:[^()]|\([^()]*\))*)\)$")
 _NOTES = ("the same", "with ", "after ", "example by ", "for ", "in ", "of a ")
 
 
-def of_all(results: Sequence[CaseResult]) -> Mistake | None:
-    """The first symptom of the wrong answers in ordinary cases, of all if possible."""
+def of_all(
+    results: Sequence[CaseResult], *, has_other_faults: bool = False
+) -> Mistake | None:
+    """The first symptom of the wrong answers in ordinary cases, of all if possible.
+
+    Args:
+        has_other_faults: whether further cases are wrong for a reason that was found,
+            so that no case is the only wrong one.
+    """
     wrong = [
         result
         for result in results
@@ -140,7 +147,8 @@ def of_all(results: Sequence[CaseResult]) -> Mistake | None:
         or _explain_part((promises.input_change,), wrong)  # may cause the other faults
         or _explain_all(later, wrong)
         or _explain_part((of_a_part,), wrong)
-        or _explain_all((of_relations, _only_case), results)
+        or _explain_all((of_relations,), results)
+        or (None if has_other_faults else _explain_all((_only_case,), results))
     )
 
 

@@ -48,6 +48,7 @@ def test_the_one_case_that_is_wrong_is_told():
     assert name_symptom(*cases, hidden=True) == "Only one case is wrong: case 2."
     assert name_symptom(RIGHT, WRONG, RIGHT) == ""
     assert name_symptom(WRONG, RIGHT, OTHER, RIGHT) == ""
+    assert of_all(judged(*cases), has_other_faults=True) is None
 
 
 def test_calls_in_turn_may_be_wrong_as_well():
