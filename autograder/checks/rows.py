@@ -182,8 +182,8 @@ def hint(result: CaseResult, verdict: CheckResult) -> str:
             return _("Hint: {rule}").format(rule=_(result.case.hint))
     elif verdict.mistake is None and not raised and result is wrong[0]:
         return _(
-            "The check knows no mistake that fits. Work a small input out by hand, and "
-            "compare it with your code step by step."
+            "No known mistake fits. Work out a small input by hand, and compare each "
+            "step with your code."
         )
     return ""
 

@@ -118,7 +118,7 @@ def test_the_smallest_input_that_fails_comes_first_and_the_cases_are_folded(doub
     html, text = as_html(verdict), as_text(verdict)
     evidence = html.partition("<details")[0]
     assert "x = [1.0]" in evidence and ">2<" in evidence and ">7<" in evidence
-    assert "Work a small input out by hand" in evidence
+    assert "Work out a small input by hand" in evidence
     assert "<details open" not in " ".join(re.findall("<details[^>]*>", html))
     assert text.index("x = [1.0]") < text.index("✗")
     named = replace(verdict, mistake=Mistake("m", "You did m.", "Did you?"), sure=True)
@@ -159,8 +159,8 @@ def test_a_case_is_listed_once_by_a_drawing_that_failed(doubling):
     assert as_text(verdict).splitlines()[1:] == [
         "  ✗ plain",
         "      twice: 3 instead of 2",
-        "      The check knows no mistake that fits. Work a small input out by hand, "
-        "and compare it with your code step by step.",
+        "      No known mistake fits. Work out a small input by hand, and compare each "
+        "step with your code.",
     ]
 
 
