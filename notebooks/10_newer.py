@@ -1397,9 +1397,10 @@ def positions_after_more_steps():
 # - **Longer training makes the rise steeper.** From 64 to 256 bytes, the loss of each
 #   model rises more after 3,000 steps than after 300: by about 1 nat with rotary
 #   positions, by more than 2 with learned ones or sines. Without positions it rises
-#   least, and at 256 bytes it ends up near that of rotary ones: higher with one seed,
-#   lower with the other. Kazemnejad et al. 2023 go further: in their tasks, decoders
-#   without positions carried over to longer texts better than those with rotary ones.
+#   least, and at 256 bytes it ends within half a nat of that with rotary ones: higher
+#   with one seed, lower with the other. Kazemnejad et al. 2023 go further: in their
+#   tasks, decoders without positions carried over to longer texts better than those
+#   with rotary ones.
 #
 # How does your own model from unit 7, trained on 96 bytes at a time, fare here? The
 # next cell looks for its file beside this notebook and beside that of unit 7.

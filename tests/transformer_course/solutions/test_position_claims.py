@@ -53,4 +53,4 @@ def test_after_3000_steps_rotary_leads_by_less_and_longer_texts_cost_more(seed):
     none, learned, sines, rotary = (rise(kind, 3000, seed) for kind in KINDS)
     assert none < rotary < 1.4 < 2 < min(learned, sines)
     ends = [losses(kind, 3000, seed)[-1] for kind in ("none", "rotary")]
-    assert abs(ends[0] - ends[1]) < 0.3
+    assert abs(ends[0] - ends[1]) < 0.5
