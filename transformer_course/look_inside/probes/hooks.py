@@ -39,7 +39,7 @@ EDITS: dict[str, Edit] = {
 @probe(
     "look_inside/run_edited",
     results="logits; logits of a second run",
-    calls="ids afterwards; logits without edits afterwards; times that *; "
+    calls="ids afterwards; logits of a later run *; times that *; "
     "hooks *; after an error*",
 )
 def run_edited(function: Callable[..., Any], inputs: Inputs) -> Seen:
@@ -76,14 +76,15 @@ def run_edited(function: Callable[..., Any], inputs: Inputs) -> Seen:
         remaining = count_hooks(model) - before
         observations["after an error, hooks that are left behind"] = str(remaining)
     with torch.no_grad():
-        observations["logits without edits afterwards"] = model(ids)
+        observations["logits of a later run without edits"] = model(ids)
     return observations | {"ids afterwards": ids}
 
 
 @probe(
     "look_inside/silence_head",
     results="output; output with two silent heads",
-    calls="x afterwards; heads before w_o, afterwards; output after removal; hooks *",
+    calls="x afterwards; heads before w_o in a later run; "
+    "output after removal; hooks *",
 )
 def silence_head(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report a layer's output with one and two silent heads, and after removal."""
@@ -94,7 +95,7 @@ def silence_head(function: Callable[..., Any], inputs: Inputs) -> Seen:
         before, x = count_hooks(layer), inputs["x"]
         handles = [_read_handle(function(layer, first))]
         observations: Seen = {"output": tensor(layer(x), "the output")}
-        observations["heads before w_o, afterwards"] = layer.merged
+        observations["heads before w_o in a later run"] = layer.merged
         handles.append(_read_handle(function(layer, second)))
         observations["output with two silent heads"] = layer(x)
         for handle in handles:
@@ -108,7 +109,7 @@ def silence_head(function: Callable[..., Any], inputs: Inputs) -> Seen:
 @probe(
     "look_inside/patching_map",
     results="the map",
-    calls="* afterwards; hooks *",
+    calls="* afterwards; logits of a later run; hooks *",
 )
 def patching_map(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report the map of activation patching, and what computing it leaves in the model.
@@ -122,7 +123,7 @@ def patching_map(function: Callable[..., Any], inputs: Inputs) -> Seen:
     observations: Seen = {"the map": tensor(result, "the map").detach()}
     observations["hooks that are left behind"] = str(count_hooks(model))
     with torch.no_grad():
-        observations["logits afterwards"] = model(ids)
+        observations["logits of a later run"] = model(ids)
     return observations | {"ids afterwards": ids, "other_ids afterwards": other}
 
 

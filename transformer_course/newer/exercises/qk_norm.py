@@ -54,7 +54,10 @@ MISTAKES = [
           tests="normalised"),
     wrong("one_norm", "Queries and keys share a single norm.",
           "How many norms does the contract name?",
-          edit(_MADE, "self.q_norm = self.k_norm = modern.RMSNorm(d_k, eps)"), tests="queries"),
+          edit(_MADE, "self.q_norm = self.k_norm = modern.RMSNorm(d_k, eps)"),
+          edit(_NORMED, "q, k = self.q_norm(q), self.q_norm(k)", name="keys_by_the_norm_of_queries"),
+          edit(_NORMED, "q, k = self.k_norm(q), self.k_norm(k)", name="queries_by_the_norm_of_keys"),
+          tests="queries"),
     wrong("a_norm_per_head", "You made one norm for every head; all heads share a single one.",
           "How many weights does the example name, and of what shape?",
           edit(_MADE, "self.q_norm = nn.ModuleList(modern.RMSNorm(d_k, eps) for _ in range(num_heads)); "

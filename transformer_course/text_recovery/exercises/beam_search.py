@@ -10,10 +10,14 @@ from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
 from transformer_course.library.text import BOS, EOS, PAD
-from transformer_course.text_recovery.exercises._ended_in_beam import ENDED_IN_BEAM
 from transformer_course.text_recovery.exercises._inputs import (
     draw_fine_numbers,
     draw_some,
+)
+from transformer_course.text_recovery.exercises._searches import (
+    ALL_AT_ONCE,
+    ENDED_IN_BEAM,
+    ENDED_TAKE_PLACES,
 )
 
 
@@ -80,9 +84,16 @@ _EQUAL, _NEARLY_EQUAL = {1: 50.0, 2: 50.0}, {1: 50 + 164 / 2**14, 2: 50 + 82 / 2
 
 
 def _draw_for_defaults(draw: Draw) -> Inputs:
-    """Inputs for a call with default arguments; in one of the sentences, EOS is practically impossible."""
+    """Inputs for a call with default arguments.
+
+    In one sentence, EOS is practically impossible; in another, a larger alpha would favour the later of two ends.
+    """
     inputs = _draw_script(0, alpha=1.0, max_len=60, count=5, vocab=12)(draw)
-    inputs["places"][:1, :, EOS] = -900.0
+    places = inputs["places"]
+    places[0, :, EOS] = -900.0
+    places[1] = -200.0
+    places[1, :, 4] = 0.0
+    places[1, [1, 4], EOS] = torch.tensor([-8.0, -25.5])
     return inputs
 
 
@@ -185,6 +196,16 @@ MISTAKES = [
           "Where does your code use `beam_size`, and where `max_len`?",
           edit("log_p, beam_size)", "log_p, min(beam_size, 5))", name="narrow_beam"),
           edit("range(1, max_len + 1)", "range(1, min(max_len, 60) + 1)", name="at_most_60")),
+    wrong("best_of_earlier_sentences",
+          "The best answer is not reset: a sentence has to beat those before it, or it gets one of their answers.",
+          "What do `best` and `answer` hold when the second sentence begins?",
+          edit("memory, best, answer = model.encode(one), -math.inf, []",
+               "memory = model.encode(one)", "answers = []", "answers, best, answer = [], -math.inf, []")),
+    wrong("ended_take_places",
+          "Endings take places among the `beam_size` best, so fewer prefixes stay live, and an ending that is not "
+          "among the best is never considered.",
+          "What must the log-probability of EOS be when `beam_step` chooses the prefixes that stay live?",
+          source(ENDED_TAKE_PLACES)),
     wrong("ended_stay_live", "Continuations by EOS stay among the live prefixes and go on growing.",
           "What should become of a hypothesis that has ended?",
           edit(_CLOSE, "")),
@@ -256,38 +277,7 @@ ACCEPTED = [
     right("whole_model", edit("model.decode(prefixes, memory.expand(n, -1, -1), one.expand(n, -1))",
                               "model(one.expand(n, -1), prefixes)")),
     right("deep_copy", edit("model.eval()", "import copy; model = copy.deepcopy(model).eval()")),
-    right("all_at_once", source("""
-        @torch.no_grad()
-        def beam_search(model, source, beam_size=4, max_len=60, alpha=1.0):
-            model.eval()
-            answers = [[] for _ in source]
-            best = torch.full((len(source),), -math.inf)
-            rows = torch.arange(len(source))
-            prefixes, scores = source.new_full((len(rows), 1, 1), BOS), torch.zeros(len(rows), 1)
-            memory = model.encode(source)
-            for length in range(1, max_len + 1):
-                live = prefixes.size(1)
-                asked = rows.repeat_interleave(live)
-                logits = model.decode(prefixes.flatten(0, 1), memory[asked], source[asked])
-                total = scores[..., None] + logits[:, -1].log_softmax(-1).unflatten(0, (-1, live))
-
-                ended, winner = (total[..., EOS] / length**alpha).max(dim=-1)
-                for i in (ended > best[rows]).nonzero().flatten().tolist():
-                    answers[rows[i]] = [*prefixes[i, winner[i], 1:].tolist(), EOS]
-                best[rows] = best[rows].maximum(ended)
-
-                total[..., EOS] = -math.inf
-                scores, places = total.flatten(1).topk(min(beam_size, live * (total.size(-1) - 1)))
-                token, parent = places % total.size(-1), places // total.size(-1)
-                old = prefixes.gather(1, parent[..., None].expand(-1, -1, length))
-                prefixes = torch.cat([old, token[..., None]], dim=-1)
-
-                going = best[rows] < scores[:, 0] / length**alpha
-                rows, prefixes, scores = rows[going], prefixes[going], scores[going]
-                if len(rows) == 0:
-                    break
-            return padded(answers)
-        """), tests="sentences"),
+    right("all_at_once", source(ALL_AT_ONCE), tests="sentences"),
 ]
 
 EXERCISE = Specification(cases=CASES, mutants=MISTAKES, accepted=ACCEPTED)

@@ -107,6 +107,20 @@ MISTAKES = [
                   scores = [one(*row) for row in zip(hypotheses, references)]
                   return sum(scores) / len(scores)
               """), tests="sentences"),
+    wrong("pooled",
+          "N-grams are clipped over the whole corpus, so one may match the reference of *another* sentence.",
+          "What happens to your score if you shuffle the outputs?",
+          source("""
+              def bleu(hypotheses, references, tokenize=tokenize_13a):
+                  texts, originals = [tokenize(t) for t in hypotheses], [tokenize(t) for t in references]
+                  h, r, logs = sum(map(len, texts)), sum(map(len, originals)), 0.0
+                  for n in range(1, 5):
+                      own, allowed = (sum((ngrams(t, n) for t in side), Counter()) for side in (texts, originals))
+                      if not own & allowed:
+                          return 0.0
+                      logs += math.log((own & allowed).total() / own.total())
+                  return 100 * min(1.0, math.exp(1 - r / h)) * math.exp(logs / 4)
+              """)),
     wrong("no_clipping", "Matches are not clipped: `the the the` matches a reference with one `the` three times.",
           "How often may an n-gram count?",
           edit(_MATCHES, "sum(c for gram, c in own.items() if gram in allowed)"), tests="reference"),

@@ -67,6 +67,14 @@ MISTAKES = [
           "How can a resample of n sentences differ from the test set, and from the next resample?",
           edit("rng.choices(range(n), k=n)", "rng.sample(range(n), k=n)"),
           edit(_DRAW, "rows = list(range(n))", name="no_resampling")),
+    wrong("drawn_twice_counts_once",
+          "A sentence that is drawn several times counts only once, so you score only a part of the test set.",
+          "What do a set and a boolean mask forget?",
+          edit(_DRAW, "rows = sorted(set(rng.choices(range(n), k=n)))"), tests="sum of the drawn"),
+    wrong("centred", "You subtract the difference on the whole test set, so your interval lies around 0.",
+          "If the second system is always better by 1, which interval should you get?",
+          edit("differences.sort()", "whole = score(second.sum(0)) - score(first.sum(0)); "
+               "differences = sorted(d - whole for d in differences)"), tests="The ends"),
     wrong("mean_of_sentences",
           "`score` is called with something other than the sum of the drawn rows: with their mean, or with each row "
           "alone. BLEU belongs to a corpus.",
