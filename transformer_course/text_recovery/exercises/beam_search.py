@@ -93,6 +93,7 @@ def _draw_for_defaults(draw: Draw) -> Inputs:
     places[0, :, EOS] = -900.0
     places[1] = -200.0
     places[1, :, 4] = 0.0
+    places[1, :, EOS] = -900.0
     places[1, [1, 4], EOS] = torch.tensor([-8.0, -25.5])
     return inputs
 

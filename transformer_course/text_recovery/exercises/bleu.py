@@ -239,7 +239,12 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    tells={"poor": "extra_words_left_out"},
+    tells={
+        "poor": "extra_words_left_out",
+        "good": "no_brevity_penalty no_brevity_penalty/form no_brevity_penalty/calls "
+                "penalty_ratio penalty_ratio/form penalty_ratio/calls",
+        "other": "penalty_rewards penalty_rewards/form penalty_rewards/calls",
+    },
     ready_made=("sacrebleu", "transformer_course.library.bleu"),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )
