@@ -68,9 +68,11 @@ def test_an_exercise_is_added_as_it_says(tmp_path):
     change(notebook, f"{mark}28", f"{mark}24")
     change(notebook, "difficulty 3/5 · 28 points*", "difficulty 3/5 · 24 points*")
     change(notebook, "# *About 2½ hours ·", "# *About 3 hours ·")
+    change(notebook, "# *6 exercises and", "# *7 exercises and")
     text = notebook.read_text(encoding="utf-8")
     start = text.index("# %% [markdown]\n# ### Exercise 2.7")
-    end = text.index("# %% [markdown]\n# Now three patients.")
+    check = text.index('\ncheck("attention/favourite_key"', start)
+    end = text.index("# %% [markdown]\n", check)
     notebook.write_text(f"{text[:start]}{cells}\n{text[end:]}", encoding="utf-8")
     unit = clone / "transformer_course" / "attention"
     (unit / "exercises" / "favourite_key.py").write_text(exercise, encoding="utf-8")
@@ -80,7 +82,8 @@ def test_an_exercise_is_added_as_it_says(tmp_path):
     row, _ = run(clone, "autograder", "validity", *mine).splitlines()
     assert "caught   4/4" in row and "named   4/4" in row and "accepted   2/2" in row
     assert run(clone, "tests.derived") == "README.md, outside.md\n"
-    assert "| 2 · Attention | 7 |" in (clone / "README.md").read_text("utf-8")
+    readme = (clone / "README.md").read_text("utf-8")
+    assert re.search(r"\| 2 · \[Attention\]\(\S+\) \| 7 \|", readme)
     run(clone, "ruff", "check", "--no-cache", "autograder", "notebooks", "tests")
     asked = (
         "tests/test_readme.py",
@@ -118,7 +121,7 @@ def test_a_unit_is_left_out_as_it_says(tmp_path):
     subprocess.run(["bash", "-ec", "\n".join(removed)], cwd=clone, check=True)
     assert run(clone, "tests.derived") == "README.md, outside.md\n"
     readme = (clone / "README.md").read_text(encoding="utf-8")
-    assert "eight units with" in readme and "10_newer.ipynb" not in readme
+    assert "nine units with" in readme and "10_newer.ipynb" not in readme
     assert "| newer/" not in (clone / "docs" / "outside.md").read_text("utf-8")
     assert run(clone, "autograder", "build", "06") == "06_text_recovery: up to date\n"
     run(clone, "autograder", "kit", "06")
