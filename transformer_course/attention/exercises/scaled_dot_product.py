@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -15,12 +14,19 @@ from autograder.authoring.notation import case, edit, right, sizes, source, wron
 from autograder.authoring.specification import Specification
 
 
-def _draw_huge(*signs: int) -> Callable[[Draw], torch.Tensor]:
-    """Two sentences (2, 5, 4): one of integers with these signs, one of ordinary numbers.
+def _draw_huge_queries(draw: Draw) -> torch.Tensor:
+    """Two sentences (2, 5, 4): one of large integers, whose sign alternates, and one of ordinary numbers.
 
-    Dot products of the integers are in the millions and, for d_k = 4, exact.
+    Dot products with the keys below are in the millions and, for d_k = 4, exact.
     """
-    return lambda draw: torch.stack([draw.ids(0, 2001, 5, 4) * torch.tensor(signs)[:, None] * 1.0, draw.tensor(5, 4)])
+    signs = torch.tensor([1.0, -1.0, 1.0, -1.0, 1.0])
+    return torch.stack([draw.ids(500, 2001, 5, 4) * signs[:, None], draw.tensor(5, 4)])
+
+
+def _draw_huge_keys(draw: Draw) -> torch.Tensor:
+    """Keys (2, 5, 4) for them; scores of a query lie so far apart that rounding cannot decide between them."""
+    steps = 400 * torch.arange(5).roll(int(draw.ids(0, 5)))
+    return torch.stack([-1.0 * (steps[:, None] + draw.ids(0, 300, 5, 4)), draw.tensor(5, 4)])
 
 
 _BATCH: dict[str, Any] = {"batch": (2,), "B": 2, "Lq": 3, "Lk": 5, "d_k": 4, "d_v": 6}
@@ -34,7 +40,7 @@ CASES = [
     case("heads", "a batch of 2 with 3 heads, and a mask for each sentence", sizes(**_HEADS, mask="B 1 1 Lk"),
          "The mask (B, 1, 1, Lk) broadcasts: it is the same for all heads and queries.", aspect="masks"),
     case("huge", "scores near 2,000,000 and near -2,000,000, and a mask",
-         sizes(batch=(2,), Lq=5, Lk=5, d_v=6, q=_draw_huge(1, -1, 1, -1, 1), k=_draw_huge(-1, -1, -1, -1, -1),
+         sizes(batch=(2,), Lq=5, Lk=5, d_v=6, q=_draw_huge_queries, k=_draw_huge_keys,
                mask="2 Lq Lk"),
          "Large scores must give weights, not nan. A masked key gets weight 0, however large its score and however "
          "small the allowed ones. Which number is below all others?", aspect="limits"),
