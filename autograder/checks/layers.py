@@ -62,11 +62,8 @@ def name_layers(
         # A mistake that would show in the values, too, cannot be what is wrong here.
         if mistake is None or any(_predicts(r, f, mistake) for r, f in in_values):
             changed = input_change([result for result in part if not result.passed])
-            mistake = (
-                Mistake(_CHANGED, *changed)
-                if changed
-                else of_all(part, has_other_faults=not _all_right(values))
-            )
+            symptom = of_all(part, has_other_faults=bool(named))
+            mistake = Mistake(_CHANGED, *changed) if changed else symptom
         if mistake:
             named.append(mistake)
         else:

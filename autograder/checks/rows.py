@@ -169,18 +169,17 @@ def hint(result: CaseResult, verdict: CheckResult) -> str:
     A rule is about what sets its case apart. If most ordinary cases fail, that cannot
     be the reason, and a rule that the code keeps would mislead.
     """
-    if result.passed:
-        return ""
+    mistake = verdict.mistake
     raised = any(finding.problem == RAISED for finding in result.findings)
+    if result.passed or (mistake and (mistake.name != SEEN or raised)):
+        return ""
     ordinary = [r for r in results(verdict) if not r.case.says]
     wrong = [r for r in ordinary if not r.passed]
     if 2 * len(wrong) <= len(ordinary):
-        is_unnamed = verdict.mistake is None or verdict.mistake.name == SEEN
-        helps = is_unnamed and not (verdict.mistake and raised)
         # The hint of a general property helps only if all ordinary cases are right.
-        if helps and result.case.hint and not (result.case.says and wrong):
+        if result.case.hint and not (result.case.says and wrong):
             return _("Hint: {rule}").format(rule=_(result.case.hint))
-    elif verdict.mistake is None and not raised and result is wrong[0]:
+    elif result is wrong[0] and not (mistake or raised):
         return _(
             "No known mistake fits. Work out a small input by hand, and compare each "
             "step with your code."
