@@ -152,20 +152,8 @@ MISTAKES = [
     wrong("counts_pile_up",
           "The counter is not emptied before you count again, so pairs keep their counts from before the last merge.",
           "In which round does your counter begin at zero?",
-          source("""
-              def learn_merges(counts, num_merges):
-                  pairs, words, merges = Counter(), {w: list(w) for w in counts}, []
-                  for _ in range(num_merges):
-                      for w, s in words.items():
-                          for p in zip(s, s[1:]):
-                              pairs[p] += counts[w]
-                      best = min(pairs, key=lambda p: (-pairs[p], p), default=None)
-                      if best is None or pairs[best] < 2:
-                          break
-                      merges.append(best)
-                      words = {w: merge_pair(s, best) for w, s in words.items()}
-                  return merges
-              """)),
+          _edit_plain("for _ in range(num_merges):\n            pairs = Counter()",
+                      "pairs = Counter()\n        for _ in range(num_merges):")),
     wrong("counted_once", "The pairs are counted only once, at the beginning.",
           "Which pairs exist after the first merge that did not exist before?",
           source("""
