@@ -100,8 +100,8 @@ def diverging(strongest: float = STRONGEST) -> Any:
 def name_lines(axes: Any) -> None:
     """Name each line where it ends, beside the axes; call this when all else is set.
 
-    A sample of the line stands before its name, because names of lines that end close
-    together are pushed apart.
+    A short piece of the line precedes its name, because names that would overlap are
+    moved apart.
     """
     axes.autoscale_view()  # else the limits are those before the lines were drawn
     to_axes = axes.transData + axes.transAxes.inverted()

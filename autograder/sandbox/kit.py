@@ -57,9 +57,9 @@ def packages() -> dict[Path, tuple[str, ...]]:
 def find_courses() -> dict[Path, tuple[str, ...]]:
     """Find installed courses and graders, each with its paths that ship to students.
 
-    All usual places of packages are searched, for other copies of the running course
-    and of the package autograder, too. A package is a course if it has the name of the
-    running one, or contains a unit's manifest, or exercises and solutions.
+    The folders of installed packages are searched, also for other copies of the running
+    course and of the grader. A package is a course if it has the running one's name, or
+    contains a unit's manifest, or exercises and solutions.
     """
     prefixes = (sys.prefix, sys.base_prefix, "/usr", "/usr/local")
     sites = [site for p in prefixes for name in _SITES for site in Path(p).glob(name)]

@@ -82,7 +82,7 @@ def fetch(source: RemoteFiles, folder: Path) -> list[str]:
 def _unused_path(folder: Path, name: str) -> Path:
     """A safe path for a file that a student named; repeated names get a number."""
     plain = printable(name).replace("/", "_").replace("\\", "_")
-    plain = plain.encode(errors="replace")[-_LONGEST_NAME:].decode(errors="ignore")
+    plain = plain.encode()[-_LONGEST_NAME:].decode(errors="ignore")
     plain = plain.lstrip(".") or "file"
     path, number = folder / plain, 1
     while path.exists():

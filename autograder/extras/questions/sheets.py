@@ -170,7 +170,7 @@ def _sheet(
             reasons.append(_not_asked(answer.title, error))
         except (LookupError, ValueError, TypeError, ArithmeticError):
             # Student code runs in the process that observes it, and can print anything.
-            reasons.append(_not_asked(answer.title, "its observations are forged"))
+            reasons.append(_not_asked(answer.title, "its observations make no sense"))
     remarks = [f"{student.full}, {line}" for line in reasons]
     sheet = QuestionSheet(student, _fit_page(parts))
     if len(sheet.key) < _FEWEST:

@@ -15,7 +15,7 @@ from autograder.grading.cells.prompt_client import KernelMessage
 _SHOWING = (
     "stream", "display_data", "execute_result", "error", "update_display_data"
 )  # fmt: skip
-_SILENT = ("status", "execute_input", "clear_output")
+_HANDLED = (*_SHOWING, "status", "execute_input", "clear_output")
 _CELLS_IN_FULL = 8  # a notebook may show as much as so many cells
 _OUTPUT = 64  # bytes that are counted for an output even if it is empty
 _LARGEST_COUNT = 1 << 31  # of execution counts
@@ -48,7 +48,7 @@ class CappedOutputs(Execute):  # type: ignore[misc]
         and those of other kinds, each of which nbclient would log.
         """
         try:
-            if msg["msg_type"] not in (*_SHOWING, *_SILENT):
+            if msg["msg_type"] not in _HANDLED:
                 return None
             if msg["msg_type"] in _SHOWING and (
                 self._deaf or not self._fits(msg, cell, cell_index)

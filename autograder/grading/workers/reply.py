@@ -54,7 +54,7 @@ def read_reply(reply: bytes, task: Task, log: logging.Logger) -> Graded:
     if content["id"] != task.id:
         raise GradingInfrastructureError("what came back is another submission's")
     for level, line in content["log"]:
-        log.log(level, printable(line)[:_LONGEST_LINE])
+        log.log(level, printable(line[:_LONGEST_LINE]))
     if "course" in content:
         raise CourseError(content["course"])
     if "fault" in content:

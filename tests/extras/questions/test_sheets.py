@@ -112,8 +112,8 @@ def test_the_key_is_its_owner_s_alone_and_follows_from_the_course_s_secret(cours
     ("step", "error", "reason"),
     [
         ("edits", RecursionError, "it is nested too deeply"),
-        ("_part", IndexError, "its observations are forged"),
-        ("_part", ValueError, "its observations are forged"),
+        ("_part", IndexError, "its observations make no sense"),
+        ("_part", ValueError, "its observations make no sense"),
     ],
 )
 def test_an_answer_that_breaks_a_step_stops_no_other_student(
