@@ -66,7 +66,7 @@ def small_cases(
 
 
 def _with_results_only(specification: Specification, case: Case) -> Case:
-    """Copy a case, and keep of its expected answers only the results themselves.
+    """Copy a case with only the results among its expected answers.
 
     Answers for other aspects are left out, such as gradients, attributes of a module,
     or the inputs after the call.

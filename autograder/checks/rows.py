@@ -164,10 +164,10 @@ def details(result: CaseResult, verdict: CheckResult) -> list[Line]:
 
 
 def hint(result: CaseResult, verdict: CheckResult) -> str:
-    """The rule that a wrong case is about, or how to go on; "" if it would not help.
+    """The rule that a failing case tests, or what to do next; "" if neither helps.
 
-    A rule is about what sets its case apart. If most ordinary cases fail, that cannot
-    be the reason, and a rule that the code keeps would mislead.
+    Each rule describes what sets its case apart. If most ordinary cases fail, that is
+    not the reason, and a rule that the code follows would mislead.
     """
     mistake = verdict.mistake
     raised = any(finding.problem == RAISED for finding in result.findings)
@@ -176,7 +176,7 @@ def hint(result: CaseResult, verdict: CheckResult) -> str:
     ordinary = [r for r in results(verdict) if not r.case.says]
     wrong = [r for r in ordinary if not r.passed]
     if 2 * len(wrong) <= len(ordinary):
-        # The hint of a general property helps only if all ordinary cases are right.
+        # A hint about a general property helps only if every ordinary case passes.
         if result.case.hint and not (result.case.says and wrong):
             return _("Hint: {rule}").format(rule=_(result.case.hint))
     elif result is wrong[0] and not (mistake or raised):

@@ -143,7 +143,7 @@ def _push_apart(heights: Sequence[float], gap: float) -> list[float]:
 
 
 def _bottom(group: Sequence[float], gap: float) -> float:
-    """The lowest height of a group, which is centred where its lines end."""
+    """The lowest label's height, for a group centred on its lines' ends."""
     return sum(group) / len(group) - (len(group) - 1) * gap / 2
 
 

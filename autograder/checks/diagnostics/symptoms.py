@@ -123,8 +123,8 @@ def of_all(
     """The first symptom of the wrong answers in ordinary cases, of all if possible.
 
     Args:
-        has_other_faults: whether further cases are wrong for a reason that was found,
-            so that no case is the only wrong one.
+        has_other_faults: whether other cases fail for a known reason, so that none
+            of these is the only one that fails.
     """
     wrong = [
         result

@@ -157,7 +157,7 @@ class SandboxedExecute(CappedOutputs):
         return cell
 
     def ended(self, index: int) -> Ended | None:
-        """Say why a cell was ended, or why the whole notebook was; None if neither."""
+        """Say why a cell, or the whole notebook, was stopped; None if neither was."""
         return self._ended_cells.get(index, self._stopped)
 
     def has_sandbox(self, index: int) -> bool:

@@ -39,7 +39,7 @@ def choice(kind: str, about: str, worth: float = 1.0) -> ChoiceQuestion:
 
 @dataclass(frozen=True)
 class Questioned:
-    """An accepted solution, and what is asked about it."""
+    """An accepted solution and the questions asked about it."""
 
     specification: Specification
     name: str

@@ -24,7 +24,7 @@ def _draw_huge_queries(draw: Draw) -> torch.Tensor:
 
 
 def _draw_huge_keys(draw: Draw) -> torch.Tensor:
-    """Keys (2, 5, 4) for them; scores of a query lie so far apart that rounding cannot decide between them."""
+    """Keys (2, 5, 4) whose scores lie too far apart, for each query, for rounding to change their order."""
     steps = 400 * torch.arange(5).roll(int(draw.ids(0, 5)))
     return torch.stack([-1.0 * (steps[:, None] + draw.ids(0, 300, 5, 4)), draw.tensor(5, 4)])
 
