@@ -98,7 +98,7 @@ MISTAKES = [
           edit(_TOKEN, _TOKEN.replace("num_heads * length", "length")),
           edit(_TOKEN, _TOKEN.replace("num_heads * length", "num_kv_heads * length"), name="weights_of_kv_heads")),
     wrong("square_for_each_token",
-          "For each token, you count the attention weights of the whole text.",
+          "For each token, you count the attention weights of the whole text, not just that token's own.",
           "How many attention weights belong to one token, in each head?",
           edit(_TOKEN, _TOKEN.replace("num_heads * length", "num_heads * length**2")), tests="attention weights"),
     wrong("no_attention_weights", "The attention weights are missing from the activations.",

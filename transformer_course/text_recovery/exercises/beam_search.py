@@ -198,13 +198,13 @@ MISTAKES = [
           edit("log_p, beam_size)", "log_p, min(beam_size, 5))", name="narrow_beam"),
           edit("range(1, max_len + 1)", "range(1, min(max_len, 60) + 1)", name="at_most_60")),
     wrong("best_of_earlier_sentences",
-          "The best answer is not reset: a sentence has to beat those before it, or it gets one of their answers.",
+          "The best score is not reset between sentences: a sentence that does not beat it gets an earlier answer.",
           "What do `best` and `answer` hold when the second sentence begins?",
           edit("memory, best, answer = model.encode(one), -math.inf, []",
                "memory = model.encode(one)", "answers = []", "answers, best, answer = [], -math.inf, []")),
     wrong("ended_take_places",
-          "Endings take places among the `beam_size` best, so fewer prefixes stay live, and an ending that is not "
-          "among the best is never considered.",
+          "Finished hypotheses take up slots among the `beam_size` best, so fewer prefixes stay live, and an "
+          "ending outside the best is never considered.",
           "What must the log-probability of EOS be when `beam_step` chooses the prefixes that stay live?",
           source(ENDED_TAKE_PLACES)),
     wrong("ended_stay_live", "Continuations by EOS stay among the live prefixes and go on growing.",

@@ -146,7 +146,7 @@ MISTAKES = [
           edit("pairs[best] < 2:", "pairs[best] < 1:", name="never_stops"),
           edit("pairs[best] < 2:", "pairs[best] <= 2:", name="stops_early")),
     wrong("stops_by_kinds",
-          "You stop by the number of *different* pairs, not by how often the most frequent one occurs.",
+          "Your stopping condition uses the number of *different* pairs, not how often the most frequent one occurs.",
           "What does `len` of your counter count? Which number has to be at least 2?",
           _edit_plain("best is None or pairs[best] < 2", "len(pairs) < 2")),
     wrong("counts_pile_up",
