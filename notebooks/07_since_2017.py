@@ -120,7 +120,7 @@ my_guess = "?"  # write yours here; the cell below the exercise has the answer
 #
 # - `weight` is the only parameter and starts as ones; there is no bias.
 # - `float16` and `bfloat16` are normalised in float32, all other dtypes in their own.
-# - The result has the dtype of `x`.
+# - The result has the dtype of `x`, which is also that of the weight.
 # - `nn.RMSNorm` and `F.rms_norm` are not allowed; the check compares against them.
 #
 # </details>

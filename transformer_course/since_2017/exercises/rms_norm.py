@@ -167,6 +167,7 @@ ACCEPTED = [
                 mean_square = torch.einsum("...d,...d->...", wide, wide) / x.shape[-1]
                 return torch.mul(wide / (mean_square[..., None] + self.eps) ** 0.5, self.weight).type_as(x)
         """)),
+    right("as_published", edit("(normed * self.weight).to(x.dtype)", "self.weight * normed.to(x.dtype)")),
     right("upcast_twice",
           edit(_WIDE, "wide = x.double()", "normed * self.weight", "normed.to(self.weight.dtype) * self.weight")),
 ]
