@@ -94,6 +94,30 @@ def displacement(findings: Sequence[Finding]) -> Sign:
     return None
 
 
+def surplus(findings: Sequence[Finding]) -> Sign:
+    """Recognise right ids that have others in front of them or behind them."""
+    pairs = tensor_pairs(findings) if _shapes(findings) else []
+    if not pairs or any(
+        a.dtype != torch.int64 or a.dim() != 1 or len(b) <= len(a) for a, b in pairs
+    ):
+        return None
+    if all(torch.equal(a, b[len(b) - len(a) :]) for a, b in pairs):
+        message = _(
+            '"{name}" is right, but there is something in front of it: {own} numbers '
+            "instead of {expected}."
+        )
+    elif all(torch.equal(a, b[: len(a)]) for a, b in pairs):
+        message = _(
+            '"{name}" is right, but there is something behind it: {own} numbers '
+            "instead of {expected}."
+        )
+    else:
+        return None
+    asks = _("What do you add to it, and does the task ask for that?")
+    fields = {"expected": len(pairs[0][0]), "own": len(pairs[0][1])}
+    return compose_sign(findings, message, asks, **fields)
+
+
 def times(findings: Sequence[Finding]) -> Sign:
     """Recognise a dimension that is longer by the same factor in all cases."""
     for dim, sizes in _along(_shapes(findings)):
@@ -202,4 +226,4 @@ def _along(pairs: Shapes) -> Iterator[tuple[int, list[tuple[int, int]]]]:
 
 
 # Of one answer, in all cases in which it is wrong.
-SHAPES = (rank, order, displacement, times, single, longer)
+SHAPES = (rank, order, displacement, surplus, times, single, longer)

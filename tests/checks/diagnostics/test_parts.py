@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -61,7 +63,7 @@ def test_what_nothing_explains_is_not_told():
         ),
         ({"mask": (X > 0.5).byte()}, "The dtype of mask is uint8 instead of bool."),
         ({"with an odd size": "no error"}, "your code raises no error (with an odd"),
-        ({"ids": torch.arange(6)}, "ids: 1 too many."),
+        ({"ids": torch.arange(6)}, '"ids" is right, but there is something behind'),
         ({"mask": X[:, :3] > 0}, "Dimension 1 of mask is too short by 1."),
         ({"ids": torch.arange(3)}, "ids: 2 too few."),
         ({"ids": "none"}, "ids: expected a tensor, yours is 'none'."),
@@ -123,12 +125,13 @@ def test_what_is_no_number_in_some_cases_is_told():
 @pytest.mark.parametrize(
     ("right", "actual", "message"),
     [
-        ("rejected", "accepted", "accepts some of what is faulty"),
+        ("rejected", "accepted", "accepts something faulty here: two bugs. It"),
         ("accepted", "rejected", "rejects something that is right"),
     ],
 )
 def test_a_test_that_errs_on_one_side_is_told(right, actual, message):
-    case = Case("c", "c", "", {}, {"the first": right, "the other": actual})
+    expected = {"the first": right, "the other": actual}
+    case = Case("c", "two bugs", "", {}, expected)
     symptom = of_all([compare(case, {"the first": actual, "the other": actual})])
     assert message in symptom.says
     swapped = of_all([compare(case, {"the first": actual, "the other": right})])
@@ -176,6 +179,9 @@ def test_a_test_that_rejects_only_sometimes_is_told():
     right = {"the first": "rejected", "the other": "accepted"}
     case = Case("c", "c", "", {}, right)
     symptom = of_all([compare(case, right | {"the first": "sometimes rejected"})])
-    assert "accepts some of what is faulty" in symptom.says
+    assert "accepts something faulty here: c. It" in symptom.says
+    hidden = replace(case, hidden=True)
+    symptom = of_all([compare(hidden, right | {"the first": "sometimes rejected"})])
+    assert "accepts some of what is faulty; it" in symptom.says
     symptom = of_all([compare(case, right | {"the other": "sometimes rejected"})])
     assert symptom.says == "Your test rejects something that is right."

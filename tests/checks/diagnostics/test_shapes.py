@@ -47,6 +47,22 @@ def test_what_is_the_same_in_all_cases_is_told(actual, message):
 
 
 @pytest.mark.parametrize(
+    ("front", "back", "message"),
+    [
+        ([7], [], '"ids" is right, but there is something in front of it: 4 numbers'),
+        ([], [7, 7], '"ids" is right, but there is something behind it: 5 numbers'),
+    ],
+)
+def test_right_ids_with_others_around_them_are_told(front, back, message):
+    pairs = [
+        ({"ids": torch.tensor(ids)}, {"ids": torch.tensor([*front, *ids, *back])})
+        for ids in ([1, 2, 3], [4, 5, 6, 8])
+    ]
+    symptom = of_all(judged(*pairs))
+    assert symptom is not None and symptom.says.startswith(message)
+
+
+@pytest.mark.parametrize(
     "actual",
     [
         [(2, 3, 5, 1), (4, 21)],  # other numbers of dimensions
