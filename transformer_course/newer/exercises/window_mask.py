@@ -55,6 +55,20 @@ MISTAKES = [
     wrong("first_positions", "All queries see the first positions of the text instead of their own past.",
           "Does the window move with the query?",
           edit(_BOTH, "allowed & (positions < window)")),
+    wrong("start_wraps_around",
+          "For the first queries, the start of your slice is negative. Python then counts from the end, and they see "
+          "nothing.",
+          "With a window of 4, where does the window of query 1 begin, and which entries is `mask[1, -2:2]`?",
+          source("""
+              def window_mask(length, window=None):
+                  mask = torch.ones(length, length, dtype=torch.bool).tril()
+                  if window is not None:
+                      for i in range(length):
+                          row = torch.zeros(length, dtype=torch.bool)
+                          row[i - window + 1 : i + 1] = True
+                          mask[i] = row
+                  return mask
+              """)),
     wrong("chunks", "The text is cut into pieces, and no query sees the piece before its own.",
           "How many positions does the first query of a piece see?",
           edit(_BOTH, "allowed & (positions[:, None] // window == positions // window)")),

@@ -71,9 +71,15 @@ MISTAKES = [
               scores, rows = each.topk(min(k, len(total)))
               flat = rows * total.size(1) + tokens[rows]
               """, name="best_of_each_prefix")),
-    wrong("scores_forgotten", "Only the new token's log-probability counts; the prefix's own score is forgotten.",
+    wrong("scores_forgotten",
+          "The k best are chosen by the new token's log-probability alone; the prefix's own score is forgotten.",
           "What is the score of a continuation made of?",
-          edit(_TOTAL, "total = log_p")),
+          edit(_TOTAL, "total = log_p"),
+          edit("return torch.cat", """
+              flat = log_p.flatten().topk(min(k, total.numel())).indices
+              scores, order = total.flatten()[flat].sort(descending=True)
+              parent, token = flat[order] // total.size(1), flat[order] % total.size(1)
+              return torch.cat""", name="scores_added_later")),
     wrong("multiplied", "Logarithms are multiplied. The logarithm of a product is a *sum* of logarithms.",
           "What is log(p · q)?",
           edit(_TOTAL, "total = scores[:, None] * log_p")),

@@ -150,10 +150,29 @@ MISTAKES = [
           "What does `len` of your counter count? Which number has to be at least 2?",
           _edit_plain("best is None or pairs[best] < 2", "len(pairs) < 2")),
     wrong("counts_pile_up",
-          "The counter is not emptied before you count again, so pairs keep their counts from before the last merge.",
-          "In which round does your counter begin at zero?",
+          "Pairs keep counts from before a merge: the counter is not emptied before you count again, or neighbours that "
+          "the merge has separated are not subtracted.",
+          "Which pairs no longer occur after a merge, and where do their counts go down?",
           _edit_plain("for _ in range(num_merges):\n            pairs = Counter()",
-                      "pairs = Counter()\n        for _ in range(num_merges):")),
+                      "pairs = Counter()\n        for _ in range(num_merges):"),
+          source("""
+              def learn_merges(counts, num_merges):
+                  words, pairs, merges = {w: list(w) for w in counts}, Counter(), []
+                  for w, n in counts.items():
+                      for p in zip(w, w[1:]):
+                          pairs[p] += n
+                  while len(merges) < num_merges and pairs:
+                      best = min(pairs, key=lambda p: (-pairs[p], p))
+                      if pairs.pop(best) < 2:
+                          break
+                      merges.append(best)
+                      words = {w: merge_pair(s, best) for w, s in words.items()}
+                      for w, s in words.items():
+                          for p in zip(s, s[1:]):
+                              if "".join(best) in p:
+                                  pairs[p] += counts[w]
+                  return merges
+              """, name="only_new_pairs_counted")),
     wrong("counted_once", "The pairs are counted only once, at the beginning.",
           "Which pairs exist after the first merge that did not exist before?",
           source("""
@@ -198,6 +217,13 @@ MISTAKES = [
           "How often does `(n, a)` occur in banana?",
           edit("in zip(words[word], words[word][1:], strict=False)", "in set(zip(words[word], words[word][1:]))"),
           tests="occurrence"),
+    wrong("overlaps_once", "Occurrences that share a symbol count once: `a a a` contains the pair `(a, a)` twice.",
+          "How many neighbours in `a a a` are an a and an a?",
+          _edit_plain("for p in zip(s, s[1:]):\n                    pairs[p] += counts[w]", """
+                last = None
+                for p in zip(s, s[1:]):
+                    last = None if p == last and p[0] == p[1] else p
+                    pairs[p] += counts[w] * (last is not None)"""), tests="occurrence"),
     wrong("lists", "The pairs are lists, not tuples. Only tuples can be keys of a dict.",
           "What does the line that begins with `def` promise?",
           edit("merges.append(best)", "merges.append(list(best))")),

@@ -126,15 +126,32 @@ MISTAKES = [
     wrong("whole_word", "You return the whole word in a list.",
           "What is `list(word)`, and what is `[word]`?",
           edit("symbols = list(word)", "symbols = [word]")),
-    wrong("not_all_merges", "Not all merges are applied: the first that fits, all but the last, or the first hundred.",
-          "What happens after the first merge that fits, and where does your loop over the merges end?",
+    wrong("not_all_merges", "Not all merges are applied: your loop over them ends too early.",
+          "What happens after the first merge that fits, or that does not, and which merge is the last one tried?",
           edit("symbols = merge_pair(symbols, pair)", """
               before, symbols = symbols, merge_pair(symbols, pair)
               if symbols != before:
                   break
               """, name="first_merge_only"),
+          edit("symbols = merge_pair(symbols, pair)", """
+              before, symbols = symbols, merge_pair(symbols, pair)
+              if symbols == before:
+                  break
+              """, name="until_one_does_not_fit"),
           edit("for pair in merges:", "for pair in merges[:-1]:", name="last_merge_left_out"),
           edit("for pair in merges:", "for pair in merges[:100]:", name="first_hundred")),
+    wrong("first_place_only", "Each merge is applied only at the first place in the word where it fits.",
+          "How often does the pair `(a, b)` occur in `a b c a b`?",
+          source("""
+              def segment(word, merges):
+                  symbols = list(word)
+                  for pair in merges:
+                      for i in range(len(symbols) - 1):
+                          if (symbols[i], symbols[i + 1]) == tuple(pair):
+                              symbols[i : i + 2] = ["".join(pair)]
+                              break
+                  return symbols
+              """)),
     wrong("whatever_fits", "You merge whatever pair fits further left, whenever it was learnt.",
           "Two merges fit. Which goes first: the one further left, or the one learnt earlier?",
           source("""
@@ -224,6 +241,6 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    tells={"others": "from_left_to_right"},
+    tells={"others": "from_left_to_right", "signs": "whole_words_first"},
     precise=False, cases=CASES, mutants=MISTAKES, accepted=ACCEPTED, is_possible=_can_be_learnt
 )
