@@ -1,6 +1,7 @@
 """What a notebook imports: ``from autograder import check, demo, drawing, show``.
 
-Its first code cell calls ``require_checks``, which refuses checks that are too old.
+A notebook's first code cell calls ``require_checks``, which raises an error if the
+installed checks are too old.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ aliases.install()
 
 
 def __getattr__(name: str) -> object:
-    """Import on first use: nbgrader's commands import this package without torch."""
+    """Import the module that defines a name, when the name is first used.
+
+    The package itself imports no torch, which nbgrader's commands do without.
+    """
     if name not in _WHERE:
         raise AttributeError(f"module 'autograder' has no attribute {name!r}")
     module = importlib.import_module(f"autograder.checks.{_WHERE[name]}")

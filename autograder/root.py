@@ -1,8 +1,9 @@
-"""Which course this is: the folder with its ``course.toml``, and its package.
+"""Find the course that the engine works on: its folder, settings and package.
 
-The engine knows no course. It takes ``$AUTOGRADER_COURSE``, or else the nearest folder
-upward from the working directory that holds a ``course.toml``, or else the course that
-it was installed with: a checkout's, or the one in a student's wheel.
+The engine itself contains no course. The course's folder is ``$AUTOGRADER_COURSE``, or
+else the nearest folder upward from the working directory that holds a ``course.toml``,
+or else that of the course with which the engine was installed: in a checkout, or in a
+student's wheel.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 FILE = "course.toml"
 VARIABLE = "AUTOGRADER_COURSE"
 ENGINE = Path(__file__).resolve().parent  # this package
-# Where a student kit is published, as long as nobody has said where.
+# Stands for the place where the student kit is published, until a course names one.
 NOWHERE = {
     "placeholder": True, "owner": "nobody", "repository": "student", "branch": "main"
 }  # fmt: skip
@@ -34,7 +35,7 @@ def _find_root() -> Path:
 
 
 def _find_package(name: str) -> Path:
-    """The folder of the course's package: in the course's own folder, or installed."""
+    """Find the folder of the course's package, in the course's folder or installed."""
     folder = ROOT / name
     if folder.is_dir():
         if str(ROOT) not in sys.path:
@@ -47,10 +48,10 @@ def _find_package(name: str) -> Path:
 
 
 def read_settings(root: Path) -> dict[str, Any]:
-    """Read a course's ``course.toml``, and fill in what it leaves out.
+    """Read the settings in ``course.toml``, with defaults for names and ``colab``.
 
     Raises:
-        SystemExit: it is damaged, and nothing can know which course this is.
+        SystemExit: the file is damaged, so that the course cannot be known.
     """
     path, stated = root / FILE, dict[str, Any]()
     if path.is_file():

@@ -1,9 +1,9 @@
-"""Notice edits of a built source notebook, and bring them back to its text.
+"""Detect edits made in a built source notebook, and copy them back to ``notebooks/``.
 
-``source/NN_unit.built`` begins with a fingerprint of what the last build wrote. A
-source notebook that matches neither this nor what the next build would write was edited
-by a person, in JupyterLab or in nbgrader's Create Assignment panel, and is the only
-copy.
+``source/NN_unit.built`` begins with a fingerprint of the source notebook that the last
+build wrote. If the notebook matches neither this fingerprint nor what the next build
+would write, a person has edited it, in JupyterLab or in nbgrader's Create Assignment
+panel, and there is no other copy of the edit.
 """
 
 from __future__ import annotations
@@ -33,13 +33,20 @@ _GENERATED = slice(1, 3)  # cells that the build adds: the badge, and loading th
 
 
 def fingerprint(source: str) -> str:
-    """Digest what a person can edit (no outputs, ids or kernels), as a line of text."""
+    """Hash all that a person can edit in a notebook (not outputs, ids or the kernel).
+
+    Args:
+        source: the JSON of the notebook.
+
+    Returns:
+        The hash, as a line of text.
+    """
     content = _content(nbformat.reads(source, as_version=4))
     return hashlib.sha256(json.dumps(content).encode()).hexdigest() + "\n"
 
 
 def _content(book: NotebookNode) -> list[list[Any]]:
-    """For each cell, a list of what a person can edit in it."""
+    """List what a person can edit in each cell: type, text, metadata, attachments."""
     return [
         [
             cell.cell_type,
@@ -52,7 +59,10 @@ def _content(book: NotebookNode) -> list[list[Any]]:
 
 
 def refuse_edits(unit: Unit, source: str) -> None:
-    """Refuse to write ``source`` over an edit of which there is no other copy.
+    """Refuse to overwrite a source notebook that a person has edited.
+
+    Args:
+        source: the JSON that the build would write.
 
     Raises:
         CourseError: the unit's source notebook was edited since it was built.
@@ -73,13 +83,14 @@ def _relative_path(path: Path, unit: Unit) -> str:
 
 
 def adopt(unit: Unit) -> bool:
-    """Bring the edit of a source notebook into ``notebooks/``; False if there is none.
+    """Copy edits of a source notebook to ``notebooks/``; False if there are none.
 
     Cells that were not edited stay as they are, byte for byte.
 
     Raises:
-        CourseError: the edit cannot be expressed in the hand-written form, or the text
-            in ``notebooks/`` has also changed since the last build; nothing is written.
+        CourseError: an edit cannot be expressed in ``notebooks/``, the notebook is an
+            edition with given exercises, or the text in ``notebooks/`` has also changed
+            since the last build; nothing is written.
     """
     text_path, source_path = (
         _relative_path(path, unit) for path in (unit.text, unit.source)
@@ -117,7 +128,16 @@ def adopt(unit: Unit) -> bool:
 
 
 def _merge(unit: Unit, text: str, built: NotebookNode, edited: str) -> str:
-    """Bring the edited cells of the built notebook into the hand-written text."""
+    """Put the edited cells of a source notebook into the text of ``notebooks/``.
+
+    Args:
+        text: the unit's text in ``notebooks/``.
+        built: the source notebook that a build makes from ``text``.
+        edited: the JSON of the source notebook as it was edited.
+
+    Returns:
+        The new text for ``notebooks/``.
+    """
     written = jupytext.reads(text, fmt="py:percent")
     if _write(written) != text:
         raise CourseError(
@@ -148,7 +168,10 @@ def _merge(unit: Unit, text: str, built: NotebookNode, edited: str) -> str:
 def _pair_cells(
     old: list[list[Any]], new: list[list[Any]]
 ) -> Iterator[tuple[int | None, int]]:
-    """Pair each new cell's index with that of the old cell that it is or replaces."""
+    """Yield pairs of indices: an old cell, and the new cell that equals or replaces it.
+
+    There is a pair for each new cell; the first index is None if it was inserted.
+    """
     old_texts, new_texts = (
         [json.dumps(cell) for cell in cells] for cells in (old, new)
     )
@@ -162,7 +185,15 @@ def _pair_cells(
 def _cell(
     cell: NotebookNode, original: NotebookNode | None, unit: Unit
 ) -> NotebookNode:
-    """Convert an edited cell to the hand-written form, spaced like the original."""
+    """Convert an edited cell of the source notebook to a cell of ``notebooks/``.
+
+    Args:
+        original: the cell of ``notebooks/`` that it replaces, whose blank lines it
+            keeps; None if it was inserted.
+
+    Raises:
+        CourseError: ``notebooks/`` cannot hold such a cell, as with an attachment.
+    """
     location = f'{_relative_path(unit.source, unit)}: the cell "{cell.source[:40]}"'
     # The metadata of a folded cell, without what JupyterLab itself may change.
     folding = {key: v for key, v in notebook.FOLDED.items() if key not in _NOISE}
@@ -189,7 +220,10 @@ def _cell(
 
 
 def _role(grading: NotebookNode | None, location: str) -> dict[str, Any]:
-    """Translate nbgrader's metadata of a cell into the hand-written form."""
+    """Convert a cell's nbgrader metadata to metadata of ``notebooks/``.
+
+    The result is like ``{"check": "unit/name", "points": 5}``; {} for ungraded cells.
+    """
     if not grading or not (grading.get("grade") or grading.get("solution")):
         if grading and (grading.get("locked") or grading.get("task")):
             raise CourseError(
@@ -206,7 +240,7 @@ def _role(grading: NotebookNode | None, location: str) -> dict[str, Any]:
 
 
 def _write(book: NotebookNode) -> str:
-    """Write a notebook as JupyterLab saves it with notebooks/jupytext.toml."""
+    """Format a notebook as the text that JupyterLab saves (notebooks/jupytext.toml)."""
     book = copy.deepcopy(book)
     filters = {
         "notebook_metadata_filter": "-all",

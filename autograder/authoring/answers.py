@@ -1,4 +1,4 @@
-"""Compute what the solution and its mutants answer to inputs."""
+"""Compute the answers of an exercise's solution and of its mutants to given inputs."""
 
 from __future__ import annotations
 
@@ -26,10 +26,12 @@ GRID = 2.0**20
 def expected_answers(
     specification: Specification, reference: object, inputs: Answers
 ) -> Answers:
-    """Compute the reference's answers in float64, and return them in float32.
+    """Compute the reference solution's answers; float64 is returned in float32.
+
+    If the specification is ``precise``, the solution computes in float64.
 
     Raises:
-        CourseError: the reference raises an error.
+        CourseError: the reference raises an error, or returns complex numbers.
     """
     before = torch.get_default_dtype()
     try:
@@ -52,10 +54,10 @@ def expected_answers(
 
 
 class Late(UserDict[str, Any]):
-    """Answers by name, some of which are computed only when they are first looked up.
+    """A dict of answers by name, some of which are computed at their first look-up.
 
-    Those are stored as functions without arguments, so that the answers of an exercise
-    that is not solved yet cost no time.
+    These are stored as functions without arguments. Answers of an exercise that is not
+    solved yet are never looked up, so they cost no time.
     """
 
     def __getitem__(self, name: str) -> Value:
@@ -70,7 +72,10 @@ class Late(UserDict[str, Any]):
 def mistaken_objects(
     specification: Specification, names: Collection[str] | None = None
 ) -> dict[str, object]:
-    """Build the objects of the mutants' variants by name: all, or those in ``names``.
+    """Map the name of each mutant's variant to the function or class that it defines.
+
+    Args:
+        names: the variants to build; None for all.
 
     Raises:
         CourseError: no mutant has a variant of one of these names.
@@ -85,10 +90,13 @@ def mistaken_objects(
 def mistaken_answers(
     specification: Specification, objects: Mapping[str, object], inputs: Answers
 ) -> dict[str, Answers]:
-    """Compute what each mutant answers, in float32 as a student's code would.
+    """Map each mutant's name to its answers, in float32 as a student's code computes.
 
-    Only the part of an error that identifies it is kept, since the rest may quote the
-    solution.
+    Of an error, only the part that identifies it is returned, since the rest may quote
+    the solution.
+
+    Args:
+        objects: the mutants, as `mistaken_objects` builds them.
     """
     answers_by_name = {
         name: observe_answer(specification, o, inputs) for name, o in objects.items()
@@ -109,7 +117,7 @@ def _double(value: Value) -> Value:
 
 
 def _to_stored(value: Value) -> Value:
-    """Round a float64 tensor to the grid, and convert it to float32."""
+    """Round a float64 tensor to multiples of 1/GRID, in float32; keep other values."""
     if isinstance(value, torch.Tensor) and value.dtype == torch.float64:
         return ((value * GRID).round() / GRID).float()
     return value

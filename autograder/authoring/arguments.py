@@ -1,4 +1,4 @@
-"""Draw the arguments of a call in the sizes of a case."""
+"""Draw random arguments for a call, in the sizes that a case states."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autograder.authoring.specification import InputSizes
 
 
 def draw_value(parameter: Parameter, sizes: InputSizes, draw: Draw) -> Any:
-    """Draw the value of an argument in a case; None if it is left out.
+    """Draw a value for one parameter, in the sizes of a case; None to leave it out.
 
     Raises:
         KeyError: the case states no value for the argument, or no size for one of its

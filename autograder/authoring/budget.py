@@ -56,7 +56,7 @@ def exercises(cells: Iterable[Cell]) -> dict[str, int]:
 
 
 def estimate(cells: Iterable[Cell]) -> dict[str, int]:
-    """Estimate the minutes of each exercise by the formula, rounded to steps of five.
+    """Map each exercise's number to its estimated minutes, rounded to steps of five.
 
     A student reads the exercise's text with its contract and its docstring twice, but
     not its hints. Time that the computer needs is not included.
@@ -73,7 +73,12 @@ def estimate(cells: Iterable[Cell]) -> dict[str, int]:
 
 
 def _estimate_exercise(text: str, code: str, wording: Wording) -> int:
-    """The minutes of one exercise by the formula; see `estimate`."""
+    """Estimate one exercise's minutes from its words, difficulty and lines of solution.
+
+    Args:
+        text: the exercise's text, from its heading on.
+        code: its cell, with the solution between markers.
+    """
     hints = re.compile(rf"<summary>{wording.hint}.*?</details>", re.DOTALL)
     level = re.search(rf"{wording.difficulty} (\d)/5", text)
     words = len(hints.sub(" ", text).split())
@@ -88,7 +93,7 @@ def _estimate_exercise(text: str, code: str, wording: Wording) -> int:
 
 
 def numbers(cells: Iterable[Cell]) -> dict[str, str]:
-    """The number of each exercise, such as "1.4", by its name, from its heading."""
+    """Map each exercise's name to the number in its heading, such as "1.4"."""
     by_name, number = {}, ""
     for cell in cells:
         if cell.kind == "markdown" and (
@@ -145,7 +150,7 @@ def question_minutes(cells: Iterable[Cell]) -> Iterator[float]:
 
 
 def hours(minutes: float) -> str:
-    """Minutes as hours and half hours, rounded: "2½"."""
+    """Format minutes as hours, rounded to half hours: "2½"."""
     halves = max(1, round(minutes / 30))
     return f"{halves // 2 or ''}{'½' if halves % 2 else ''}"
 

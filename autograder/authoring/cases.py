@@ -49,10 +49,11 @@ from autograder.checks.stored_answers import select_whole, sketch_mistakes
 def drawings(
     specification: Specification, seed: str, hidden: bool, tells: Tells = EMPTY
 ) -> Iterable[tuple[CaseKind, Answers]]:
-    """Draw inputs from a seed for each kind of case.
+    """Yield each kind of case, with inputs drawn from a seed.
 
-    Kinds that are only used in hidden cases are included if ``hidden``. ``tells`` says
-    by kind which variants (wrong programs) its inputs must expose.
+    Args:
+        hidden: whether to include kinds that are only used in hidden cases.
+        tells: by kind, the variants (wrong programs) that its inputs must expose.
     """
     kinds = all_kinds(specification, tells)
     included = (kind for kind in kinds if hidden or not kind.hidden_only)
@@ -71,11 +72,14 @@ def _draw_inputs(
 def all_kinds(
     specification: Specification, tells: Tells = EMPTY
 ) -> tuple[CaseKind, ...]:
-    """An exercise's own kinds of cases and those of its general properties.
+    """List an exercise's own kinds of cases, then those that test general properties.
 
-    Such a property holds for any correct solution: that a second call gives the same,
-    say (properties.py). ``tells``: as in `drawings`; what the specification states is
-    added.
+    A general property holds for any correct solution, for instance that a second call
+    gives the same result (properties.py).
+
+    Args:
+        tells: by kind, the variants that its inputs must expose, besides those that
+            the specification states.
     """
 
     def redraw(kind: CaseKind) -> CaseKind:
@@ -188,9 +192,9 @@ def _is_right(variant: str, cases: Iterable[Case]) -> bool:
 
 
 def _shorten_answers(case: Case, complete: Collection[str]) -> Case:
-    """Copy a case with complete answers of the mistakes in ``complete`` only.
+    """Copy a case with complete answers for the mistakes in ``complete`` only.
 
-    Of the other mistakes, the copy says which answers are wrong.
+    For each other mistake, the copy stores just which of its answers are wrong.
     """
     mistakes = {
         name: answers
@@ -223,7 +227,13 @@ def fresh_cases(
 
 @functools.lru_cache(maxsize=64)
 def load_tells(name: str) -> Tells:
-    """By case, the variants that its inputs must expose, as found by the last build."""
+    """Map each case of an exercise to the variants that its inputs must expose.
+
+    The last build found these variants; without a build, there are none.
+
+    Args:
+        name: the exercise, "unit/name".
+    """
     with contextlib.suppress(FileNotFoundError, references.ReferenceFileError):
         stored = references.load(name.partition("/")[0], "hidden", name).get(name)
         return {case.name: case.tells for case in stored.cases} if stored else EMPTY

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 def specifications(unit: str) -> tuple[Specification, ...]:
-    """A unit's exercises in their notebook's order, then any that are missing from it.
+    """Load a unit's exercises: in its notebook's order, then those not in the notebook.
 
     Raises:
         CourseError: with the faults of all files that cannot be loaded.
@@ -53,7 +53,10 @@ def file_of(name: str) -> Path:
 
 @contextlib.contextmanager
 def naming_file(name: str) -> Iterator[None]:
-    """Turn any error of an exercise into one that names its file and a line.
+    """Add an exercise's file and line to the message of an error in the ``with`` block.
+
+    Args:
+        name: the exercise, "unit/name".
 
     Raises:
         CourseError: something was raised in the ``with`` block.
@@ -74,7 +77,10 @@ def naming_file(name: str) -> Iterator[None]:
 
 
 def locate(name: str, message: str) -> str:
-    """The file of an exercise, and the first line with a name that a message quotes."""
+    """Find the place in an exercise's file that a message is about, as "file:line".
+
+    It is the first line with a name that the message quotes, or else line 1.
+    """
     file = file_of(name)
     code = file.read_text(encoding="utf-8") if file.is_file() else ""
     for quoted in re.findall(
@@ -87,7 +93,7 @@ def locate(name: str, message: str) -> str:
 
 
 def specification(name: str) -> Specification:
-    """Load the exercise of a name, "unit/exercise", and complete its specification."""
+    """Load an exercise, "unit/name", and fill in what its specification leaves out."""
     unit, _, stem = name.partition("/")
     module = importlib.import_module(f"{PACKAGE}.{unit}.exercises.{stem}")
     written: Specification = module.EXERCISE

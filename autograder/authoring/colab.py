@@ -57,7 +57,7 @@ class Repository:
 
     @property
     def is_public(self) -> bool:
-        """Whether a real owner is named, so that the addresses exist."""
+        """Whether the owner is a real account, so that the addresses work."""
         return not self.placeholder
 
     @property
@@ -74,9 +74,10 @@ class Repository:
         return f"{folder}/student.md#ai-assistants"
 
     def generated_cells(self, unit: Unit, version: str = "") -> dict[str, str]:
-        """The cells below a notebook's title by id: a badge, and code to find checks.
+        """Map the ids of the two cells below a notebook's title to their text.
 
-        The notice follows the badge in its cell.
+        The first cell shows the badge and the notice; the second is code that finds the
+        checks.
 
         Args:
             version: the version of the wheel in the kit that the notebook is made for.
@@ -91,7 +92,10 @@ class Repository:
 
 
 def published(root: Path = ROOT, owner: str = "") -> Repository:
-    """The repository that ``[colab]`` in course.toml names, or another owner's.
+    """The repository that ``[colab]`` in course.toml names.
+
+    Args:
+        owner: a GitHub account in place of the one in course.toml, if not "".
 
     Raises:
         CourseError: course.toml names an unknown policy on AI assistants.

@@ -20,10 +20,13 @@ TABLE: dict[str, dict[str, str]] = tomllib.loads(
 
 
 def common(name: str, *variants: Variant, on: str = "", tests: str = "") -> Mutant:
-    """A mistake of the table, made by these variants and, if given, by changing ``on``.
+    """Make a mistake with the message and the question of the row ``name`` in `TABLE`.
 
     Args:
-        on: a piece of the solution, which the table's ``change`` replaces.
+        variants: wrong programs that make the mistake.
+        on: a piece of the solution; putting the row's ``change`` in its place makes
+            another variant. "" for none.
+        tests: some words of the line of the contract that the mistake breaks.
     """
     row = TABLE[name]
     first = [edit(on, row["change"].replace("{}", on))] if on else []
@@ -33,9 +36,13 @@ def common(name: str, *variants: Variant, on: str = "", tests: str = "") -> Muta
 def under_two_names(
     line: str, second: str, subject: str = "The weights", tests: str = ""
 ) -> Mutant:
-    """The mistake of registering ``subject`` again in a ``second`` line after ``line``.
+    """Make the mistake of registering parameters twice in a module, under two names.
 
-    The first line registers it for the first time.
+    Args:
+        line: the line of the solution that registers them.
+        second: a line that registers them again, to be added after ``line``.
+        subject: words for what is registered, with which the message begins.
+        tests: some words of the line of the contract that the mistake breaks.
     """
     return wrong(
         "under_two_names",

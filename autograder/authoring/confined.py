@@ -52,7 +52,7 @@ with socket.socket(fileno=os.dup(int(os.environ[{channel!r}]))) as channel:
 def observe_answer(
     specification: Specification, answer: object, inputs: Answers
 ) -> Answers:
-    """Ask an object for its answers; a student's program answers in its sandbox.
+    """Compute an object's answers to inputs; a student's program runs in its sandbox.
 
     Raises:
         CourseError: this machine cannot create a sandbox.
@@ -75,7 +75,9 @@ class ConfinedProgram:
         self._is_lost = False
 
     def answer(self, inputs: Answers) -> Answers:
-        """Ask the program for its answers; an error once its sandbox has ended.
+        """Ask the program for its answers to inputs.
+
+        They are an error once its sandbox has ended, or has not replied in time.
 
         Raises:
             CourseError: this machine cannot create a sandbox.

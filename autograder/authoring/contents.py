@@ -1,4 +1,4 @@
-"""The structure of a notebook that ships to students: numbers, cells, short path."""
+"""Extract the contents of a unit's notebook for students: exercises and short path."""
 
 from __future__ import annotations
 
@@ -32,7 +32,11 @@ def read(unit: Unit, cells: Sequence[Cell], source: str) -> Contents:
 
 
 def _places(source: str, words: Wording) -> Iterator[tuple[str, ExercisePlace]]:
-    """Yield each exercise's grade id and place: its number, text cell and names."""
+    """Yield each check's grade id, and where its exercise is.
+
+    An `ExercisePlace` holds an exercise's number, the id of the cell with its text, and
+    the names that its code defines.
+    """
     number = text = ""
     for cell in nbformat.reads(source, as_version=4).cells:
         mark = cell.metadata.get("nbgrader", {})

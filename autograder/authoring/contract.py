@@ -45,9 +45,9 @@ class Contract:
             "one sentence"; or by label the values that differ from those of the first
             case that states its inputs by sizes.
         typed: whether results have the dtype of the inputs, also in float64.
-        narrow: whether they also have it in bfloat16.
+        narrow: whether results also have the dtype of the inputs in bfloat16.
         named: whether a module's parameters have exactly the names that the text gives.
-        alone: whether its state dict holds nothing but these parameters.
+        alone: whether a module's state dict holds nothing but its parameters.
         shown: whether only the first result needs a gradient, because the others are
             there to be looked at.
     """
@@ -67,7 +67,11 @@ class Contract:
 
 
 def special(**kinds: Any) -> SpecialSizes:
-    """A contract's special inputs, stated as in a case, by label; ``_`` is a space."""
+    """Make a contract's ``sizes`` from inputs by label; a ``_`` in a label is a space.
+
+    Args:
+        kinds: inputs as a case states them: sizes, or a function from a Draw to inputs.
+    """
 
     def draw_all(draw: Draw) -> dict[str, Any]:
         return {

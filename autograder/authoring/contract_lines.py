@@ -25,7 +25,7 @@ _ITEM = re.compile(r"^- ", re.MULTILINE)
 
 
 def read_contracts(cells: Sequence[Cell]) -> dict[str, tuple[Cell, list[str]]]:
-    """By exercise, the cell of its text and the lines of its contract."""
+    """Map each exercise to the cell of its text and the lines of its contract."""
     contracts, text = {}, cells[0]
     for cell in cells:
         if cell.role == "exercise":
@@ -39,7 +39,11 @@ def read_contracts(cells: Sequence[Cell]) -> dict[str, tuple[Cell, list[str]]]:
 def describe_wrong_links(
     exercise: Specification, lines: Sequence[str]
 ) -> Iterator[str]:
-    """Describe each ``tests`` whose words do not identify one line of the contract."""
+    """Describe each ``tests`` of an exercise whose words match no line, or several.
+
+    Args:
+        lines: the lines of the exercise's contract.
+    """
     for tester, words in list_links(exercise):
         count = len(find_lines(words, lines))
         if not lines:
@@ -55,7 +59,7 @@ def describe_wrong_links(
 
 
 def list_links(exercise: Specification) -> Iterator[tuple[str, str]]:
-    """Yield what tests a line, such as "mutant flipped", and the words for the line."""
+    """Yield pairs: a tester, like "mutant flipped", and words of the line it tests."""
     testers = [(exercise.name, exercise.tests)]
     testers += [(f"mutant {mutant.name}", mutant.tests) for mutant in exercise.mutants]
     testers += [(f"case {kind.name}", kind.tests) for kind in exercise.cases]

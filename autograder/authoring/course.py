@@ -1,4 +1,4 @@
-"""Build units: write all products of a notebook in notebooks/, or none."""
+"""Build units: write all files that are made from a notebook in notebooks/, or none."""
 
 from __future__ import annotations
 
@@ -46,16 +46,19 @@ Products = tuple[dict[Path, str | bytes], str]
 def products(
     unit: Unit, given_names: Sequence[str] | None = None, last: Build | None = None
 ) -> Products:
-    """Build the products of the unit's notebook, and check what the course promises.
+    """Make all files that are built from a unit's notebook, and check the unit.
 
-    The solutions' module is written, since the other products are made by running it;
-    if the build is refused, the old module is put back.
+    Only the module of the solutions is written, since the other files are made by
+    running it; if the build is refused, the old module is put back.
 
     Args:
-        given_names: the exercises that are given (edition.py); None: those that are
-            given in ``source/``.
+        given_names: the exercises whose solutions students get (edition.py); None:
+            those that are given in ``source/``.
         last: an earlier build, whose references are kept for unchanged exercises;
             None: all are drawn.
+
+    Returns:
+        The files' contents by path; and why references changed, or "".
 
     Raises:
         CourseError: with file and line of every fault; see the checks in this package.
@@ -119,7 +122,10 @@ def _read_checked(unit: Unit, faults: Faults) -> list[notebook.Cell]:
 def _build_checked(
     unit: Unit, cells: list[notebook.Cell], files: dict[Path, str | bytes], last: Build
 ) -> Products:
-    """Add the release and the references to ``files``, unless they have faults."""
+    """Add the release, its contents, new references and a build record to ``files``.
+
+    Returns and raises as `products`.
+    """
     source = str(files[unit.source])
     released, faults = release.generate(unit, source), Faults()
     with faults.collect():
@@ -148,10 +154,13 @@ def _build_checked(
 def build(
     unit: Unit, given_names: Sequence[str] | None = None
 ) -> tuple[list[Path], str]:
-    """Write the unit's products; return the changed paths and why references changed.
+    """Write the files built from a unit.
 
     Args:
         given_names: as in `products`.
+
+    Returns:
+        The paths of changed files; and why references changed, or "".
 
     Raises:
         CourseError: as `products`, or the source notebook was edited by a person, or
@@ -204,7 +213,7 @@ def _refuse_handed_in(unit: Unit) -> None:
 
 
 def is_built(unit: Unit) -> bool:
-    """Whether the unit's products exist and match its notebook's text."""
+    """Whether the files built from a unit exist, and match the text of its notebook."""
     outputs = (
         unit.release,
         *(reference_files.path(unit, v) for v in reference_files.VISIBILITIES),
@@ -224,7 +233,7 @@ def _reload(unit: Unit) -> None:
 
 
 def _reload_refused(unit: Unit, cells: list[notebook.Cell]) -> None:
-    """Import the new module of the solutions, or reload it.
+    """Import or reload the solutions' module, and blame an error on a notebook's cell.
 
     Raises:
         CourseError: the module fails, for instance because an import is missing.

@@ -38,9 +38,10 @@ class Draw:
         return torch.tensor(self._rng.random(size=shape) < chance)
 
     def weights(self, **shapes: tuple[int, ...]) -> dict[str, torch.Tensor]:
-        """Parameters as inputs: ``weights(**{"w_q.weight": (6, 5)})``.
+        """Draw a module's parameters, as inputs named "weights.NAME".
 
-        Drawing them at once gives the same numbers as drawing one after the other.
+        ``weights(**{"w_q.weight": (6, 5)})`` draws one of shape (6, 5). Drawing them at
+        once gives the same numbers as drawing one after the other.
         """
         counts = [math.prod(shape) for shape in shapes.values()]
         parts = self.tensor(sum(counts), scale=1.0).split(counts)

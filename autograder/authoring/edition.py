@@ -38,11 +38,13 @@ def read(unit: Unit) -> list[Cell]:
 
 
 def select_given(unit: Unit, name: str, queries: Sequence[str] = ()) -> tuple[str, ...]:
-    """Select the exercises to give: none for "full", those off the path for "short".
+    """Select the exercises of an edition whose solutions students are given.
 
-    The short path lists the essential exercises of a unit, in its unit.toml.
+    "full" gives none, and "short" those off the short path, which lists the essential
+    exercises of a unit in its unit.toml.
 
     Args:
+        name: the edition, "full" or "short".
         queries: more exercises to give, as "unit/name", "name" or "5.9".
 
     Raises:
@@ -71,9 +73,9 @@ def _find_exercise(query: str, numbered: dict[str, str], unit: Unit) -> str:
 def apply(
     unit: Unit, cells: Sequence[Cell], given_names: Collection[str]
 ) -> list[Cell]:
-    """Make some exercises of a unit given ones; without any, the cells do not change.
+    """Change a unit's cells so that some exercises are given: solved, without points.
 
-    Students read the solution of a given exercise, and the others share its points.
+    The other exercises share their points. Without ``given_names``, no cell changes.
 
     Raises:
         CourseError: no exercise would be left to solve.
@@ -119,8 +121,8 @@ def find_giveaways(
 ) -> Iterator[tuple[str, str]]:
     """Find given exercises whose solution reveals an exercise that is not given.
 
-    Such an exercise is a key of the other: the unit's unit.toml lists keys. Yields each
-    key, with the exercise that it would answer.
+    Yields pairs of a given exercise and one that it reveals, both as "unit/name".
+    ``[keys]`` in the unit's unit.toml lists which exercises reveal which.
     """
     for name, keys in manifest.read(unit).keys.items():
         unsolved = f"{unit.name}/{name}"
@@ -137,7 +139,11 @@ def _mark_given(cell: Cell) -> Cell:
 
 
 def _restate_points(cells: Sequence[Cell], points: dict[str, float]) -> list[Cell]:
-    """State the new points in the texts before the checks."""
+    """Rewrite the points that the text before each check states.
+
+    Args:
+        points: by exercise; those without an entry are given, and earn none.
+    """
     new_cells = list(cells)
     for cell, named in numbers.stated_points(cells):
         if cell.role == "check" and named:

@@ -188,7 +188,11 @@ def cast(node: ast.AST) -> Nodes:
 
 
 def _wrap_value(text: str, node: ast.AST) -> Nodes:
-    """Insert the assigned or returned expression into a template, for its ``value``."""
+    """Wrap an assigned or returned expression in another, such as "value.detach()".
+
+    Args:
+        text: the other expression, in which "value" stands for the original one.
+    """
     if isinstance(node, ast.Assign):
         expression = _expression(text, value=node.value)
         yield ast.Assign(node.targets, expression, lineno=node.lineno)
@@ -203,7 +207,7 @@ def _wrap_value(text: str, node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def results(node: ast.AST) -> Nodes:
-    """Return results in reverse order, only the first of them, or None."""
+    """Make a ``return`` give its results in reverse order, only the first, or None."""
     if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
         yield ast.Return(ast.Tuple(node.value.elts[::-1], ast.Load()))
         yield ast.Return(node.value.elts[0])
@@ -213,7 +217,10 @@ def results(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def remember(node: ast.AST) -> Nodes:
-    """Keep using the first value of an argument, always or for equal shapes."""
+    """Make a function reuse the value that an argument had in an earlier call.
+
+    It does so always, only for arguments of equal shape, or only in place of None.
+    """
     if not isinstance(node, ast.FunctionDef) or node.name.startswith("__"):
         return
     names = [a.arg for a in node.args.args]
@@ -275,7 +282,7 @@ def slices(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def registration(node: ast.AST) -> Nodes:
-    """Hide submodules, parameters and buffers from the module."""
+    """Register a module's submodule, parameter or buffer wrongly, or not at all."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return
     name = ast.unparse(node.func)

@@ -110,7 +110,10 @@ def of_exercise(
 
 
 def _leaves(text: str, catalogue: Catalogue) -> Iterator[str]:
-    """The parts of a name or result that are words and that no template covers."""
+    """Yield the parts of a text in an answer that still need a translation.
+
+    They contain words, and no sentence or template of the catalogue covers them.
+    """
     # Every second item of the split text is a separator.
     for part in JOINED.split(text)[::2]:
         if part in catalogue.sentences or _is_list(part) or _PARAMETERS.fullmatch(part):
@@ -135,7 +138,7 @@ def _is_list(text: str) -> bool:
 
 
 def of_file(path: Path, package: Path) -> Iterator[Message]:
-    """The sentences of a module in their order; in a probe, also unmarked ones.
+    """Yield the sentences marked for translation in a module; in a probe, also others.
 
     Args:
         package: the engine's or the course's folder, in which the module is.
@@ -183,7 +186,7 @@ def _find_sentences(node: ast.expr, location: str) -> Iterator[Message]:
 
 
 def _text(node: ast.expr) -> str:
-    """A literal, or an f-string as a template whose fields have names; else ""."""
+    """A string, or an f-string as a template like "{count} rows"; else ""."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else ""
     if not isinstance(node, ast.JoinedStr):

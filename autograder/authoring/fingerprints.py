@@ -76,9 +76,15 @@ class Fingerprints:
         ]
 
     def of_exercise(self, name: str, stub: str, seed: str) -> tuple[str, str]:
-        """The digest of an exercise with its stub, drawn from a term's seed.
+        """Digest all that an exercise's references depend on, and collect its messages.
 
-        The second string holds all texts that its mistakes say and ask.
+        Args:
+            name: the exercise, "unit/name".
+            stub: the code that students get to complete.
+            seed: this term's seed for hidden cases.
+
+        Returns:
+            The digest; and all texts that the exercise's mistakes say and ask.
         """
         statements = self._reach(name)
         words = {word for statement in statements for word in statement.words}
@@ -94,7 +100,7 @@ class Fingerprints:
         return hashlib.sha256(inputs.encode()).hexdigest(), messages
 
     def _reach(self, name: str) -> set[_Statement]:
-        """The statements that an exercise, its probe and its solution can reach."""
+        """Find the statements on which the references of an exercise depend."""
         folder, quoted = self._unit.folder, f'"{name}"'
         exercises = folder / "exercises"
         own_file = exercises / f"{name.partition('/')[2]}.py"
@@ -198,7 +204,7 @@ def _blank_docstrings(code: bytes) -> bytes:
 
 
 def _take_out_messages(code: str) -> tuple[str, str]:
-    """Remove what mistakes, ``wrong(name, says, asks)``, say and ask; return both."""
+    """Remove the messages of ``wrong(name, says, asks)``; return code and messages."""
     data = code.encode()
     # Where each line begins; ast.get_source_segment would split the code each time.
     starts = [0, *accumulate(map(len, data.splitlines(keepends=True)))]
@@ -221,7 +227,7 @@ def _take_out_messages(code: str) -> tuple[str, str]:
 
 
 def _resolve(package: str, path: Path) -> str:
-    """A package's full name; ``.x`` is relative to the module in ``path``."""
+    """Make a package's name absolute; ``.x`` is relative to the module in ``path``."""
     name = package.lstrip(".")
     if name == package:
         return package

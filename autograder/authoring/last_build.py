@@ -52,7 +52,7 @@ class Build:
 
 
 def record(unit: Unit) -> Path:
-    """The file with the record of a unit's last build."""
+    """The path of the file that records a unit's last build."""
     return unit.source.parent.with_suffix(".built")
 
 
@@ -72,7 +72,7 @@ def read(unit: Unit) -> Build:
 def describe_exercises(
     unit: Unit, cells: Sequence[Cell], stubs: Mapping[str, str], seed: str
 ) -> dict[str, str]:
-    """The lines of a unit's exercises, as `Build` has them.
+    """Map each exercise of a unit to its line in the record, as in `Build.exercises`.
 
     Args:
         stubs: the code that students complete in the release, by the exercise's name.

@@ -123,7 +123,7 @@ def _is_part_of(name: str, dropped: Collection[Unit]) -> bool:
 
 
 def is_named(unit: str, text: str) -> bool:
-    """Whether code in a text names a unit; the word "attention" in prose does not."""
+    """Whether a text names a unit in code; in prose, the word "attention" does not."""
     if "_" in unit:
         return unit in text
     code = rf"""[/."'_]{unit}(?![a-z])|import [^\n]*\b{unit}\b"""
@@ -173,7 +173,7 @@ def _imports(text: str) -> set[str]:
 
 
 def _drop_reasons(path: Path, dropped: Collection[Unit]) -> None:
-    """Drop the reasons for equivalent mutants of units that are left out."""
+    """Remove the entries of left-out units from ``survivors.json``, at ``path``."""
     reasons = json.loads(path.read_text(encoding="utf-8"))
     names = {unit.name for unit in dropped}
     remaining = {

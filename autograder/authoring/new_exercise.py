@@ -94,7 +94,13 @@ def _text(path: Path) -> str:
 def _with_cells(
     text: str, wording: Wording, count: int, words: Mapping[str, str]
 ) -> str:
-    """Insert an exercise after a notebook's last check, and update the stated count."""
+    """Insert a new exercise after a notebook's last check, and update the stated count.
+
+    Args:
+        text: the notebook's text.
+        count: the number of exercises before.
+        words: what to fill into the template of the new cells, by field.
+    """
     marks = list(_CELL.finditer(text))
     checks = (i for i, mark in enumerate(marks) if ' check="' in mark[0])
     last = max(checks, default=len(marks) - 1)

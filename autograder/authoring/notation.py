@@ -33,8 +33,8 @@ def sizes(
     """Random inputs for a case, in these sizes: ``sizes(B=2, L=5, d_model=6)``.
 
     The exercise's stub states the dimensions of each tensor. For an argument, give its
-    value, its shape in letters, or a function that draws it; its parameters are a Draw
-    and names of sizes: ``ids=lambda draw, B, L: draw.ids(4, 9, B, L)``. The remaining
+    value, its shape in letters, or a function that draws it from a Draw and from the
+    sizes that it names: ``ids=lambda draw, B, L: draw.ids(4, 9, B, L)``. The remaining
     parameters are the fields of `InputSizes`.
     """
     return InputSizes(values, below, scale, dtype)
@@ -76,13 +76,13 @@ def edit(old: str, new: str, *pairs: str, name: str = "") -> Variant:
 
 
 def source(code: str, name: str = "") -> Variant:
-    """Code that replaces the whole solution."""
+    """A variant whose ``code`` replaces the whole solution."""
     return Variant(name=name, source=code)
 
 
 def student_program(code: str, name: str = "") -> Variant:
-    """Code that a student handed in, in place of the solution; a sandbox executes it.
+    """A variant whose ``code`` a student handed in; it is executed only in a sandbox.
 
-    ``autograder unnamed --adopt`` writes such a mistake.
+    ``autograder unnamed --adopt`` adds a mistake with such a variant to an exercise.
     """
     return Variant(name=name, source=code, confined=True)

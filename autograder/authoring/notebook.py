@@ -1,4 +1,4 @@
-"""Read a hand-written notebook strictly; write it as nbgrader's source notebook."""
+"""Read a unit's notebook in ``notebooks/``; write it as nbgrader's source notebook."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ KERNEL = {
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of the hand-written form. ``role`` is "", or one of ROLES.
+    """A cell of a notebook in ``notebooks/``; its ``role`` is "" or one of ROLES.
 
     A cell that ``is_given`` in an edition of the unit (edition.py) is not graded.
     A ``folded`` cell draws or trains, and is not meant to be read. ``words`` are the
@@ -63,7 +63,7 @@ class Cell:
         return of_cell(self.name)
 
     def locate(self, start: int) -> str:
-        """The file and line of a position in the cell's text."""
+        """Format a position in the cell's text as "file:line"."""
         name, _, first = self.location.rpartition(":")
         return f"{name}:{int(first) + 1 + self.text.count(chr(10), 0, start)}"
 
@@ -80,7 +80,7 @@ def read(unit: Unit) -> list[Cell]:
 
 
 def parse(text: str, unit: Unit, file: Path | None = None) -> list[Cell]:
-    """Parse a text in the form of ``notebooks/NN_unit.py``; raises as `read`.
+    """Parse the text of a notebook like ``notebooks/NN_unit.py``; raises as `read`.
 
     Args:
         file: the file that holds the text, if it is not ``unit.text``.
@@ -125,7 +125,7 @@ def parse_leniently(
 def _cell(
     raw: nbformat.NotebookNode, location: str, unit: Unit, faults: Faults
 ) -> Cell:
-    """Parse one cell of the hand-written form; add what is wrong to ``faults``."""
+    """Parse one cell of ``notebooks/``; add what is wrong with it to ``faults``."""
     metadata = {k: v for k, v in raw.metadata.items() if k not in SPACING}
     roles = [role for role in ROLES if role in metadata]
     unknown = set(metadata) - {*ROLES, "points", "folded"}
@@ -241,7 +241,7 @@ def refuse_wrong_sum(cells: Sequence[Cell]) -> None:
 
 
 def without_markers(text: str) -> str:
-    """A solution cell as plain code."""
+    """A cell's text without the lines that mark where a solution begins and ends."""
     lines = [line for line in text.splitlines() if line.strip() not in (BEGIN, END)]
     return "\n".join(lines)
 
@@ -274,7 +274,7 @@ def _generated(unit: Unit) -> list[nbformat.NotebookNode]:
 
 
 def _nbformat_cell(cell: Cell) -> nbformat.NotebookNode:
-    """Convert a cell to nbformat, with nbgrader's metadata unless it is given."""
+    """Convert a cell to nbformat, with nbgrader's metadata unless ``is_given``."""
     built: nbformat.NotebookNode
     if cell.kind == "markdown":
         built = nbformat.v4.new_markdown_cell(cell.text)

@@ -28,7 +28,10 @@ def refuse_stale(cells: Sequence[Cell]) -> None:
 
 
 def _points(cells: Sequence[Cell]) -> Iterator[str]:
-    """Describe statements about points that contradict their cell."""
+    """Describe, for each graded cell, stated points that contradict its own.
+
+    `refuse_stale` says which statements count.
+    """
     for cell, named in stated_points(cells):
         claims = named if cell.role == "written" else named[-1:]
         if claims and cell.points not in [float(match[1]) for _, match in claims]:
@@ -43,9 +46,9 @@ def _points(cells: Sequence[Cell]) -> Iterator[str]:
 def stated_points(
     cells: Sequence[Cell],
 ) -> Iterator[tuple[Cell, list[tuple[int, re.Match[str]]]]]:
-    """Yield each graded cell, with what the texts before it state about points.
+    """Yield each graded cell, with the points stated in the text cells before it.
 
-    A statement is the index of its cell and the match in that cell's text.
+    A statement is the index of the text cell, and the match in its text.
     """
     named, first = list[tuple[int, re.Match[str]]](), head_size(cells)
     for index, cell in enumerate(cells[first:], first):
@@ -57,7 +60,7 @@ def stated_points(
 
 
 def _counts(cells: Sequence[Cell]) -> Iterator[str]:
-    """Describe counts of exercises or questions in the head that are wrong."""
+    """Describe wrong counts of exercises or questions in the text before any code."""
     for cell in cells[: head_size(cells)]:
         for role, pattern in cell.words.counts.items():
             count = sum(counted.role == role for counted in cells)
@@ -112,7 +115,7 @@ def head_size(cells: Sequence[Cell]) -> int:
 
 
 def with_count(text: str, old: int, new: int, words: Wording) -> str:
-    """Change the number of exercises that a head states from ``old`` to ``new``."""
+    """Change the number of exercises that a text states from ``old`` to ``new``."""
 
     def restate(match: re.Match[str]) -> str:
         is_count = _number(match[1], words) == old
@@ -123,7 +126,7 @@ def with_count(text: str, old: int, new: int, words: Wording) -> str:
 
 
 def _number(word: str, words: Wording) -> int | None:
-    """Read a number in digits, or as a numeral in the notebook's language."""
+    """Parse a number in digits, or in words of the notebook's language; else None."""
     if word.isdigit():
         return int(word)
     numerals, word = words.numerals, word.lower()

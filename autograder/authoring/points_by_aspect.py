@@ -29,9 +29,13 @@ _WORDS = {
 
 
 def shares(name: str, points: float) -> dict[str, float]:
-    """The points of an exercise's visible cases by aspect, in the usual order.
+    """Map each aspect of an exercise's visible cases to its points, in the usual order.
 
     An aspect is what answers are about, such as "values", "form" or "gradients".
+
+    Args:
+        name: the exercise, "unit/name".
+        points: the points of the whole exercise.
     """
     exercise = replace(references.load(name.split("/")[0])[name], points=points)
     case_aspects = dict.fromkeys(a for case in exercise.cases for a in aspects(case))
@@ -56,7 +60,7 @@ def _cost(price: Price) -> str:
 def answer_aspects(
     specification: Specification, kind: CaseKind, names: Iterable[str]
 ) -> dict[str, str]:
-    """The aspects of those answers that do not count for their case's own aspect.
+    """Map those answers that do not count for their case's own aspect to their aspect.
 
     In cases of values and of masks, answers count for the usual aspect that the probe
     declares for them; parts of the results count separately in a case of values, unless
@@ -90,7 +94,7 @@ def answer_aspects(
 
 
 def _declared_aspect(specification: Specification, name: str) -> str:
-    """The aspect that the probe declares for an answer, or the part of that name."""
+    """The aspect that the probe declares for an answer; a part is its own aspect."""
     if name in specification.part_names:
         return name
     try:

@@ -19,7 +19,7 @@ _OF_A_UNIT = ("probes", "library")
 def refuse_unfit(unit: Unit) -> None:
     """Check that a unit's probes and library are packages that import only what ships.
 
-    A sandbox could not import any others, and no student would get points.
+    A sandbox could not import other modules, and no student would get points.
 
     Raises:
         CourseError: with file and line of each fault.
@@ -56,7 +56,7 @@ def _describe_unshipped(path: Path, root: Path) -> Iterator[str]:
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """The modules that code imports, each with its line."""
+    """Yield the line and the name of each module that code imports."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
@@ -71,7 +71,7 @@ def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def _is_bare(module: str) -> bool:
-    """Whether a package is only a container of packages, some of which ship."""
+    """Whether a package, like "autograder" or a unit, only contains packages."""
     match module.split("."):
         case ["autograder"]:
             return True
@@ -81,7 +81,7 @@ def _is_bare(module: str) -> bool:
 
 
 def _is_shipped(parts: list[str]) -> bool:
-    """Whether a module, as the parts of its name, ships or is a third party's."""
+    """Whether a module, like ["autograder", "checks"], ships or is a third party's."""
     match parts:
         case ["autograder", room, *_]:
             return room in _OF_THE_ENGINE

@@ -30,7 +30,10 @@ Forms = Mapping[str, Mapping[str, Any]]
 
 
 def forms(solution: Any) -> Forms:
-    """Describe the signatures with options, which may be passed by name or position."""
+    """Describe those signatures of a solution that have options, as `Forms`.
+
+    Options are arguments with defaults, which may be passed by name or by position.
+    """
     forms_by_call = {"made" if inspect.isclass(solution) else "called": _form(solution)}
     if "forward" in vars(solution):
         forms_by_call["called"] = _form(vars(solution)["forward"], 1)
@@ -38,7 +41,13 @@ def forms(solution: Any) -> Forms:
 
 
 def _form(function: Any, skipped: int = 0) -> dict[str, Any]:
-    """A function's argument names and defaults; {} if it has none, or unusual ones."""
+    """Map "names" and "defaults" to those of a function's arguments.
+
+    The result is {} if no argument has a default, or if the signature is unusual.
+
+    Args:
+        skipped: the number of arguments to leave out at the start, such as ``self``.
+    """
     parameters = [*inspect.signature(function).parameters.values()][skipped:]
     defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
     plain = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters) and all(
@@ -65,7 +74,11 @@ _KINDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="u
 def kinds(
     contract: Contract, own_kinds: Sequence[CaseKind], forms: Forms | None = None
 ) -> tuple[CaseKind, ...]:
-    """Make the kinds of cases for a contract's properties from an exercise's own."""
+    """Make the kinds of cases that test the properties of a contract.
+
+    Args:
+        own_kinds: the exercise's own kinds of cases, from whose inputs they are made.
+    """
     forms = forms or {}
     by_name = {kind.name: kind for kind in own_kinds}
     # A contract names kinds of cases, for its ways and for dropout.
@@ -106,10 +119,11 @@ def _case(
     way_name: str, contract: Contract, sources: list[CaseKind], forms: Forms,
     rates: Mapping[str, float] | None = None,
 ) -> CaseKind:  # fmt: skip
-    """Make the case of one way to call, on the inputs of some kinds of cases.
+    """Make the kind of case that calls an object in one way, on given kinds' inputs.
 
     Args:
         way_name: one of the ways in autograder/checks/properties, such as "steady".
+        sources: the kinds of cases whose inputs are used.
         forms: names and defaults of arguments, for ways that pass options differently.
         rates: additional inputs, which set the rate of dropout.
     """
@@ -225,7 +239,7 @@ def _names(text: str) -> list[str]:
 
 
 def _dims(text: str) -> dict[str, list[list[str]]]:
-    """Parse ``"x: B L d; mask?: L L | B L L"`` into forms by argument."""
+    """Parse ``"x: B L; mask?: L L"``: ``{"x": [["B", "L"]], "mask": [["L", "L"]]}``."""
     items = [item.partition(":") for item in text.split(";") if item.strip()]
     return {
         name.strip().removesuffix("?"): [form.split() for form in forms.split("|")]
@@ -236,7 +250,11 @@ def _dims(text: str) -> dict[str, list[list[str]]]:
 def _property_kind(
     way_name: str, inputs: Maker, sources: Sequence[CaseKind]
 ) -> CaseKind:
-    """Make the case of a way to call, with the aspect and texts of properties.toml."""
+    """Make the kind of case for one way to call, with the texts of properties.toml.
+
+    Args:
+        sources: the kinds of cases whose tolerance is used.
+    """
     return CaseKind(
         name=f"property_{way_name}",
         inputs=inputs,

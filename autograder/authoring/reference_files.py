@@ -14,12 +14,12 @@ VISIBILITIES = ("public", "hidden")
 
 
 def path(unit: Unit, visibility: str) -> Path:
-    """The reference file of a unit."""
+    """The path of a unit's "public" or "hidden" reference file."""
     return REFERENCES / visibility / f"{unit.name}.safetensors"
 
 
 def read(unit: Unit) -> dict[Path, bytes]:
-    """The contents of those reference files of a unit that exist, by path."""
+    """Map the path of each reference file of a unit that exists to its contents."""
     return {
         file: file.read_bytes()
         for visibility in VISIBILITIES

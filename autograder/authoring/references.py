@@ -38,9 +38,12 @@ def build(
     Args:
         unchanged: exercises whose committed cases are kept instead.
 
+    Returns:
+        The exercises with their cases, under "public" and "hidden".
+
     Raises:
-        CourseError: the notebook and the files of exercises disagree, or an exercise
-            has faults; with all of them.
+        CourseError: the notebook and the files of exercises disagree, or exercises have
+            faults, all of which it lists.
     """
     exercises = specifications(unit.name)
     _agree(unit, exercises, _checks(cells))
@@ -115,7 +118,11 @@ def _checks(cells: Iterable[Cell]) -> dict[str, Cell]:
 def _agree(
     unit: Unit, exercises: Iterable[Specification], checks: dict[str, Cell]
 ) -> None:
-    """Refuse exercises without checks, and checks without cases or of other targets."""
+    """Refuse exercises without checks, and checks without cases or of wrong targets.
+
+    Args:
+        checks: the check cell of each exercise.
+    """
     by_name, faults = {exercise.name: exercise for exercise in exercises}, Faults()
     for name, cell in checks.items():
         if name not in by_name or not by_name[name].cases:
@@ -135,10 +142,13 @@ def _agree(
 
 
 def save(unit: Unit, built: dict[str, list[Exercise]]) -> tuple[dict[Path, bytes], str]:
-    """Make the reference files by path, and say how they differ from committed tensors.
+    """Return the reference files by path, and how they differ from the committed ones.
 
     Committed tensors that agree with the new ones are kept, because rounding differs
     between processors, and that is no reason to change a file.
+
+    Args:
+        built: the exercises to save, as `build` returns them.
     """
     files, reasons = dict[Path, bytes](), []
     for visibility, exercises in built.items():
@@ -170,7 +180,7 @@ _RIGHT, _MISTAKEN, _PAIRS = 0.1, 1.0, 10.0
 
 
 def difference(old: Mapping[str, Exercise], new: Sequence[Exercise]) -> str:
-    """The first value in which two builds of a unit differ; "" if there is none.
+    """Describe the first difference between two builds of a unit; "" if there is none.
 
     Names, shapes, dtypes, integers, booleans and texts are compared exactly, floats
     within a part of the tolerance of their case.
@@ -183,7 +193,7 @@ def difference(old: Mapping[str, Exercise], new: Sequence[Exercise]) -> str:
 
 
 def _difference(old: Exercise, new: Exercise) -> str:
-    """The first value in which two builds of one exercise differ; "" if none does."""
+    """Describe the first difference between two builds of an exercise; "" if none."""
     old_cases, new_cases = (*old.cases, *old.small), (*new.cases, *new.small)
     if [case.name for case in old_cases] != [case.name for case in new_cases]:
         return f"{new.name}: other cases"
@@ -233,7 +243,7 @@ def _keep_case(old: Case | None, new: Case) -> Case:
 
 
 def _case_difference(old: Case, new: Case) -> str:
-    """The first value in which two builds of one case differ; "" if none does."""
+    """Describe the first difference between two builds of a case; "" if none."""
     if old.mistakes.keys() != new.mistakes.keys():
         return "other mistakes"
     if list(old.expected) != list(new.expected):
@@ -257,7 +267,11 @@ def _case_difference(old: Case, new: Case) -> str:
 def _value_difference(
     old: Value | Sketch, new: Value | Sketch, case: Case, part: float
 ) -> str:
-    """How a value differs from the old one; "" within this part of the tolerance."""
+    """Describe how a value differs from the old one; "" if it agrees.
+
+    Args:
+        part: the share of the case's tolerance within which floats agree.
+    """
     if isinstance(old, Sketch):  # of a tensor that saving the new one may sketch, too
         is_same = old.matches(new, case.atol * part, case.rtol * part)
         return "" if is_same else "changed"

@@ -37,7 +37,11 @@ def generate(unit: Unit, source: str) -> str:
 
 
 def _show_opening(unit: Unit, text: str) -> str:
-    """Store the output of the first cell that only draws, to show it before a run."""
+    """Add the output to the first cell that only draws, to show it before any run.
+
+    Args:
+        text: the JSON of the release notebook.
+    """
     notebook = nbformat.reads(text, as_version=4)
     for cell in notebook.cells:
         if cell.cell_type == "code" and (arguments := _drawing_of(cell.source)):

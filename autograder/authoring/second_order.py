@@ -46,13 +46,14 @@ _ENDLESS: Answers = {RAISED: "it does not end"}
 def with_doubles(
     specification: Specification, cases: Sequence[Case], unsteady: Collection[str] = ()
 ) -> tuple[Case, ...]:
-    """Add to a few ordinary cases sketches of results with two mistakes at once.
+    """Add sketches of the results of pairs of mistakes to a few of the cases.
 
-    A sketch is two numbers that tell results apart.
+    Both mistakes of a pair are made in one solution. A sketch is two numbers that tell
+    its results from others.
 
     Args:
         unsteady: variants whose results depend on rounding; a pair includes one only if
-            its own results do not.
+            the pair's results do not.
     """
     ordinary = [c for c in cases if c.mistakes and not c.says and not c.measure]
     if specification.side is not Interactor or any(case.measure for case in cases):
@@ -91,7 +92,7 @@ def _sketches(
 
 
 def _choose(failing: Mapping[Case, set[str]], count: int) -> list[Case]:
-    """Choose cases, in their order, in which as many variants fail as can be.
+    """Choose ``count`` cases, in their order, that as many variants as possible fail.
 
     Args:
         failing: by case, the names of the variants that fail it.
@@ -107,7 +108,14 @@ def _choose(failing: Mapping[Case, set[str]], count: int) -> list[Case]:
 def _sketch_double(
     specification: Specification, cases: Sequence[Case], code: str, is_unsteady: bool
 ) -> list[torch.Tensor]:
-    """Sketch what code answers to each case; nothing if that tells nothing."""
+    """Sketch the answers of code with two mistakes, one sketch per case.
+
+    The result is [] if the code fails to run, if its answers depend on rounding, or if
+    all of them are errors.
+
+    Args:
+        is_unsteady: whether to test if the answers depend on rounding.
+    """
     try:
         names = run_source(code, namespace(specification), "<two mistakes>")
     except Exception:  # the lines of two mistakes may conflict
@@ -137,7 +145,11 @@ def _sketch_double(
 def _is_one(
     cases: Sequence[Case], sketches: Sequence[torch.Tensor], variant: str
 ) -> bool:
-    """Whether two mistakes answer as one of them does: the other adds nothing."""
+    """Whether two mistakes together give the same answers as one of them, ``variant``.
+
+    Args:
+        sketches: of the answers of both together, one per case.
+    """
     if any(PATTERN in case.mistakes[variant] for case in cases):
         return False  # its answers depend on rounding, those of both do not
     return all(
@@ -154,7 +166,7 @@ def _sketch_one(case: Case, variant: str) -> torch.Tensor:
 def _doubles(
     specification: Specification, names: Collection[str]
 ) -> Iterator[tuple[tuple[int, int], set[str], str]]:
-    """Combine two mutants at a time: their indices, variants, and code of both.
+    """Yield pairs of mutants that combine: their indices, variants, and joint code.
 
     Args:
         names: the variants to combine, those that fail some case.
@@ -180,11 +192,11 @@ def _is_right(case: Case, variant: Variant) -> bool:
 def combine_variants(
     specification: Specification, first: Variant, second: Variant
 ) -> str:
-    """Combine two mistakes in one code; "" if they do not combine.
+    """Write code that makes two mistakes at once; "" if they cannot be combined.
 
-    Edits that overlap are one mistake or the other, not both. Of whole code, what
-    differs from an accepted solution counts as edits. A student's program is combined
-    with nothing: it is not executed here.
+    Edits that overlap cannot be combined. Two variants that are whole code are merged
+    by their differences from an accepted solution. A student's program is never
+    combined, because it is not executed here.
     """
     if first.confined or second.confined:
         return ""
@@ -203,7 +215,10 @@ def combine_variants(
 
 
 def _merge(base: str, first: str, second: str) -> str:
-    """Make the changes of two texts to a third one; "" if they touch the same lines."""
+    """Merge the changes from ``base`` to two texts.
+
+    Return "" if they change the same line, or lines next to each other.
+    """
     lines = base.splitlines()
     changes = sorted(
         (start, end, text.splitlines()[i:j])

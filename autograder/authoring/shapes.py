@@ -80,10 +80,10 @@ class Signature:
 
 
 def refuse_wrong(cells: Sequence[Cell]) -> None:
-    """Check the dimensions in all annotations of a notebook's code.
+    """Check the dimensions and dtypes in all annotations of a notebook's code.
 
     Raises:
-        CourseError: with file and line of each that cannot be read.
+        CourseError: with file and line of each annotation that cannot be used.
     """
     faults = Faults()
     for cell in cells:
@@ -152,7 +152,7 @@ def _evaluate(node: ast.expr, sizes: Mapping[str, int]) -> int:
 
 
 def _describe_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """What is wrong with the annotations in some code, each with its line."""
+    """Yield the line and a description of each fault in the annotations of code."""
     for node in ast.walk(tree):
         match node:
             case ast.Subscript(
@@ -166,7 +166,7 @@ def _describe_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def _describe_unfit_kinds(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """The dtypes in annotations that no input and no result can have, with lines."""
+    """Yield the line and a description of each dtype that no input or result has."""
     for node in ast.walk(tree):
         match node:
             case ast.Subscript(
@@ -239,7 +239,7 @@ def _read(
 
 
 def _alternatives(annotation: ast.expr | None) -> Iterator[ast.expr]:
-    """Split an annotation at ``|``; without an annotation, there is nothing."""
+    """Yield the alternatives of an annotation, which ``|`` separates; none for None."""
     match annotation:
         case ast.BinOp(left, ast.BitOr(), right):
             yield from _alternatives(left)

@@ -75,7 +75,7 @@ def _cut_sizes(inputs: Answers) -> Iterator[dict[str, Value]]:
 
 
 def _cut(tensor: torch.Tensor, size: int, indices: list[int]) -> torch.Tensor:
-    """Select these indices in every dimension of a size."""
+    """Select ``indices`` in every dimension of a tensor whose length is ``size``."""
     for dim, length in enumerate(tensor.shape):
         if length == size:
             tensor = tensor.index_select(dim, torch.tensor(indices, dtype=torch.int64))
@@ -83,7 +83,7 @@ def _cut(tensor: torch.Tensor, size: int, indices: list[int]) -> torch.Tensor:
 
 
 def _cuts(length: int, least: int = 0) -> Iterator[list[int]]:
-    """Yield the indices to keep, at least ``least``: each half, then all but one."""
+    """Yield lists of at least ``least`` indices to keep: halves, then all but one."""
     all_indices = list(range(length))
     if length // 2 >= max(least, 1):
         yield all_indices[: length // 2]
@@ -94,7 +94,7 @@ def _cuts(length: int, least: int = 0) -> Iterator[list[int]]:
 
 
 def _smaller_values(value: Value, level: int) -> Iterator[Value]:
-    """Yield values that are smaller at one level of nested lists."""
+    """Yield values that are smaller at one level of nested lists, 0 being outermost."""
     if isinstance(value, str):
         if (data := _read_data(value)) is not None:
             yield from map(json.dumps, _smaller_data(data, level))

@@ -39,7 +39,7 @@ _EQUAL = 3  # the size of all dimensions that may be equal
 
 
 def complete(specification: Specification) -> Specification:
-    """Derive what an exercise omits from its signature: inputs, contract, sizes.
+    """Fill in what a specification omits, from its signature: inputs, contract, sizes.
 
     Raises:
         CourseError: a case states a useless size, or ``results`` has a wrong length.
@@ -155,7 +155,7 @@ class _Plan:
         return make_inputs
 
     def _describe_call(self, sizes: InputSizes) -> dict[str, Any]:
-        """Say for the default probe how to call the object, and what to report."""
+        """Describe a call for the default probe: arguments, results and options."""
         call: dict[str, Any] = {
             "order": [p.name for p in self.signature.call.arguments],
             "results": self.result_names,
@@ -175,7 +175,7 @@ class _Plan:
         return call
 
     def _draw_weights(self, inputs: Inputs, draw: Draw, sizes: InputSizes) -> Inputs:
-        """Draw the parameters of a module in the shapes of the solution's."""
+        """Draw a module's parameters, in the shapes of the solution's parameters."""
         if not self.is_module:
             return {}
         kind = namespace(self.specification)[self.specification.target]
@@ -230,7 +230,7 @@ class _Plan:
         )  # fmt: skip
 
     def complete_sizes(self, special: SpecialSizes) -> SpecialSizes:
-        """Draw the special inputs of a contract that are stated as sizes."""
+        """Make a function that draws special inputs, also those stated as sizes."""
 
         def draw_all(draw: Draw) -> dict[str, Inputs]:
             return {
@@ -245,9 +245,10 @@ class _Plan:
     def _vary_sizes(
         self, kind: CaseKind, more: Mapping[str, Mapping[str, Any]]
     ) -> SpecialSizes | None:
-        """Vary the inputs of a case: one size is 1, for each size, or all are equal.
+        """Make a function that draws inputs with each size 1 in turn, and equal sizes.
 
-        ``more`` are further changes to the case's values, each under its label.
+        ``more`` are further changes to the case's values, each under its label. Return
+        None if no size can vary and there are no further changes.
         """
         assert isinstance(kind.inputs, InputSizes)
         fixed = self.specification.fixed.split()
@@ -287,7 +288,7 @@ def _is_any(parameter: Parameter) -> bool:
 
 
 def shapes_of_results(specification: Specification) -> dict[str, str]:
-    """The shapes of an exercise's results as its stub states them, by their names."""
+    """Map the names of results to their shapes, as the exercise's signature states."""
     if len(specification.targets) > 1:
         return {}
     results = _Plan(specification).signature.call.results
@@ -308,7 +309,7 @@ def _describe_argument(parameter: Parameter, sizes: InputSizes) -> str:
 
 
 def _forms(parameter: Parameter, sizes: InputSizes) -> list[tuple[str, ...]]:
-    """A tensor's alternatives; ``*batch`` is 0, 1, or as many dimensions as stated."""
+    """List a tensor's allowed shapes; ``*batch`` is 0, 1, or the stated dimensions."""
     forms = list[tuple[str, ...]]()
     for shape in parameter.shapes:
         stars = [name for name in shape if name.startswith("*")]

@@ -1,8 +1,8 @@
-"""Small cases, on which an answer is shown to fail: input, expected result, its own.
+"""Make small cases, on which students can see by eye how their answer fails.
 
-Each mistake of an exercise is made smaller: from the smallest case that shows it, the
-inputs are cut as long as the mistake still gives another result than the solution
-(delta debugging). About a dozen of what is left are stored with the exercise.
+For each mistake of an exercise, the inputs of the smallest case that shows it are cut
+further, as long as the mistake still gives another result than the solution (delta
+debugging). At most a dozen of these cases are stored with the exercise.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ _SECONDS = 2.0  # of CPU time: a mistake may never end
 def small_cases(
     specification: Specification, cases: Sequence[Case]
 ) -> tuple[Case, ...]:
-    """Find small cases on which the mistakes of an exercise fail, in rising order.
+    """Find small cases on which the mistakes of an exercise fail, the smallest first.
 
-    There are none where nobody could read them: of trained models, of clinics, of
-    modules with many weights, and where results are numbers of floats.
+    There are none where nobody could read them: for trained models, interactive probes,
+    modules, many inputs, and floats that are computed from floats.
 
     Args:
         cases: the visible ones, from which the small ones are cut.
@@ -83,7 +83,10 @@ def _with_results_only(specification: Specification, case: Case) -> Case:
 
 
 def _is_read(case: Case) -> bool:
-    """Whether the first result is read rather than computed with, or all inputs are."""
+    """Whether a person can follow a case: no module, few inputs, not only floats.
+
+    Floats computed from floats cannot be followed.
+    """
     is_module = any(name.startswith((MAKE, WEIGHTS)) for name in case.inputs)
     are_few = len(case.inputs.keys() - {CALL}) <= _INPUTS
     if not case.expected or is_module or not are_few:
@@ -101,14 +104,14 @@ def _holds_floats(value: Value) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Trial:
-    """A small case, and the mistakes that fail on it, by name."""
+    """A small case, and the names of the mistakes that fail on it."""
 
     case: Case
     tells: frozenset[str]
 
     @property
     def size(self) -> tuple[int, str]:
-        """How much there is to read; equal for equal inputs only."""
+        """A sort key: how much there is to read in the case, and its inputs as text."""
         text = named_text(self.case.inputs)
         results = sum(
             value.numel() if isinstance(value, torch.Tensor) else len(str(value))
@@ -138,7 +141,7 @@ class _Search:
         self._verdicts: dict[tuple[int, Case], bool] = {}  # by an answer's id
 
     def choose(self) -> tuple[Case, ...]:
-        """The cases that tell most mistakes, each by the smallest input."""
+        """Find small cases for all mistakes, a dozen at most, the smallest first."""
         inputs = {
             named_text(case.inputs): case
             for name in self._mistaken
@@ -156,7 +159,7 @@ class _Search:
         )
 
     def _shrink(self, name: str) -> Iterator[Case]:
-        """The first case small enough to be shown, and the smallest one."""
+        """Yield the first and the smallest case that show a mistake and are short."""
         failing = (case for case in self._starts if self._fails(name, case))
         by_size = sorted(failing, key=lambda case: len(named_text(case.inputs)))
         for case in by_size[:_STARTS]:
@@ -166,7 +169,7 @@ class _Search:
                 return
 
     def _descend(self, name: str, case: Case) -> Iterator[Case]:
-        """Ever smaller cases on which a mistake fails."""
+        """Yield ever smaller cases on which a mistake fails, from ``case`` on."""
         tried, is_smaller = set[str](), True
         while is_smaller:
             yield case
@@ -184,7 +187,7 @@ class _Search:
                     break
 
     def _complete(self, case: Case) -> Case | None:
-        """The case with the solution's results; None if it has none for such inputs."""
+        """Copy a case with the solution's results; None if its inputs make no sense."""
         key = named_text(case.inputs)
         is_possible = self._specification.is_possible
         if is_possible and not is_possible(case.inputs):
@@ -203,7 +206,7 @@ class _Search:
         return self._completed[key]
 
     def _is_agreed(self, case: Case) -> bool:
-        """Whether all right answers agree, so that the inputs make sense."""
+        """Whether all correct solutions pass a case, so that its inputs make sense."""
         answers = (self._reference, *self._accepted)
         return all(not self._is_wrong(answer, case) for answer in answers)
 
@@ -229,7 +232,11 @@ def _can_be_shown(case: Case) -> bool:
 
 
 def _cover(trials: Sequence[_Trial]) -> Iterator[_Trial]:
-    """The smallest case of each mistake, those of most mistakes first, then others."""
+    """Choose a dozen trials at most: each mistake's smallest one first, then others.
+
+    Args:
+        trials: the smallest first.
+    """
     smallest: dict[_Trial, int] = {}
     for name in sorted({name for trial in trials for name in trial.tells}):
         trial = next(trial for trial in trials if name in trial.tells)

@@ -68,10 +68,14 @@ def names_used_later(unit: Unit) -> set[str]:
 
 
 def module_text(label: str, cells: list[Cell], later: Collection[str] = ()) -> str:
-    """Generate the module of a notebook's solutions (``label``: "02_attention").
+    """Generate the module of a notebook's solutions.
 
-    The solutions follow the imports, functions and classes of plain cells that they
-    use. The definitions that only ``later`` units use come last.
+    It holds the imports, functions and classes of ungraded cells that the solutions
+    use, then the solutions, then the definitions that only later units use.
+
+    Args:
+        label: the notebook's, like "02_attention".
+        later: the names of functions and classes that later units use.
     """
     imports: dict[str, None] = {}
     definitions: dict[str, str] = {}  # the code of functions and classes

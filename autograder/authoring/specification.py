@@ -22,11 +22,10 @@ class InputSizes:
     """Sizes of dimensions, from which `autograder.authoring.sizes` draws the inputs.
 
     Args:
-        values: by name. The value of a dimension is its size. That of an argument is
-            the argument itself, the shape to draw (``"B 1 Lk"``), or a function, which
-            is called with a Draw and with those values that its further parameters are
-            named after. That of "weights" is the largest weight of a module, by default
-            1.
+        values: by a dimension's name, its size; by an argument's name, the argument
+            itself, the shape to draw (``"B 1 Lk"``), or a function, which is called
+            with a Draw and with the values that its further parameters name; for
+            "weights", the largest weight of a module, by default 1.
         below: integers are drawn from 0 up to this number, which is excluded.
         scale: floats are drawn between -scale and scale.
         dtype: a dtype other than float32 for the weights and arguments that would be
@@ -172,8 +171,8 @@ class Specification:
             tensor of floats and the exercise has no probe of its own.
         numbers: names of a module's numeric attributes to compare, joined by spaces.
         fixed: dimensions that cannot be 1 or equal to another one, joined by spaces.
-        tells: by case, names of variants, joined by spaces, that chance hides in some
-            drawings too rarely for the build to notice: inputs are redrawn until they
+        tells: by case, names of variants, joined by spaces, that a few drawings fail to
+            expose, too rarely for the build to notice: inputs are redrawn until they
             expose these as well (telling.py).
         tests: words of the contract's lines that the cases of general properties test.
         name: "unit/exercise", also the grade id and the key of its references; the

@@ -54,7 +54,7 @@ def start(folder: Path, title: str = "") -> list[Path]:
 
 
 def _name_package(folder: Path) -> str:
-    """Derive a package's name from the folder's that no installed package has."""
+    """Derive the package's name from the folder's, with "_course" if that is taken."""
     name = re.sub(r"\W+", "_", folder.resolve().name.lower()).strip("_")
     if not name.isidentifier() or keyword.iskeyword(name):
         raise CourseError(

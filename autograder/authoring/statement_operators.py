@@ -34,7 +34,7 @@ def _twins(name: str) -> list[str]:
 
 @into(SLIPS)
 def another_function(node: ast.AST) -> Nodes:
-    """Use a name that is easily confused with this one."""
+    """Replace a name by one that is easily confused with it, such as min by max."""
     if isinstance(node, ast.Attribute):
         for name in _twins(node.attr):
             yield ast.Attribute(node.value, name, node.ctx)
@@ -45,7 +45,7 @@ def another_function(node: ast.AST) -> Nodes:
 
 @into(SLIPS)
 def another_attribute(node: ast.AST) -> Nodes:
-    """Use a different attribute of ``self`` in place of this one."""
+    """Where a class reads an attribute of ``self``, read a different one."""
     if not isinstance(node, ast.ClassDef):
         return
     attributes = [n for n in ast.walk(node) if _is_own(n)]

@@ -56,10 +56,10 @@ class InputsWithAnswers(dict[str, Value]):
 
 
 def sample(specification: Specification) -> dict[str, tuple[str, ...]]:
-    """Find, by case, the variants of mistakes that only some sampled inputs expose.
+    """Map each case to the variants of mistakes that only some of its inputs expose.
 
-    If no sample exposes all of them, those of the sample that exposes most are
-    returned.
+    The build samples inputs of each case. If no sample exposes all of these variants,
+    those of the sample that exposes most are returned.
     """
     if specification.side is not Interactor:  # each run would need its own interactor
         return {}
@@ -71,7 +71,11 @@ def sample(specification: Specification) -> dict[str, tuple[str, ...]]:
 
 
 def _vary(specification: Specification, kind: CaseKind, size: int) -> tuple[str, ...]:
-    """Sample a case for the variants that the best sample exposes, but not all do."""
+    """Find the variants that the best of some samples exposes, but not all samples do.
+
+    Args:
+        size: the number of samples.
+    """
     trial, names_by_draw = _Trial(specification, kind), list[set[str]]()
     for n in range(max(size, _FEWEST)):
         case = trial.draw_case(Draw(f"{specification.name}/{kind.name}/sample {n}"))
@@ -111,10 +115,10 @@ class _Trial:
         return replace(case, aspect=self._kind.aspect, aspects=aspects)
 
     def find_tells(self, case: Case) -> set[str]:
-        """What the case tells: all variants that it exposes, and in which aspects.
+        """Find the variants that a case exposes: "name" or "name/aspect", see `Tells`.
 
-        A variant that loses the case's own aspect loses all others with it, except
-        those that are parts of the results.
+        A variant that loses the points of the case's own aspect loses all others as
+        well, except those of parts of the results.
         """
         tells = set[str]()
         for name in self.objects:
@@ -135,7 +139,7 @@ class _Trial:
         }
 
     def draw(self, draw: Draw, tells: Sequence[str]) -> InputsWithAnswers | None:
-        """Draw inputs that tell all of these; None after too many tries."""
+        """Draw inputs that expose all of ``tells``; None after too many tries."""
         required = dict[str, set[str]]()  # by variant: aspects that it must lose
         for name, aspect in map(_split, tells):
             required.setdefault(name, set()).add(aspect or self._kind.aspect)
@@ -154,7 +158,7 @@ class _Trial:
 
 
 def _split(tell: str) -> tuple[str, str]:
-    """A variant, and the aspect in which it must be exposed; "" for the case's own."""
+    """Split an entry of `Tells` into variant and aspect; "" for the case's aspect."""
     name, _, aspect = tell.partition("/")
     return name, aspect
 
@@ -162,7 +166,7 @@ def _split(tell: str) -> tuple[str, str]:
 def draw_until_telling(
     specification: Specification, kind: CaseKind, tells: Collection[str]
 ) -> CaseKind:
-    """Let a kind of case redraw its inputs until they tell all of these."""
+    """Copy a kind of case, and let it redraw its inputs until they expose ``tells``."""
     if not tells:
         return kind
 
@@ -248,7 +252,7 @@ def _move(value: Value) -> Value:
 def _plain_case(
     kind: CaseKind, inputs: Inputs, expected: Answers, margin: float = 1.0
 ) -> Case:
-    """Make a case to compare with, within ``margin`` times the kind's tolerance."""
+    """Make a case with these expected answers, at ``margin`` times its tolerance."""
     return Case(
         kind.name, kind.title, kind.hint, inputs, expected,
         atol=margin * kind.atol, rtol=margin * kind.rtol,

@@ -75,7 +75,7 @@ def _find_seed(unit: Unit) -> tuple[str, list[Exercise]]:
 def _failures(row: Validity) -> list[str]:
     """A line for each failure of an exercise's checks, except misnamed mutants.
 
-    Those are caught, but taken for a different mistake.
+    A misnamed mutant is caught, but taken for a different mistake.
     """
     first_lines = [line.splitlines()[0] for line in row.failures]
     return [f"{row.name}: {n}" for n in first_lines if " is named " not in n]

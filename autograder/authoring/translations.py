@@ -68,7 +68,7 @@ def read(path: Path, language: str) -> Catalog:
 
 
 def _refuse_foreign(path: Path, entry: Entry) -> None:
-    """Refuse a translation whose fields are not those of its sentence, in any order.
+    """Refuse a translation unless it has the fields of its sentence, in any order.
 
     A field must be a plain name, and only the format of a number may change: attributes
     and indices would read memory where the sentence is shown, and widths would fill it.
@@ -117,7 +117,7 @@ def _can_be_filled(text: str, entry: Entry) -> bool:
 
 
 def _has_its_braces(text: str, entry: Entry) -> bool:
-    """Whether all text in braces also occurs in the sentence, which has no fields."""
+    """Whether all text in braces in a translation is also in its English sentence."""
     english = "".join(forms(entry.id))
     return all(code in english for code in re.findall(r"\{[^{}]*\}", text))
 

@@ -29,7 +29,7 @@ def solution_source(specification: Specification) -> str:
 
 @functools.cache
 def _source_of(solution: Any) -> str:
-    """The source text of a function or class; reloading a unit makes new objects."""
+    """The source text of a function or class, cached; a reload makes new objects."""
     return inspect.getsource(solution)
 
 
@@ -84,8 +84,8 @@ def variant_source(specification: Specification, variant: Variant) -> str:
 def stands_alone(specification: Specification, variant: Variant) -> bool:
     """Whether a variant works as a submission, because it uses only what students have.
 
-    Some variants use modules of exercises, or the solution that they replace. A
-    student's program is not executed to find out, and counts as one of these.
+    Some variants do not, because they use modules of exercises, or the solution that
+    they replace. Neither does a student's program, which is not executed to find out.
     """
     if variant.confined:
         return False
@@ -120,7 +120,7 @@ def clean(text: str) -> str:
 
 
 def _places(source: str, old: str, new: str) -> Iterator[tuple[int, str, str]]:
-    """Find each occurrence of ``old``, and indent both texts like its first line."""
+    """Yield the start of each occurrence of ``old``, and both texts indented to fit."""
     if "\n" not in old + new:
         for match in re.finditer(re.escape(old), source):
             yield match.start(), old, new
@@ -155,7 +155,7 @@ def _compiled(source: str, filename: str) -> CodeType:
 
 
 def argument_names(specification: Specification) -> dict[str, tuple[str, ...]]:
-    """The arguments of each function, and of each class's methods, in order."""
+    """Map functions and methods, like "Head.forward", to the names of arguments."""
     names = namespace(specification)
     functions: dict[str, Any] = {}
     for target in specification.targets:

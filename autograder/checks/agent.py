@@ -1,4 +1,4 @@
-"""The sandbox's end of a judged check: run a probe on the student's object."""
+"""Run in the sandbox: call the student's code as the judge asks, and report."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from autograder.checks.words import CHANNEL
 
 
 def serve(name: str, ticket: str, get: Callable[[], object]) -> None:
-    """Answer the judge's questions on one exercise, until it says that it is done.
+    """Answer the judge's questions on one exercise, until the judge says it is done.
 
-    The judge trusts nothing that comes from here: this side can only answer, and only
+    The judge trusts nothing that comes from a sandbox, which can only answer, and only
     the judge knows the right answers. The judge may pause between two questions, but
     every message has to carry this call's ticket and the question's number.
 
     Args:
         name: the exercise.
-        ticket: identifies this call; another ticket belongs to an interrupted one.
-        get: evaluates the expression that the check was given.
+        ticket: identifies this call; messages of an interrupted call have another.
+        get: returns the student's object, by evaluating the argument of the check.
     """
     fileno = os.dup(int(os.environ[CHANNEL]))
     # What a notebook may have set (seeds, a default dtype) is reset for each question.
@@ -53,9 +53,10 @@ def serve(name: str, ticket: str, get: Callable[[], object]) -> None:
 def in_place(
     code: str, names: dict[str, Any], answers: Sequence[str] = ()
 ) -> Iterator[None]:
-    """Run code in a notebook's namespace, and restore the namespace afterwards.
+    """Run ``code`` in a namespace, and restore the namespace when the context ends.
 
     Args:
+        names: the notebook's namespace.
         answers: the student's cells that are run again after the code, because a class
             keeps the base class that a name stood for when its cell ran.
     """
@@ -72,21 +73,24 @@ def in_place(
 
 
 def _run_again(answer: str, names: dict[str, Any]) -> None:
-    """Run a cell again, silently and as far as it gets without an error."""
+    """Run a cell's source in a namespace again, silently, up to the first error."""
     silent = contextlib.redirect_stdout(io.StringIO())
     with restored(), silent, contextlib.suppress(Exception, SystemExit):
         exec(compile(_plain(answer), "<answer>", "exec", dont_inherit=True), names)
 
 
 def _plain(cell: str) -> str:
-    """Turn a cell into plain Python: in a notebook, it may use IPython's magic."""
+    """Return a cell's source as plain Python, with IPython's magics translated."""
     module = sys.modules.get("IPython")
     shell = module.get_ipython() if module else None
     return str(shell.transform_cell(cell)) if shell else cell
 
 
 def _asking(channel: socket.socket, call: str) -> Ask:
-    """Build the function by which a probe asks the judge, which runs its interactor."""
+    """Build the function that asks the judge a probe's question and returns the reply.
+
+    ``call`` identifies the judge's request to which the question belongs.
+    """
 
     def exchange(question: Answers) -> Answers:
         send(channel, f"question {call}", question)
@@ -103,7 +107,10 @@ def _answer(
     ask: Ask,
     observe_answer: Callable[[Report, object, Answers], Answers],
 ) -> Answers:
-    """Evaluate the answer, and observe it with the exercise's probe."""
+    """Return what the exercise's probe reports of the object that ``get`` returns.
+
+    An error of ``get`` is reported as ``{"raised": message}``.
+    """
     try:
         answer = get()
     except NameError as error:

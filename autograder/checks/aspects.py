@@ -1,4 +1,7 @@
-"""Describe points lost by aspect. PyTorch is not imported: reports do not need it."""
+"""Describe the points lost in each aspect of an exercise (values, gradients, ...).
+
+PyTorch is not imported, because reports do not need it.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,10 @@ _LEAST = 0.005  # points: a smaller loss would be shown as 0
 
 
 def by_aspect(aspects: Mapping[str, Sequence[float]]) -> str:
-    """Say for which aspects points were lost, the largest loss first.
+    """Say in a sentence for which aspects points were lost, the largest loss first.
 
-    Return "" if the total says as much: there is one aspect, or nothing was lost, or
-    everything.
+    ``aspects`` maps each one to the points earned and the points possible. Return "" if
+    the total says as much: for one aspect, or if nothing or everything is lost.
     """
     lost = {name: most - earned for name, (earned, most) in aspects.items()}
     named = [name for name in lost if lost[name] >= _LEAST]

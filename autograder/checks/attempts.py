@@ -27,7 +27,7 @@ class RecordedAttempt:
     Attributes:
         time: UTC, in seconds, like "2026-11-02T21:04:09+00:00".
         exercise: like "attention/softmax".
-        share: of the points, 0 to 1.
+        share: the share of the points that was earned, 0 to 1.
         mistake: the name of the mistake that the check recognised, "" for none.
     """
 
@@ -56,10 +56,10 @@ def new_attempt(exercise: str, share: float, mistake: str) -> RecordedAttempt:
 
 
 def keep(folder: Path, attempt: RecordedAttempt) -> None:
-    """Add an attempt to the file in a folder, unless the file is full.
+    """Append an attempt to the attempts file in a folder, unless the file is full.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     path = folder / ATTEMPTS
     if path.is_file() and path.stat().st_size > LARGEST:
@@ -69,7 +69,7 @@ def keep(folder: Path, attempt: RecordedAttempt) -> None:
 
 
 def read(folder: Path) -> list[RecordedAttempt]:
-    """Read the attempts in a folder's file, as far as possible; [] without a file."""
+    """Read the valid entries of a folder's attempts file; [] if there is no file."""
     try:
         with (folder / ATTEMPTS).open("rb") as file:
             return list(parse(file.read(LARGEST)).attempts)
@@ -78,22 +78,22 @@ def read(folder: Path) -> list[RecordedAttempt]:
 
 
 def parse(data: bytes) -> AttemptLog:
-    """Parse a file's content, and count the lines that are not attempts."""
+    """Parse an attempts file's content, and count the lines that are not attempts."""
     return parse_entries(_decode_lines(data.decode("utf-8", "replace").splitlines()))
 
 
 def parse_entries(entries: Iterable[object]) -> AttemptLog:
-    """Parse decoded JSON, and count the entries that are not attempts."""
+    """Read attempts from decoded JSON values; count those that are not attempts."""
     attempts = [_attempt(entry) for entry in entries]
     readable = tuple(attempt for attempt in attempts if attempt)
     return AttemptLog(readable, len(attempts) - len(readable))
 
 
 def forget(folder: Path) -> None:
-    """Delete the file in a folder, if there is one.
+    """Delete the attempts file in a folder, if there is one.
 
     Raises:
-        OSError: it cannot be deleted.
+        OSError: the file cannot be deleted.
     """
     (folder / ATTEMPTS).unlink(missing_ok=True)
 
@@ -108,7 +108,7 @@ def _decode_lines(lines: Iterable[str]) -> Iterator[object]:
 
 
 def _attempt(entry: object) -> RecordedAttempt | None:
-    """Read an entry as an attempt; None for anything else that a student wrote."""
+    """Convert a decoded JSON value to an attempt; None if it does not describe one."""
     if not isinstance(entry, Mapping):
         return None
     time, exercise = entry.get("time"), entry.get("exercise")

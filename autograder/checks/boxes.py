@@ -1,4 +1,4 @@
-"""The parts of a panel: a coloured box, a tick or a cross, lines that unfold."""
+"""HTML for the parts of a panel: a coloured box, a mark, lines that unfold."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TINT = {BLUE: "rgba(0,114,178,.10)", ORANGE: "rgba(213,94,0,.10)"}
 
 
 def boxed(colour: str, content: str) -> str:
-    """A panel with a coloured edge, around HTML."""
+    """HTML of a box around the content, edged in `BLUE` or `ORANGE`."""
     return (
         f'<div style="border-left:5px solid {colour};background:{_TINT[colour]};'
         "padding:.7em 1em;margin:.3em 0;line-height:1.45;max-width:58em;"
@@ -21,7 +21,7 @@ def boxed(colour: str, content: str) -> str:
 
 
 def mark(passed: bool, is_partial: bool = False) -> str:
-    """A tick or a cross, white on a coloured ground, so that it suits any theme."""
+    """HTML of a white mark on colour: a tick, a cross or (if partial) half a disc."""
     colour = BLUE if passed or is_partial else DARK_ORANGE
     return (
         f'<span style="background-color:{colour};color:#fff;border-radius:3px;'
@@ -31,7 +31,7 @@ def mark(passed: bool, is_partial: bool = False) -> str:
 
 
 def unfolding(head: str, inside: str, is_open: bool = False) -> str:
-    """A line that the reader can unfold, and the content that then appears below it."""
+    """HTML of a line that the reader can unfold, and of what then appears below it."""
     return (
         f'<details style="margin:.2em 0"{" open" if is_open else ""}>'
         f'<summary style="cursor:pointer">{head}</summary>'

@@ -1,8 +1,8 @@
-"""Name what is wrong with one of several results, where nothing explains all of them.
+"""Name the mistake behind one wrong result, if no mistake explains all results.
 
-Two mistakes in different results look like neither. But if one result is, in every
-case, what a single known mistake makes of it, and the results that are right are right
-with that mistake as well, then this mistake was made.
+If an exercise asks for several results, a different mistake may spoil each of them, and
+no single one explains the whole. But if a known mistake gives exactly the values of one
+result in every case, and leaves the right results right, then it was made.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Findings = Mapping[str, list[tuple[CaseResult, Finding]]]  # by the name of a re
 def name_by_result(
     results: Sequence[CaseResult], mistakes: Sequence[Mistake]
 ) -> tuple[list[Mistake], bool]:
-    """The mistakes that single results prove; whether they explain all wrong ones.
+    """Find the mistakes that single results prove; say if they explain all wrong ones.
 
-    If two mistakes explain a result, it proves neither.
+    A result proves a mistake if no other mistake explains it.
     """
     findings = _find_results(results)
     wrong = [n for n, rows in findings.items() if any(f.problem for _, f in rows)]
@@ -47,7 +47,7 @@ def name_by_result(
 
 
 def _find_results(results: Sequence[CaseResult]) -> Findings:
-    """What each case shows of each result; nothing of cases that ended in an error."""
+    """Map each result's name to its findings in all cases without an error."""
     findings: dict[str, list[tuple[CaseResult, Finding]]] = {}
     for result in results:
         for f in result.findings:
@@ -58,7 +58,7 @@ def _find_results(results: Sequence[CaseResult]) -> Findings:
 
 
 def _explains(findings: Findings, name: str, variant: str) -> bool:
-    """Whether a result is as the mistake has it, and what is right is right there."""
+    """Whether a mistake's variant gives the named result and all right ones."""
     right = [(r, f) for rows in findings.values() for r, f in rows if not f.problem]
     return all(is_predicted(r, f, variant) for r, f in (*findings[name], *right))
 
@@ -70,7 +70,11 @@ def _is_no_chance(rows: Sequence[tuple[CaseResult, Finding]]) -> bool:
 
 
 def _count_wrong(finding: Finding) -> int:
-    """The wrong entries of a result; of another form or a long text, enough of them."""
+    """Count the wrong entries of a result, to judge whether it may be wrong by chance.
+
+    A long text counts as `TELLING`; of a tensor with another shape or dtype, all
+    distinct entries count.
+    """
     a, b = finding.expected, finding.actual
     if isinstance(b, str):
         return TELLING if len(b) >= LONG else 1

@@ -10,9 +10,9 @@ from types import CodeType, FrameType
 
 
 def code_of(answer: object) -> set[CodeType]:
-    """The code of a function, or of all methods that a class itself defines.
+    """The code objects of a function, or of all methods that a class itself defines.
 
-    For a tuple of functions, the code of all of them.
+    For a tuple of functions, the code objects of all of them.
     """
     if isinstance(answer, tuple):
         return set().union(*map(code_of, answer))
@@ -23,7 +23,7 @@ def code_of(answer: object) -> set[CodeType]:
 
 @contextlib.contextmanager
 def running() -> Iterator[set[CodeType]]:
-    """Collect the code of all Python functions that are called in this context."""
+    """Collect the code objects of all Python functions called in this context."""
     codes: set[CodeType] = set()
 
     def note(frame: FrameType, event: str, _: object) -> None:

@@ -49,7 +49,7 @@ def digest(answer: object) -> str:
 def current(name: str) -> object:
     """The present value of a name in the notebook; None if it is not defined.
 
-    For several names, separated by ", ", it is a tuple.
+    For several names, joined by ", ", return a tuple of their values.
     """
     shell = find_shell()
     if shell and ", " in name:
@@ -70,14 +70,14 @@ def name_of(answer: object) -> str:
 
 
 class Cells:
-    """Records which cells run and which fail, from the import of the checks on."""
+    """Records which of the notebook's cells run, and which fail."""
 
     def __init__(self) -> None:
         self._stopped: dict[str, str] = {}  # by name: why its newest cell failed
         self._placed: list[str] = []  # names that hold an `Undefined` during a cell
 
     def follow(self) -> None:
-        """Register for the start and the end of each cell, if there is a shell."""
+        """Have the notebook's shell, if any, call us before and after each cell."""
         if (shell := find_shell()) and not is_grading():
             shell.events.register("pre_run_cell", self.before)
             shell.events.register("post_run_cell", self.after)

@@ -1,4 +1,4 @@
-"""The bridge between a notebook and its checks."""
+"""The object ``check``, which a notebook calls to check the student's answers."""
 
 from __future__ import annotations
 
@@ -75,13 +75,16 @@ class Check:
         return overview(self._scorecard)
 
     def reset(self) -> None:
-        """Forget all progress, here and in the file, if the student agrees."""
+        """Forget all progress, also in the progress file, if the student agrees."""
         self._scorecard.reset()
 
     def _verdict(
         self, name: str, answer: object, visibility: tuple[str, ...]
     ) -> CheckResult:
-        """Judge an answer on the cases of the given visibility, or say why not."""
+        """Judge an answer on the "public" cases, the "hidden" ones, or both.
+
+        If it cannot be judged, the verdict's note says why.
+        """
         exercises = [_find(name, kind) for kind in visibility]
         exercise = exercises[0]
         if exercise is None:
@@ -119,7 +122,10 @@ class Check:
     def _blame_earlier(
         self, verdict: CheckResult, exercise: Exercise, answer: object
     ) -> CheckResult:
-        """Blame a failure on a failing exercise whose code a wrong case runs."""
+        """Blame an earlier exercise, if the first wrong case runs its code.
+
+        Only exercises that fail their own check or are not solved yet are blamed.
+        """
         wrong = [result.case for result in verdict.results if not result.passed]
         if not wrong:
             return verdict
@@ -133,7 +139,7 @@ class Check:
         return blame(verdict, [_suspect(name, suspects[name]) for name in called])
 
     def _suspicious(self, name: str) -> set[CodeType]:
-        """The code of an exercise that failed or is still a stub; empty for others."""
+        """The code of an exercise that failed or is a stub; an empty set for others."""
         if name in self._failed:
             return self._failed[name]
         place = contents_of(name.partition("/")[0]).places.get(name)
@@ -174,7 +180,7 @@ def _stopped(status: Running, stop: KeyboardInterrupt) -> str:
 
 
 def _notice(answer: object) -> str:
-    """Warn that an answer's newest version did not run, so an older one is checked."""
+    """A warning that an older version is checked, as the newest did not run; or ""."""
     for name in name_of(answer).split(", "):
         if reason := cells.why_stopped(name):
             message = _("The cell of `{name}` did not run: it ended with {why}.")

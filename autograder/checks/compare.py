@@ -190,7 +190,7 @@ def _shape(value: Value | None) -> str:
 def _problem(
     expected: Value, actual: Value | None, atol: float, rtol: float
 ) -> tuple[str, str | Callable[[], str]]:
-    """The problem of an answer ("" if none), and the message or what composes it."""
+    """Return a problem ("" if none), and its message or a function that returns it."""
     if actual is None:
         return "missing", _("was not returned")
     if not isinstance(expected, torch.Tensor) or not isinstance(actual, torch.Tensor):
@@ -212,7 +212,7 @@ def _problem(
 def _text_problem(
     expected: Value, actual: Value
 ) -> tuple[str, str | Callable[[], str]]:
-    """The same as `_problem`, if one of the answers is not a tensor."""
+    """Like `_problem`, for two values of which at least one is not a tensor."""
     if type(expected) is not type(actual):
         message = _("expected {expected}, yours is {own}")
         short = isinstance(actual, str) and len(actual) < 40

@@ -25,7 +25,7 @@ def showable(text: str, stream: TextIO | None = None) -> str:
 
 
 def forgive() -> None:
-    """Have prints show "?" for characters that the console lacks, and not raise."""
+    """Have `print` write "?" for what the console cannot show, instead of raising."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="replace")

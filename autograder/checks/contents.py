@@ -43,7 +43,7 @@ class ExercisePlace:
 
     @property
     def link(self) -> Link:
-        """Its label, as a link that JupyterLab follows."""
+        """The exercise's label, as a link that JupyterLab follows to its cell."""
         from autograder.checks.next_step import Link  # not above: it imports torch
 
         name = quote(notebook_name())
@@ -77,7 +77,7 @@ class Contents:
 
 
 def path_of(unit: str) -> Path:
-    """The file of a unit's contents."""
+    """The path of the file with a unit's contents."""
     return _FOLDER / f"{unit}.json"
 
 

@@ -56,14 +56,16 @@ def demo(function: Callable[[], Any]) -> Callable[[], Any]:
 
 
 class _UnsolvedError(NotImplementedError):
-    """Stops a demonstration that needs an unsolved answer; the text is its name."""
+    """Stops a demonstration that needs an unsolved answer, which the message names."""
 
 
 def require_solved(*answers: object) -> None:
-    """Stop a demonstration before it prints or trains, while an answer is a stub.
+    """Raise an error if an answer that a demonstration needs is still a stub.
+
+    Called first in a demonstration, so that it stops before it prints or trains.
 
     Args:
-        answers: the functions and classes that it will call later.
+        answers: the functions and classes that the demonstration will call later.
     """
     for answer in answers:
         if any(map(is_stub_code, code_of(answer))):
@@ -102,15 +104,18 @@ def _say_waiting(title: str, reason: str, exercise: str) -> None:
 
 
 def _reason(error: Exception, function: Callable[[], Any]) -> tuple[str, str]:
-    """Why a demonstration stopped, and for which exercise it waits, "" if unknown.
+    """Why a demonstration stopped, and for which exercise it waits ("" if unknown).
 
-    The error is described by lines in answers only: other cells are the course's.
+    Only lines of answers are quoted, because the other cells are the course's.
     """
     unit_contents = contents.contents_of(contents.this_unit())
     codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
 
     def answers(code: CodeType) -> set[str]:
-        """The exercises that the cell of some code answers."""
+        """The exercises whose answers are in the cell that holds the code.
+
+        There are none for library code, and for the demonstration's own cell.
+        """
         file = code.co_filename
         if file == function.__code__.co_filename or is_library(file):
             return set()

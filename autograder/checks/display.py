@@ -18,8 +18,8 @@ from autograder.root import CONTENT
 def show(figure: Any, alt: str, number: str = "", caption: str = "") -> None:
     """Display a matplotlib figure with a text alternative for those who cannot see it.
 
-    It follows the page's theme (`figures.svg`). The figure is closed, so that it is not
-    shown twice.
+    The figure follows the page's theme (`figures.svg`), and is closed, so that it is
+    not shown twice.
 
     Args:
         number: the figure's number, like "2.3".
@@ -41,15 +41,16 @@ def show_steps(
     opened: int = 0,
     areas: Sequence[page.Area] = (),
 ) -> None:
-    """Display figures of one size that the reader moves through, without any script.
+    """Display figures of one size, of which the reader selects one with a button.
 
     Args:
         frames: matplotlib figures; all are closed.
-        captions: a sentence for each of them, by the label of its button.
-        alts: a text alternative for each of them.
-        number, caption: of all frames together, as for `show`.
-        opened, areas: which frame is shown first, and where the mouse shows each frame,
-            as for `autograder.figures.page.steps`.
+        captions: a sentence for each frame, by the label of the frame's button.
+        alts: a text alternative for each frame.
+        number, caption: those of all frames together, as for `show`.
+        opened: the index of the frame that is shown first.
+        areas: for each frame, the area that shows it when the mouse is over it; see
+            `autograder.figures.page.steps`.
     """
     text = " ".join(alts)
     if not _print_instead(text):
@@ -83,7 +84,7 @@ def _read_drawing(content: Path, name: str) -> Drawn:
 
 
 def _print_instead(alt: str) -> bool:
-    """Print a figure's text alternative if this is grading, and say whether it is."""
+    """Print a figure's text alternative if this is grading; return whether it is."""
     if is_grading():
         print(showable(_("(figure left out while grading: {alt})").format(alt=alt)))
     return is_grading()
@@ -96,7 +97,7 @@ def _display(html: str, number: str, caption: str, alt: str) -> None:
 
 
 def _bundle(html: str, number: str, caption: str, alt: str) -> dict[str, str]:
-    """A figure as a cell's output: HTML, and text for pages that do not show HTML."""
+    """A figure as a cell's output: HTML and a text alternative, by MIME type."""
     label = f"Figure {number}. " if number else ""
     return {"text/html": html, "text/plain": f"{label}{caption} {alt}"}
 

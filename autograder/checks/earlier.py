@@ -24,7 +24,7 @@ def earlier(label: str, mine: bool = False) -> ModuleType:
 
     Args:
         label: the unit's notebook, like "02_attention".
-        mine: take the answers of your own notebook, if it is in this notebook's folder
+        mine: whether to take the answers of your own notebook, if it is in this folder
             or in a folder beside it; what it lacks comes from the reference.
     """
     unit = label.split("_", 1)[1]
@@ -42,7 +42,7 @@ def earlier(label: str, mine: bool = False) -> ModuleType:
 
 
 def own_answers(label: str) -> ModuleType | None:
-    """Your own notebook's imports and answers, as a module; None if it is not here.
+    """The imports and answers of the student's notebook, as a module; None without it.
 
     This needs no reference solutions, which the student kit may not contain.
     """

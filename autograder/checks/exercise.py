@@ -15,7 +15,7 @@ LONGEST_KIND = 80  # letters of the name of a type
 
 @dataclass(frozen=True)
 class Other:
-    """Something that is neither tensor nor text; only the name of its type is known.
+    """A value that is neither tensor nor text; only the name of its type is known.
 
     A long name is cut, because code in a sandbox may give its types names of any
     length.
@@ -40,7 +40,7 @@ class WrongAnswerError(Exception):
 
 
 def plain(value: object) -> Value:
-    """Convert a value for comparison: to a plain CPU tensor, a text, or its type."""
+    """Convert a value for comparison: to a plain CPU tensor, a text, or an `Other`."""
     if isinstance(value, str):
         return str(value)
     if isinstance(value, Other):
@@ -96,21 +96,22 @@ class Case:
     """One random drawing of inputs, with correct answers and those of known mistakes.
 
     Args:
-        mistakes: the answers of a mistake's code, by variant of the mistake.
+        mistakes: by variant of each known mistake, the answers of code that makes it.
         hidden: whether students see no more of the case than its title.
         measure, scale: how to measure the answers, and which share of the points the
             value earns (see measures.py); other cases earn all points or none.
-        says, asks: of a general property: what to say if nothing but properties fails.
+        says, asks: for a general property, the message and the question that are shown
+            if only cases of general properties fail.
         open: whether anybody can give the right answer without solving the exercise;
             it counts only if the answer to a case that is not open is right as well.
-        aspects: by name, the aspects of answers that count for an aspect other than
-            the case's own; their probe declares them.
+        aspects: maps answers that count for an aspect other than the case's own to that
+            aspect, as their probe declares it.
         doubles: sketches of the answers of pairs of mistakes (second_order.py).
         shipped: in a case drawn for grading, aspects whose right answers can be read in
             a visible case; they count like those of an open case.
-        tells: variants that only some drawings distinguish from the solution; inputs
-            are drawn until they do. Stored with hidden cases only.
-        shapes: those of results, as the signature writes them: ``"B, L, h*d_k"``.
+        tells: variants of mistakes that only some inputs distinguish from the solution;
+            inputs are drawn until they do. Stored with hidden cases only.
+        shapes: by name, the shape of a result as in the signature: ``"B, L, h*d_k"``.
     """
 
     name: str
@@ -136,7 +137,7 @@ class Case:
     shapes: Mapping[str, str] = field(default_factory=dict)
 
     def aspect_of(self, name: str) -> str:
-        """The aspect that an answer counts for."""
+        """The aspect for which the answer of this name counts."""
         return self.aspects.get(name, self.aspect)
 
 
@@ -148,8 +149,8 @@ class Exercise:
         points: divided over aspects (prices.py); 0 if this edition of the unit gives
             the solution away.
         builds_on: exercises of the same unit whose answers this one uses.
-        separate: if each case is a task of its own, so that a wrong result costs only
-            the share of its case: the reason for that.
+        separate: the reason why each case is a task of its own, so that a wrong result
+            costs only the share of its case; "" if cases belong together.
         ready_made: functions that already do what students have to write
             (ready_made.py).
         arguments: the names of its functions' arguments, in the task's order
@@ -202,9 +203,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class CaseResult:
-    """The given answers to a case, the findings, and the share of points (``credit``).
+    """The answers given to a case, the findings on them, and the share of the points.
 
-    ``looked_at`` is False if the case cannot be tried at all on this answer.
+    ``credit`` is that share: 0 to 1, or more with a bonus. ``looked_at`` is False if
+    the case cannot be tried at all on this answer.
     """
 
     case: Case

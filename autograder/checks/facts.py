@@ -23,7 +23,7 @@ Summary = dict[str, Any]  # plain data: it leaves a sandbox as JSON
 def summary(value: object) -> Summary:
     """Describe a value as plain data, with its ``kind``.
 
-    For a tensor, there are a ``shape``, a ``dtype`` and ``facts``, the names of those
+    For a tensor, there are a ``shape``, a ``dtype`` and ``facts``, the names of `FACTS`
     that hold; for a collection, a ``length`` and ``parts``; and a ``text`` for numbers,
     texts, None, and short tensors and collections.
     """
@@ -51,7 +51,10 @@ def summary(value: object) -> Summary:
 
 
 def _render_collection(value: tuple[Any, ...] | list[Any] | dict[Any, Any]) -> Summary:
-    """Print a short collection of numbers and texts, to three digits."""
+    """A short collection of numbers and texts as ``{"text": ...}``; {} for others.
+
+    Floats are rounded to three digits.
+    """
     if len(value) > _ALL_VALUES or not _is_plain(value):
         return {}
     text = repr(_rounded(value))
@@ -92,7 +95,7 @@ def _sums_to_one(value: torch.Tensor, dim: int) -> bool:
 
 
 def _open(value: torch.Tensor) -> torch.Tensor:
-    """A mask of the entries that are not zero, as matrices; a vector is one row."""
+    """A boolean mask of the entries that are not zero; a vector becomes one row."""
     mask: torch.Tensor = torch.atleast_2d(value != 0)
     return mask
 
@@ -127,12 +130,12 @@ def tensors(value: object) -> list[torch.Tensor]:
 
 
 def difference(before: object, after: object) -> Summary:
-    """How a result differs from an earlier one: it is ``same``, ``near``, or different.
+    """Describe how a result differs: ``{"same": True}``, ``{"near": True}`` or details.
 
     ``near`` means that rounding may explain the difference, or that the results cannot
-    be compared: no question is asked about these. Otherwise ``turned`` says for each
-    tensor whether its last two dimensions are swapped, and ``factors`` by which factor
-    all its entries are multiplied (None if there is none).
+    be compared; no question is asked about these. The details of tensors are: in
+    ``turned``, whether the last two dimensions of each one are swapped; in ``factors``,
+    by which factor all its entries are multiplied (None if there is none).
     """
     olds, news = tensors(before), tensors(after)
     if not olds or len(olds) != len(news) or type(before) is not type(after):
@@ -151,7 +154,7 @@ def difference(before: object, after: object) -> Summary:
 
 
 def _of_other_things(before: object, after: object) -> Summary:
-    """The difference of results that cannot be compared tensor by tensor."""
+    """Like `difference`, for results that cannot be compared tensor by tensor."""
     if not (_is_plain(before) and _is_plain(after)):
         return {"near": True}  # other objects cannot be compared
     if isinstance(before, float) and isinstance(after, float):

@@ -29,7 +29,7 @@ def _get_generator() -> tuple[Any, Any]:
 
 
 def _set_generator(saved: tuple[Any, Any] | None) -> None:
-    """Restore NumPy's saved generator, or put a newly seeded one in its place.
+    """Restore NumPy's saved generator; for None, put a newly seeded one in its place.
 
     Generators are exchanged, because copying their state takes a while.
     """
@@ -54,7 +54,7 @@ _HOOKS = [
 
 
 def _set_hooks(saved: Sequence[Mapping[Any, Any]]) -> None:
-    """Fill PyTorch's dictionaries of hooks with what was saved of each."""
+    """Replace the content of PyTorch's dictionaries of global hooks by a saved one."""
     for hooks, saved_hooks in zip(_HOOKS, saved, strict=True):
         if hooks or saved_hooks:
             hooks.clear()
@@ -100,10 +100,10 @@ def pristine() -> Iterator[None]:
 
 @contextlib.contextmanager
 def restored() -> Iterator[None]:
-    """Restore all global switches (dtype, seeds, threads, ...) to what they are now.
+    """Restore all global switches (dtype, seeds, threads, ...) when the context ends.
 
-    Reading them takes longer than setting them, because NumPy copies its generator's
-    state: use this once, around several `reset`.
+    Reading the switches takes longer than setting them, because NumPy copies its
+    generator's state: use this once, around several `reset`.
     """
     with contextlib.ExitStack() as stack:
         for read, write, _ in _SWITCHES:

@@ -45,7 +45,7 @@ def require_checks(unit: int, version: str = "") -> None:
 
 
 def needs(unit: int, version: str = "") -> str:
-    """Why the installed checks are not enough for a notebook; empty if they are.
+    """Why the installed checks are too old for a notebook; "" if they are not.
 
     Notebooks of an earlier kit call this themselves, with the file name of the wheel
     beside them; its version had two parts, which cannot be compared with three.

@@ -38,7 +38,8 @@ class Interactor:
 
     Args:
         inputs: all inputs of the case.
-        draw: draws what may vary, such as an order; the judge seeds it with a secret.
+        draw: the generator of what may vary, such as an order; the judge seeds it with
+            a secret.
     """
 
     keeps: ClassVar[frozenset[str]] = frozenset()
@@ -48,7 +49,7 @@ class Interactor:
 
     @classmethod
     def in_grading(cls, inputs: Mapping[str, Any], draw: random.Random) -> Interactor:
-        """Create the judge's version, which may draw more of the case anew."""
+        """Create the interactor that grading uses, which may draw more at random."""
         return cls(inputs, draw)
 
     def reveal_inputs(self) -> Answers:
@@ -56,7 +57,7 @@ class Interactor:
         return {n: value for n, value in self.inputs.items() if n not in self.keeps}
 
     def answer(self, question: Answers) -> Mapping[str, object]:
-        """The answer to one call from the student's side.
+        """Answer one question from the student's side with named values.
 
         Raises:
             WrongAnswerError: there is no answer; the text says why.
@@ -73,7 +74,7 @@ class Interactor:
 
 
 def reply(side: Interactor, question: Answers) -> Answers:
-    """The interactor's answer to a question, or ``{"raised": why}``."""
+    """The interactor's answer to a question; on an error, ``{"raised": why}``."""
     try:
         return {name: plain(value) for name, value in side.answer(question).items()}
     except WrongAnswerError as error:
@@ -84,7 +85,7 @@ def reply(side: Interactor, question: Answers) -> Answers:
 
 
 def asking(exchange: Callable[[Answers], Answers]) -> Ask:
-    """Build the function by which the student's side asks for a `reply`."""
+    """Build the function with which a probe asks; ``exchange`` returns the `reply`."""
 
     def ask(question: Mapping[str, object]) -> Mapping[str, Any]:
         answers = exchange({name: plain(value) for name, value in question.items()})
@@ -138,11 +139,11 @@ def _kind(value: Value | None) -> str:
 
 
 class BlindTrial(Interactor):
-    """Presents correct and faulty subjects to a student's test under neutral numbers.
+    """Presents correct and faulty objects to a student's test, which sees only numbers.
 
-    Each subject comes up a few times, in random order, and the test judges one at a
-    time: its verdict ("word") is final before it can try the next one. Otherwise it
-    might single out the correct subject by comparison, without knowing what is correct.
+    Each object (a "subject") comes up a few times, in random order, and the test judges
+    one at a time: its verdict ("word") is final before it can try the next one, so that
+    it cannot find the correct subject by comparison, without knowing what is correct.
     """
 
     MOST_TIMES: ClassVar[int] = 3
@@ -183,7 +184,7 @@ class BlindTrial(Interactor):
         raise NotImplementedError
 
     def try_subject(self, number: int, question: Answers) -> Mapping[str, object]:
-        """Answer a question with the current subject."""
+        """Answer a question with the current subject, the one of this number."""
         raise NotImplementedError
 
     def answer(self, question: Answers) -> Mapping[str, object]:
@@ -202,7 +203,7 @@ class BlindTrial(Interactor):
         return {}
 
     def conclude(self, answers: Answers) -> Mapping[str, object]:
-        """Report one verdict for each subject; `UNSTEADY` if there were several."""
+        """Return one verdict for each subject's name; `UNSTEADY` if verdicts differ."""
         if len(self._words) < len(self.names):
             raise WrongAnswerError("expected a word on each thing that was tried")
         words: dict[str, set[str]] = {name: set() for name in self.list_subjects()}
@@ -215,7 +216,10 @@ class BlindTrial(Interactor):
 
 
 def one_by_one(count: int, ask: Ask, judged: Callable[[int], str]) -> dict[str, Any]:
-    """Judge the subjects of a `BlindTrial` one by one, and send on each verdict."""
+    """Send a `BlindTrial` the verdict on each of its subjects, and report nothing.
+
+    ``judged`` returns the verdict on the subject with a given number.
+    """
     for number in range(count):
         ask({"thing": torch.tensor(number), "word": judged(number)})
     return {}

@@ -31,9 +31,9 @@ class BrokenCatalogueError(OSError):
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Translations by English sentence.
+    """Translations of English sentences into one language.
 
-    ``raised`` holds those of templates that sandboxes fill in, and ``plural`` is the
+    ``raised`` translates templates that sandboxes fill in, and ``plural`` is the
     language's rule for plural forms in gettext's notation.
     """
 
@@ -50,7 +50,7 @@ class Catalogue:
 
     @functools.cached_property
     def patterns(self) -> list[tuple[re.Pattern[str], str]]:
-        """A pattern that recognises each template, the most specific first."""
+        """A pattern for each template and its translation, the most specific first."""
         ordered = sorted(self.raised, key=lambda english: -len(FIELD.sub("", english)))
         return [(_pattern(english), self.raised[english]) for english in ordered]
 
@@ -99,7 +99,7 @@ def read(path: Path) -> Catalogue:
 
 
 def _(sentence: str) -> str:
-    """A sentence, or a template of one, in the course's language."""
+    """Translate a sentence, or a template, into the course's language."""
     return catalogue().sentences.get(sentence, sentence)
 
 
@@ -114,7 +114,10 @@ def template(sentence: str) -> str:
 
 
 def plural(singular: str, many: str, count: int) -> str:
-    """Choose the form of a template for a count, which is not filled in."""
+    """Translate a template that depends on a count, in the form for this count.
+
+    The count itself is not filled in.
+    """
     translations = catalogue()
     if forms := translations.plurals.get(singular):
         return forms[translations.form(count)]
@@ -122,7 +125,7 @@ def plural(singular: str, many: str, count: int) -> str:
 
 
 def translate(text: str) -> str:
-    """Translate what a sandbox or a reference says in English.
+    """Translate an English text that comes from a sandbox or a reference.
 
     Names of answers, results in words and errors are composed of parts, so the text
     that fills a template's field is translated in turn. A text longer than any of ours

@@ -95,7 +95,7 @@ def _is_minor(result: CaseResult, finding: Finding) -> bool:
 def _select(
     results: Sequence[CaseResult], belongs: Callable[[CaseResult, Finding], bool]
 ) -> list[CaseResult]:
-    """Keep the findings that belong, in ordinary cases; drop cases without any."""
+    """Select ordinary cases, with only those findings that ``belongs`` accepts."""
     parts = []
     for result in results:
         findings = tuple(f for f in result.findings if belongs(result, f))
@@ -168,8 +168,8 @@ def _set_forms_right(
 ) -> tuple[list[Mistake], Sequence[CaseResult]]:
     """Convert results to the expected rank and dtype.
 
-    Returns the symptoms of wrong forms, and the results after conversion. Answers of
-    one name are converted only if their form is wrong in the same way in all cases.
+    Returns the symptoms of wrong ranks and dtypes, and the converted results. Answers
+    of one name are converted only if they are wrong in the same way in all cases.
     """
     symptoms = list[Mistake]()
     for sign, convert in ((rank, _as_shape), (other_dtype, _as_dtype)):
@@ -187,7 +187,7 @@ def _set_forms_right(
 
 
 def _wrong_tensors(results: Sequence[CaseResult]) -> Collection[str]:
-    """The names of wrong results that are tensors, as expected, wherever wrong."""
+    """The names of wrong results whose values, expected and actual, are all tensors."""
     names = dict.fromkeys(
         f.name
         for result in results
@@ -202,13 +202,13 @@ def _wrong_tensors(results: Sequence[CaseResult]) -> Collection[str]:
 
 
 def _as_shape(expected: torch.Tensor, actual: torch.Tensor) -> torch.Tensor | None:
-    """The answer in the expected shape, if only dimensions of size 1 differ."""
+    """The answer in the expected shape; None unless only sizes of 1 differ."""
     shapes = [[size for size in v.shape if size != 1] for v in (expected, actual)]
     return actual.reshape(expected.shape) if shapes[0] == shapes[1] else None
 
 
 def _as_dtype(expected: torch.Tensor, actual: torch.Tensor) -> torch.Tensor | None:
-    """The answer in the expected dtype, if it has the expected shape."""
+    """The answer in the expected dtype; None if its shape is not the expected one."""
     if expected.shape != actual.shape or actual.is_complex():
         return None
     return actual.to(expected.dtype)
@@ -219,7 +219,7 @@ def _convert(
     name: str,
     convert: Callable[[torch.Tensor, torch.Tensor], torch.Tensor | None],
 ) -> CaseResult:
-    """Convert the named answer of a result to the expected form; compare it again.
+    """Convert the named answer to the expected shape or dtype, and compare it again.
 
     An answer of low precision, such as float16, is compared with a larger tolerance.
     """

@@ -57,7 +57,7 @@ def find(name: str) -> Measure:
 
 
 def measure_answers(name: str, expected: Answers, actual: Answers) -> tuple[float, str]:
-    """Return the measured value, 0 for malformed answers, and the reason if known."""
+    """Return the measured value; for unusable answers, 0 and the reason, if known."""
     measure = find(name)
     try:
         return float(measure.value(expected, actual)), ""
@@ -80,7 +80,7 @@ def details(name: str, expected: Answers, actual: Answers) -> dict[str, float]:
 
 
 def remark(name: str, expected: Answers, actual: Answers) -> str:
-    """What is wrong with measured answers as a whole, in a sentence; "" if unknown."""
+    """Say in a sentence what is wrong with measured answers as a whole, or ""."""
     with contextlib.suppress(*_UNREADABLE):
         return find(name).remark(expected, actual)
     return ""

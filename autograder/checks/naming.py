@@ -190,12 +190,12 @@ class _Fit(IntEnum):
 
 
 def _fit(results: Sequence[CaseResult], mistake: Mistake) -> _Fit:
-    """The best match among a mistake's variants."""
+    """Rate how well the best of a mistake's variants matches the results."""
     return max(_fit_variant(results, variant) for variant in mistake.variants)
 
 
 def _fit_variant(results: Sequence[CaseResult], variant: str) -> _Fit:
-    """The worst match of a variant among the cases."""
+    """Rate how well a variant matches the case that it matches worst."""
     lowest, only_errors = _Fit.WHOLE, True
     for result in results:
         fit, only_error = _compare(result, variant)
@@ -207,7 +207,11 @@ def _fit_variant(results: Sequence[CaseResult], variant: str) -> _Fit:
 
 
 def _compare(result: CaseResult, variant: str) -> tuple[_Fit, bool]:
-    """Match one case's answers with a variant's; and say if only errors are wrong."""
+    """Rate how well a variant's answers match those of one case.
+
+    The second value is False only if an answer is wrong, as the variant predicts, and
+    is no error: that proves more, as unrelated code often raises the same error.
+    """
     predicted = result.case.mistakes.get(variant, {})
     if PATTERN in predicted:
         if result.passed == bool(predicted[PATTERN]):

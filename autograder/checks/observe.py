@@ -41,7 +41,7 @@ _INSTALLED = {"site-packages", "dist-packages"}
 
 
 def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
-    """Return what the probe reports of ``answer`` on one case.
+    """Run a probe on a student's object with one case's inputs, and return its report.
 
     An exception in the student's code becomes the answer ``{"raised": message}``. For
     an unsolved stub, the key ``"stub"`` is added; if it is the stub of a different
@@ -161,7 +161,10 @@ def unsolved(name: str) -> str:
 
 
 def _has_stub(function: object, files: Collection[str]) -> bool:
-    """Whether a function that the notebook defines in one of these files is a stub."""
+    """Whether the notebook defines a stub in one of these files (cells).
+
+    ``function`` is any function of the notebook; its globals are searched.
+    """
     codes = {
         value.__code__
         for value in getattr(function, "__globals__", {}).values()

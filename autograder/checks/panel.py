@@ -150,7 +150,7 @@ def draw_pictures(verdict: CheckResult) -> dict[str, str]:
 
 
 def _head(content: str, verdict: CheckResult, width: str = "100%") -> str:
-    """A line with the points at its right end."""
+    """HTML of a line with ``content`` at the left and the points at the right."""
     points = describe_points(verdict.points, verdict.max_points)
     return (
         '<span style="display:inline-flex;justify-content:space-between;gap:1em;'
@@ -161,7 +161,7 @@ def _head(content: str, verdict: CheckResult, width: str = "100%") -> str:
 
 
 def _passed_html(verdict: CheckResult, next_step: NextStep | None) -> str:
-    """One line that unfolds, and below it the remarks on a right answer."""
+    """HTML for a right answer: one line that unfolds, and the remarks below it."""
     follows = f" {next_step.html}" if next_step else ""
     content = f"{mark(True)}{_all_pass(verdict)}{follows}"
     title = f"<div><strong>{inline(_(verdict.title))}</strong></div>"
@@ -209,7 +209,7 @@ def _mistake_html(verdict: CheckResult) -> str:
 
 
 def _smallest_lines(verdict: CheckResult) -> list[str]:
-    """The smallest input that fails, and both results."""
+    """The smallest input that fails, and its expected and actual results, as text."""
     if verdict.smallest is None:
         return []
     lines = compare_side_by_side(verdict.smallest).lines()
@@ -217,7 +217,7 @@ def _smallest_lines(verdict: CheckResult) -> list[str]:
 
 
 def _smallest_html(verdict: CheckResult, first: CaseResult) -> str:
-    """The same as HTML, with the hint of the first case, as that case is folded."""
+    """`_smallest_lines` as HTML, with the hint of ``first``, a case that is folded."""
     if verdict.smallest is None:
         return ""
     table = compare_side_by_side(verdict.smallest).html
@@ -237,7 +237,8 @@ def _row_html(
     """A row that unfolds: its first case in full, and its other cases as inner rows.
 
     Args:
-        is_brief: whether all but the first line on that case are folded.
+        is_first: whether the row is unfolded at first.
+        is_brief: whether the lines below the student's code are folded.
     """
     head = f"{mark(row.passed, row.is_partial)}{inline(row.title)}"
     if row.passed and len(row.cases) == 1:
@@ -271,7 +272,7 @@ def _case_details(
     pictures: Mapping[str, str],
     is_brief: bool = False,
 ) -> str:
-    """The lines on a case, and its picture (by the case's name)."""
+    """HTML of the lines on a case, and of its picture if ``pictures`` has one."""
     picture = pictures.get(result.case.name, "")
     return _details_html(result, verdict, is_brief) + picture
 
@@ -279,7 +280,7 @@ def _case_details(
 def _details_html(
     result: CaseResult, verdict: CheckResult, is_brief: bool = False
 ) -> str:
-    """The lines on a case; if brief, those below the student's code are folded."""
+    """HTML of the lines on a case; if brief, those below the code are folded."""
     shown = details(result, verdict)
     lines = [f'<div style="white-space:pre-wrap">{line.html}</div>' for line in shown]
     visible_count = 1 + max((n for n, line in enumerate(shown) if line.code), default=0)

@@ -1,4 +1,4 @@
-"""Print where a slow check is, while it runs."""
+"""Print which case a slow check has reached, while it runs."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def picture(finding: Finding, case: Case) -> str:
 
 
 def _around(place: Sequence[int], shape: Sequence[int]) -> _Index:
-    """The index of an entry's matrix (or row), cut to LIMIT rows and columns."""
+    """The index of the matrix around an entry, cut to LIMIT rows and columns."""
     starts = [max(0, index - LIMIT + 1) for index in place[-2:]]
     stops = map(min, shape[-2:], (start + LIMIT for start in starts))
     return (*place[:-2], *map(slice, starts, stops))
@@ -100,7 +100,7 @@ def _who_sees_whom(pair: _Pair) -> str:
 
 
 def _heat_maps(pair: _Pair) -> str:
-    """Draw both matrices on one scale; their difference, often small, on its own."""
+    """Draw both matrices on one scale, and their difference on a scale of its own."""
     expected, actual, titles = pair.expected, pair.actual, pair.titles
     gap = actual.double() - expected.double()
     if not expected.is_floating_point():
@@ -198,7 +198,7 @@ _Places = dict[str, list[tuple[int, int]]]  # positions of cells, by colour
 
 
 def _paths(places: _Places, size: tuple[int, int], inset: float, stroke: str) -> str:
-    """Draw cells with a border inside their area."""
+    """Draw cells of one size, each with a border of colour ``stroke`` inside it."""
     if not places:
         return ""
     across, down = (f"{side - 2 * inset:g}" for side in size)

@@ -40,7 +40,7 @@ MINOR = frozenset(PRICES).difference(RESULTS)  # all others in the table
 def earned(
     exercise: Exercise, results: Sequence[CaseResult]
 ) -> dict[str, tuple[float, float]]:
-    """By aspect, the points earned and the points possible.
+    """Map each aspect to the points earned and the points possible.
 
     An exercise's points are divided over the aspects that its cases have; within an
     aspect, cases count equally. All drawings of one case together count once. If
@@ -76,7 +76,7 @@ def earned(
 def _damaged_aspects(
     exercise: Exercise, results: Sequence[CaseResult], aspect_credits: Credits
 ) -> dict[float, list[str]]:
-    """The aspects in which something is wrong, by the least share that this costs."""
+    """Map each minimum loss, a share of the points, to the faulty aspects with it."""
     measured = {result.case.name for result in results if result.case.measure}
     wrong = [
         aspect
@@ -97,8 +97,8 @@ def _damaged_aspects(
 def _is_change(result: CaseResult) -> bool:
     """Whether a case shows that a call has changed something that it should not.
 
-    The case that repeats a whole probe does not show it: what is wrong in one call is
-    wrong in the others as well.
+    The case that repeats a whole probe (`SEQUENCE`) does not show it: what is wrong in
+    one call is wrong in the others as well.
     """
     return result.case.name != SEQUENCE and any(
         finding.problem and result.case.aspect_of(finding.name) == "calls"
@@ -107,10 +107,9 @@ def _is_change(result: CaseResult) -> bool:
 
 
 def _is_result(aspect: str) -> bool:
-    """Whether an aspect, which has its own share of the points, concerns results.
+    """Whether an aspect concerns results, not how they are reached (as "calls" does).
 
-    Others concern how a result is reached, such as "calls"; an aspect without a price
-    of its own is one part of the results.
+    An aspect without a price of its own is one part of the results.
     """
     return aspect in RESULTS or aspect not in PRICES
 
@@ -119,10 +118,10 @@ def _charge(
     least: float, damaged: Sequence[str], points: dict[str, float],
     most: dict[str, float],
 ) -> None:  # fmt: skip
-    """Deduct points until the least is lost, from the damaged aspects first.
+    """Deduct from ``points`` until ``least`` are lost, in the damaged aspects first.
 
-    If these have too few, the first damaged aspect is given a larger share of the
-    exercise's points, and the other aspects a smaller one.
+    If the damaged aspects have too few points, the first one is given a larger share of
+    the exercise's points (in ``most``), and the other aspects a smaller one.
     """
     due = least - (sum(most.values()) - sum(points.values()))
     for aspect in damaged:
@@ -138,7 +137,7 @@ def _charge(
 
 
 def credits(results: Iterable[CaseResult]) -> Credits:
-    """The share that each case earns in each of its aspects (values, gradients, ...).
+    """Map each aspect to the shares that cases earn in it, by name of the case.
 
     If a ready-made answer was called in any case, all cases with results earn nothing.
     If it was one of PyTorch's, the other cases still count as the student's own work;
@@ -161,7 +160,7 @@ def credits(results: Iterable[CaseResult]) -> Credits:
 
 
 def open_parts(cases: Iterable[Case]) -> set[tuple[str, str]]:
-    """The parts (case, aspect) that can be answered from the files that ship."""
+    """The pairs (case, aspect) that can be answered from files that students have."""
     return {
         (case.name, aspect)
         for case in cases
@@ -190,7 +189,7 @@ def aspects(case: Case) -> list[str]:
 
 
 def _shares(result: CaseResult) -> dict[str, float]:
-    """By aspect, the share of a case that its answers earn."""
+    """Map each aspect of a case to the share that the answers earn in it, 0 to 1."""
     case, parts = result.case, parts_of(result.case)
     case_aspects = aspects(case)
     if case.measure or result.passed:

@@ -86,7 +86,7 @@ def price(aspect: str) -> Price:
 
 
 def divide(present: Iterable[str]) -> dict[str, float]:
-    """Divide an exercise's points over the given aspects: shares that sum to one."""
+    """Map each of the given aspects to its share of the points; the sum is one."""
     weights = {aspect: price(aspect).weight for aspect in present}
     # Names have a fixed share; they and other small aspects get at most a fifth.
     rest = 1.0 - RENAMED_ARGUMENT if "names" in weights else 1.0

@@ -47,7 +47,7 @@ class Earlier:
 
 
 def find_folder() -> Path | None:
-    """Find the folder of the file; None if no progress should be stored."""
+    """Find the folder of the progress file; None if nothing should be stored."""
     if not is_attended():
         return None
     if "google.colab" not in sys.modules:
@@ -65,7 +65,7 @@ def read(folder: Path) -> dict[str, Earlier]:
     """Read the last verdict on each exercise, by name; {} if there is no file.
 
     Raises:
-        ProgressFileError: it is damaged, or is not a progress file.
+        ProgressFileError: the file is damaged, or is not a progress file.
     """
     path = folder / PROGRESS
     if not path.is_file():
@@ -101,7 +101,7 @@ def _earlier(entry: Mapping[str, object]) -> Earlier:
 
 
 def read_all(folder: Path) -> dict[str, Earlier]:
-    """Read the files of a folder and of the folders beside it, and merge them.
+    """Merge the progress files of a folder and of the folders beside it.
 
     nbgrader gives each unit a folder of its own. A file that cannot be read, or that
     belongs to a different user, is left out.
@@ -121,7 +121,7 @@ def _are_of_one_owner(first: Path, second: Path) -> bool:
 
 
 def or_nothing(folder: Path) -> dict[str, Earlier]:
-    """Read the file of a folder; {} if `read` refuses it."""
+    """Read the progress file of a folder; {} if `read` refuses it."""
     try:
         return read(folder)
     except ProgressFileError:
@@ -129,19 +129,19 @@ def or_nothing(folder: Path) -> dict[str, Earlier]:
 
 
 def keep(folder: Path, name: str, verdict: Earlier) -> None:
-    """Add a verdict to the file.
+    """Add the verdict on the named exercise to a folder's progress file.
 
     Raises:
-        ProgressFileError: it is damaged, not a progress file, or cannot be written.
+        ProgressFileError: the file is damaged, not a progress file, or not writable.
     """
     _write(folder, read(folder) | {name: verdict})
 
 
 def forget(folder: Path) -> None:
-    """Replace the file, whatever it holds, by an empty one.
+    """Replace a folder's progress file, whatever it holds, by one without verdicts.
 
     Raises:
-        ProgressFileError: it cannot be written.
+        ProgressFileError: the file cannot be written.
     """
     _write(folder, {})
 

@@ -34,7 +34,7 @@ def is_pytorchs(name: str) -> bool:
 
 
 def describe_unnoticed(name: str) -> str:
-    """Why calls of a listed function would not be noticed, and what to list; or ""."""
+    """Say why calls of a listed function would not be noticed; "" if they would."""
     if is_pytorchs(name):
         return ""
     try:
@@ -52,12 +52,12 @@ def describe_unnoticed(name: str) -> str:
 
 
 def listing(names: Collection[str]) -> dict[str, Value]:
-    """The input that asks for a case to be watched."""
+    """An extra input for a case, which asks to notice calls of these functions."""
     return {LISTED: BETWEEN.join(names)}
 
 
 def split(inputs: Answers) -> tuple[Answers, tuple[str, ...]]:
-    """Separate the list of names to watch from a case's inputs."""
+    """Return a case's inputs without that of `listing`, and the names listed in it."""
     listed = inputs.get(LISTED)
     if not isinstance(listed, str):
         return inputs, ()
@@ -71,7 +71,7 @@ def report(called: Collection[str]) -> dict[str, Value]:
 
 
 def reported(answers: Answers, names: Collection[str]) -> list[str]:
-    """The listed names that answers report."""
+    """Select those of the names that answers report as called."""
     called = str(answers.get(CALLED, "")).split(BETWEEN)
     return [name for name in names if name in called]
 
@@ -110,7 +110,7 @@ def noting_calls(names: Collection[str]) -> Iterator[set[str]]:
 
 
 class _Notes:
-    """Notes which listed names are called, by the names of functions and their code."""
+    """Collects the listed names that are called, recognised by name or by code."""
 
     def __init__(self, names: Collection[str]):
         self.called: set[str] = set()
@@ -183,7 +183,7 @@ def _dotted(code: CodeType) -> str:
 
 
 def _is_in_pytorch(function: Any) -> bool:
-    """Whether a function written in C is PyTorch's or a method of its tensors."""
+    """Whether a function written in C belongs to PyTorch, or to its tensors."""
     owner = getattr(function, "__self__", None)
     kind = owner if isinstance(owner, type) else type(owner)
     module = getattr(function, "__module__", None) or kind.__module__

@@ -36,7 +36,9 @@ TENSORS, TEXT = ".safetensors", ".json"
 
 
 def pack(exercises: Iterable[Exercise]) -> dict[str, bytes]:
-    """Serialise exercises as two files, by suffix; equal exercises give equal bytes.
+    """Serialise exercises as two files: map each one's suffix to its content.
+
+    Equal exercises give equal bytes.
 
     Tensors are stored under ``unit/exercise/case/role/name``, other answers as JSON
     under one metadata key (with several, their order in the file would be arbitrary).
@@ -54,7 +56,7 @@ def pack(exercises: Iterable[Exercise]) -> dict[str, bytes]:
 
 
 def _describe_mistake(mistake: Mistake) -> dict[str, Any]:
-    """The fields of a mistake; without its variants if they are the usual ones."""
+    """The fields of a mistake by name, without ``variants`` if it is the default."""
     fields_by_name = asdict(mistake)
     if mistake.variants == (mistake.name,):
         del fields_by_name["variants"]
@@ -141,7 +143,10 @@ def _uncollected() -> Iterator[None]:
 @functools.lru_cache(maxsize=8)  # a notebook asks for the same exercise again and again
 @_uncollected()
 def _read(path: Path, name: str, *_changed: tuple[int, int]) -> dict[str, Exercise]:
-    """Read a reference file; with other stamps, the cached result is not used."""
+    """Read all exercises of a reference file by name, or only the named one.
+
+    The result is cached until one of the stamps, ``_changed``, is a different one.
+    """
     document = json.loads(path.with_suffix(TEXT).read_text(encoding="utf-8"))
     if document["format"] != _FORMAT:
         raise ValueError(f"format {document['format']}")
@@ -184,24 +189,24 @@ def _read_case(
 
 
 def titles(unit: str) -> dict[str, str]:
-    """The titles of a unit's exercises by name, none for a unit that is not here."""
+    """Map a unit's exercises to their titles; {} for a unit that is not available."""
     return {name: title for name, (title, _) in _heads(unit).items()}
 
 
 def points(unit: str) -> dict[str, float]:
-    """What a unit's exercises are worth, by name; none for a unit that is not here."""
+    """Map a unit's exercises to their points; {} for a unit that is not available."""
     return {name: worth for name, (_, worth) in _heads(unit).items()}
 
 
 def _heads(unit: str) -> dict[str, tuple[str, float]]:
-    """The title and the points of each of a unit's exercises, by name."""
+    """Map each exercise of a unit to its title and its points."""
     path = FOLDER / "public" / f"{unit}{TEXT}"
     return _read_heads(path, _stamp(path)) if path.is_file() else {}
 
 
 @functools.lru_cache
 def _read_heads(path: Path, _changed: tuple[int, int]) -> dict[str, tuple[str, float]]:
-    """Read the file only once, since titles and points are needed again and again."""
+    """Read each exercise's title and points, once for each version of the file."""
     document = json.loads(path.read_text(encoding="utf-8"))
     return {
         entry["name"]: (entry["title"], entry["points"])
@@ -215,5 +220,8 @@ def units(visibility: str = "public") -> list[str]:
 
 
 def load(unit: str, visibility: str = "public", name: str = "") -> dict[str, Exercise]:
-    """The exercises of a unit ("attention") from the public or hidden references."""
+    """The exercises of a unit by name, from the "public" or "hidden" references.
+
+    With ``name``, only the exercise of that name ("attention/softmax").
+    """
     return read(FOLDER / visibility / f"{unit}{TENSORS}", name)

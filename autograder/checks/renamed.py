@@ -38,7 +38,7 @@ _REFUSED = re.compile(r"^TypeError: .*unexpected keyword argument")
 def ask_by_position(
     exercise: Exercise, answers: Mapping[Case, Answers], ask: Callable[[Case], Answers]
 ) -> dict[Case, Answers]:
-    """Ask again for cases in which a keyword was refused; keep answers if it helps."""
+    """Return all answers; where a keyword was refused, ask again by position."""
     listed = {LISTED: json.dumps({k: [*v] for k, v in exercise.arguments.items()})}
     adapted = dict(answers)
     for case, case_answers in answers.items():
@@ -72,7 +72,7 @@ def note(
 
 
 def split(inputs: Answers) -> tuple[Answers, Arguments]:
-    """Separate the list of argument names from a case's inputs."""
+    """Return a case's inputs without its list of argument names, and that list."""
     if LISTED not in inputs:
         return inputs, {}
     remaining = {name: value for name, value in inputs.items() if name != LISTED}

@@ -51,7 +51,7 @@ class ExerciseScore:
 
 
 def row_of(verdict: CheckResult) -> ExerciseScore:
-    """Extract from a verdict what is kept of it, without any tensors."""
+    """Reduce a verdict to the student's state in its exercise, without any tensors."""
     cases = results(verdict)
     if not cases:
         remark = translatable("not solved yet")
@@ -71,9 +71,9 @@ def next_step(rows: Mapping[str, ExerciseScore], after: str = "") -> NextStep | 
 
     The short path is a choice of a unit's exercises: the essential ones.
 
-    After an exercise that is not on the path, it is the next one in the notebook,
-    together with the next one on the path. That the path is done is reported in a
-    summary and after exercises of the path, but not after every exercise beyond it.
+    After an exercise that is not on the path, the next step is the next exercise in the
+    notebook, together with the next one on the path. That the path is done is reported
+    in a summary and after exercises of the path, but not after each one beyond it.
 
     Args:
         rows: a unit's exercises, by name.
@@ -135,12 +135,12 @@ class Scorecard:
                 attempts.keep(folder, attempt)
 
     def rows(self, unit: str) -> dict[str, ExerciseScore]:
-        """A unit's exercises in order, by name; not those whose solution is given."""
+        """A unit's exercises and their states, in order, without those given solved."""
         folder = progress.find_folder()
         return self._table(unit, progress.or_nothing(folder) if folder else {})
 
     def tables(self) -> dict[str, dict[str, ExerciseScore]]:
-        """The rows of all units that are here, in the order of the course."""
+        """Map each available unit to its `rows`, in the order of the course."""
         folder = progress.find_folder()
         stored = progress.read_all(folder) if folder else {}
         return {unit: self._table(unit, stored) for unit in contents.units()}
@@ -148,7 +148,7 @@ class Scorecard:
     def _table(
         self, unit: str, stored: Mapping[str, Earlier]
     ) -> dict[str, ExerciseScore]:
-        """A unit's exercises that have points, by name; ``stored``: from the file."""
+        """Like `rows`; ``stored`` holds the verdicts that a progress file remembers."""
         verdicts, unit_contents = {**stored, **self._kept}, contents.contents_of(unit)
         titles, table = references.titles(unit), {}
         for name, points in references.points(unit).items():

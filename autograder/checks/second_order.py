@@ -70,10 +70,10 @@ def _match_rows(result: CaseResult) -> torch.Tensor:
 def are_close(
     first: torch.Tensor, second: torch.Tensor, case: Case, *, equal_nan: bool = False
 ) -> torch.Tensor:
-    """Whether sketches of answers to a case, ``(..., 2)``, are those of equal ones.
+    """Whether two sketches, ``(..., 2)``, are of equal answers to a case.
 
     Args:
-        equal_nan: whether two that raised are equal; they may not have raised alike.
+        equal_nan: whether answers that raised count as equal, even in different ways.
     """
     atol = _CLOSE * _size(case)
     close = torch.isclose(first, second, rtol=_CLOSE, atol=atol, equal_nan=equal_nan)
@@ -81,6 +81,6 @@ def are_close(
 
 
 def _size(case: Case) -> float:
-    """The root of the number of summands, with which the rounding error grows."""
+    """The root of the number of summands in a sketch, with which rounding grows."""
     tensors = [v for v in case.expected.values() if isinstance(v, torch.Tensor)]
     return math.sqrt(sum(value.numel() for value in tensors) + 1)

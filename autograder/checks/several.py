@@ -78,9 +78,10 @@ def several(
 def _in_ordinary_cases(
     results: Sequence[CaseResult], mistakes: Sequence[Mistake]
 ) -> list[Mistake]:
-    """The only mistake that gives all ordinary results, some of which are right.
+    """A list of the one mistake that gives all ordinary results; [] if there is none.
 
-    Cases of general properties then show another one beside it.
+    Some of these results must be right, and no second mistake may give them all. Cases
+    of general properties then show that there is a further mistake.
     """
     count_wrong = sum(not result.passed for result in results)
     if not 0 < count_wrong < len(results):
@@ -90,7 +91,7 @@ def _in_ordinary_cases(
 
 
 def _explains_all(results: Sequence[CaseResult], mistake: Mistake) -> bool:
-    """Whether a mistake alone gives all that is wrong here, and what is right."""
+    """Whether one variant of a mistake gives all of these results, right and wrong."""
     return any(
         all(is_predicted(r, f, variant) for r in results for f in r.findings)
         for variant in mistake.variants
@@ -100,7 +101,7 @@ def _explains_all(results: Sequence[CaseResult], mistake: Mistake) -> bool:
 def _input_changed(
     results: Sequence[CaseResult], mistakes: Sequence[Mistake]
 ) -> list[Mistake]:
-    """A list of one mistake if an input was changed that none of these would change."""
+    """A list of one mistake if an input has changed that ``mistakes`` do not change."""
     predicted = {
         f.name
         for result in results
@@ -157,8 +158,8 @@ def _case_by_case(
 ) -> tuple[list[Mistake], bool]:
     """Choose mistakes that together explain at least half of the wrong cases.
 
-    Returns them, the one that explains most first, and whether they explain all wrong
-    cases. If two mistakes explain the same, neither is named.
+    Returns the mistakes, first the one that explains most, and whether they explain all
+    wrong cases. If two mistakes explain the same, neither is named.
     """
     needs = {i: _needed(r) for i, r in enumerate(results) if not r.passed}
     by_name = {mistake.name: mistake for mistake in mistakes}
@@ -185,9 +186,9 @@ def _case_by_case(
 
 
 def _needed(result: CaseResult) -> list[str]:
-    """The wrong answers that a mistake has to explain.
+    """The names of a case's wrong answers that a mistake has to explain.
 
-    If results are wrong, these are enough: wrong gradients and the like follow.
+    If results are wrong, only they count: wrong gradients and the like follow.
     """
     wrong = [f.name or RAISED for f in result.findings if f.problem]
     primary = [n for n in wrong if result.case.aspect_of(n) == result.case.aspect]
@@ -197,7 +198,7 @@ def _needed(result: CaseResult) -> list[str]:
 def _part(
     results: Sequence[CaseResult], needs: Mapping[int, list[str]], mistake: Mistake
 ) -> _Part:
-    """What a mistake explains, in that of its variants which explains most."""
+    """What a mistake explains, according to the variant that explains most."""
     parts = [_variant_part(results, needs, variant) for variant in mistake.variants]
     return max(parts, key=lambda part: (len(part.explains), -part.refuted))
 
@@ -205,7 +206,7 @@ def _part(
 def _variant_part(
     results: Sequence[CaseResult], needs: Mapping[int, list[str]], variant: str
 ) -> _Part:
-    """What a variant explains; it is refuted where it errs but the answer is right."""
+    """What a variant explains, and in how many cases a right answer contradicts it."""
     explains, refuted = set[Wrong](), 0
     for i, result in enumerate(results):
         predicted = result.case.mistakes.get(variant, {})

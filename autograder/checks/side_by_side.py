@@ -1,6 +1,6 @@
-"""A small input, the expected result and the answer's, side by side.
+"""Show a small input, with the expected and the student's result side by side.
 
-What is shown is at most 6 x 6 entries or a line of text, and the first difference is
+Each result is at most 6 x 6 entries or a line of text, and the first difference is
 marked in both results.
 """
 
@@ -59,7 +59,7 @@ class SideBySide:
     is_mask: bool = False
 
     def lines(self) -> list[str]:
-        """The same as plain text; a row that differs is marked at its end."""
+        """The comparison as lines of text; a row that differs is marked at its end."""
         lines = [f"{name} = {value}" for name, value in self.inputs]
         if self.name:
             lines.append(f"{self.name}:")
@@ -101,7 +101,7 @@ class SideBySide:
 
     @property
     def html(self) -> str:
-        """Two columns below the inputs, with the first difference marked."""
+        """The comparison as HTML: two columns below the inputs, a difference marked."""
         inputs = "".join(
             f"<div><code>{html.escape(f'{name} = {value}')}</code></div>"
             for name, value in self.inputs
@@ -178,7 +178,7 @@ def named_text(inputs: Answers) -> str:
 
 
 def _named_inputs(inputs: Answers) -> list[tuple[str, str]]:
-    """A case's inputs by name, each as one line, without how the object is called."""
+    """A case's inputs except `CALL`, as pairs of a name and a value in one line."""
     return [
         (name.removeprefix(MAKE), _in_a_line(value))
         for name, value in inputs.items()

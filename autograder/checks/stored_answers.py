@@ -59,7 +59,7 @@ def select_whole(answers: Predictions) -> Answers:
 
 
 def pack(case: Case, prefix: str, tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
-    """The answers of a case as JSON; add its tensors, under names with the prefix.
+    """Describe a case's answers in JSON; add its tensors to ``tensors``, with a prefix.
 
     Of a mistake's answers, those that agree with the expected ones are left out.
     """
@@ -85,7 +85,7 @@ def pack(case: Case, prefix: str, tensors: dict[str, torch.Tensor]) -> dict[str,
 def _pack_answer(
     name: str, value: Value, key: str, tensors: dict[str, torch.Tensor]
 ) -> list[str]:
-    """An answer's name, how it is stored, and its text."""
+    """Return an answer's name, type and text; store a tensor in ``tensors[key]``."""
     if isinstance(value, torch.Tensor):
         tensors[key] = value.detach().contiguous().clone()
         return [name, "tensor", ""]
@@ -97,9 +97,10 @@ def _pack_answer(
 def _pack_mistake(
     answers: Predictions, case: Case, rows: dict[str, list[torch.Tensor]]
 ) -> dict[str, Any] | list[list[Any]]:
-    """The answers that differ, by name; all as pairs, if an expected one is missing.
+    """Map each answer that differs from the expected one to its description in JSON.
 
-    ``rows`` collects the entries of all tensors, by dtype.
+    If an expected answer is missing, return all answers, as pairs. ``rows`` collects
+    the entries of all tensors, by dtype.
     """
     lacks_some = not case.expected.keys() <= answers.keys()
     expected = {} if lacks_some else case.expected
@@ -115,7 +116,7 @@ def _pack_mistake(
 def _pack_prediction(
     value: Value | Sketch, expected: Value | None, rows: dict[str, list[torch.Tensor]]
 ) -> Any:
-    """How a mistake's answer is stored; add its entries to the row of its dtype."""
+    """Describe a mistake's answer in JSON; add its entries to the row of its dtype."""
     value = _sketch_large(value)
     if isinstance(value, str):
         return value
@@ -131,7 +132,7 @@ def _pack_prediction(
 
 
 def _agrees(expected: Value, value: Value | Sketch, case: Case) -> bool:
-    """Whether two answers agree far within the case's tolerance."""
+    """Whether two answers are equal, or within a quarter of the case's tolerance."""
     if not isinstance(expected, torch.Tensor) or not isinstance(value, torch.Tensor):
         return expected == value
     if expected.shape != value.shape or expected.dtype != value.dtype:
@@ -144,7 +145,7 @@ def _agrees(expected: Value, value: Value | Sketch, case: Case) -> bool:
 def unpack(
     packed: dict[str, Any], prefix: str, read_tensor: Callable[[str], torch.Tensor]
 ) -> dict[str, Any]:
-    """The inputs, expected answers, doubles and mistakes of a case."""
+    """Restore from JSON a case's fields inputs, expected, doubles and mistakes."""
 
     def unpack_answer(role: str, name: str, storage: str, text: str) -> Value:
         if storage == "tensor":

@@ -58,7 +58,7 @@ class AnswerCode:
     names: Mapping[str, Any]
 
     def defined(self, code: str, notes: Notes | None = None) -> Any:
-        """Run code in a copy of the notebook's namespace, and return its target.
+        """Run code in a copy of the notebook's namespace; return the object `target`.
 
         Args:
             notes: receives the values of noted expressions whenever the target runs.

@@ -66,7 +66,7 @@ _OPERATOR = re.compile(r"^((?:Runtime|NotImplemented)Error: )[a-z_]+: ")
 
 
 def same_tensors(a: object, b: object, atol: float, rtol: float) -> bool:
-    """Whether two values are tensors of one shape and dtype that agree."""
+    """Whether two values are tensors of one shape and dtype, equal within tolerance."""
     return (
         isinstance(a, torch.Tensor)
         and isinstance(b, torch.Tensor)

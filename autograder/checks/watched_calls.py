@@ -86,7 +86,7 @@ class CallWatch:
 
         @functools.wraps(init)
         def noting(module: Any, *args: Any, **options: Any) -> None:
-            """Create the module, and keep the code of its creation for its calls."""
+            """Create the module; store its creating code, which each call records."""
             parts = [_short(value) for value in args]
             parts += [f"{key}={_short(value)}" for key, value in options.items()]
             self._construction = f"{target.__name__}({', '.join(parts)})"
@@ -102,7 +102,7 @@ class CallWatch:
 
         @functools.wraps(function)
         def watching(*args: Any, **options: Any) -> Any:
-            """Record a call before and after; end the probe with the last one."""
+            """Call the function and record that; end the probe after the last call."""
             bound = signature.bind(*args, **options)
             arguments = {n: _snapshot(v) for n, v in [*bound.arguments.items()][skip:]}
             call = WatchedCall(arguments, self._construction)

@@ -118,7 +118,7 @@ def _entry(name: str, value: Value) -> dict[str, Any]:
 
 
 def as_received(value: Value) -> Value:
-    """A value as it arrives: a tensor whose dtype cannot be sent is only named."""
+    """A value as it arrives: a tensor of a dtype that cannot be sent is an `Other`."""
     if isinstance(value, torch.Tensor) and value.dtype not in _NAMES:
         return Other(f"{value.dtype} tensor".removeprefix("torch."))
     return value

@@ -16,7 +16,7 @@ Codes = Mapping[str, str]  # exercise -> code
 
 
 def read(unit: str, root: Path) -> dict[str, Codes]:
-    """Read the code that each student wrote, from ``autograded/``.
+    """Map each student to their code by exercise, as read from ``autograded/``.
 
     Raises:
         CourseError: nothing is graded yet, or a notebook cannot be read.
@@ -32,7 +32,10 @@ def read(unit: str, root: Path) -> dict[str, Codes]:
 
 
 def _answers(notebook: nbformat.NotebookNode) -> dict[str, str]:
-    """The code in a notebook by exercise, with that of the student's cells as `OWN`."""
+    """Map each exercise in a notebook to the student's code.
+
+    The code in cells that the student added is under `OWN`.
+    """
     answers: dict[str, str] = {}
     for cell in notebook.cells:
         mark = cell.metadata.get("nbgrader", {})

@@ -25,6 +25,10 @@ def review(
     A submission with new appeals is graded once more, and each new appeal is recorded
     as a request (requests.py).
 
+    Args:
+        today: the date to record, like "02 November 2026".
+        grade: grades a student's submission once more.
+
     Raises:
         CourseError: nothing is graded.
     """
@@ -58,8 +62,8 @@ def _read(book: Classbook, root: Path) -> tuple[Appeals, list[str]]:
     """Read the appeals in a class's submissions.
 
     Returns:
-        The appeals on exercises of graded students, and a remark on each of the others,
-        which name no exercise or come from a student who is not graded yet.
+        The appeals on exercises of graded students; and remarks on appeals that name no
+        exercise, or come from a student who is not graded yet.
     """
     graded = {submission.student.id for submission in book.submissions}
     folders = [

@@ -94,12 +94,12 @@ class Submission:
     Attributes:
         penalty: points taken off for lateness.
         late: by how many seconds it was late; 0 if it was in time or that is unknown.
-        called_late: whether it is late, or the LMS says so without saying how much.
+        called_late: whether it was late; without known times, whether the LMS says so.
         records: the judge's verdicts by exercise; written answers have none.
         repairs: (kind, sentence) for each repair before grading.
         refused: why it could not be graded, "" if it could.
         level: the level of isolation in which its code ran, "" if it did not run.
-        is_grouped: whether its use of resources was counted by a control group.
+        is_grouped: whether a Linux control group measured what its code used.
         seconds: how long grading took, None if that was not recorded.
         graded: identifiers of the notebooks that were graded; "" if there was no
             decision.
@@ -159,7 +159,7 @@ class Classbook:
 
     @property
     def refusals(self) -> tuple[Submission, ...]:
-        """The submissions that could not be graded, and have no points until then."""
+        """The submissions that could not be graded, and have no points yet."""
         return tuple(entry for entry in self.submissions if entry.refused)
 
     def of(self, student: str) -> Submission:

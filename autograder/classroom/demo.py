@@ -83,7 +83,7 @@ def nbgrader(root: Path, command: str, assignment: str, *flags: str) -> None:
     """Run a real ``nbgrader`` command in a course folder.
 
     Raises:
-        CourseError: it failed; its output is in the text.
+        CourseError: it failed; the text names the file with its output.
     """
     arguments = (command, assignment, *flags)
     print("nbgrader", *arguments, flush=True)

@@ -99,7 +99,10 @@ def _canvas_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
 
 
 def moodle(book: Classbook, into: Sheet | None = None) -> Export:
-    """A CSV for Moodle's grade import, or Moodle's grading worksheet filled in.
+    """Fill in Moodle's grading worksheet, or make a CSV for Moodle's grade import.
+
+    Args:
+        into: the worksheet; None makes the CSV.
 
     Raises:
         CourseError: the worksheet has no column "Grade" or no column "Identifier".
@@ -133,7 +136,10 @@ def _moodle_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
 
 
 def pair_surest(ranks: Sequence[Sequence[int]]) -> dict[int, int]:
-    """Pair rows of ranks with columns if each is the only best match of the other."""
+    """Map the rows of a table of ranks to columns, where each is the other's best.
+
+    Pairs in which one of them has two best matches are left out.
+    """
     best_of_row = [_surest(row) for row in ranks]
     best_of_column = [_surest(column) for column in zip(*ranks, strict=True)]
     return {
@@ -166,7 +172,7 @@ def describe_refused(book: Classbook) -> list[str]:
 
 
 def waiting(book: Classbook) -> tuple[str, ...]:
-    """Say in a line how many scores are missing because written answers wait."""
+    """Say in one line how many submissions have no score yet; () if all have one."""
     count = sum(bool(submission.waiting) for submission in book.submissions)
     line = (
         f"{count} of {len(book.submissions)} have no score yet: written answers wait "

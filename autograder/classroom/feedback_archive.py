@@ -70,6 +70,7 @@ def pack(
     """Write ``TARGET-LMS.zip`` with a file for each student who handed in ``unit``.
 
     Args:
+        files: the file of each student.
         called: the name of each student's file, with its suffix; it gets a prefix.
     """
     notes = collection_log.read(root, unit)
@@ -93,7 +94,7 @@ def pack(
 
 
 def name_for(note: Note, student: Student, called: str) -> tuple[str, str]:
-    """Choose the zip that a student's file belongs to, and its name there."""
+    """Choose the zip for a student's file, such as "canvas", and its name in there."""
     if note.lms == "Canvas" and (match := _CANVAS.fullmatch(note.origin)):
         return "canvas", f"{match['head']}_{called}"
     if note.lms == "Moodle" and (match := _MOODLE.fullmatch(note.origin)):

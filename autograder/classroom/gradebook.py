@@ -309,7 +309,7 @@ def _read_grading(unit: str, student: str, root: Path) -> dict[str, Any]:
 
 
 def _is_late(entry: api.SubmittedAssignment, note: collection_log.Note | None) -> bool:
-    """Whether work is late: by its deadline, or without times according to the LMS."""
+    """Whether work is late by its deadline or, without times, according to the LMS."""
     if entry.timestamp and entry.duedate:
         return bool(entry.total_seconds_late > 0)
     return bool(note and note.late)

@@ -24,7 +24,8 @@ def render(
     """Render a template of a folder, or of this package, as HTML; values are escaped.
 
     Filters give the titles and numbers of the unit's exercises, and ``today`` is the
-    date. If ``names`` maps student ids to names, the filter ``person`` adds these.
+    date. If ``values`` has ``names``, which maps student ids to names, the filter
+    ``person`` adds the name to an id.
     """
     environment = Environment(
         loader=FileSystemLoader([folder, _TEMPLATES]), autoescape=True,

@@ -30,9 +30,9 @@ _NOTED = ("secret", "extensions.json", "scores", "rehearsed")
 
 
 def commands(unit: str, root: Path) -> list[tuple[str, ...]]:
-    """The nbgrader commands that apply a change, each with its arguments.
+    """List the nbgrader commands that apply a corrected check, each with its arguments.
 
-    Other points need a new release first.
+    If the points have changed as well, the first command makes a new release.
 
     Raises:
         CourseError: nothing is graded yet.
@@ -82,7 +82,10 @@ def preview(unit: str, root: Path) -> tuple[list[Change], bool]:
 
 @contextlib.contextmanager
 def _copied(unit: str, root: Path, book: Path) -> Iterator[Path]:
-    """Copy the course in order to grade in the copy, and remove it afterwards.
+    """Yield a copy of the course in which to grade, and remove it afterwards.
+
+    Args:
+        book: the SQLite file of the gradebook.
 
     Raises:
         CourseError: the copy cannot be written, for instance because the disk is full.

@@ -1,8 +1,8 @@
 """Report the course so far: all students over all units, as a page and a table.
 
 A student's share of a unit is the points divided by the maximum, after late penalties,
-and 0 if nothing was handed in. The share of the course is their weighted mean; ``drop``
-leaves out each student's worst units.
+and 0 if nothing was handed in. The share of the course is the weighted mean of these
+shares; ``drop`` leaves out each student's worst units.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def read(root: Path) -> list[Classbook]:
     """Read the results of all units of which something is graded.
 
     Raises:
-        CourseError: there is no such unit.
+        CourseError: nothing is graded in any unit.
     """
     books = []
     for unit in gradebook.assignments(root):
@@ -153,7 +153,11 @@ def _mark(
 def _line(
     student: Student, marks: Sequence[Mark], weights: Sequence[float], drop: int
 ) -> Standing:
-    """A student's share of the course, without the ``drop`` worst units."""
+    """Combine a student's marks to the share of the course, without the worst.
+
+    Args:
+        drop: how many of the worst units do not count.
+    """
     worst = sorted(range(len(marks)), key=lambda n: (marks[n].share, n))[:drop]
     counted = [n for n in range(len(marks)) if n not in worst]
     total_weight = sum(weights[n] for n in counted)
@@ -203,7 +207,7 @@ def _granted(root: Path, unit: str) -> dict[str, float]:
 
 
 def parse_weights(texts: Iterable[str], units: Sequence[str]) -> dict[str, float]:
-    """Parse weights like "06=3", which name the unit's number, name or label.
+    """Map units to weights, given texts like "06=3" that name a unit and its weight.
 
     Raises:
         UsageError: a weight cannot be read, or names no unit.

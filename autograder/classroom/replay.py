@@ -97,13 +97,13 @@ class Explanation:
 
     @property
     def aspects(self) -> dict[str, Sequence[float]]:
-        """The points earned and possible, by aspect in words."""
+        """Map each aspect, in words, to the points earned and the points possible."""
         aspects = self.verdict.aspects.items()
         return {price(name).word or name: points for name, points in aspects}
 
     @property
     def right(self) -> str:
-        """How many cases were right, in words."""
+        """How many cases were right, in words: "3 of 4 cases"."""
         right = sum(case.credit >= 1.0 for case in self.evidence)
         return f"{right} of {format_count(len(self.evidence), 'case')}"
 

@@ -52,7 +52,7 @@ def submissions(unit: Unit) -> dict[str, bytes]:
 
 
 def _answers(exercises: Sequence[Specification], solved: Codes) -> dict[str, Codes]:
-    """The code of each student: complete, blank, broken, noisy, or with mistakes.
+    """Write the code of each student: complete, blank, broken, noisy, or with mistakes.
 
     Students with the same kind of code differ by a number, their turn.
 
@@ -78,7 +78,7 @@ def _answers(exercises: Sequence[Specification], solved: Codes) -> dict[str, Cod
 
 
 def _styles(exercises: Sequence[Specification], solved: Codes, turn: int) -> Codes:
-    """Solve every exercise, in an accepted style that depends on the turn, if any."""
+    """Solve every exercise; ``turn`` selects one of its accepted styles, if any."""
     answers = dict(solved)
     for exercise in exercises:
         styles = [v for v in exercise.accepted if stands_alone(exercise, v)]
@@ -89,7 +89,7 @@ def _styles(exercises: Sequence[Specification], solved: Codes, turn: int) -> Cod
 
 
 def _instead(exercise: Specification, variant: Variant, solved: Codes) -> str:
-    """The solved cell with a variant, another program, in place of the solution."""
+    """Write an exercise's solved cell with a variant in place of the solution."""
     code = variant_source(exercise, variant)
     return solved[exercise.name].replace(solution_source(exercise).rstrip("\n"), code)
 
@@ -97,7 +97,7 @@ def _instead(exercise: Specification, variant: Variant, solved: Codes) -> str:
 def _mistakes(
     exercises: Sequence[Specification], solved: Codes, turn: int, turns: int
 ) -> Codes:
-    """Put a known mistake in every other exercise; which one depends on the turn."""
+    """Put a known mistake into every other exercise, depending on the ``turn``."""
     answers = dict(solved)
     for index, exercise in enumerate(exercises):
         if (index + turn) % 2 == 0:

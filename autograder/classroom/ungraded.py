@@ -44,7 +44,7 @@ def ungraded(book: Classbook, root: Path, only_student: str = "") -> tuple[str, 
 
 
 def is_graded(student: str, unit: str, root: Path, failed: bool = False) -> bool:
-    """Whether a student's result is that of the files in ``submitted/`` now.
+    """Whether the files that a student has in ``submitted/`` now are those graded.
 
     Args:
         failed: whether grading has just failed, so that only a refusal is a result.
@@ -61,9 +61,10 @@ def is_graded(student: str, unit: str, root: Path, failed: bool = False) -> bool
 
 
 def _comparison(unit: str, root: Path) -> Callable[[Set[str], Path], bool]:
-    """Make a function that says whether a result is that of a folder's present files.
+    """Make a function that says whether a folder still holds the notebooks graded.
 
-    Earlier versions did not record the files of a result, which then counts as current.
+    It takes the ids recorded for the graded notebooks, and the folder. Earlier versions
+    recorded no ids; a result without them counts as that of the present files.
     """
     paths = sorted((root / "release" / unit).glob("*.ipynb"))
     released = {path.stem: notebooks.read(path) for path in paths}
@@ -91,10 +92,10 @@ def remark(book: Classbook, root: Path, only_student: str = "") -> list[str]:
 def _identities(
     folder: Path, released: dict[str, NotebookNode], limits: SizeLimits
 ) -> set[str]:
-    """The identities that grading would give the notebooks in a folder.
+    """Compute the ids that grading would give the notebooks in a student's folder.
 
-    If a folder is refused, the identities are those of missing notebooks; if it cannot
-    be read, there are none.
+    If a folder is refused, the ids are those of missing notebooks; if it cannot be
+    read, there are none.
     """
     try:
         files = intake.take(folder, limits).files

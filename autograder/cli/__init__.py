@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _share(folder: Path) -> None:
-    """Make new files group-writable, whatever the umask, if the course folder is."""
+    """If the course folder is group-writable, make new files group-writable, too."""
     if folder.is_dir() and folder.stat().st_mode & stat.S_IWGRP:
         os.umask(os.umask(0) & ~stat.S_IRWXG)
 

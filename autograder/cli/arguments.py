@@ -51,12 +51,12 @@ def _suggest(word: str, choices: Iterable[str]) -> str:
 
 
 def option(name: str, text: str | None, metavar: Any = None, **keywords: Any) -> Option:
-    """An argument; ``keywords`` are those of argparse's ``add_argument``."""
+    """Describe an argument; ``text`` is its help, the rest goes to ``add_argument``."""
     return name, {"help": text, "metavar": metavar, **keywords}
 
 
 def flag(name: str, text: str) -> Option:
-    """An option that is either given or not."""
+    """Describe an option that is either given or not; ``text`` is its help."""
     return name, {"help": text, "action": "store_true"}
 
 
@@ -137,7 +137,7 @@ class CommandSet:
         return [name for name, *_ in self._commands]
 
     def add(self, commands: Commands) -> None:
-        """Add the commands to an argument parser's."""
+        """Add a parser for each command to the subparsers of argparse."""
         for name, text, options, run in self._commands:
             command = commands.add_parser(name, description=text)  # help: by role
             for argument, keywords in options:

@@ -85,7 +85,7 @@ def _build_in_processes(
 
 
 def _begin_process(is_verbose: bool) -> None:
-    """Let only the main process end this one, also if Ctrl-C is sent to both."""
+    """Prepare a worker process: it ignores Ctrl-C, and ends after the main process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if is_verbose:
@@ -93,7 +93,7 @@ def _begin_process(is_verbose: bool) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process after the main one, which may be killed."""
+    """Wait until the main process has ended, or was killed; then end this process."""
     parent = multiprocessing.parent_process()
     assert parent
     parent.join()
@@ -104,6 +104,10 @@ def _build(unit: Unit, edition_name: str, given: str) -> Outcome:
     """Build a unit in an edition, and describe what changed.
 
     In an edition, some exercises are given: the notebook holds their solutions.
+
+    Args:
+        edition_name: "full", "short", or "" for the edition that was built last.
+        given: more exercises to give, separated by commas.
     """
     from autograder.authoring import edition
     from autograder.authoring.course import build

@@ -159,7 +159,10 @@ def _choose_exercises(options: Namespace) -> list[str]:
 
 
 def _list_survivors(names: Sequence[str]) -> int:
-    """Print how many wrong programs, made by rule, are caught, and which survive."""
+    """Print how many generated wrong programs are caught, and list the others.
+
+    Returns 1 if there are others, else 0.
+    """
     from autograder.authoring.catalogue import specification
     from autograder.authoring.generated import count
 

@@ -97,7 +97,7 @@ def _collect(unit: str, root: Path, options: Namespace) -> int:
            "TIME", default=""),
 )  # fmt: skip
 def _extend(unit: str, root: Path, options: Namespace) -> int:
-    """Grant extensions, and list all of the unit; 1 for an unknown student."""
+    """Grant extensions, then list all of the unit's; 1 if a student is unknown."""
     from autograder.classroom import gradebook
     from autograder.grading.dates import in_words
     from autograder.grading.gradebook import extensions
@@ -127,7 +127,7 @@ def _extend(unit: str, root: Path, options: Namespace) -> int:
 
 
 def _extra(unit: str, root: Path, options: Namespace) -> timedelta | None:
-    """The extension that the options ask for; None if they give none."""
+    """The extension that the options ask for; None if they ask for none."""
     from autograder.classroom import gradebook
     from autograder.grading.dates import due_date
 

@@ -62,7 +62,7 @@ class Unit:
 
     @property
     def folder(self) -> Path:
-        """The unit's folder in that package: its manifest, exercises and probes."""
+        """The unit's folder in the course's package: manifest, exercises and probes."""
         return self.package / self.name
 
 
@@ -74,7 +74,7 @@ def units(root: Path = ROOT) -> list[Unit]:
 
 
 def is_called(label: str, name: str) -> bool:
-    """Whether a name like "02_attention", "attention", "02" or "2" means a label."""
+    """Whether a name like "02_attention", "attention", "02" or "2" means this label."""
     return not {name, name.zfill(2)}.isdisjoint({label, *label.split("_", 1)})
 
 

@@ -23,7 +23,7 @@ _warned: list[bool] = []  # not empty once `warn` has printed its warning
 
 
 def refuse() -> None:
-    """End the command if a configuration file cannot be read, and say which line.
+    """Make any configuration file with an error end the command, and name the line.
 
     This affects only files that are read afterwards, so the configuration of the
     environment, which is read first, calls it (deploy/environment/). Calling it twice

@@ -19,10 +19,10 @@ def of_answer(exercise: str) -> str:
 
 
 def check_of(grade_id: str) -> str:
-    """The grade id of the check, from that of the answer or of the check itself."""
+    """The grade id of an exercise's check, from the grade id of its answer or check."""
     return grade_id.removesuffix(_ANSWER)
 
 
 def exercise_of(check: str) -> str:
-    """The exercise, "unit/name", from its check's grade id, "unit-name"."""
+    """Convert a check's grade id, "unit-name", to the exercise's name, "unit/name"."""
     return check.replace("-", "/", 1)

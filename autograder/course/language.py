@@ -70,28 +70,28 @@ class Wording:
 
     @functools.cached_property
     def heading(self) -> re.Pattern[str]:
-        """An exercise's heading; its group is the number, "2.3"."""
+        """A pattern for an exercise's heading; its group is the number, "2.3"."""
         return re.compile(rf"^### {self.exercise} (\d+\.\d+)", re.MULTILINE)
 
     @functools.cached_property
     def titled(self) -> re.Pattern[str]:
-        """An exercise's heading; its group is the title after number and dash."""
+        """A pattern for an exercise's heading; its group is the title at the end."""
         number = rf"^### {self.exercise} \d+\.\d+"
         return re.compile(rf"{number} *[-–—·:] (.+)$", re.MULTILINE)
 
     @functools.cached_property
     def commented(self) -> re.Pattern[str]:
-        """An exercise's heading in ``notebooks/``, where text is in comments."""
+        """A pattern for an exercise's heading in ``notebooks/``, in a comment."""
         return re.compile(rf"^# ### {self.exercise} \d+\.\d+", re.MULTILINE)
 
     @functools.cached_property
     def budget(self) -> re.Pattern[str]:
-        """The minutes of an exercise."""
+        """A pattern for the time of an exercise; its group is the minutes."""
         return re.compile(_filled(self.minutes, {"": r"(\d+)"}))
 
     @functools.cached_property
     def stated(self) -> re.Pattern[str]:
-        """A unit's hours and short path, wherever the lines are broken."""
+        """A pattern for a unit's hours and short path, on one or several lines."""
         listed = {"hours": r"[\d½]+", "exercises": r"[\d.,\s]+\b"}
         hours = _filled(self.hours, {"": r"[\d½]+"})
         singular = "|".join(_filled(time, {}) for time in (self.half, self.hour))
@@ -105,12 +105,12 @@ class Wording:
 
     @functools.cached_property
     def worth(self) -> re.Pattern[str]:
-        """Points that a text states."""
+        """A pattern for points that a text states; its group is their number."""
         return re.compile(rf"(?<![\w.])(\d+(?:\.\d+)?) {self.points}\b")
 
     @functools.cached_property
     def counts(self) -> dict[str, re.Pattern[str]]:
-        """By role of a cell, a count of such cells that a text states."""
+        """Map a role of cells to a pattern for their number, as stated in a text."""
         return {
             "check": re.compile(rf"(?<!\w)(\w+) {self.exercises}\b"),
             "written": re.compile(rf"(?<!\w)(\w+) {self.questions}"),
@@ -118,7 +118,11 @@ class Wording:
 
 
 def _filled(template: str, fields: Mapping[str, str]) -> str:
-    """Turn a template into a pattern: patterns as fields, any space for each space."""
+    """Turn a template into a regular expression, in which a space is any white space.
+
+    Args:
+        fields: a regular expression for each field.
+    """
     text = re.escape(template).replace(r"\ ", r"\s+")
     return re.sub(r"\\{(\w*)\\}", lambda field: fields[field[1]], text)
 
@@ -169,7 +173,7 @@ def language(root: Path = ROOT) -> str:
 
 
 def wording(text: str, root: Path = ROOT) -> Wording:
-    """The words of a hand-written notebook, recognised by its headings.
+    """Find the words of a notebook in ``notebooks/`` by its headings.
 
     They are in the course's language or in English, because the checks may be
     translated before the notebooks are.

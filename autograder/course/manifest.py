@@ -70,12 +70,12 @@ class Manifest:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """All files that it names."""
+        """All files that the manifest names."""
         return (*self.handed_in.values(), *self.ships)
 
 
 def read(unit: Unit) -> Manifest:
-    """Read the manifest of a unit; without a file, it is an empty one.
+    """Read a unit's manifest; without a unit.toml, it is empty.
 
     Raises:
         CourseError: the file cannot be read, has an unknown key, or names a file that

@@ -65,7 +65,7 @@ def parse(text: str, path: Path) -> NotebookNode:
 
 @functools.lru_cache(maxsize=8)
 def shared(text: str) -> NotebookNode:
-    """Parse a notebook of the course once for all submissions; do not change it."""
+    """Parse a notebook's text, cached for all submissions; do not change the result."""
     notebook: NotebookNode = nbformat.reads(text, as_version=4)
     return notebook
 

@@ -15,7 +15,10 @@ from autograder.course.errors import CourseError
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table: the titles of its columns, and rows of as many cells."""
+    """A table: the titles of its columns, and rows of as many cells.
+
+    ``comma`` is the character that separates cells in its CSV file.
+    """
 
     titles: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]

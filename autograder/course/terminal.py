@@ -75,7 +75,7 @@ def _log_there(stream: TextIO) -> None:
 def _end(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """Print one line if the command was stopped, or for an error that a person can fix.
+    """As ``sys.excepthook``, print one line for a stop, or an error a person can fix.
 
     Other errors are printed as usual, with a traceback.
 

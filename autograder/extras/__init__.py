@@ -1,1 +1,1 @@
-"""What most courses do not need; whatever is deleted here, all else works."""
+"""Optional features: whatever is deleted here, the rest of the engine works."""

@@ -1,4 +1,4 @@
-"""Draw attention weights of one word over a sentence, as arcs of that thickness."""
+"""Draw one word's attention weights over a sentence as arcs, thicker if larger."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def lit_matrix(axes: Any, matrix: Any, light: Any, form: str, title: str = "") -
 def row_areas(
     figure: Any, axes: Any, rows: int
 ) -> list[tuple[float, float, float, float]]:
-    """The areas of a heat map's rows, for the steps of `autograder.figures.page`."""
+    """The area of each row of a heat map, for `steps` of `autograder.figures.page`."""
     figure.draw_without_rendering()
     box = axes.get_position()
     height = box.height / rows
@@ -122,7 +122,7 @@ def row_areas(
 
 
 def _name(axes: Any, rows: Sequence[object], columns: Sequence[object]) -> None:
-    """Write names beside the rows and below the columns; rotate long ones there."""
+    """Label rows on the left and columns below; rotate long names of columns."""
     axes.set_yticks(range(len(rows)), [str(name) for name in rows])
     names = [str(name) for name in columns]
     turned = max(map(len, names), default=0) > 4

@@ -90,7 +90,7 @@ class Drawn:
 
 
 def figure(drawing: Drawn, number: str = "", caption: str = "") -> str:
-    """A drawing with its caption; ``number`` is like "2.3"."""
+    """Write the HTML of a drawing with its caption; ``number`` is like "2.3"."""
     name = _name(drawing)
     fallback = f'<div class="still">{_picture(drawing)}</div>'
     return _wrap(name, _RULES, drawing.svg, fallback, _caption(number, caption))
@@ -105,7 +105,7 @@ def steps(
     opened: int = 0,
     areas: Sequence[Area] = (),
 ) -> str:
-    """Drawings that a reader moves through, each with its own sentence below it.
+    """Write the HTML of drawings that a reader moves through, each with a sentence.
 
     Args:
         sentences: the sentence of each drawing, by the label of the drawing's button.
@@ -143,7 +143,7 @@ def steps(
 
 
 def _area(name: str, n: int, area: Area) -> str:
-    """A transparent label over an area of the drawing, which selects step n."""
+    """Write the HTML of a transparent label over an area, which selects step n."""
     left, top, width, height = (f"{100 * share:.2f}%" for share in area)
     return (
         f'<label class="area-{n}" for="{name}-{n}" aria-hidden="true" '
@@ -152,7 +152,7 @@ def _area(name: str, n: int, area: Area) -> str:
 
 
 def _wrap(name: str, rules: str, live: str, fallback: str, caption: str) -> str:
-    """The element of a figure, with its style sheet, in both versions."""
+    """Write the ``<figure>`` element: style sheet, live version, fallback, caption."""
     rules = rules.replace("ID", name).replace("BLUE", BLUE)
     return (
         f'<figure id="{name}"><style>{rules}{PAGE}</style>'
@@ -161,7 +161,7 @@ def _wrap(name: str, rules: str, live: str, fallback: str, caption: str) -> str:
 
 
 def _name(*drawings: Drawn) -> str:
-    """An id for a figure's style rules, the same each time the figure is drawn."""
+    """Derive a figure's HTML id from its drawings: equal figures get the same id."""
     text = "".join(drawing.svg for drawing in drawings)
     return f"figure-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
@@ -174,7 +174,7 @@ def _caption(number: str, caption: str) -> str:
 
 
 def _picture(drawing: Drawn) -> str:
-    """A drawing as an image that depends on nothing else in the page."""
+    """Write a drawing as an ``<img>`` that depends on nothing else in the page."""
     start = drawing.svg.index(">") + 1
     svg = drawing.svg[:start] + _PAPER + drawing.svg[start:]
     data = base64.b64encode(svg.encode()).decode()

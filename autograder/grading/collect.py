@@ -102,7 +102,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
                     )
 
     def _student(self, path: Path) -> str:
-        """The student whose folder of the exchange it is; "" if it is left out."""
+        """The student to whom a folder of the exchange belongs; "" if left out."""
         unit, wanted = self.coursedir.assignment_id, self.coursedir.student_id or "*"
         student, separator, _ = path.name.rpartition(f"+{unit}+")
         if not separator or not fnmatch.fnmatchcase(student, wanted):
@@ -119,7 +119,7 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
     def _handed_in(
         self, student: str, paths: Sequence[tuple[float, Path]]
     ) -> Iterator[HandedIn]:
-        """Yield the newest submissions of a student, given (time of change, folder).
+        """Yield a student's newest submissions, from pairs (time of change, folder).
 
         Examining one takes milliseconds, and a student may hand in ten thousand.
         """
@@ -244,7 +244,7 @@ def put_back(folders: str) -> Iterator[Path]:
     """Restore submissions that a killed collection has moved aside; yield the folders.
 
     Args:
-        folders: a pattern of the folders of submissions.
+        folders: a glob pattern of the folders of submissions.
     """
     beside = Path(folders).with_name(f".{Path(folders).name}.old")
     for old in map(Path, glob.glob(str(beside))):
@@ -255,7 +255,10 @@ def put_back(folders: str) -> Iterator[Path]:
 
 
 def _latest(submissions: Sequence[HandedIn], due: datetime.datetime | None) -> HandedIn:
-    """The last submission in time, else the last one; complete ones come first."""
+    """The latest submission that was in time, or the latest of all if none was.
+
+    An incomplete one is chosen only if none of these is complete.
+    """
     in_time = [s for s in submissions if due is None or s.time <= due]
     complete = [s for s in in_time or submissions if s.is_complete]
     return max(complete or in_time or submissions, key=_TIME)

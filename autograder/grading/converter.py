@@ -200,7 +200,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         return Pool(jobs, shared) if jobs > 1 else InlineExecutor(shared)
 
     def _is_anybody_new(self) -> bool:
-        """Whether any submission is likely to be graded, as it has no results yet."""
+        """Whether any submission has no results yet, or all are to be graded again."""
         results = (Path(self._format_dest(self._unit, s)) for s in self._folders)
         return self.force or not all(any(result.glob("*.ipynb")) for result in results)
 
@@ -234,7 +234,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         self._book.use(self._course.refuse_strange)
 
     def read_course(self) -> assignment.Assignment:
-        """Read source and release.
+        """Read the assignment's source and release notebooks.
 
         Raises:
             CourseError: a notebook is missing, or source and release differ.
@@ -273,7 +273,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         )  # fmt: skip
 
     def _stages(self) -> tuple[Stages, Stages]:
-        """The preprocessors that grade, and those that record."""
+        """Two tuples of preprocessors: those that grade, and those that record."""
         kinds = tuple(map(load_class, self.autograde_preprocessors))
         recording = (SaveAutoGrades, AssignLatePenalties)
         writers = [n for n, kind in enumerate(kinds) if issubclass(kind, recording)]
@@ -282,7 +282,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         return sanitizing + kinds[:first], kinds[first:]
 
     def set_permissions(self, assignment_id: str, student_id: str) -> None:
-        """Set nbgrader's modes, silently; files of a different grader keep theirs."""
+        """Set the file modes that nbgrader wants; skip files of a different grader."""
         folder = Path(self._format_dest(assignment_id, student_id))
         modes = {path: int(str(self.permissions), 8) for path in folder.iterdir()}
         if self.coursedir.groupshared:
@@ -301,8 +301,8 @@ def install() -> bool:
     """Make ``nbgrader autograde`` and the formgrader use ``CourseAutograde``.
 
     nbgrader has no setting for this: the class is looked up by name in two of its
-    modules. Doing it twice is harmless. False, with a message on stderr, if this
-    version of nbgrader is not supported: nbgrader's own converter grades then.
+    modules. Doing it twice is harmless. Returns False, with a message on stderr, if
+    this version of nbgrader is not supported: nbgrader's own converter grades then.
     """
     version = importlib.metadata.version("nbgrader")
     numbers = tuple(int(n) for n in re.findall(r"\d+", version)[:3])

@@ -1,6 +1,6 @@
 """Due dates: read with a time zone or refused, and written below a notebook's title.
 
-Students may have their own: an extension has no effect as long as there is no deadline,
+A student may have an extension. It has no effect if the assignment has no due date,
 where nbgrader would fail to add the two.
 
 nbgrader ignores the offset in ``2026-11-30 23:59 +01:00``, takes that in ``+0100`` for
@@ -91,7 +91,7 @@ def own_due_date(submission: api.SubmittedAssignment) -> datetime.datetime | Non
 def last_moment(
     due: datetime.datetime, extension: datetime.timedelta | None = None
 ) -> datetime.datetime:
-    """The last moment that is in time: a deadline, an extension, and the grace."""
+    """The last moment that is in time: the deadline plus extension and grace period."""
     return due + (extension or datetime.timedelta()) + _grace
 
 

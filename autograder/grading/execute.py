@@ -101,7 +101,7 @@ class JudgedExecute(SandboxedExecute, Stage):
         return nb, resources
 
     def apply_unit_limits(self, assignment: str) -> None:
-        """Apply the limits that are configured for a unit."""
+        """Apply the unit's own limits from the setting ``unit_limits``, if any."""
         # As configuration: nbclient initialises itself again when a notebook starts,
         # and takes its `timeout` from there.
         limits = self.unit_limits.get(assignment, {})
@@ -110,7 +110,7 @@ class JudgedExecute(SandboxedExecute, Stage):
     def preprocess_cell(
         self, cell: NotebookNode, resources: Resources, index: int
     ) -> Processed:
-        """Run one cell; a judged check is replaced by questions of the judge."""
+        """Run one cell; in place of a judged check, the judge asks questions."""
         if index > self._last:
             return cell, resources
         if check := check_cell(cell):
@@ -139,12 +139,12 @@ class JudgedExecute(SandboxedExecute, Stage):
 
     @classmethod
     def adopt(cls, judge: Judge) -> None:
-        """Use a judge that is already running for all notebooks of this process."""
+        """Make all notebooks of this process use a judge that is already running."""
         cls._judge = judge
 
     @classmethod
     def depends_on(cls, assignment: str) -> str:
-        """A digest of what verdicts depend on; if it changes, all are graded again."""
+        """A digest of what verdicts depend on; if it changes, grading is repeated."""
         unit = _unit(assignment)
         reference_metadata.refuse_damaged(unit)
         return fingerprint(unit)
@@ -175,11 +175,11 @@ class _SandboxServer:
 
 
 def _no_sandbox(error: ConfinementError) -> str:
-    """Say what to do about the error, if weaker isolation would help."""
+    """The text of an error, with the advice to allow weaker isolation if that helps."""
     plain = isinstance(error, client.NotStartedError | NoRoomError)
     return str(error) if plain else _NO_SANDBOX.format(error)
 
 
 def _unit(assignment: str) -> str:
-    """The name of an assignment's unit, as in the names of its exercises."""
+    """The name of an assignment's unit: "attention" for "02_attention"."""
     return assignment.split("_", 1)[-1]

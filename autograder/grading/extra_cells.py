@@ -36,14 +36,14 @@ class Handler(Protocol):
     EXERCISE: str  # the extra and its exercise, like "quiz/questions"
 
     def read_keys(self, root: Path, assignment: str) -> Mapping[str, Key]:
-        """The data by which the cells of an assignment are scored, by student.
+        """Map each student to the data that score the student's cell.
 
         Raises:
             CourseError: there are none, or they cannot be read.
         """
 
     def judge(self, notebook: NotebookNode, key: Key, points: float) -> Verdict:
-        """The verdict on a student's notebook, out of some points."""
+        """The verdict on a student's notebook, with at most ``points`` points."""
 
     def show(self, verdict: Verdict) -> NotebookNode:
         """A verdict as the output of the cell."""
@@ -51,7 +51,7 @@ class Handler(Protocol):
 
 @functools.cache
 def _handlers() -> dict[str, Handler]:
-    """The handlers of all extras, by the grade id of their cells."""
+    """Map the grade id of each cell that an extra scores to the extra's handler."""
     handlers: list[Any] = [*seams.modules("assignments")]
     return {grade_ids.of_check(handler.EXERCISE): handler for handler in handlers}
 
@@ -64,10 +64,10 @@ def find_handler(cell: NotebookNode) -> Handler | None:
 def read_keys(
     root: Path, assignment: str, sources: Iterable[NotebookNode]
 ) -> dict[str, dict[str, Key]]:
-    """The keys to the cells that extras score, by student and exercise.
+    """Map each student to the keys, by exercise, to the cells that extras score.
 
     Raises:
-        CourseError: an extra has none for its cell, or is not installed.
+        CourseError: an extra has no keys for its cell, or is not installed.
     """
     keys: dict[str, dict[str, Key]] = {}
     for cell in (cell for book in sources for cell in book.cells):

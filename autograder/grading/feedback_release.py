@@ -25,10 +25,10 @@ _MOST_NAMES = 20  # notebooks of one submission for which a page is released
 
 
 class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
-    """nbgrader's release of feedback, which no student can stop for the others.
+    """nbgrader's release of feedback, in which one bad hand-in harms no other student.
 
-    A secret that is missing, empty or unreadable ends nbgrader's release for the whole
-    class; and a notebook with a different name gets its page where nobody looks.
+    In nbgrader's own, a secret that is missing, empty or unreadable ends the release
+    for the whole class, and a student who renamed the notebook cannot find its page.
     """
 
     src_path: str
@@ -52,7 +52,7 @@ class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
             )  # fmt: skip
 
     def _release_all(self) -> Iterator[str]:
-        """Release all pages that can be; yield the students whose pages cannot."""
+        """Release all pages; yield each student whose pages cannot be released."""
         for folder in sorted(glob.glob(self.src_path)):
             self.src_path = glob.escape(folder)
             try:
@@ -84,7 +84,7 @@ class CourseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
             part.replace(place.with_name(f"{place.name}.html"))
 
     def _names(self, folder: Path) -> Iterator[str]:
-        """The names of a student's notebooks that are valid file names here."""
+        """Yield the names, without suffix, of the notebooks that were handed in."""
         submitted = self.coursedir.format_path(
             self.coursedir.submitted_directory, folder.parent.name, folder.name
         )

@@ -1,4 +1,4 @@
-"""What verdicts depend on besides a submission."""
+"""A digest of the files that verdicts depend on, besides the submission."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def fingerprint(unit: str, root: Path = ROOT) -> str:
 
 
 def _engine(unit: Unit) -> Path:
-    """The engine's package: a checkout's own, or the one that runs."""
+    """The engine's folder: the one in the unit's checkout, or else the running one."""
     folder = unit.root / ENGINE.name
     return folder if folder.is_dir() else ENGINE
 
 
 def _closure(unit: Unit, engine: Path) -> set[Path]:
-    """All files that verdicts on a unit depend on, and all that these import."""
+    """All files that verdicts on a unit depend on, including what they import."""
     files = {path for name in _ENGINE_FOLDERS for path in _files(engine / name)}
     files |= {path for name in _COMMON_FOLDERS for path in _files(unit.package / name)}
     files.update(path for part in _parts_of(unit) for path in _files(part))
@@ -79,7 +79,10 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _imports(path: Path, packages: dict[str, Path]) -> Iterator[Path]:
-    """The modules of these packages that a file names."""
+    """Yield the files of the modules that a Python file imports or names.
+
+    ``packages`` maps the name of each package that counts to its folder.
+    """
     if path.suffix != ".py":
         return
     text = path.read_text(encoding="utf-8")

@@ -101,7 +101,7 @@ def _lay_out(files: Mapping[str, bytes], folder: Path) -> None:
 
 @contextlib.contextmanager
 def environment(**values: str) -> Iterator[None]:
-    """Set environment variables for a while, so that later kernels do not get them."""
+    """Set environment variables in this context, and restore them afterwards."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:

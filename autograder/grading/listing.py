@@ -68,7 +68,7 @@ class CourseList(ExchangeList):  # type: ignore[misc]
 
 
 def _names(folder: Path) -> list[str]:
-    """The names in a folder.
+    """The names of the files in a folder.
 
     Raises:
         OSError: it is not a folder, or has too many files.
@@ -83,6 +83,6 @@ def _names(folder: Path) -> list[str]:
 
 
 def _is_ordinary(path: Path) -> bool:
-    """Whether it is a regular file that is not too large."""
+    """Whether a path is a regular file that is not too large."""
     status = path.lstat()
     return stat.S_ISREG(status.st_mode) and status.st_size <= SizeLimits.saved

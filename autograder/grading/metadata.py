@@ -29,12 +29,12 @@ class GradingMetadata:
 
     Attributes:
         checks: the verdicts by the check's grade id.
-        sandbox: the level of isolation, and what was used; None if none was needed.
+        sandbox: its isolation level and resource usage; None if none was needed.
         seconds: how long grading took.
         digest: of all that the result depends on; "" if nothing was decided.
         scores: the scores in the gradebook, by grade id.
         refused: why it could not be graded, "" if it could.
-        handed_in: when, as text.
+        handed_in: the time of the hand-in, as text.
         id: identifies the submission, "" if nothing was decided.
         provenance: the time, the course, the programs and the machine (provenance.py).
 

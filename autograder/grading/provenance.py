@@ -19,7 +19,7 @@ _SECONDS = 10.0  # for git, on a busy machine
 
 
 def course_version(depends: Sequence[str], root: Path = ROOT) -> dict[str, str]:
-    """The commit of the course, if it is a git repository, and a digest of the build.
+    """Two versions by name: the git commit of the "course", a digest of the "build".
 
     Args:
         depends: digests of all that verdicts depend on.
@@ -43,7 +43,7 @@ def _commit(root: Path) -> str:
 
 @functools.cache
 def machine_version() -> Mapping[str, str]:
-    """The versions of the programs that grade here, and the processor."""
+    """The versions of the programs that grade here, and the processor, by name."""
     return {
         "Python": platform.python_version(),
         "PyTorch": importlib.metadata.version("torch"),

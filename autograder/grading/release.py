@@ -102,7 +102,10 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
         self.log.error(self._refused)
 
     def init_destination(self, assignment_id: str, student_id: str) -> bool:
-        """Begin in a copy of the old release, which nbgrader takes for the release."""
+        """Begin with a copy of the old release; False if no new one is to be made.
+
+        An old release that is kept is added to the gradebook.
+        """
         release, part = self._places(assignment_id, student_id)
         shutil.rmtree(part, ignore_errors=True)
         try:
@@ -158,7 +161,10 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
 
 
 class CoursePages(GenerateFeedback):  # type: ignore[misc]
-    """nbgrader's converter, which removes the old pages before it writes new ones."""
+    """nbgrader's converter that makes feedback pages, with checks before it begins.
+
+    nbgrader removes an old page before it writes the new one, which may then fail.
+    """
 
     def init_notebooks(self) -> None:
         """Find the notebooks. Raises NbGraderException: the course cannot be read."""
@@ -173,7 +179,7 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
 
         Raises:
             NbGraderException: there is no room for them, the gradebook is damaged, or
-                one cannot be made.
+                a page cannot be made.
         """
         self._missed: list[str] = []
         course, unit = self.coursedir, self.coursedir.assignment_id
@@ -195,7 +201,7 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
             raise NbGraderException(f"{len(self._missed)} students have no new page")
 
     def init_destination(self, assignment_id: str, student_id: str) -> bool:
-        """Begin a page as nbgrader does, unless a different grader owns the old one."""
+        """Begin a page as nbgrader does; False if none can be made or is needed."""
         page = Path(self._format_dest(assignment_id, student_id))
         graded = Path(self._format_source(assignment_id, student_id))
         try:
@@ -279,7 +285,7 @@ def _report_errors(converter: BaseConverter) -> Iterator[None]:
 
 
 def install() -> None:
-    """Make nbgrader's commands and the formgrader use these classes.
+    """Make nbgrader's commands and the formgrader use the classes of this module.
 
     The environment's programs are added to PATH, in case nbgrader was called by its
     full path: it starts ``alembic`` by name to bring an old gradebook up to date.

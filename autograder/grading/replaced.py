@@ -16,7 +16,7 @@ MOST = 3  # kept for a student and a unit
 
 
 def appeals_folder(root: Path, unit: str) -> Path:
-    """The folder of hand-ins that only ask for a regrade, as ``STUDENT/UNIT``."""
+    """The folder of hand-ins that only ask for a regrade, each in ``STUDENT/UNIT``."""
     return root / ".autograder" / "appeals" / unit
 
 
@@ -43,8 +43,8 @@ def keep_appeal(root: Path, folder: Path, part: Path) -> bool:
 def replace_hand_in(root: Path, folder: Path, part: Path) -> None:
     """Replace a student's earlier hand-in by a new one, and keep the earlier one.
 
-    That is moved to ``.autograder/replaced/UNIT/STUDENT/``, and named after the time
-    (UTC) when it was replaced.
+    The earlier one is moved to ``.autograder/replaced/UNIT/STUDENT/``, and named after
+    the time (UTC) when it was replaced.
 
     Args:
         root: the course.

@@ -95,7 +95,10 @@ def _replay(task: Task, grade_id: str, version: Mapping[str, str]) -> Replay:
 def _run(
     task: Task, notebook: NotebookNode, metadata: GradingMetadata, grade_id: str
 ) -> tuple[CaseEvidence, ...]:
-    """Run the notebook up to a check, whose verdict is then in the metadata."""
+    """Run the notebook up to a check; return the evidence for the check's verdict.
+
+    The verdict itself is stored in ``metadata``.
+    """
     resources = resources_of(task, metadata)
     for kind in map(load_class, task.preprocessors):
         stage = kind(config=task.config)

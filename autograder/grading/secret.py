@@ -18,7 +18,7 @@ def course_secret(root: Path) -> bytes:
     """The course's secret, made at its first use; students never get it.
 
     Raises:
-        CourseError: it cannot be made or read, or what is there is no secret.
+        CourseError: it cannot be made or read, or its file holds no valid secret.
     """
     path = root / ".autograder" / "secret"
     try:

@@ -20,7 +20,7 @@ _TITLES = ("group", "sentence")
 
 
 def group_of(verdict: Verdict) -> str:
-    """The group of an answer, by how it fails; "" for one that is correct or named.
+    """The id of an answer's group, by how it fails; "" if it is right or explained.
 
     For visible cases, which have the same inputs for everybody, the wrong answer
     counts; for hidden ones, only that they fail.
@@ -36,7 +36,7 @@ def group_of(verdict: Verdict) -> str:
 
 
 def read(root: Path, unit: str) -> dict[str, str]:
-    """The sentences by group; none where there is no table yet.
+    """Map each group of answers to its sentence; {} where there is no table yet.
 
     Raises:
         CourseError: the table cannot be read.
@@ -46,10 +46,10 @@ def read(root: Path, unit: str) -> dict[str, str]:
 
 
 def from_table(path: Path) -> dict[str, str]:
-    """The sentences of a table that was filled in.
+    """Map each group of answers to its sentence in a table that was filled in.
 
     Raises:
-        CourseError: the table cannot be read, or has no such columns.
+        CourseError: the table cannot be read, or lacks a column.
     """
     table = sheet.read(path)
     if missing := [title for title in _TITLES if table.index(title) is None]:
@@ -65,7 +65,7 @@ def from_table(path: Path) -> dict[str, str]:
 
 
 def keep(root: Path, unit: str, sentences: Mapping[str, str]) -> None:
-    """Store sentences, without removing those of other groups."""
+    """Store sentences by group in a unit's table; other groups keep theirs."""
     merged = {**read(root, unit), **sentences}
     text = sheet.as_harmless_text([_TITLES, *sorted(merged.items())])
     files.write(_place(root, unit), text)

@@ -133,7 +133,10 @@ def resources_of(task: Task, metadata: GradingMetadata) -> dict[str, Any]:
 
 
 def identity(resources: Mapping[str, Any]) -> str:
-    """The id of a submission; under nbgrader's own converter, made of its names."""
+    """The id of the submission that a preprocessor's resources describe.
+
+    nbgrader's own converter gives none; then it is made of nbgrader's names.
+    """
     names = resources["nbgrader"]
     plain = "/".join(names[k] for k in ("student", "assignment", "notebook"))
     return resources.get("autograder", {}).get("id") or plain

@@ -27,7 +27,7 @@ def title(assignment: str, grade_id: str) -> str:
 def heading(assignment: str) -> str:
     """An assignment as a heading: "3 · Multi-head attention" for a unit's label.
 
-    It is the one at the top of a unit's notebook; other numbered names become words.
+    A unit has the heading of its notebook; other numbered names become words.
     """
     for unit in units():
         if unit.label == assignment:

@@ -32,12 +32,12 @@ class Stage:
 
     @classmethod
     def warmable(cls, config: Config) -> Warmable | None:
-        """The process that all graders with these settings share, if there is one."""
+        """A handle on the process that graders with these settings share, or None."""
         return None
 
     @classmethod
     def depends_on(cls, assignment: str) -> str:
-        """A digest of what verdicts depend on; if it changes, all are graded again."""
+        """A digest of what verdicts depend on; if it changes, grading is repeated."""
         return ""
 
 
@@ -47,6 +47,6 @@ def stages(preprocessors: Iterable[Preprocessor]) -> list[type[Stage]]:
 
 
 def warmables(preprocessors: Iterable[Preprocessor], config: Config) -> list[Warmable]:
-    """The processes that all graders with these preprocessors share."""
+    """Handles on the processes that all graders with these preprocessors share."""
     shared = (stage.warmable(config) for stage in stages(preprocessors))
     return [warmable for warmable in shared if warmable is not None]

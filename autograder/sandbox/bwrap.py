@@ -17,7 +17,7 @@ _INSIDE = (
 
 
 def command(policy: Policy, room: Room, module: str) -> list[str]:
-    """Arguments that run `module` of this package in a fresh interpreter.
+    """The bubblewrap command that runs `module` of this package in a new interpreter.
 
     Raises ConfinementError if there is no bubblewrap, and for root, who would remain
     root inside.

@@ -111,7 +111,7 @@ def _move_processes(folder: Path) -> None:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove the groups of sandboxes whose supervisor was killed."""
+    """Remove old control groups in `folder` that killed supervisors left behind."""
     for group in folder.glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):  # not empty: it is another grader's
             if time.time() - group.stat().st_mtime > _OLD_SECONDS:

@@ -41,9 +41,9 @@ class NotStartedError(ConfinementError):
 
 
 def preload(level: str = "") -> None:
-    """Start a server in the background, if none is there: its imports take a while.
+    """Start the warm server in the background, unless one runs or is starting.
 
-    `level` is the one level to try if it has to be started.
+    `level` is the only confinement level that the server tries; "" lets it try all.
     """
     if _lock.acquire(blocking=False):  # otherwise another thread is starting one
         try:
@@ -54,10 +54,10 @@ def preload(level: str = "") -> None:
 
 
 def run_directory(level: str = "") -> Path:
-    """The server's directory, below which each kernel gets a slot. Starts the server.
+    """The server's directory, in which each kernel gets a folder, its slot.
 
-    `level` is the one level to try if the server has to be started. Raises
-    ConfinementError if the server cannot start.
+    The server is started if none runs; `level` is as in `preload`. Raises
+    ConfinementError if it cannot start.
     """
     with _lock:
         run = _find_run_directory()
@@ -74,7 +74,10 @@ def _find_run_directory() -> Path | None:
 
 
 def start_sandbox(request: Request, channel: socket.socket) -> SandboxedProcess:
-    """Request a kernel; return once it is confined. Raises ConfinementError."""
+    """Request a kernel; return once it is confined. Raises ConfinementError.
+
+    The kernel gets `channel`, its end of the socket to the judge.
+    """
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     connection.connect(str(run_directory() / "requests"))
     imports, text = request["policy"]["imports"], json.dumps(request).encode()
@@ -138,7 +141,7 @@ def _await_greeting(run: Path, server: subprocess.Popen[bytes]) -> Path:
 
 
 def _spawn(run: Path, lock: int) -> subprocess.Popen[bytes]:
-    """Start a server process; it inherits the locked file, and so the lock on `run`."""
+    """Start a server process in `run`; it inherits `lock`, a locked descriptor."""
     return subprocess.Popen(
         launch.command("autograder.sandbox.fork_server"),
         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -193,7 +196,7 @@ def _stop(owner: int, server: subprocess.Popen[bytes]) -> None:
 
 
 def sweep(base: Path) -> None:
-    """Remove directories of servers that were killed together with their clients."""
+    """Remove the directories in `base` of servers killed together with their client."""
     for run in base.glob(f"ag-{os.getuid()}-*"):
         with contextlib.suppress(OSError):  # another grader sweeps it, or it ends
             if run.stat().st_uid == os.getuid() and _is_abandoned(run):
@@ -201,7 +204,10 @@ def sweep(base: Path) -> None:
 
 
 def _is_abandoned(run: Path) -> bool:
-    """Whether no server holds the lock; a directory without one may be brand new."""
+    """Whether no server holds the lock in `run`.
+
+    Without a lock file, only an old `run` is abandoned: a new one may be locked soon.
+    """
     try:
         with open(run / "lock", "rb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

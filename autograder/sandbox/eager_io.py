@@ -26,7 +26,7 @@ Handler = Callable[[list[zmq.Frame]], Coroutine[Any, Any, None]]
 
 
 class PromptStream(ZMQStream):
-    """Handles a socket's messages as they come, and sends answers once that is done.
+    """Handles each message of a socket on arrival; `flush` sends the answers.
 
     The handler's coroutine runs at once; only if it awaits something, as a cell may, it
     goes on as a task.
@@ -52,7 +52,7 @@ class PromptStream(ZMQStream):
         self._answers.append(msg)
 
     def flush(self, flag: int = 0, *_: Any) -> None:  # type: ignore[override]
-        """Send the answers that are kept (POLLOUT), else receive all that has come.
+        """Send all answers if `flag` is POLLOUT, else receive all waiting messages.
 
         Receiving lets a kernel find the messages that it must skip after an error.
         """
@@ -128,7 +128,7 @@ class PromptPublisher(IOPubThread):
         self._handle_event(None)  # type: ignore[no-untyped-call]
 
     def schedule(self, f: Callable[[], object]) -> None:
-        """Run a function in the thread; in a fork, which lacks it, at once."""
+        """Run a function in the thread, or at once in a fork, which has no thread."""
         if self.thread.is_alive():
             self._events.append(f)
             os.eventfd_write(self._bell, 1)

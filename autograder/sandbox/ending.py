@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class EndReason(StrEnum):
-    """A reason; its value is the text to show if there is no better one.
+    """Why a sandbox, cell, check or notebook ended; the value is its text.
 
     Code compares members. The text that comes with one (`Ended.explanation`,
     `Usage.reason`) is for people.
@@ -48,7 +48,7 @@ class EndReason(StrEnum):
 
     @property
     def stops_notebook(self) -> bool:
-        """Whether no cell after that one has run."""
+        """Whether no further cell of the notebook runs after such an end."""
         return self in (
             EndReason.NOTEBOOK_TIME,
             EndReason.TOO_MANY_SANDBOXES,

@@ -17,7 +17,7 @@ _LISTS = "fontlist-*.json"  # one for each format of the list
 
 
 def bring(folder: Path) -> None:
-    """Copy this account's font lists into a server's settings."""
+    """Create a server's `folder` for matplotlib, with this account's font lists."""
     folder.mkdir()
     with contextlib.suppress(OSError, RuntimeError):
         for font_list in _cache().glob(_LISTS):
@@ -25,7 +25,7 @@ def bring(folder: Path) -> None:
 
 
 def keep(folder: Path) -> None:
-    """Save a list that a server had to make where matplotlib itself looks for it.
+    """Copy the font list that a server has made in `folder` to matplotlib's cache.
 
     If this account cannot write there, the next server makes the list again.
     """

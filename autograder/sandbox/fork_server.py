@@ -51,7 +51,7 @@ class UnfitError(RuntimeError):
 
 
 def import_all(names: Iterable[str]) -> None:
-    """Import those of the modules that are installed."""
+    """Import the named modules; skip those that cannot be imported."""
     for name in names:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
@@ -60,8 +60,8 @@ def import_all(names: Iterable[str]) -> None:
 def preload() -> list[str]:
     """Import what every notebook needs, and the modules that ship to students.
 
-    Returns a message for each of those that cannot be imported, because an unfinished
-    unit must not keep the others from being graded.
+    Returns a message for each module that ships but cannot be imported, because an
+    unfinished unit must not keep other units from being graded.
     """
     import_all(WARM)
     broken: list[str] = []
@@ -78,7 +78,7 @@ def preload() -> list[str]:
 
 
 def ready_to_fork() -> None:
-    """Prepare forks, after all imports: clear what none need inherit, cache paths."""
+    """Prepare to fork after all imports: refresh caches, enable garbage collection."""
     sys.path_importer_cache.clear()  # listings of folders, as the server sees them
     kit.interpreter_paths()  # cached from here on
     kit.find_courses()
@@ -86,7 +86,7 @@ def ready_to_fork() -> None:
 
 
 def check_fitness() -> None:
-    """Raises UnfitError if there is a second thread, or a module that does not ship."""
+    """Raise UnfitError if there is a second thread, or a module that does not ship."""
     if (threads := len(os.listdir("/proc/self/task"))) != 1:
         raise UnfitError(f"an import started {threads - 1} threads")
     for name, module in list(sys.modules.items()):
@@ -96,7 +96,7 @@ def check_fitness() -> None:
 
 
 class Server:
-    """Accepts requests until its own standard input ends, and passes them on.
+    """Passes each request for a sandbox to a `Branch`, until its standard input ends.
 
     It forks no sandbox itself, but a branch for each set of modules that notebooks ask
     for. So no sandbox can affect which modules a later one finds imported.
@@ -105,7 +105,7 @@ class Server:
         run: the folder of its socket, which is removed at the end.
         level: how sandboxes are isolated, one of `confine.LEVELS`.
         life: the descriptor of its standard input.
-        groups: the control group in which sandboxes get theirs; None if there is none.
+        groups: the control group below which each sandbox gets one; None for none.
     """
 
     def __init__(self, run: Path, level: str, life: int, groups: Path | None) -> None:
@@ -144,7 +144,7 @@ class Server:
         return tuple(name for name in allowed if name in requested)
 
     def _pass_on(self, client: socket.socket, names: tuple[str, ...]) -> None:
-        """Send a connection to the branch with these modules; fork it if need be."""
+        """Send a connection to the branch with modules `names`; fork it if need be."""
         for _ in range(2):  # the second time with a new branch
             if names not in self.branches:
                 self._grow(names)
@@ -184,10 +184,10 @@ class Server:
 
 
 class Branch:
-    """Imports what some notebooks ask for, and forks their sandboxes' supervisors.
+    """Imports modules in a fork of the server, and forks a supervisor per sandbox.
 
-    It ends when the server, at the other end of the door, is gone. Sandboxes that it
-    has already started do not need it any more.
+    It ends when the server closes the other end of `door`, the socket by which requests
+    come in. Sandboxes that it has already started do not need it any more.
     """
 
     def __init__(
@@ -198,7 +198,7 @@ class Branch:
         self.unfit = ""  # why no sandbox may be forked
 
     def serve(self, names: tuple[str, ...]) -> None:
-        """Fork a supervisor for each connection that comes in."""
+        """Import modules, then fork a supervisor for each connection that comes in."""
         confine.adopt_orphans()
         if names:
             self._import(names)
@@ -233,7 +233,11 @@ class Branch:
             self._become_supervisor(client)
 
     def _settle(self) -> None:
-        """Do now what makes later sandboxes cheaper and has no visible effect."""
+        """Make later sandboxes cheaper, without a visible effect.
+
+        A prepared kernel produces its first traceback, which is slow. What the process
+        has written is moved into huge pages.
+        """
         if self.level != "bwrap":
             inside.rehearse()
             ready_to_fork()
@@ -291,7 +295,10 @@ def main() -> None:
 
 
 def _prepare(settings: dict[str, Any], life: int) -> tuple[Server, dict[str, Any]]:
-    """Do all before the first request. Raises UnfitError and what imports raise."""
+    """Set up the server; return it, and the greeting that `main` writes to stdout.
+
+    Raises UnfitError and what imports raise.
+    """
     level, reasons = selftest.probe(_view, settings["level"])
     run, broken = Path(settings["run"]), []
     if level != "bwrap":

@@ -36,7 +36,7 @@ def collapse() -> None:
 
 
 def _find_private_areas(maps: str) -> Iterator[tuple[int, int]]:
-    """Yield the areas of memory that belong to the process: no files, no stack."""
+    """Yield start and end of each private area in /proc/PID/maps: no file, no stack."""
     for line in maps.splitlines():
         place, modes, _, _, _, *name = line.split(maxsplit=5)
         if modes == "rw-p" and name in ([], ["[heap]"]):

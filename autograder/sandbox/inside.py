@@ -34,7 +34,10 @@ CHANNEL_VARIABLE = "AUTOGRADER_CHANNEL_FD"
 
 
 def environment(home: Path, channel: int, extra: dict[str, str]) -> dict[str, str]:
-    """The whole environment of a kernel, which the student's code can read."""
+    """All environment variables of a kernel, which the student's code can read.
+
+    `channel` is the descriptor of its socket to the judge; `extra` are more variables.
+    """
     bins = (f"{sys.prefix}/bin", "/usr/local/bin", "/usr/bin", "/bin")
     return {
         **extra,
@@ -55,7 +58,7 @@ def environment(home: Path, channel: int, extra: dict[str, str]) -> dict[str, st
 
 
 def prepare(folder: Path) -> None:
-    """Make the kernel that `run` connects; IPython's files are in `folder`.
+    """Create the kernel without connecting it; IPython's files will be in `folder`.
 
     In bubblewrap, this happens in the sandbox, otherwise once in the server.
     """
@@ -66,7 +69,7 @@ def prepare(folder: Path) -> None:
 
 
 def rehearse() -> None:
-    """Do in a prepared kernel what is slow the first time and has no effect."""
+    """Produce a traceback in the prepared kernel, as the first one is slow."""
     from autograder.sandbox.app import SandboxedKernelApp
 
     SandboxedKernelApp.instance().rehearse_error()
@@ -86,10 +89,11 @@ def seed_dice(seed: str) -> None:
 def run(
     connection: dict[str, Any], listeners: list[int], arguments: list[str], level: str
 ) -> None:
-    """Serve the prepared kernel until it is told to stop.
+    """Connect the prepared kernel, and serve its client until it is told to stop.
 
-    `listeners` are bound sockets in the order of `CHANNELS`; `connection` is what a
-    connection file holds; `arguments` are extra arguments of ipykernel.
+    `listeners` are descriptors of bound sockets in the order of `CHANNELS`;
+    `connection` is the content of a Jupyter connection file; `arguments` are extra ones
+    for ipykernel; `level` is the sandbox's level of confinement.
     """
     from autograder.sandbox.app import SandboxedKernelApp
 

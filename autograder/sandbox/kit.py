@@ -44,18 +44,18 @@ SYSTEM = (
 
 
 def shipped() -> list[tuple[Path, Path]]:
-    """The files and folders that ship, each with the package that it is in."""
+    """List what students get: pairs of a package's folder and a path in that folder."""
     return [(package, package / name) for package in KIT for name in KIT[package]]
 
 
 def packages() -> dict[Path, tuple[str, ...]]:
-    """What a sandbox may see of engine and course, and of each installed course."""
+    """Map the folders of engine and courses to the paths in them a sandbox may see."""
     return KIT | {p: names for p, names in find_courses().items() if p not in KIT}
 
 
 @functools.cache
 def find_courses() -> dict[Path, tuple[str, ...]]:
-    """Find installed courses and graders, each with its paths that ship to students.
+    """Map folders of installed courses and graders to the paths in each that ship.
 
     The folders of installed packages are searched, also for other copies of the running
     course and of the grader. A package is a course if it has the running one's name, or
@@ -89,14 +89,17 @@ def kit_paths() -> tuple[str, ...]:
 
 
 def environment(*folders: str) -> dict[str, str]:
-    """The variables a sandbox uses to find the engine, course and other folders."""
+    """Environment variables by which Python finds engine, course and `folders`."""
     packages = dict.fromkeys(str(package.parent) for package in KIT)
     path = os.pathsep.join([*packages, *folders])
     return {"PYTHONPATH": path, VARIABLE: str(ROOT)}
 
 
 def modules(broken: Callable[[str], object]) -> Iterator[str]:
-    """Yield the names of all modules that ship; report packages that do not import."""
+    """Yield the names of packages that ship to students, and of all modules in them.
+
+    `broken` is called with the name of each package that cannot be imported.
+    """
     for package, path in shipped():
         if (path / "__init__.py").is_file():
             name = ".".join((package.name, *path.relative_to(package).parts))
@@ -109,7 +112,8 @@ def modules(broken: Callable[[str], object]) -> Iterator[str]:
 def interpreter_paths() -> tuple[str, ...]:
     """The running interpreter, its environment and the packages on its path.
 
-    Paths below others are left out; a path through a link comes in both forms.
+    A path inside another one is left out; a path through a symbolic link is listed both
+    as it is and resolved.
     """
     paths = [sys.prefix, sys.base_prefix, sys.exec_prefix, *SYSTEM]
     paths += [os.path.dirname(sys.executable)]

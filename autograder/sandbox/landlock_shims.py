@@ -23,7 +23,7 @@ _MOST = 32767  # fits into a pipe, and is the maximum on other systems
 
 
 def install(folder: Path) -> None:
-    """Prepare the calling process; shared memory will be files in `folder`."""
+    """Install all replacements in this process; shared memory is files in `folder`."""
     from ipykernel.iostream import IOPubThread
 
     IOPubThread._setup_pipe_in = _no_pipe  # type: ignore[method-assign]
@@ -105,7 +105,7 @@ class PipeSemaphore:
     def __init__(
         self, kind: int, value: int, maxvalue: int, name: str, unlink: bool
     ) -> None:
-        """Create it for ``value`` acquisitions, with the arguments of `SemLock`."""
+        """Create a semaphore for ``value`` acquisitions; arguments as of `SemLock`."""
         self.kind, self.maxvalue = kind, maxvalue
         self._source, self._target = os.pipe()
         self.handle = self._source
@@ -120,7 +120,7 @@ class PipeSemaphore:
                 os.close(end)
 
     def acquire(self, block: bool = True, timeout: float | None = None) -> bool:
-        """Acquire it, waiting if necessary; return whether that succeeded."""
+        """Acquire the semaphore, waiting if need be; return whether that succeeded."""
         if self._is_recursive() and self._is_mine():
             self._held += 1
             return True
@@ -147,7 +147,7 @@ class PipeSemaphore:
             poll.poll(None if remaining is None else remaining * 1000)
 
     def release(self) -> None:
-        """Release it. Raises AssertionError or ValueError if it was not acquired."""
+        """Release the semaphore; raise AssertionError or ValueError if not acquired."""
         if self._is_recursive():
             if not self._is_mine():
                 raise AssertionError(

@@ -20,7 +20,7 @@ AGAIN = "run the same command again when the machine is calmer"
 
 
 def main() -> None:
-    """Import the module that is named, and run its ``main``."""
+    """Import the module named on the command line, and run its ``main``."""
     gc.disable()
     debug = sys.argv[1] == logs.OPTION
     del sys.argv[1 : 1 + debug]

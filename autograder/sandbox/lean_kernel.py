@@ -156,7 +156,7 @@ class ZMQInteractiveShell(zmqshell.ZMQInteractiveShell):
     def should_run_async(
         self, raw_cell: str, *, transformed_cell: str | None = None, **options: Any
     ) -> bool:
-        """Whether a cell awaits something; only "await" and "async" need a check."""
+        """Whether a cell awaits something: never without "await" or "async"."""
         if transformed_cell is not None and not any(
             word in transformed_cell for word in ("await", "async")
         ):
@@ -179,20 +179,20 @@ class ZMQInteractiveShell(zmqshell.ZMQInteractiveShell):
 
 
 class SparingCompiler(compiler.XCachingCompiler):
-    """Registers the file name of a cell as one that belongs to no module.
+    """A compiler that registers each cell's file name as belonging to no module.
 
-    Otherwise, a traceback searches 2,000 modules for it, four times per frame.
+    Otherwise, a traceback searches 2,000 modules for the file, four times per frame.
     """
 
     def get_code_name(self, raw_code: str, code: str, number: int) -> str:
-        """The file name of a cell."""
+        """Name the file of a cell, and register it; arguments as in ipykernel."""
         name = str(super().get_code_name(raw_code, code, number))  # type: ignore[no-untyped-call]
         inspect.modulesbyfile[name] = ""
         return name
 
 
 class SparingKernel(IPythonKernel):
-    """A kernel that reports when it is idle, but not that it is busy or its input."""
+    """A kernel that publishes when it is idle, but not "busy" or a cell's input."""
 
     shell_class = Type(ZMQInteractiveShell)
     compiler_class = Type(SparingCompiler)
@@ -228,7 +228,7 @@ class SparingKernel(IPythonKernel):
 
 @contextlib.contextmanager
 def _as_if_not_installed(name: str) -> Iterator[None]:
-    """Make imports of a module fail meanwhile, unless it has been imported."""
+    """Make imports of a module fail in a ``with`` block, unless already imported."""
     if name in sys.modules:
         yield
         return

@@ -25,7 +25,7 @@ _Error = tuple[type[BaseException], BaseException, TracebackType | None]
 
 
 class _Lines(logging.Formatter):
-    """One line per message, whatever it quotes; a traceback's lines are indented."""
+    """Formats a message as one line, escaping line breaks; indents tracebacks."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         record.message = _escaped(f"{_subject.get()}{record.message}")
@@ -37,10 +37,11 @@ class _Lines(logging.Formatter):
 
 
 def begin(process: str, debug: bool) -> None:
-    """Log to standard error from here on, as this process.
+    """Log to standard error from now on.
 
     Args:
-        debug: whether to show debug lines, too; false leaves a level that is set.
+        process: the name of this process in log lines.
+        debug: whether to show debug lines, too; if false, the level is not changed.
     """
     _LOG.handlers[:] = [logging.StreamHandler(sys.stderr)]
     if debug:
@@ -62,7 +63,7 @@ def name_process(process: str) -> None:
 
 @contextlib.contextmanager
 def about(subject: str) -> Iterator[None]:
-    """Begin each line with its subject, such as a submission, in a ``with`` block."""
+    """Begin each log line in a ``with`` block with its subject, like a submission."""
     token = _subject.set(f"{subject}: ")
     try:
         yield

@@ -27,11 +27,11 @@ _STEP = 1.25  # one step of niceness is a quarter less of a CPU
 
 
 def total_mb(pids: list[int], limit: float, warm_mb: float) -> float:
-    """Memory of all the processes, in MB; counted exactly if a rough count is high.
+    """The memory of processes in MB, counted exactly if a rough count is high.
 
     Args:
-        limit: MB that they may hold beyond what was warm.
-        warm_mb: MB that the first of them had mapped before it ran student code.
+        limit: MB that the processes may hold beyond what the warm server gave them.
+        warm_mb: MB that the first process had mapped before it ran student code.
     """
     rough = resident_mb(pids) + page_tables_mb(pids)
     # An exact count is slow: only if much is mapped, or many files are open.
@@ -73,7 +73,7 @@ def let_go_mb(pids: list[int]) -> float:
 
 
 def sockets_mb(pids: list[int]) -> float:
-    """What sockets beyond an ordinary number may hold in their buffers, in MB."""
+    """The most that buffers of sockets beyond `_FREE_SOCKETS` may hold, in MB."""
     sockets: set[str] = set()
     for pid in pids:
         with contextlib.suppress(OSError):
@@ -87,7 +87,7 @@ def sockets_mb(pids: list[int]) -> float:
 
 
 def queues_mb(pids: list[int]) -> float:
-    """What was sent over the sandbox's own network and has not been read yet, in MB.
+    """The data sent over the sandbox's own network but not read yet, in MB.
 
     A connection holds up to tens of MB, far more than any other socket. On a network
     that is also ours, the list includes connections of others, so none is counted.
@@ -103,7 +103,7 @@ def queues_mb(pids: list[int]) -> float:
 
 
 def _find_kinds_in_use(pid: int) -> list[str]:
-    """Find the kinds of sockets of which a network has several.
+    """List the kinds of sockets, like "tcp", that the network of `pid` has several of.
 
     Their lists cost 5 ms each to read. One socket always listens: through it ipykernel
     receives what forks of a cell print.
@@ -119,7 +119,7 @@ def _find_kinds_in_use(pid: int) -> list[str]:
 
 
 def _count_queued_bytes(pid: int, kind: str) -> int:
-    """The bytes that wait in the queues of all sockets of a kind."""
+    """The bytes queued in all sockets of a kind, like "tcp", on a process's network."""
     lines = Path(f"/proc/{pid}/net/{kind}").read_text().splitlines()[1:]
     queues = (line.split()[4].split(":") for line in lines)  # "sent:received", in hex
     return sum(int(size, 16) for queue in queues for size in queue)

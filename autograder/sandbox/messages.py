@@ -59,7 +59,7 @@ class Messages:
         return bytes(passed)
 
     def _read_greeting(self, unread: memoryview) -> memoryview:
-        """Read what belongs to the greeting, which each side sends in steps."""
+        """Check and return the greeting's part of ``unread``. Raises ExcessError."""
         part = unread[: _GREETING - self._greeted]
         for place, byte in enumerate(part, start=self._greeted):
             if byte != _SIGNATURE.get(place, byte):
@@ -94,7 +94,7 @@ class Messages:
         self._header.clear()
 
     def _finish_part(self) -> bytes:
-        """End a part; returns the whole message if it was the last one."""
+        """End a part; return the whole message if it was the last part, else b""."""
         self._in_part = False
         if self._more:
             return b""

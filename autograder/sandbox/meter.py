@@ -31,17 +31,17 @@ _BUSY = 0.1  # the share of lost time from which a machine counts as busy
 
 @dataclass(frozen=True)
 class Budget:
-    """Seconds of CPU, and seconds on the meter's clock."""
+    """A limit on time: seconds of CPU, and seconds on the meter's clock."""
 
     cpu: float
     clock: float
 
     def least(self, budget: Budget) -> Budget:
-        """The smaller CPU limit, and the smaller limit on the clock."""
+        """A budget with the smaller CPU and the smaller clock limit of both budgets."""
         return Budget(min(self.cpu, budget.cpu), min(self.clock, budget.clock))
 
     def without(self, span: Span) -> Budget:
-        """The budget that is left after a span."""
+        """The budget that is left after subtracting what a span has used."""
         return Budget(self.cpu - span.cpu, self.clock - span.clock)
 
     def exceeded_by(self, span: Span) -> EndReason | None:
@@ -106,7 +106,7 @@ class Meter:
 
 
 class Span:
-    """Measures what is used of a budget from now on."""
+    """Measures how much of a budget is used from the span's creation on."""
 
     def __init__(self, meter: Meter, budget: Budget):
         meter.look()
@@ -126,12 +126,12 @@ class Span:
 
     @property
     def cpu(self) -> float:
-        """Seconds of CPU."""
+        """Seconds of CPU used since the span began."""
         return self._elapsed()[0]
 
     @property
     def clock(self) -> float:
-        """Seconds on the clock, without pauses."""
+        """Seconds on the meter's clock since the span began, without pauses."""
         return self._elapsed()[1]
 
     @property
@@ -153,7 +153,7 @@ class Span:
         self.give_back(seconds)
 
     def give_back(self, seconds: float) -> None:
-        """Do not count some seconds that the clock has counted."""
+        """Subtract seconds from the clock time that the span has counted."""
         cpu, clock, lost = self._start
         self._start = cpu, clock + seconds, lost
 

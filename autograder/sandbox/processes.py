@@ -121,7 +121,7 @@ def collect_children() -> bool:
 
 
 def await_calm(seconds: float) -> None:
-    """Wait until CPUs are free for half of the time, for some seconds at most."""
+    """Wait until CPUs are free half of the time, or until `seconds` have passed."""
     deadline = time.monotonic() + seconds
     while _pressure() > 50.0 and time.monotonic() < deadline:
         time.sleep(1.0)

@@ -67,7 +67,7 @@ class SandboxProvisioner(LocalProvisioner):
         return self._sandbox.supervisor if self._sandbox else None
 
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
-        """Choose sockets in a private slot instead of ports; open the judge's channel.
+        """Choose sockets in a private folder, not ports; open the judge's channel.
 
         Outside Linux there are no sandboxes, but plain kernels if the policy allows it.
         """

@@ -37,7 +37,7 @@ class _Lane:
     waiting: memoryview = field(default_factory=lambda: memoryview(b""))
 
     def receive(self) -> bool:
-        """Receive what has come; return if it is still open. Raises ExcessError."""
+        """Receive data; return whether the source is open. Raises ExcessError."""
         data = self.source.recv(_CHUNK)
         passed = self.messages.take(data) if self.messages and data else data
         self.waiting = memoryview(passed)
@@ -100,7 +100,10 @@ class Relay:
             del self._wanted[fd]
 
     def _serve(self, pair: tuple[_Lane, _Lane], ready: Mapping[int, int]) -> None:
-        """Relay what is ready in both directions, or close the connection."""
+        """Relay data in both directions; close the connection if one end is closed.
+
+        `ready` maps descriptors to the events that were polled for them.
+        """
         try:
             going = all([_move(lane, ready) for lane in pair])
         except OSError:

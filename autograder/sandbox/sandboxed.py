@@ -80,10 +80,10 @@ class SandboxedProcess:
 
 
 def readable(file: Any, seconds: float) -> bool:
-    """Whether there is something to read in time; unlike select, for any descriptor.
+    """Whether a file or descriptor has something to read within some seconds.
 
-    It waits in steps of a second. If all processes are suspended meanwhile, that time
-    counts as a single step, so that it does not end the wait.
+    Unlike select, this works for any descriptor. It waits in steps of a second: if all
+    processes are suspended, that time counts as one step and does not end the wait.
     """
     poll = select.poll()
     poll.register(file, select.POLLIN)

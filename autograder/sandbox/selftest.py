@@ -105,7 +105,7 @@ class Canaries:
         }
 
     def list_damage(self) -> list[str]:
-        """List what an attack has done to them."""
+        """Describe what attacks have done to the file, the sockets and the process."""
         findings = []
         if stat.S_IMODE(self.secret.stat().st_mode) != 0o644:
             findings.append("changed the mode of a file outside")
@@ -151,7 +151,7 @@ def _read_report(reader: int) -> list[str]:
 def _supervise(
     level: str, room: confine.Room, task: dict[str, Any], report: int
 ) -> None:
-    """Fork a sandbox that runs the attacks; report if it cannot be confined."""
+    """Fork a sandbox that runs the attacks; write errors to the pipe `report`."""
     room = dataclasses.replace(room, uid=confine.slot_uid(os.getpid()))
     try:
         sandbox = confine.fork(level)
@@ -164,7 +164,10 @@ def _supervise(
 
 
 def _attack(level: str, room: confine.Room, task: dict[str, Any], report: int) -> None:
-    """Confine this process, try all attacks, and report; bubblewrap needs a restart."""
+    """Confine this process, try all attacks, and write findings to the pipe `report`.
+
+    At level ``bwrap``, the process first restarts itself in bubblewrap.
+    """
     try:
         if level == "bwrap" and "report" not in task:
             command = bwrap.command(SMALL, room, "selftest")
@@ -259,7 +262,7 @@ def _leaves_session() -> bool:
 
 
 def _too_many(limit: int) -> list[str]:
-    """Fork until refused; report if it never is. Children wait for a pipe's end."""
+    """Fork more often than `limit`; list what goes wrong: no refusal, or no fork."""
     reader, writer = os.pipe()
     children = []
     try:

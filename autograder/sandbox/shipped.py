@@ -30,7 +30,7 @@ def nothing_else() -> Iterator[None]:
 
 
 def ships(file: Path) -> bool:
-    """Whether a file of the package may be imported by the warm server."""
+    """Whether a file of the engine or a course may be imported by the warm server."""
     return any(map(file.is_relative_to, _folders()))
 
 
@@ -48,7 +48,7 @@ class _OnlyShipped(importlib.abc.MetaPathFinder):
     """An import finder, asked before all others, that refuses what does not ship."""
 
     def find_spec(self, name: str, *_: object) -> None:
-        """Raises ImportError for a module of the kit's packages that does not ship."""
+        """Raise ImportError for a module of engine or course that does not ship."""
         first, *inner = name.split(".")
         package = next((path for path in kit.packages() if path.name == first), None)
         if package is None:

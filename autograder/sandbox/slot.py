@@ -45,7 +45,7 @@ def tree_size(folder: Path, most: int) -> tuple[int, int]:
 
 
 def lacks_room(folder: Path, needed: int) -> bool:
-    """Whether a folder's disk has no room for so many bytes, or for some files.
+    """Whether a folder's disk has no room for `needed` bytes, or for 100 files.
 
     The file system does not tell what a quota leaves, so a little is written, too.
     """
@@ -98,7 +98,7 @@ def _empty(top: int) -> None:
 
 
 def _clear(folder: int, top: int, raised: list[str]) -> None:
-    """Remove the files of a folder, and move the folders in it to the top."""
+    """Remove a folder's files; move its folders to `top`, and list them in `raised`."""
     for entry in _entries(folder):
         with contextlib.suppress(OSError):
             if entry.is_dir(follow_symlinks=False):

@@ -84,7 +84,7 @@ def start(plan: Plan, channel: int) -> int:
 
 
 def _read_all(fd: int) -> bytes:
-    """Read the kernel's report: "ok", a reason against it, or nothing in a minute."""
+    """Read the kernel's report: "ok", an error, or b"" if none comes in a minute."""
     with open(fd, "rb") as file:
         return file.read() if select.select([fd], [], [], START_SECONDS)[0] else b""
 
@@ -142,7 +142,7 @@ def _become_cold(plan: Plan, keep: list[int], variables: dict[str, str]) -> None
 
 
 def _close_all_but(keep: list[int]) -> None:
-    """Close all descriptors but these, so that a sandbox has none of its server's."""
+    """Close all inherited descriptors but `keep`; 0 to 2 then lead to /dev/null."""
     null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(null, standard)
@@ -153,7 +153,7 @@ def _close_all_but(keep: list[int]) -> None:
 
 
 def _freshen(seed: str) -> None:
-    """Reset what a fork shares: random state, and what imports remember of the host."""
+    """Reset in a forked kernel the random state and what imports know of the host."""
     inside.seed_dice(seed)
     gc.collect()  # so that the next one does not depend on earlier sandboxes
     sys.path_importer_cache.clear()

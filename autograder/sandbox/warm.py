@@ -38,7 +38,7 @@ ON_DEMAND = {
 
 
 def select_on_demand(cells: Iterable[str]) -> list[str]:
-    """Select the on-demand modules that code needs, judging by its words."""
+    """Select the modules of `ON_DEMAND` that cells need, by the words in their code."""
     words = {word for cell in cells for word in re.findall(r"\w+", cell)}
     names = [m for word, modules in ON_DEMAND.items() if word in words for m in modules]
     return list(dict.fromkeys(names))

@@ -30,7 +30,7 @@ _FIRST = "1000"  # the score of processes that the kernel kills first if memory 
 
 
 class Watchdog:
-    """Waits for the end of one sandbox, and knows the reason for it."""
+    """Waits until a sandbox ends, or kills it at a limit, and tells the reason."""
 
     def __init__(self, sandbox: int, plan: Plan, relay: Relay) -> None:
         self.sandbox, self.relay = sandbox, relay
@@ -98,8 +98,8 @@ class Watchdog:
     def _full_disk(self) -> EndReason | None:
         """Why the sandbox cannot write any more, if its disk is the host's; else None.
 
-        There, nothing but the sandbox's own limit stops it from writing. If the host
-        has no room for a file of the largest size, that is not the sandbox's fault.
+        On the host's disk, nothing but this check stops a sandbox from writing. If
+        there is no room for a file of the largest size, the sandbox is not at fault.
         """
         if self.level not in ON_HOSTS_DISK:
             return None
@@ -149,7 +149,7 @@ class Watchdog:
 
 
 def _raise_oom_score(pids: list[int]) -> None:
-    """Make the kernel kill these first if memory runs out, whatever they have set."""
+    """Make the kernel kill these processes first if memory runs out."""
     for pid in pids:
         with contextlib.suppress(OSError):  # it has just ended
             Path(f"/proc/{pid}/oom_score_adj").write_text(_FIRST)

@@ -1,1 +1,1 @@
-"""How the course's exercises are made: what does not ship to students."""
+"""Code and data to build and grade exercises; they do not ship to students."""

@@ -32,8 +32,8 @@ def recovered(
     """Recover the target text of each source with a model.
 
     Args:
-        leads: a tensor with a number for each source, which greedy decoding lowers to
-            the smallest lead of its tokens; see `greedy`.
+        leads: a number for each source, or None; greedy decoding lowers it in place to
+            the smallest lead of one of the text's tokens; see `greedy`.
         beam, alpha: see `beam_search`; a beam of 1 is greedy.
     """
     rows = [[*tokenizer.encode(source), EOS] for source in sources]
@@ -171,7 +171,7 @@ class _Steps:
         self._prefix = [_project_memory(la.self_attention, empty) for la in layers]
 
     def logits(self, token: Tensor, position: int) -> Tensor:
-        """Logits (b, V) for the token after the newest token of each row, (b,)."""
+        """Logits (b, V) of the next token, given each row's newest ``token`` (b,)."""
         model = self._transformer
         self._mask = torch.cat([self._mask, (token != PAD)[:, None, None, None]], -1)
         x = model.target.embedding(token)[:, None] * model.target.scale
@@ -184,7 +184,7 @@ class _Steps:
         return logits[:, 0]
 
     def _replace_sublayers(self, n: int, layer: Any) -> tuple[Branch, ...]:
-        """The three sublayers of layer n, of which two attend with cached keys."""
+        """Functions for the three sublayers of layer n; two attend with cached keys."""
 
         def attend(x: Tensor) -> Tensor:
             """Self-attention from the newest position; extends the cache."""
@@ -203,7 +203,10 @@ class _Steps:
         return attend, look_up, layer.feed_forward
 
     def keep(self, going: Tensor) -> None:
-        """Keep these rows of the caches, in this order: a mask (b,) or indices."""
+        """Drop all rows of the caches but those that ``going`` selects.
+
+        ``going`` is a mask (b,), or the indices of the rows in their new order.
+        """
         self._mask, self._memory_mask = self._mask[going], self._memory_mask[going]
         self._memory = [(k[going], v[going]) for k, v in self._memory]
         self._prefix = [(k[going], v[going]) for k, v in self._prefix]

@@ -59,7 +59,10 @@ def apart(work: Callable[[], object], seconds: int, megabytes: int) -> object:
 
 
 def _report_outcome(work: Callable[[], object]) -> dict[str, object]:
-    """The function's result under "made", or under "wrong" its WrongAnswerError."""
+    """Call a function, and return {"made": its result}.
+
+    If it raises a WrongAnswerError, return {"wrong": the error's text} instead.
+    """
     try:
         return {"made": work()}
     except WrongAnswerError as error:
@@ -67,7 +70,7 @@ def _report_outcome(work: Callable[[], object]) -> dict[str, object]:
 
 
 def _limit_process(seconds: int, megabytes: int, parent: int) -> None:
-    """Limit this process's CPU time and memory, and let it end with its parent."""
+    """Limit this process's CPU time and memory; end it with the process ``parent``."""
     child.end_with_parent()
     if os.getppid() != parent:  # the parent ended before the line above
         os._exit(1)

@@ -1,4 +1,4 @@
-"""``autograder leaderboard``."""
+"""The command ``autograder leaderboard``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COMMANDS = CommandSet("this course")
 
 @COMMANDS.graded("leaderboard", "rank models, and sum up logs")
 def _leaderboard(unit: str, root: Path, _: Namespace) -> int:
-    """Write a unit's leaderboards and what its class tried; print the paths."""
+    """Write a unit's leaderboards and a summary of its class's logs; print paths."""
     from transformer_course.leaderboard import leaderboard, tried
 
     leaderboard.refuse_without(unit, root)

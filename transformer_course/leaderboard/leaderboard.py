@@ -65,13 +65,13 @@ def read(unit: str, root: Path) -> list[Entry]:
 
 
 def boards(entries: Sequence[Entry]) -> list[tuple[str, list[Entry]]]:
-    """A title and the ranked entries for each corpus and level, best first.
+    """List (title, ranked entries) for each corpus and level, the best entry first.
 
     The course's own corpus comes first; ties in BLEU are sorted by name.
     """
 
     def group(entry: Entry) -> tuple[bool, int, int]:
-        """What the entries of one board share; a student's own corpus has no level."""
+        """The key of an entry's board; a student's own corpus has no level."""
         is_own_corpus = entry.corpus != _EMBEDDED
         return is_own_corpus, entry.corpus, 0 if is_own_corpus else entry.level
 

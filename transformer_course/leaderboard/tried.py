@@ -107,7 +107,7 @@ def read(unit: str, root: Path) -> Tried:
 
 
 def summary(logs: Mapping[str, RunLog], remarks: Sequence[str] = ()) -> Tried:
-    """Sum up the logs of students, which are given by student, as `Tried` describes.
+    """Sum up the logs of a class, given by student, in the numbers of `Tried`.
 
     A run counts if it is not too short, and changes one setting of the run that it is
     compared with.
@@ -189,7 +189,7 @@ def as_html(unit: str, tried: Tried) -> str:
 
 
 def reach(changes: Sequence[TriedChange]) -> float:
-    """The absolute BLEU difference at both ends of the plot's axis."""
+    """The end of the plot's axis: the largest difference in BLEU, from 1 to 100."""
     distances = [abs(end) for change in changes for end in change.median]
     return max(1.0, min(100.0, max(distances, default=1.0)))
 
@@ -201,9 +201,9 @@ def place(value: float, end: float) -> float:
 
 
 def write(unit: str, root: Path) -> tuple[list[Path], Tried]:
-    """Write what a class has tried into the course's reports; return the paths.
+    """Write a summary of a class's logs to the course's reports.
 
-    A separate page shows all logs to the graders.
+    A separate page shows all logs to the graders. Return all paths, and the summary.
     """
     tried, reports = read(unit, root), root / "reports"
     path, logs = reports / f"{unit}-tried.html", reports / f"{unit}-logs.html"

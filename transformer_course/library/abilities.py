@@ -19,9 +19,9 @@ def words(text: str) -> list[str]:
 
 
 def _define_abilities(source: str) -> dict[str, Callable[[str], bool]]:
-    """By ability, a predicate for the target's words that it takes to be recovered.
+    """Map each ability to a function that says if a word of the target requires it.
 
-    For example, "case" selects the words whose capital letters the source has lost.
+    For example, "case" is for words whose capital letters the source has lost.
     """
     source_words = set(source.split())
     return {
@@ -39,7 +39,7 @@ def _define_abilities(source: str) -> dict[str, Callable[[str], bool]]:
 def recall(
     sources: Sequence[str], targets: Sequence[str], outputs: Sequence[str]
 ) -> dict[str, float]:
-    """The share of the lost words that were recovered, by ability, between 0 and 1.
+    """Map each ability to the share of its lost words that were recovered, from 0 to 1.
 
     A word counts as recovered if `difflib` matches it with a word of the output in the
     same order. NaN for an ability that none of the lost words requires.
@@ -66,7 +66,7 @@ def _match_words(target_words: list[str], output_words: list[str]) -> list[int]:
 
 
 def remark(targets: Sequence[str], outputs: Sequence[str]) -> str:
-    """Name an obvious fault of all outputs together, such as their length, or ""."""
+    """Describe an obvious fault of all outputs, such as their length; "" for none."""
     if all(output == output.lower() for output in outputs):
         return "Every text is in lower case: half of the task is missing."
     target_length, length = (

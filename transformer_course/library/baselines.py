@@ -37,7 +37,7 @@ class Insertion:
             self._learn(source.split(), target)
 
     def _learn(self, words: list[str], target: str) -> None:
-        """Count what the target has between the source's words, and their forms."""
+        """Count what a target has between the source's words, and their forms in it."""
         position, lower = 0, target.lower()
         before = EDGE
         for word in words:
@@ -55,7 +55,7 @@ class Insertion:
         self._gaps[following][gap] += 1
 
     def __call__(self, source: str) -> str:
-        """The source with the most frequent form of each word, and gap between words.
+        """Write each word, and each gap between words, as was most common in training.
 
         A gap is what training targets have between two words that follow each other in
         the source or, if the pair is new, before the second one.

@@ -89,7 +89,7 @@ def answer(
 
 
 def filled(*labels: str) -> dict[str, Function]:
-    """The functions of the student's earlier notebooks that fit into slots, by slot.
+    """Map slots to those functions of the student's earlier notebooks that fill them.
 
     Args:
         labels: labels of units, like "01_positional_encoding". If a notebook is missing
@@ -111,7 +111,7 @@ def filled(*labels: str) -> dict[str, Function]:
 
 
 def keep(x: Tensor) -> Tensor:
-    """Return x; fills a slot to remove that part of the model."""
+    """Return x unchanged; put into a slot, this removes that part of the model."""
     return x
 
 
@@ -150,7 +150,10 @@ def prompt(question: str) -> str:
 
 
 def _split_words(tokenizer: Any, text: str) -> list[str]:
-    """Words with the space before them, each byte written as one character."""
+    """Cut a text into words, each with the space before it.
+
+    As in the vocabulary, each byte of the text is written as one character.
+    """
     return [word for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(text)]
 
 
@@ -161,7 +164,7 @@ def _answer_once(
     question: str,
     run: Mapping[str, Function],
 ) -> str:
-    """The model's answer with one run's functions, or in brackets why there is none."""
+    """The model's answer with one run's functions, or "(REASON)" if one fails."""
     slots = Slots(**{name: _guard(name, run[name]) for name in run})
     try:
         source = torch.tensor([encode(model, prompt(question), slots.segment)])

@@ -135,7 +135,7 @@ def notes(path: str | Path) -> dict[str, Any]:
 def handed_in(folder: str | Path = ".") -> Path:
     """The path of the checkpoint to hand in, my_recovery.safetensors in ``folder``.
 
-    If it is missing and the instructor has a checkpoint, the path of that one.
+    If there is no such file, the path of the instructor's checkpoint, if that exists.
     """
     path = Path(folder) / HANDED_IN
     spare = _PACKAGE / "text_recovery" / SHIPPED

@@ -25,7 +25,7 @@ class CorpusError(Exception):
 
 @dataclass(frozen=True)
 class Corpus:
-    """The pairs of each split; ``name`` says where they come from."""
+    """The (source, target) pairs of each split; ``name`` says where they come from."""
 
     name: str
     train: list[Pair]
@@ -53,7 +53,7 @@ def embedded() -> dict[str, list[str]]:
 
 @functools.cache
 def function_words() -> dict[str, tuple[str, ...]]:
-    """The closed-class words by category."""
+    """Map the name of each category of function words to its words."""
     return {name: tuple(words) for name, words in lists("function_words.txt").items()}
 
 
@@ -97,7 +97,7 @@ def load(
 def _pair_sentences(
     sentences: Iterable[str], damage: Callable[[str], str]
 ) -> list[Pair]:
-    """Pair sentences with their sources, without those whose source is empty."""
+    """Pair each sentence with its damaged source; leave out those with an empty one."""
     pairs = ((damage(text), text) for text in sentences)
     return [(source, target) for source, target in pairs if source]
 

@@ -43,10 +43,10 @@ def split_of(*triple: str) -> str:
 
 @dataclass(frozen=True)
 class Person:
-    """A subject: its text ("my aunt"), and as ``lemma`` the words a damaged text keeps.
+    """The subject of a clause, a person or thing: ``text`` names it, as in "my aunt".
 
-    A thing can be a subject, too; its pronoun is "it", or "they" for several things.
-    ``pronoun`` is "" for a single person of whom only the trade is known.
+    ``lemma`` has the words that a damaged text keeps, as in "aunt". ``pronoun`` is "it"
+    or "they" for things, and "" for a person of whom only the trade is known.
     """
 
     text: str
@@ -80,7 +80,7 @@ class Person:
 
 
 class UnsaidError(Exception):
-    """The split has (almost) no triples of the kind that is to be drawn."""
+    """Raised if the split has (almost) no triples of the kind that is to be drawn."""
 
 
 ME, YOU = Person("I", "", "I"), Person("you", "", "you")
@@ -142,7 +142,7 @@ class Writer:
         return self.pick(topics())
 
     def acquaintance(self) -> Person:
-        """Someone whose pronoun is known: Anna, my uncle, Anna and Peter."""
+        """A person whose pronoun is known: "Anna", "my uncle" or "Anna and Peter"."""
         if self.chance(0.15):
             return self.pair()
         pronoun = self.pick(("she", "he"))
@@ -191,8 +191,8 @@ class Writer:
         """A random deed with an object.
 
         Args:
-            topic, subject: given ones; otherwise random. With a given subject,
-                verbs for professionals are left out; otherwise, such a verb gets a
+            topic, subject: those of the deed; random if None. A subject that is given
+                gets no verbs for professionals; otherwise, such a verb gets a
                 professional as its subject.
             plain: the verb has no particle.
             intended: the deed is not a mishap.
@@ -260,14 +260,14 @@ class Writer:
         return f"{article(kind + noun.word)} {kind}{noun.word}"
 
     def none(self, deed: Deed) -> str:
-        """The object in a negated sentence: "any apples"."""
+        """The object in a negated sentence, such as "any apples"."""
         if deed.object.mark in ("", "*"):
             noun = deed.object
             return f"any {noun.word if noun.mass else noun.plural}"
         return self.object(deed, definite=True)
 
     def definite(self, noun: Noun) -> Person:
-        """A definite noun phrase, "the ring" or "the rings", as a subject."""
+        """A subject with a definite article: "the ring" or "the rings"."""
         if not noun.single and self.chance(0.25):
             return Person(f"the {noun.plural}", noun.word, "they")
         return self.definite_singular(noun)
@@ -282,7 +282,7 @@ class Writer:
 def _select_verbs(
     topic: str, plain: bool, intended: bool, has_subject: bool
 ) -> list[Verb]:
-    """Select a topic's verbs for a deed.
+    """Select a topic's verbs for a deed, with the options of `Writer.deed`.
 
     A subject that is already chosen (``has_subject``) may not have the right trade, so
     verbs for professionals are left out.
@@ -303,10 +303,10 @@ def the(noun: Noun) -> str:
 
 
 def _list_triple(deed: Deed) -> tuple[str, str, str]:
-    """A deed's subject, verb and object, in the words that a damaged text keeps."""
+    """A deed as (subject, verb, object), in the words that a damaged text keeps."""
     return deed.subject.lemma, deed.verb.base, deed.noun.word if deed.noun else ""
 
 
 def by(deed: Deed, subject: Person) -> Deed:
-    """The same deed with a different subject."""
+    """A copy of the deed with a different subject."""
     return replace(deed, subject=subject)

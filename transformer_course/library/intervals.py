@@ -44,10 +44,10 @@ def difference(counts: Tensor, against: Tensor, seed: int = 0) -> Interval:
 
     Args:
         counts: `bleu.counts` of the first system's texts, ``(n, 10)``.
-        against: those of the second, whose BLEU is subtracted.
+        against: `bleu.counts` of the second system, whose BLEU is subtracted.
 
     Raises:
-        ValueError: they do not have the same number of sentences.
+        ValueError: the two have different numbers of sentences.
     """
     if len(counts) != len(against):
         raise ValueError(f"{len(counts)} sentences, and {len(against)} to compare with")

@@ -44,9 +44,10 @@ class Likeness:
     """The weights of a model, and its output for one batch of ids.
 
     Args:
-        weights: by their names in a published Llama; a router and its experts by those
-            in a published Qwen3 (``mlp.gate``, ``mlp.experts.0.up_proj``); the norms
-            after Gemma 3's branches by the course's names (``after_attention``).
+        weights: tensors by name. The names are those of a published Llama; for a router
+            and its experts those of a published Qwen3 (``mlp.gate``,
+            ``mlp.experts.0.up_proj``); and for the norms after Gemma 3's branches the
+            course's (``after_attention``).
         ids: the input, `(B, L)`.
         logits: the output, `(B, L, V)`.
     """
@@ -61,7 +62,7 @@ class Likeness:
 
 
 def stored(kind: str) -> Likeness:
-    """The weights of a kind, and the logits that transformers computed from them.
+    """Load a model of a kind, with logits that the transformers library computed.
 
     Args:
         kind: ``"llama"``, ``"qwen3"``, ``"mistral"``, ``"mixtral"`` or ``"gemma3"``.
@@ -77,7 +78,7 @@ def stored(kind: str) -> Likeness:
 
 
 def live(kind: str) -> Tensor | None:
-    """Logits that the installed transformers computes now; None if it is missing."""
+    """Compute the logits with the package transformers; None if it is not installed."""
     try:
         import transformers
     except ImportError:
@@ -109,10 +110,10 @@ def live(kind: str) -> Tensor | None:
 
 
 def _rename_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Rename weights to the state dict of transformers.
+    """Convert weights to a state dict of the library ``transformers``.
 
-    There the embedding also appears as the output layer, and all experts of a layer are
-    stacked in one tensor.
+    In that state dict, the embedding also appears as the output layer, and all experts
+    of a layer are stacked in one tensor.
     """
     state = {"lm_head.weight": weights["model.embed_tokens.weight"]}
     experts: dict[str, dict[str, list[Tensor]]] = {}
@@ -146,10 +147,10 @@ def _rename_for_gemma(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def mistaken(weights: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-    """For each of three mistakes, weights with which correct code computes its result.
+    """Map each of three mistakes in attention to weights that have its effect.
 
-    All of the mistakes are in attention. Permuting or scaling the published weights has
-    the same effect as making the mistake with the original ones.
+    A correct model with these weights, which are permuted or scaled, computes the same
+    as a model with the mistake and the original weights.
     """
     heads, groups = SIZES["num_heads"], SIZES["num_kv_heads"]
     dealt_out = torch.arange(heads).view(-1, groups).T.flatten()  # 0, 2, 1, 3
@@ -188,7 +189,7 @@ def mistaken(weights: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
 
 
 def llama_name(name: str) -> str:
-    """The name in a published Llama of one of the course's parameters."""
+    """Translate a parameter's name in the course to its name in a published Llama."""
     renamed = {
         "embedding": "model.embed_tokens", "norm": "model.norm",
         "blocks": "model.layers", "attention": "self_attn", "feed_forward": "mlp",
@@ -209,11 +210,11 @@ def logits_of(model: nn.Module, weights: Mapping[str, Tensor], ids: Tensor) -> T
 
 
 def compare(kind: str, model: nn.Module, mistakes: Mapping[str, nn.Module]) -> None:
-    """Print how far a model's logits are from those of transformers, and with mistakes.
+    """Print how far the logits of a model, and of mistakes, are from the stored logits.
 
     Args:
         model: the course's model, whose parameters get the stored weights.
-        mistakes: models that each make one mistake, by a description of the mistake.
+        mistakes: maps the description of a mistake to a model that makes it.
     """
     theirs = stored(kind)
 

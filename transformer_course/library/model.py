@@ -87,7 +87,10 @@ class Restorer(nn.Module):
 
 
 def _remove_residuals(transformer: Any) -> None:
-    """Subtract its input from every layer's output, to keep only the branches."""
+    """Remove all residual connections.
+
+    Hooks subtract each layer's input from its output, so that only branches are left.
+    """
     for stack in (transformer.encoder, transformer.decoder):
         for layer in stack.layers:
             layer.register_forward_hook(lambda _, inputs, output: output - inputs[0])

@@ -15,9 +15,7 @@ def read_integers(inputs: Inputs, *names: str) -> tuple[int, ...]:
 
 
 def run_test(test: Callable[..., Any], *arguments: object) -> str:
-    """Run the student's test of a bug clinic: "rejected" if an assertion fails.
-
-    Otherwise the verdict is "accepted".
+    """Run a student's test: "rejected" if an assertion fails, else "accepted".
 
     Raises:
         WrongAnswerError: the test has returned something.

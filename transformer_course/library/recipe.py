@@ -36,7 +36,7 @@ def rate_factor(step: int, steps: int) -> float:
 
 
 def adamw(parameters: Iterable[nn.Parameter], rate: float) -> torch.optim.Optimizer:
-    """The AdamW optimizer with the settings that all of these training runs use."""
+    """The AdamW optimizer with the settings that units 7, 9 and 10 share."""
     return torch.optim.AdamW(
         parameters, rate, (0.9, 0.95), weight_decay=0.1, fused=True
     )

@@ -178,7 +178,7 @@ def _load_line(line: bytes) -> object:
 
 
 def _describe_run(run: LoggedRun) -> dict[str, Any]:
-    """The JSON object of a run, in which two fields have shorter names."""
+    """The JSON object of a run, with `name` as "run" and `next_step` as "next"."""
     entry = dict(vars(run))
     return {"run": entry.pop("name"), **entry, "next": entry.pop("next_step")}
 
@@ -206,7 +206,7 @@ def _parse_run(line: bytes) -> LoggedRun:
 
 
 def plain(text: object, most: int = _TEXT) -> str:
-    """Make one line of a text: printable characters only, and at most ``most``."""
+    """Make one line of a text: at most ``most`` characters, all of them printable."""
     if not isinstance(text, str | int | float | bool):
         raise TypeError("expected a text")
     line = " ".join(str(text)[: 4 * most].split())
@@ -261,7 +261,7 @@ def _make_interval_check(
 
 
 def _check_curve(values: Any) -> tuple[tuple[float, float], ...]:
-    """Check the points of a curve, of which only the first `_POINTS` count."""
+    """Check the (tokens, BLEU) points of a curve; keep the first `_POINTS` of them."""
     return tuple((_check_count(x), _check_bleu(y)) for x, y in values[:_POINTS])
 
 
@@ -280,7 +280,7 @@ def _check_settings(value: Any) -> dict[str, str]:
 
 
 def _clean_name(value: object) -> str:
-    """Make a short text of a value, as `plain` does."""
+    """Make one short line of a value, as `plain` does."""
     return plain(value, _NAME)
 
 

@@ -96,7 +96,7 @@ class SubwordTokenizer:
         return [i for piece in pieces(text) for i in self._piece(piece)]
 
     def _piece(self, piece: str) -> list[int]:
-        """The ids of a piece, which is segmented only once."""
+        """The ids of a piece, which are cached so that it is segmented only once."""
         if piece not in self._known:
             symbols = self._segment(piece, self.merges)
             self._known[piece] = [self._ids.get(symbol, UNK) for symbol in symbols]

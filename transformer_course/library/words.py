@@ -11,7 +11,7 @@ LEXICON = Path(__file__).with_name("lexicon.txt")
 
 
 def lists(file: str) -> dict[str, list[str]]:
-    """The word lists in a file of this module's folder, by name."""
+    """Map the name of each word list in a file of this module's folder to its words."""
     lines = LEXICON.with_name(file).read_text(encoding="utf-8").splitlines()
     pairs = (line.split(": ") for line in lines if not line.startswith("#"))
     return {name: words.split() for name, words in pairs}
@@ -33,7 +33,10 @@ MORE |= dict(pair.split("/") for pair in LISTS["short"])
 
 @dataclass(frozen=True)
 class Noun:
-    """A noun, its adjectives and remarks on it; ``mark`` holds characters of MARKS."""
+    """A noun, with adjectives and remarks that fit it.
+
+    ``mark`` holds those characters of `MARKS` that the noun has in lexicon.txt.
+    """
 
     word: str
     plural: str
@@ -43,7 +46,7 @@ class Noun:
 
     @property
     def mass(self) -> bool:
-        """Whether the noun has neither a plural nor "a"."""
+        """Whether the noun is uncountable: it has no plural and never gets "a"."""
         return bool({MASS, MIND} & set(self.mark))
 
     @property
@@ -77,7 +80,7 @@ class Verb:
 
     @property
     def ing(self) -> str:
-        """The present participle; letters double as in the past ("cancelling")."""
+        """The present participle; a letter doubles as in the past: "cancelling"."""
         doubled = self.base + self.base[-1]
         if self.past == f"{doubled}ed":
             return f"{doubled}ing"
@@ -125,7 +128,7 @@ def topics() -> tuple[Topic, ...]:
 def _read_line(topic: Topic, kind: str, name: str, text: str) -> None:
     """Add the contents of a line in lexicon.txt, "kind name: text", to a topic.
 
-    The head of the file says what each kind is, for example "mis" a verb for a mishap.
+    The comments at the start of that file define each kind, such as "mis" (a mishap).
     """
     match kind:
         case "people":

@@ -22,7 +22,7 @@ def trim_at_eos(ids: torch.Tensor) -> torch.Tensor:
 
 
 def drop_padding(ids: torch.Tensor) -> torch.Tensor:
-    """Drop columns of PAD at the end, all but the first column."""
+    """Drop columns at the end that contain only PAD, but never the first column."""
     if ids.dim() != 2 or ids.is_floating_point():
         return ids
     while ids.size(1) > 1 and bool((ids[:, -1] == PAD).all()):

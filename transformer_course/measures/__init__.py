@@ -1,1 +1,1 @@
-"""Measures of trained models; cases name them (`autograder.checks.measures`)."""
+"""Measures of trained models; a case names one by its module, such as "recovery"."""

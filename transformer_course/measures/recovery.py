@@ -23,7 +23,7 @@ _TELLING, _SHARE = 30, 0.72
 
 
 def errors(texts: Sequence[str], wanted: Sequence[str]) -> dict[str, str]:
-    """The incorrect texts by index, which is a string because they are sent as JSON."""
+    """Map the index of each incorrect text, as a string for JSON, to that text."""
     rows = enumerate(zip(texts, wanted, strict=False))
     return {str(i): text for i, (text, right) in rows if text != right}
 
@@ -37,7 +37,7 @@ def are_shared(student_errors: Mapping[str, str], copied: Mapping[str, str]) -> 
 
     Args:
         student_errors: the incorrect texts of the student's model, as from `errors`.
-        copied: those of the shipped checkpoint, on the same sources.
+        copied: the shipped checkpoint's incorrect texts for the same sources.
     """
     shared = sum(student_errors.get(index) == text for index, text in copied.items())
     return len(copied) >= _TELLING and shared >= _SHARE * len(copied)
@@ -73,9 +73,9 @@ def _read_points(expected: Answers, actual: Answers) -> float:
 
 
 def _list_details(expected: Answers, actual: Answers) -> dict[str, float]:
-    """List the measured numbers by name: BLEU with its interval, baselines, recall.
+    """Map names to measured numbers: BLEU with its interval, baselines, recall.
 
-    Each has the key under which `_read_numbers` finds it.
+    The names are those under which `_read_numbers` finds the numbers.
     """
     numbers = _read_numbers(actual).items()
     return {n: float(v) for n, v in numbers if isinstance(v, int | float)}

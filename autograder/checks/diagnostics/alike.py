@@ -1,4 +1,4 @@
-"""Compare tensors and findings, for the signs that this package recognises."""
+"""Compare tensors and findings, to recognise the symptoms of wrong answers."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ Pairs = list[tuple[torch.Tensor, torch.Tensor]]  # expected, and the student's
 def compose_sign(
     findings: Sequence[Finding], message: str, asks: str, **fields: object
 ) -> tuple[str, str]:
-    """Fill in a message, whose ``name`` is that of the first answer; add a question."""
+    """Return a message and a question, with the message's fields filled in.
+
+    The field ``name`` is the name of the first finding; ``fields`` are the others.
+    """
     return message.format(name=translate(findings[0].name), **fields), asks
 
 
 def tensor_pairs(findings: Sequence[Finding]) -> Pairs:
-    """Both values of each finding; [] if not all are tensors."""
+    """The expected and the actual value of each finding; [] unless all are tensors."""
     pairs = [finding.tensors for finding in findings]
     return [pair for pair in pairs if pair] if all(pairs) else []
 
 
 def is_gradient(finding: Finding) -> bool:
-    """Whether a finding is of a gradient, not of a result."""
+    """Whether a finding is about a gradient, not about a result."""
     return finding.name.startswith("gradient of ")
 
 
@@ -37,13 +40,13 @@ def agree(a: object, b: object) -> bool:
 
 
 def close(a: torch.Tensor, b: torch.Tensor, share: float) -> bool:
-    """Whether numbers differ by at most a share of the largest one."""
+    """Whether tensors differ by at most ``share`` times the largest entry of ``a``."""
     a, b = a.real.double(), b.real.double()  # `real`: complex numbers would warn
     return bool((a - b).abs().max() <= share * a.abs().max()) if a.numel() else False
 
 
 def holds_the_same(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Whether tensors hold the same floats in any order, too many to be chance."""
+    """Whether two tensors hold the same floats in any order, and at least four."""
     return (
         a.dtype == b.dtype
         and a.is_floating_point()
@@ -53,7 +56,7 @@ def holds_the_same(a: torch.Tensor, b: torch.Tensor) -> bool:
 
 
 def which_input(result: CaseResult, finding: Finding) -> str:
-    """The name of the input that was returned unchanged; "" if none was."""
+    """The name of the input that an answer returns unchanged; "" if it returns none."""
     actual = finding.actual
     if not isinstance(actual, torch.Tensor):
         return ""

@@ -14,9 +14,9 @@ from autograder.checks.language import translatable
 class Crash:
     """A kind of error, recognised by its first line, and what to say about it.
 
-    Named groups of ``line`` fill ``message``, and must be the same in all cases. By
-    ``in_student_code``, a line of the student's must have raised the error (True),
-    must not have (False), or may have (None).
+    ``line`` is a pattern for that line; its named groups fill ``message``, and must be
+    the same in all cases. ``in_student_code`` says whether a line of the student's must
+    have raised the error (True), must not have (False), or may have (None).
     """
 
     line: str

@@ -16,7 +16,7 @@ _LONGEST = 3000  # characters of an error; student code may make it any length
 def explain(
     wrong: Sequence[CaseResult], kinds: Sequence[Crash] = CRASHES
 ) -> tuple[str, str] | None:
-    """Explain wrong answers that are all errors of one kind; None for others."""
+    """Message and question if all wrong cases raise one kind of error; else None."""
     if not _all_raised(wrong):
         return None
     errors = [str(r.answers[RAISED]) for r in wrong if RAISED in r.answers]
@@ -29,7 +29,7 @@ def explain(
 
 
 def always(wrong: Sequence[CaseResult]) -> tuple[str, str] | None:
-    """Report that an error ends every case in the same line of the student's code."""
+    """Message and question if an error stops all wrong cases in one line; else None."""
     lines = {
         finding.message.partition("\n")[2].partition("\n")[0]
         for result in wrong
@@ -53,7 +53,7 @@ def _all_raised(wrong: Sequence[CaseResult]) -> bool:
 
 
 def _match(crash: Crash, error: str) -> re.Match[str] | None:
-    """Match an error's first line, if the error was raised where it should be."""
+    """Match an error's first line, unless ``in_student_code`` rules the error out."""
     first, _, trace = error.partition("\n")
     if crash.in_student_code not in (None, trace.startswith(_OWN_LINE)):
         return None

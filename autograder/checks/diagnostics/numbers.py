@@ -1,4 +1,8 @@
-"""Signs in the numbers of one answer whose shape is right wherever it is wrong."""
+"""Recognise symptoms in the numbers of one answer, if all its shapes are right.
+
+Each function takes the findings on that answer from all cases in which it is wrong, and
+returns a message and a question, or None.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +28,7 @@ _LARGE = 1e6  # times the largest expected number: something grows without a bou
 
 
 def _pairs(findings: Sequence[Finding]) -> Pairs:
-    """Both values of each finding; [] if one of them differs in more than values."""
+    """The expected and the actual tensors; [] if any differ in more than values."""
     if any(f.problem != "values" for f in findings):
         return []
     pairs = tensor_pairs(findings)
@@ -93,9 +97,10 @@ def one_value(findings: Sequence[Finding]) -> Sign:
 
 
 def not_zero(findings: Sequence[Finding]) -> Sign:
-    """Recognise numbers that should be exactly 0, in all cases that should have a 0.
+    """Recognise entries that should be 0 but are not, in every case that expects a 0.
 
-    A 0 may be an accident: all wrong numbers should be 0, or most entries of tensors.
+    To rule out chance, most wrong entries or most zeros must be such entries; of plain
+    numbers, all wrong ones.
     """
     pairs = [(a, b) for a, b in _pairs(findings) if a.is_floating_point()]
     astray = [b[(a == 0) & _wrong(a, b)] for a, b in pairs]
@@ -131,7 +136,7 @@ def zeros(findings: Sequence[Finding]) -> Sign:
 
 
 def scaled(findings: Sequence[Finding]) -> Sign:
-    """Recognise right numbers times a factor, or plus a constant, the same in all."""
+    """Recognise right numbers times one factor, or plus one constant, in all cases."""
     pairs = _pairs(findings)
     if not pairs or not all(a.is_floating_point() for a, b in pairs):
         return None
@@ -153,7 +158,7 @@ def scaled(findings: Sequence[Finding]) -> Sign:
 
 
 def scaled_apart(findings: Sequence[Finding]) -> Sign:
-    """Recognise, in each case, correct values times a factor that differs by case."""
+    """Recognise correct values times a factor that differs from case to case."""
     pairs = _pairs(findings)
     if len(pairs) < 2 or not all(
         a.is_floating_point() and _tell_apart([a]) and _tell_apart([b])
@@ -174,7 +179,7 @@ def scaled_apart(findings: Sequence[Finding]) -> Sign:
 
 
 def scaled_rows(findings: Sequence[Finding]) -> Sign:
-    """Recognise, in each row, right numbers times a factor that differs by row."""
+    """Recognise right numbers times a factor that differs from row to row."""
     pairs = _pairs(findings)
     factors = set[float]()
     for a, b in pairs:
@@ -267,13 +272,13 @@ def by_index(findings: Sequence[Finding]) -> Sign:
 
 
 def _along(wrong: torch.Tensor, dim: int) -> list[bool]:
-    """Whether anything is wrong there, for each index along a dimension."""
+    """For each index along a dimension, whether any entry at that index is wrong."""
     by_place = wrong.movedim(dim, 0).reshape(wrong.shape[dim], -1)
     return [bool(place.any()) for place in by_place]
 
 
 def grows(findings: Sequence[Finding]) -> Sign:
-    """Recognise numbers that grow beyond any bound."""
+    """Recognise numbers about a million times too large, as if they grew unchecked."""
     for a, b in _pairs(findings):
         if not a.is_floating_point():
             continue

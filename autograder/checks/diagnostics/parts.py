@@ -45,10 +45,10 @@ from autograder.checks.values import is_raised_by_code, telling_part
 
 
 def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
-    """The first symptom that some wrong answers share, usually those of one name.
+    """The first symptom that some wrong answers share, usually all those of one name.
 
-    Where a result is wrong, what is observed beside it may follow from that: its
-    numbers are not quoted then.
+    If results are wrong, other answers may be wrong only because of that, so the
+    numbers of those are not quoted.
     """
     comparable = [f for f in faults(wrong) if _is_comparable(f, wrong)]
     answers = _by_answer(comparable)
@@ -79,7 +79,7 @@ def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
 
 
 def _is_main(finding: Finding, result: CaseResult) -> bool:
-    """Whether a finding is of a result, and of no result that is derived from one."""
+    """Whether a finding is about a result that is not derived from a wrong one."""
     if is_gradient(finding) or result.case.aspect_of(finding.name) in MINOR:
         return False
     names = [f.name for f in result.findings if f.problem and f.name]
@@ -106,9 +106,9 @@ def _first(
 def _is_comparable(finding: Finding, wrong: Wrong) -> bool:
     """Whether it helps to compare a wrong answer's values with the expected ones.
 
-    Not those of a gradient if any answer has the wrong shape or type, because the
-    gradient may only follow from that; nor those of an argument after the call
-    ("x afterwards"), of which it is enough to say that it has changed.
+    It does not for a gradient if any answer has the wrong shape or type, because the
+    gradient may be wrong only for that reason; nor for an argument after the call
+    ("x afterwards"), since it is enough to say that the argument has changed.
 
     Args:
         finding: the wrong answer, with what was expected.
@@ -151,7 +151,7 @@ def inverted(findings: Sequence[Finding]) -> Sign:
 
 
 def _is_opposite(pair: tuple[torch.Tensor, torch.Tensor]) -> bool:
-    """Whether a mask, possibly of numbers or with more rows, negates a bool one."""
+    """Whether the second tensor, read as a mask, is the opposite of the first one."""
     expected, actual = pair
     if expected.dtype != torch.bool or not expected.dim() == actual.dim() > 1:
         return False
@@ -190,7 +190,7 @@ def _other_kind(findings: Sequence[Finding]) -> Sign:
 
 
 def _errors(wrong: Wrong) -> Sign:
-    """Name the most frequent kind of error among the cases that end in one."""
+    """Explain the most frequent kind of error among the cases that end in an error."""
     explanations = [errors.explain([result]) for result in wrong if raised(result)]
     recognised = [explanation for explanation in explanations if explanation]
     if not recognised:
@@ -218,7 +218,7 @@ def _no_numbers(wrong: Wrong) -> Sign:
 
 
 def _of_a_test(wrong: Wrong) -> Sign:
-    """Recognise a student's test that always errs in the same direction."""
+    """Recognise a student's test that only errs by accepting faulty objects."""
     pairs = {(f.expected, f.actual) for f in faults(wrong)}
     if not pairs or pairs - {("rejected", word) for word in ("accepted", SOMETIMES)}:
         return None

@@ -1,4 +1,4 @@
-"""Recognise broken promises: about names, about errors, about what must not change."""
+"""Recognise wrong names or errors, and changes of what an answer must not change."""
 
 from __future__ import annotations
 
@@ -135,10 +135,10 @@ def input_change(wrong: Wrong) -> Sign:
 
 
 def find_changed_input(finding: Finding, wrong: Wrong) -> str:
-    """The name of the input that has changed; "" for none.
+    """The name of the input that has changed, according to a finding; "" for none.
 
-    A probe may make an input from others, under a name that is not in the case. It is
-    recognised by its value (tensors, lists, dictionaries) and its plain name.
+    A probe may pass an input that is not in the case. Any tensor, list or dictionary
+    that is reported under a plain name counts as such an input.
     """
     name = finding.name.removesuffix(AFTERWARDS)
     if name == finding.name:

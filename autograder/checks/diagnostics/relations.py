@@ -1,6 +1,7 @@
-"""Signs in the relations between answers, which are tried if no other sign is found.
+"""Recognise symptoms that only several answers together show.
 
-Each describes an observation: which part gets no gradient, which result is right.
+They are tried last. For example: a part of a module never gets a gradient, or some
+results are right in every case while others are not.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _TELLING = 3  # this many different values are not right by chance
 
 
 def of_relations(results: Sequence[CaseResult]) -> Sign:
-    """The first of these signs that is found, if any."""
+    """The first symptom that several answers together show, or None."""
     ordinary = [r for r in results if not (r.case.says or r.case.measure)]
     return (
         _other_parameters(ordinary)
@@ -36,7 +37,7 @@ def of_relations(results: Sequence[CaseResult]) -> Sign:
 
 
 def _unused(results: Sequence[CaseResult]) -> Sign:
-    """Recognise a part of a module none of whose parameters ever gets a gradient."""
+    """Recognise that no parameter of some part of a module ever gets a gradient."""
     gradients: dict[str, list[bool]] = {}  # whether each one is zero
     for name, finding in _gradients(results):
         actual = finding.actual
@@ -54,7 +55,7 @@ def _unused(results: Sequence[CaseResult]) -> Sign:
 
 
 def _gradients(results: Sequence[CaseResult]) -> Iterator[tuple[str, Finding]]:
-    """Yield findings of gradients that should not be zero, with the leaf's name."""
+    """Yield (tensor's name, finding) for each gradient that should not be zero."""
     for result in results:
         for finding in result.findings:
             expected = finding.expected
@@ -65,7 +66,11 @@ def _gradients(results: Sequence[CaseResult]) -> Iterator[tuple[str, Finding]]:
 
 
 def _largest_part(name: str, dead: set[str], names: Iterable[str]) -> str:
-    """The outermost module around a parameter in which all parameters are ``dead``."""
+    """The outermost module around a parameter in which all parameters are ``dead``.
+
+    Of all ``names`` of parameters, these get no gradient. If there is no such module,
+    return the parameter's own name.
+    """
     steps = name.split(".")
     for count in range(1, len(steps)):
         part = ".".join(steps[:count])
@@ -116,7 +121,7 @@ def _no_attribute(results: Sequence[CaseResult]) -> Sign:
 
 
 def _some_are_right(results: Sequence[CaseResult]) -> Sign:
-    """Recognise results that are always right beside some that are not."""
+    """Recognise that some results are right in every case, while others are not."""
     wrong, right = _names(results, bool), _names(results, lambda problem: not problem)
     telling = [
         name
@@ -146,7 +151,7 @@ def _shows_both(result: CaseResult, right: Sequence[str]) -> bool:
 def _names(
     results: Sequence[CaseResult], belongs: Callable[[str], bool]
 ) -> dict[str, set[str]]:
-    """The results whose problem ``belongs``, by name, with their expected values."""
+    """Map each result whose problem ``belongs`` accepts to its expected values."""
     names: dict[str, set[str]] = {}
     for result in results:
         for f in result.findings:
@@ -178,7 +183,7 @@ def _join(names: Sequence[str]) -> str:
 
 
 def _limit(names: Sequence[str]) -> str:
-    """Up to three names, and how many more there are."""
+    """Join up to three names, and say how many more there are."""
     first_names, omitted = ", ".join(names[:_NAMED]), len(names) - _NAMED
     if omitted <= 0:
         return first_names

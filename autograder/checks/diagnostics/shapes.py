@@ -1,4 +1,4 @@
-"""Signs in the shape of one answer, if it is wrong in every case that fails."""
+"""Recognise symptoms in the shape of one answer, from all cases where it is wrong."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Shapes = list[tuple[Shape, Shape]]  # expected, and the student's
 
 
 def _shapes(findings: Sequence[Finding]) -> Shapes:
-    """Both shapes of each finding; [] if a finding is not about a shape."""
+    """The expected and actual shapes; [] if a finding is not about a wrong shape."""
     if any(f.problem != "shape" for f in findings):
         return []
     return [(tuple(a.shape), tuple(b.shape)) for a, b in tensor_pairs(findings)]
 
 
 def _same_rank(findings: Sequence[Finding]) -> Shapes:
-    """Both shapes of each finding, if all have the same rank, of at least two."""
+    """The expected and actual shapes if all have one rank, of at least two; else []."""
     pairs = _shapes(findings)
     ranks = {len(shape) for pair in pairs for shape in pair}
     return pairs if len(ranks) == 1 and ranks.pop() > 1 else []
@@ -95,7 +95,7 @@ def displacement(findings: Sequence[Finding]) -> Sign:
 
 
 def surplus(findings: Sequence[Finding]) -> Sign:
-    """Recognise right ids that have others in front of them or behind them."""
+    """Recognise right token ids with superfluous ones in front or behind."""
     pairs = tensor_pairs(findings) if _shapes(findings) else []
     if not pairs or any(
         a.dtype != torch.int64 or a.dim() != 1 or len(b) <= len(a) for a, b in pairs
@@ -119,7 +119,7 @@ def surplus(findings: Sequence[Finding]) -> Sign:
 
 
 def times(findings: Sequence[Finding]) -> Sign:
-    """Recognise a dimension that is longer by the same factor in all cases."""
+    """Recognise a dimension that is too long by the same factor in all cases."""
     for dim, sizes in _along(_shapes(findings)):
         if any(not a or b % a for a, b in sizes) or len({a for a, _b in sizes}) < 2:
             continue
@@ -219,7 +219,10 @@ def same_text(finding: Finding, dim: int) -> bool:
 
 
 def _along(pairs: Shapes) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-    """Each dimension with its sizes, expected and the student's."""
+    """Yield each dimension with its (expected, actual) sizes in all pairs of shapes.
+
+    Nothing is yielded if the shapes differ in rank.
+    """
     ranks = {len(shape) for pair in pairs for shape in pair}
     for dim in range(ranks.pop() if len(ranks) == 1 else 0):
         yield dim, [(a[dim], b[dim]) for a, b in pairs]

@@ -107,7 +107,7 @@ _HELD = "of a look at what it holds"
 
 
 def _note(message: str) -> str:
-    """Find in an error's first line the note on what was special about the call."""
+    """Extract from an error the note on what was special about the call, or ""."""
     match = _LAST_BRACKETS.search(message.split("\n")[0])
     note = match.group(1).split(SEPARATOR)[0] if match else ""
     return note if note.startswith(_NOTES) else ""
@@ -120,11 +120,11 @@ _NOTES = ("the same", "with ", "after ", "example by ", "for ", "in ", "of a ")
 def of_all(
     results: Sequence[CaseResult], *, has_other_faults: bool = False
 ) -> Mistake | None:
-    """The first symptom of the wrong answers in ordinary cases, of all if possible.
+    """The first symptom that all wrong ordinary cases share, or else that some share.
 
     Args:
-        has_other_faults: whether other cases fail for a known reason, so that none
-            of these is the only one that fails.
+        has_other_faults: whether further cases fail for a known reason, so that it
+            would be wrong to say that only one case fails.
     """
     wrong = [
         result
@@ -153,7 +153,7 @@ def of_all(
 
 
 def _explain_all(signs: Signs, wrong: Wrong) -> Mistake | None:
-    """Name the first sign that all wrong cases show."""
+    """The first of the signs that all wrong cases show, as a mistake; or None."""
     if not wrong:
         return None
     symptom = next(filter(None, (sign(wrong) for sign in signs)), None)
@@ -161,7 +161,7 @@ def _explain_all(signs: Signs, wrong: Wrong) -> Mistake | None:
 
 
 def _explain_part(signs: Signs, wrong: Wrong) -> Mistake | None:
-    """Name the first sign that wrong cases show, as one of several mistakes."""
+    """Like `_explain_all`, but the question adds that other cases may still fail."""
     mistake = _explain_all(signs, wrong)
     return and_more(mistake) if mistake else None
 
@@ -171,8 +171,8 @@ def _of_a_later_call(
 ) -> Mistake | None:
     """The symptom of failed repeated calls, if otherwise only gradients are wrong.
 
-    Gradients are those of a second call, so they are wrong if it reuses what the first
-    call stored.
+    Gradients are taken in a second call, so they are wrong if that reuses what the
+    first call stored.
     """
     findings = faults(wrong)
     if not findings or not all(map(is_gradient, findings)):
@@ -185,9 +185,9 @@ def _of_a_later_call(
 
 
 def _only_case(results: Sequence[CaseResult]) -> Sign:
-    """The only wrong case, if there are enough cases for this to be informative.
+    """Name the only wrong case, if at least four cases were tried; else None.
 
-    The case that repeats the others in turn may be wrong as well.
+    The case that repeats several calls in turn (`SEQUENCE`) may be wrong as well.
     """
     usual = [r for r in results if not (r.case.says or r.case.measure)]
     wrong = [r for r in results if not r.passed and r.case.name != SEQUENCE]

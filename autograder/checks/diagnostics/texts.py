@@ -138,7 +138,7 @@ def items(findings: Sequence[Finding]) -> Sign:
 
 
 def _items(value: object) -> list[str] | None:
-    """The items of a list that is given as JSON, each as JSON; None for others."""
+    """Split a JSON list into its items, each as JSON; None if the value is not one."""
     if not isinstance(value, str):
         return None
     try:
@@ -153,7 +153,8 @@ def _items(value: object) -> list[str] | None:
 def _pieces(pairs: Sequence[tuple[list[str], list[str]]]) -> Sign:
     """Recognise texts that are cut differently, or have missing or extra pieces.
 
-    The message has a field for the answer's name.
+    ``pairs`` holds lists of expected and of actual items, as JSON. The message has a
+    field for the answer's name.
     """
     wrong = [
         (_text(x), _text(y))
@@ -183,7 +184,7 @@ def _pieces(pairs: Sequence[tuple[list[str], list[str]]]) -> Sign:
 
 
 def _text(item: str) -> list[str] | None:
-    """The pieces of an item: those of a list, or words."""
+    """The pieces of a JSON item: a list's texts, or a text's words; None for others."""
     read = json.loads(item)
     if isinstance(read, str):
         return read.split()

@@ -102,7 +102,7 @@ def _only_kind(wrong: Wrong) -> Sign:
 
 
 def _join_kinds(kinds: str) -> str:
-    """Several kinds as a sentence names them: "a list, a str and a tuple"."""
+    """Put "and" before the last of several kinds: "a list, a str and a tuple"."""
     first, comma, last = kinds.rpartition(", ")
     return _("{first} and {last}").format(first=first, last=last) if comma else kinds
 

@@ -37,9 +37,10 @@ class Probe:
         near: the student's side. It is called as ``near(object, inputs)``, or, if there
             is an interactor to ask, as ``near(object, inputs, ask)``.
         interactor: the judge's side: answers questions, and concludes from the report.
-        in_notebook: what reports in a notebook instead, where one process plays both
-            sides; None for the same as elsewhere.
-        reports: by aspect, the names of all answers that it reports; see `probe`.
+        in_notebook: a function that reports in a notebook instead, where one process
+            plays both sides; None if ``near`` does so there, too.
+        reports: by aspect, the names of all answers that the probe reports; see
+            `probe`.
     """
 
     near: Callable[..., Mapping[str, object]]
@@ -49,7 +50,7 @@ class Probe:
     reports: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
     def __call__(self, answer: object, inputs: Answers) -> Mapping[str, object]:
-        """Play both sides, as a notebook does."""
+        """Try an object as a notebook does, where one process plays both sides."""
         if self.in_notebook:
             return self.in_notebook(answer, inputs)
         if not self.is_two_sided:
@@ -60,18 +61,18 @@ class Probe:
         return side.conclude({name: plain(value) for name, value in report.items()})
 
     def play(self, answer: object, inputs: Answers, ask: Ask) -> Mapping[str, object]:
-        """Play the student's side only."""
+        """Try an object on the student's side, which asks the judge's with ``ask``."""
         if self.is_two_sided:
             return self.near(answer, inputs, ask)
         return self.near(answer, inputs)
 
     def aspect(self, name: str) -> str:
-        """The aspect that an answer is declared for; `OWN` for that of its case.
+        """The aspect for which an answer is declared to count; `OWN` for its case's.
 
         A full name takes precedence over a pattern.
 
         Raises:
-            LookupError: it is declared for none, or for several.
+            LookupError: the name is declared for no aspect, or for several.
         """
         exact = [aspect for aspect, names in self.reports.items() if name in names]
         matches = exact or [
@@ -120,7 +121,7 @@ def probe(
 ) -> Callable[[Near], Near]:
     """Register an exercise's probe, and declare for which aspects its answers count.
 
-    All names of answers that it reports must be declared, in full or as patterns
+    All names of answers that the probe reports must be declared, in full or as patterns
     (``"scores; gradient of *"``), or the exercise cannot be built.
 
     Args:
@@ -165,7 +166,7 @@ def find(name: str) -> Probe:
 
 
 def under(inputs: Inputs, prefix: str) -> Seen:
-    """The inputs whose names begin with a prefix, by the rest of their names."""
+    """Select the inputs whose names begin with a prefix, and drop it from the names."""
     return {
         name.removeprefix(prefix): value
         for name, value in inputs.items()
@@ -209,7 +210,7 @@ def describe(value: object) -> str:
 
 
 def kind(value: object, promised: type = Real) -> str:
-    """Describe a value: as "a float" or "a number" if promised, else by its type."""
+    """Call a value of the promised type "a float" or "a number"; describe any other."""
     if isinstance(value, promised) and not isinstance(value, bool):
         return "a float" if promised is float else "a number"  # NumPy's are Real
     return describe(value)
@@ -259,7 +260,7 @@ def gradients(
 
 
 def take_gradients(number: torch.Tensor, leaves: Mapping[str, torch.Tensor]) -> Seen:
-    """The gradients of a number by leaf; zero where no path leads there."""
+    """Map "gradient of NAME" to a number's gradient for each leaf, or to zeros."""
     learning = {n: leaf for n, leaf in leaves.items() if leaf.requires_grad}
     grads: Seen = {}
     if number.requires_grad and learning:

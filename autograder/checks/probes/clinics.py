@@ -1,4 +1,4 @@
-"""What bug clinics share: subjects on the judge's side, and the verdict on each."""
+"""Shared by bug clinics: exercises in which a student's test has to find bugs."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from autograder.checks.probes import describe
 
 
 class Patients(BlindTrial):
-    """A correct subject and two faulty ones with one bug each, on the judge's side.
+    """Presents a correct object and two faulty ones, with one bug each, to a test.
 
-    In grading each has weights of its own, so that equal numbers give nothing away.
+    In grading, each object has its own weights, so equal numbers give nothing away.
     """
 
     RIGHT: ClassVar[str]  # the name of the correct subject in answers
@@ -21,17 +21,17 @@ class Patients(BlindTrial):
         return [self.RIGHT, "the other one", "a third one"]
 
     def style_and_bug(self, name: str) -> tuple[str, str]:
-        """How a subject is built, and the name of its bug, "" for the correct one."""
+        """How a subject is built, and the name of its bug ("" for the correct one)."""
         keys = dict(zip(self.list_subjects(), ("right", "other", "third"), strict=True))
         style, _, bug = str(self.inputs[keys[name]]).partition(", ")
         return style, bug
 
 
 def accepts(result: object) -> str:
-    """The verdict of a test that has raised nothing: it accepts.
+    """Return "accepted", the verdict of a test that has raised nothing.
 
     Raises:
-        WrongAnswerError: it has returned something, perhaps meant as a verdict.
+        WrongAnswerError: the test has returned something, perhaps meant as a verdict.
     """
     if result is not None:
         raise WrongAnswerError(

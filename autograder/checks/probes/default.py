@@ -45,9 +45,9 @@ MAKE = "make."  # before the name of an argument that creates a module
 
 
 def observe_call(answer: Any, inputs: Inputs) -> Seen:
-    """Report on one call all that the default probe reports.
+    """Call the object once, and report results, arguments and gradients by name.
 
-    The probe of an exercise may add to this report what only that exercise needs.
+    An exercise's own probe may add to this report what only that exercise needs.
     """
     call = json.loads(inputs[CALL])
     arguments = read_arguments(inputs)
@@ -77,7 +77,7 @@ def observe_call(answer: Any, inputs: Inputs) -> Seen:
 
 
 def _read_numbers(module: Any, names: Sequence[str]) -> Seen:
-    """The numbers that a module has as attributes, as text."""
+    """Report the numbers that a module has as attributes of these names, as text."""
     numbers = {name: str(getattr(module, name, None)) for name in names}
     return {f"{ATTRIBUTE}{n}": value.removesuffix(".0") for n, value in numbers.items()}
 
@@ -116,7 +116,8 @@ def _argument(
 ) -> Any:
     """Convert an input to an argument: a tensor without dimensions to a number.
 
-    With ``as_tensor``, such a tensor stays a tensor.
+    With ``as_tensor``, such a tensor stays a tensor; with ``as_array``, any tensor
+    becomes a NumPy array. Other tensors are cast to ``dtype``, if it is given.
     """
     if not isinstance(value, torch.Tensor):
         return value
@@ -133,9 +134,9 @@ def _convert(value: torch.Tensor) -> torch.Tensor:
 
 
 def _call(function: Any, order: Sequence[str], values: Mapping[str, Any]) -> Any:
-    """Pass arguments by position up to the first that is left out, then by name.
+    """Call a function, by position up to the first argument left out, then by name.
 
-    So they may have different names in the student's code than in the stub.
+    So arguments may have different names in the student's code than in the stub.
     """
     first = next((i for i, name in enumerate(order) if name not in values), len(order))
     by_name = {name: values[name] for name in order[first:] if name in values}
@@ -143,7 +144,7 @@ def _call(function: Any, order: Sequence[str], values: Mapping[str, Any]) -> Any
 
 
 def _read_results(result: object, names: Sequence[str]) -> Seen:
-    """Split what was returned into as many tensors as there are names."""
+    """Split a returned value into one tensor for each name."""
     results = (result,) if len(names) == 1 else returned(result, *names)
     pairs = zip(names, results, strict=True)
     return {name: _read_tensor(value, name) for name, value in pairs}
@@ -153,7 +154,7 @@ def _read_tensor(value: object, name: str) -> torch.Tensor:
     """A tensor on the CPU; numbers and NumPy arrays become tensors, floats as float32.
 
     Raises:
-        WrongAnswerError: it is something else.
+        WrongAnswerError: the value is something else.
     """
     if isinstance(value, np.ndarray | np.generic | float | int):
         numbers = torch.as_tensor(np.array(value))
@@ -193,7 +194,7 @@ def _weighted_sum(value: torch.Tensor) -> torch.Tensor:
 
 
 class _DefaultProbe(Probe):
-    """The default probe: every name that it does not declare is that of a result."""
+    """The default probe: an answer that it does not declare counts as a result."""
 
     def aspect(self, name: str) -> str:
         try:

@@ -31,7 +31,7 @@ def zigzag(x: torch.Tensor) -> torch.Tensor:
 def who_moves(
     moved: Callable[[int, Push], torch.Tensor], length: int, first: Push = uneven
 ) -> torch.Tensor:
-    """Whether output i changes when position j is pushed, ``(B, Lq, length)``.
+    """Whether output i changes when position j is pushed, bool ``(B, Lq, length)``.
 
     By chance, a push at an allowed position may change an output so little (if, say,
     the scores of two keys change alike) that rounding would decide between correct
@@ -57,7 +57,7 @@ def who_moves(
 def who_sees_whom(
     function: Callable[..., Any], sequences: Sequence[torch.Tensor], pushed: int
 ) -> torch.Tensor:
-    """Whether output i depends on position j of the last sequences, ``(B, Lq, Lk)``.
+    """Whether output i depends on position j of the last inputs, bool ``(B, Lq, Lk)``.
 
     Sequences are scaled down, because among large scores the weight of an allowed key
     may be as small as a rounding error.

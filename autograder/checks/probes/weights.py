@@ -27,7 +27,7 @@ _ADDING = (nn.Linear, nn.LayerNorm)  # layers that only add their bias
 
 
 def beginning(module: object, inputs: Inputs) -> Seen:
-    """Report how a new module starts, and which parameters it lacks.
+    """Report parameters that a new module lacks, freezes or does not start at random.
 
     Call this before weights are loaded. For a module whose first call ends the probe
     (`is_awaited`), nothing is reported, because the report would be lost.
@@ -52,7 +52,7 @@ def beginning(module: object, inputs: Inputs) -> Seen:
 
 
 def starting_as_zero(module: object) -> str:
-    """List the rows of embeddings that are zero in a new module, as padding's is."""
+    """List a new module's embedding rows that are zero (as for padding), as text."""
     named = isinstance(module, nn.Module) and module.named_parameters(
         remove_duplicate=False
     )
@@ -66,7 +66,7 @@ def starting_as_zero(module: object) -> str:
 
 
 def is_awaited(module: object) -> bool:
-    """Whether a property waits for the module's first call, which ends the probe."""
+    """Whether the module's first call will end the probe, to test a property."""
     return AWAITED in vars(type(module))
 
 
@@ -83,7 +83,7 @@ def weights_of(module: nn.Module) -> Seen:
 
 
 def with_weights(model: nn.Module, weights: Inputs, refusal: str) -> nn.Module:
-    """Load what `weights_of` returned for a student's model into ours, in eval mode.
+    """Load the `weights_of` a student's model into the course's model, in eval mode.
 
     A bias that the student's model lacks is zero.
 
@@ -153,7 +153,7 @@ def completed(module: nn.Module, weights: Mapping[str, torch.Tensor]) -> nn.Modu
 
 
 def _missing(module: object, weights: Mapping[str, torch.Tensor]) -> list[str]:
-    """The names of weights that no parameter has, not even as a further name."""
+    """The names of weights that no parameter of a module has, even as a second name."""
     if not isinstance(module, nn.Module):
         return []
     parameters = dict(module.named_parameters(remove_duplicate=False))
@@ -161,7 +161,7 @@ def _missing(module: object, weights: Mapping[str, torch.Tensor]) -> list[str]:
 
 
 def _is_added(module: nn.Module, name: str) -> bool:
-    """Whether a name is that of a layer's additive bias, even if the layer has none."""
+    """Whether a name is that of a Linear's or LayerNorm's bias, even if it has none."""
     layer = dict(module.named_modules()).get(name.removesuffix(".bias"))
     return isinstance(layer, _ADDING) and name.endswith(".bias")
 

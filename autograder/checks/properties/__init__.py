@@ -3,8 +3,8 @@
 An exercise's own probe makes the object and calls it; here that first call is caught,
 and repeated in ways that make no difference to a correct solution: twice, after other
 calls, example by example, in training mode, from its state dict. Like all probes, these
-report and never judge: the reference is called in the same ways, and the caller of the
-probe compares.
+report and never judge: the course's solution is called in the same ways, and the caller
+of the probe compares the reports.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class _Caught(BaseException):
 
 
 def try_ways(probe: Report, answer: object, inputs: Inputs) -> Seen:
-    """Report what an object does in the ways that ``inputs["property"]`` asks for."""
+    """Call an object in the ways that ``inputs["property"]`` lists; report results."""
     request = json.loads(str(inputs[KEY]))
     observations: dict[str, Any] = {}
     answers: Seen = {}
@@ -101,7 +101,10 @@ def _annotate_errors(*endings: str) -> Iterator[None]:
 
 
 def _begun(tries: Tries) -> Tries:
-    """Start the generator, which makes the part's objects, and return all its tries."""
+    """Advance a generator to its first item, and return one that yields all items.
+
+    The first step makes the objects that will be called.
+    """
     first = list(islice(tries, 1))
     return chain(first, tries)
 
@@ -130,7 +133,7 @@ def _observe_part(
     Args:
         part: the ``way`` to call, a ``label``, and flags, as authoring packs them.
         request: the whole request, whose ``call`` describes arguments and results.
-        inputs: those of this part alone.
+        inputs: the case's inputs for this part alone.
     """
     if part["way"] == "probe":  # run the exercise's own probe, on one of several inputs
         copies = {n: v.clone() if copied(v) else v for n, v in inputs.items()}
@@ -143,9 +146,9 @@ def _observe_part(
 
 
 def _otherwise(function: Callable[..., Any], form: Form) -> Callable[..., Any]:
-    """Call a function in the other form, which must give the same result.
+    """Wrap a function so that options given by position are passed by name.
 
-    Its options are passed by name, or by position if they were given by name.
+    Options that are given by name are passed by position.
     """
 
     def call_otherwise(*args: Any, **keywords: Any) -> Any:
@@ -181,7 +184,7 @@ def caught(probe: Report, answer: Any, inputs: Inputs, form: Named) -> Call:
 
 
 def _watched(module: object) -> object:
-    """Have a module's next call raise `_Caught`."""
+    """Make a module's next call raise `_Caught`."""
     if not isinstance(module, nn.Module):
         return module
     kind = type(module)
@@ -224,7 +227,7 @@ _FLAGS = ("typed", "narrow", "named", "alone", "shown")  # of a `Call`
 
 
 def _name_dimensions(forms: list[list[str]], value: object) -> tuple[str, ...]:
-    """Name a tensor's dimensions by the declared form that has the same rank."""
+    """Name a value's dimensions, as in the declared shape with the same rank."""
     if isinstance(value, torch.Tensor):
         fitting = [form for form in forms if len(form) == value.dim()]
         return tuple(fitting[0]) if fitting else ()

@@ -82,7 +82,7 @@ def overwrite(results: Results) -> Iterator[None]:
 
 
 def _other_numbers(call: Call) -> dict[str, torch.Tensor]:
-    """Replace the numbers of each example by those of the previous one, negated."""
+    """Arguments in which each example has the previous one's numbers, negated."""
     if call.size("B") == 1:
         return {}
     return {
@@ -117,7 +117,7 @@ def _vary_arguments(call: Call) -> Iterator[tuple[str, Named]]:
 
 
 def _one_for_several(call: Call) -> Named:
-    """Use one tensor for all arguments whose shapes differ in lengths only, if any."""
+    """The same tensor for all arguments whose shapes differ in lengths only; or {}."""
     forms: dict[tuple[object, ...], list[str]] = {}
     for name, value in call.floats().items():
         dims = call.dims.get(name, ())
@@ -168,7 +168,7 @@ def _in_another_order(call: Call) -> Results:
 
 
 def _has_batch(value: torch.Tensor, dims: tuple[str, ...], batch: int) -> bool:
-    """Whether a result has the declared dimensions, and as many examples."""
+    """Whether a result has the declared number of dimensions and of examples."""
     if "B" not in dims or value.dim() != len(dims):
         return False
     return value.size(dims.index("B")) == batch
@@ -177,7 +177,7 @@ def _has_batch(value: torch.Tensor, dims: tuple[str, ...], batch: int) -> bool:
 def _together(apart: list[Results], call: Call) -> Results:
     """Concatenate the results of single examples along the batch.
 
-    Those that cannot be joined are left out: of unequal shapes, or without an axis "B".
+    Results that have unequal shapes, or no axis "B", are left out.
     """
     joined = {}
     for name, dims in call.results.items():
@@ -239,13 +239,13 @@ def _types(outputs: Mapping[str, torch.Tensor]) -> Results:
 
 
 def closed(call: Call) -> Tries:
-    """Call with huge inputs: masked keys must get no weight, however low the others.
+    """Call with huge inputs: masked keys must get no weight, even if others score low.
 
     Scores are in the millions. Results are divided by their largest absolute value.
     """
 
     def far() -> Results:
-        """Call with inputs that are 1024 times as large."""
+        """Call with inputs 1024 times as large, and scale the results."""
         large = {name: value * 1024 for name, value in call.floats().items()}
         return {
             name: value / value.abs().amax().clamp(min=1)

@@ -1,4 +1,4 @@
-"""A call that can be made again with other arguments."""
+"""A call of a student's object that can be repeated with other arguments."""
 
 from __future__ import annotations
 
@@ -50,11 +50,12 @@ class Call:
     """A call that a probe has made, and that can be repeated with other arguments.
 
     Args:
-        dims, results: the names of dimensions: B for the batch, L... for lengths.
+        dims, results: by name of each argument and result, the names of its dimensions:
+            "B" for the batch; names that begin with "L" for lengths.
         typed, narrow: whether results must have the dtype of the arguments, and whether
             that includes bfloat16.
         named: whether a module may have only the parameters that the task names.
-        alone: whether the state dict of a module may hold nothing but these.
+        alone: whether the state dict of a module may hold nothing but ``weights``.
         shown: whether all results but the first are for inspection, without gradient.
         called, construction: the arguments of the call, and of the module's class, as
             the task names them.
@@ -89,7 +90,7 @@ class Call:
         return self._results(values)
 
     def refilled(self, **changed: torch.Tensor) -> Results:
-        """Call, overwrite the tensors in place, and return a second call's results."""
+        """Call, overwrite the tensors, call again, and return the second results."""
         values = {n: v.clone() for n, v in self.arguments.items() if n in changed}
         values = self.arguments | values
         with torch.no_grad():
@@ -155,7 +156,7 @@ class Call:
         return max(sizes, default=1)
 
     def at(self, name: str, dim: str) -> list[int]:
-        """The indices of the axes of an argument that have this name."""
+        """The indices of the axes called ``dim`` in the argument called ``name``."""
         return [i for i, d in enumerate(self.dims.get(name, ())) if d == dim]
 
     def select_part(self, dim: str, part: slice) -> Named:
@@ -175,7 +176,7 @@ class Call:
 
 
 def copied(value: object) -> bool:
-    """Whether to copy an argument: a contiguous tensor, as views keep their strides."""
+    """Whether to copy an argument before a call: only if it is a contiguous tensor."""
     return isinstance(value, torch.Tensor) and value.is_contiguous()
 
 

@@ -16,7 +16,7 @@ _BLOCKS = ("dropout1d", "dropout2d", "dropout3d", "alpha_dropout")
 
 @contextlib.contextmanager
 def dropout_is(stand_in: Callable[..., Tensor]) -> Iterator[None]:
-    """Replace PyTorch's dropout by a function that is not random for a while."""
+    """In this context, replace PyTorch's dropout by a function that is not random."""
 
     def single_numbers(
         input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
@@ -37,10 +37,10 @@ def dropout_is(stand_in: Callable[..., Tensor]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def dropout_by_rand() -> Iterator[None]:
-    """Make PyTorch's dropout draw from `torch.rand` for a while.
+    """In this context, make PyTorch's dropout draw its numbers from `torch.rand`.
 
-    Its own draws differ between versions of PyTorch; those of `torch.rand`, in single
-    precision, do not.
+    Dropout's own draws differ between versions of PyTorch; those of `torch.rand`, in
+    single precision, do not.
     """
     original = functional.dropout
 
@@ -62,7 +62,7 @@ def dropout_by_rand() -> Iterator[None]:
 def _in_place_of(
     dropout: Callable[..., Tensor], **replacements: Callable[..., Tensor]
 ) -> contextlib.AbstractContextManager[None]:
-    """Replace PyTorch's dropout, and other functions by their names."""
+    """In a context, replace PyTorch's dropout and further functions, given by name."""
 
     def direct(input: Tensor, p: float, train: bool) -> Tensor:
         return dropout(input, p, train)

@@ -23,7 +23,7 @@ def training(call: Call) -> Tries:
 
 @contextlib.contextmanager
 def _training_mode(call: Call) -> Iterator[None]:
-    """Put a module in training mode, and back in eval mode."""
+    """Put the called module in training mode; in eval mode when the context ends."""
     call.target.train()
     yield
     call.target.eval()
@@ -102,7 +102,7 @@ def _is_random(call: Call) -> bool:
 
 
 def _sum_weighted(value: torch.Tensor) -> torch.Tensor:
-    """Sum a tensor's entries with weights cos(0), cos(1), ...: ().
+    """Sum a tensor's entries, with weights cos(0), cos(1), ..., to one number.
 
     The gradient of a plain sum would be the same if entries were exchanged.
     """
@@ -111,7 +111,7 @@ def _sum_weighted(value: torch.Tensor) -> torch.Tensor:
 
 
 def _gradients(call: Call) -> Results:
-    """The gradients by argument and parameter; zero where no path leads there."""
+    """The gradients by name of argument and parameter; zero where there is no path."""
     leaves = {n: v.clone().requires_grad_() for n, v in call.floats().items()}
     # Those of a second call with the same tensors: if it uses what the first call has
     # stored, that must still be part of the graph.

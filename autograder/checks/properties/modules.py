@@ -38,7 +38,7 @@ def loaded(call: Call) -> Tries:
 
 
 def _list_contents(call: Call) -> Results:
-    """Describe in words what a module holds beyond its weights."""
+    """List the buffers and other names that a module should not hold, as text."""
     learning = sorted(n for n, b in call.target.named_buffers() if b.requires_grad)
     contents = {"buffers that ask for a gradient": join_names(learning)}
     if call.alone:
@@ -57,7 +57,7 @@ def start(call: Call) -> Tries:
 
 
 def _describe_start(call: Call) -> Results:
-    """Describe how two new modules' parameters start: matrices, and others."""
+    """Describe in words how each parameter of a new module is initialised, by name."""
     modules = (call.remade(), call.remade(by_name=True))
     first, second = (dict(m.named_parameters()) for m in modules)
     present = [name for name in call.weights if name in first]

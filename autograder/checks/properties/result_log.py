@@ -35,7 +35,7 @@ class ResultLog:
         self._now.clear()
 
     def describe_changes(self) -> str:
-        """Say whether results have changed since: "none" or "some"."""
+        """Say whether copied results have changed since: "none" or "some" have."""
         is_unchanged = all(_holds(value, original) for value, original in self._then)
         return "none" if is_unchanged else "some"
 
@@ -44,7 +44,7 @@ _MOST = 20  # results that are recorded of one part
 
 
 def _parts(output: object) -> Iterator[object]:
-    """The tensors, lists and dicts of which a result consists; a module's weights."""
+    """Yield the tensors, lists and dicts in a result; of a module, its weights."""
     if isinstance(output, nn.Module):
         yield from output.parameters()
     if isinstance(output, torch.Tensor | list | dict):

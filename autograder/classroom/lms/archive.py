@@ -205,7 +205,7 @@ def _objection(info: zipfile.ZipInfo, name: str) -> str:
 
 
 def _folded(name: str) -> str:
-    """Fold a name, since some file systems ignore case or compare letters in NFKC."""
+    """Fold a name, so that names which a file system may confuse become equal."""
     return unicodedata.normalize("NFKC", name).casefold()
 
 

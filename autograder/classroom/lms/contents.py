@@ -119,7 +119,10 @@ def _read(
 
 
 def _is_long(path: str) -> bool:
-    """Whether a name is too long for a disk; a notebook is renamed anyway."""
+    """Whether a path has a name too long for a disk, and is not a notebook.
+
+    Notebooks are renamed anyway.
+    """
     longest = max(len(part.encode()) for part in path.split("/"))
     return longest > 255 and not path.lower().endswith(".ipynb")
 
@@ -131,7 +134,7 @@ def _notebooks(files: Iterable[str]) -> list[str]:
 def _unpacked(
     archive: Source, member: Member, limits: intake.SizeLimits, most_bytes: int
 ) -> dict[str, bytes]:
-    """Unpack a zip that a student handed in instead of a notebook."""
+    """Unpack a zip that was handed in instead of a notebook: contents by path."""
     files: dict[str, bytes] = {}
     with inside(archive, member, limits.total) as packed:
         strip_top(packed)
@@ -149,7 +152,8 @@ def _rename_notebook(
 ) -> dict[str, bytes]:
     """Give the unit's notebook at ``path`` its proper name, if it is the only one.
 
-    Otherwise notebooks only lose the marks of copies, if their names stay different.
+    Otherwise notebooks only lose marks of copies, such as " (1)", if their names stay
+    different.
     """
     if _notebooks(files) == [path] and "/" not in path:
         return {(f"{unit}.ipynb" if p == path else p): d for p, d in files.items()}

@@ -24,7 +24,7 @@ ToUtc = Callable[[datetime.datetime], datetime.datetime]
 
 @dataclass(frozen=True)
 class Submitter:
-    """A student as an LMS sees them: ``key`` is its number or user name, or "".
+    """A student as an LMS sees them; ``key`` is their number or user name there, or "".
 
     ``rival`` is the key by a second possible reading of a name in the archive, or "":
     a student called "x_12345" may want to pass for 12345. ``grouped`` says that
@@ -172,7 +172,7 @@ def detect(archive: Source, lms: str = "") -> Layout:
 def attempts(
     archive: Source, layout: Layout, utc: ToUtc, usernames: Collection[str] = ()
 ) -> tuple[list[Attempt], list[tuple[str, str]]]:
-    """Group the files of an archive into attempts; also list those that belong to none.
+    """Group the files of an archive into attempts; also list other files, with reasons.
 
     Args:
         utc: converts the LMS's local time to UTC, both naive.

@@ -55,7 +55,7 @@ class Placing:
 
 @dataclass(frozen=True)
 class Collection:
-    """The submissions of an assignment, from archives to their places.
+    """Stores the submissions of an assignment from LMS archives in the course folder.
 
     Args:
         utc: converts the LMS's local time to UTC, both naive.
@@ -197,7 +197,7 @@ def _note(person: Submitter, attempt: Attempt, lms: str, count: int) -> Note:
 
 
 def _stamp(attempt: Attempt, due: datetime.datetime | None) -> tuple[str, str]:
-    """The content of ``timestamp.txt``, and a remark on lateness."""
+    """The content of ``timestamp.txt``, "" for none; and a remark on lateness."""
     time, remark = attempt.time, ""
     if attempt.late and time is None:
         remark = "late, but the archive does not say by how much"

@@ -61,7 +61,7 @@ class Roster:
         return {n for e in self.entries for n in (e.student.id, e.username) if n}
 
     def find(self, person: Submitter, layout: Layout, blind: bool = False) -> str:
-        """Find the id of the only student who can be a person in an archive.
+        """Find the id of the only student who matches a person named in an archive.
 
         Raises:
             NotPlacedError: no student or several match, or the LMS hides the person.
@@ -150,8 +150,8 @@ class Roster:
         """Find when a student handed in, according to Moodle's worksheet.
 
         Returns:
-            The time, naive in UTC, or None; and what is wrong with the worksheet's, or
-            "".
+            The time, naive in UTC, or None; and a remark on a time that cannot be read,
+            or "".
         """
         texts = [e.modified for e in self.entries if e.student.id == student]
         text = "".join(texts).strip(" -")
@@ -188,16 +188,16 @@ def valid(student: str) -> str:
 
 
 def _is_known(entry: Enrolment, layout: Layout) -> bool:
-    """Whether the roster has what this LMS's archives call an entry's student.
+    """Whether the roster has the key by which an LMS's archives identify a student.
 
-    That is the LMS id if it is the same in every assignment, and else Moodle's number
-    of a participant, which comes from the worksheet of the assignment.
+    The key is the LMS id if that is the same in every assignment, and else Moodle's
+    number of a participant, which comes from the worksheet of the assignment.
     """
     return bool(entry.student.lms_id if layout.lasting else entry.participants)
 
 
 def _is_meant(entry: Enrolment, person: Submitter, layout: Layout) -> bool:
-    """Whether the LMS's key or address for a person is that of an entry's student."""
+    """Whether a person in an archive has the key or the address of a student."""
     student = entry.student
     if _is_same_address(person.email, student.email):
         return True
@@ -279,7 +279,7 @@ def from_csv(path: Path) -> Roster:
 
 
 def _rows(path: Path, columns: dict[str, str]) -> Iterator[dict[str, str]]:
-    """Yield the rows of a CSV, as dictionaries with our names for these columns."""
+    """Yield the rows of a CSV as dictionaries; ``columns`` maps its titles to keys."""
     table = sheet.read(path)
     for row in table.rows:
         cells = {ours: table.cell(row, theirs) for theirs, ours in columns.items()}

@@ -1,4 +1,4 @@
-"""Open what may be collected: an LMS's zip or zips, also unpacked or packed again."""
+"""Open what an LMS's submissions may come in: a zip, a folder, or zips in either."""
 
 from __future__ import annotations
 
@@ -93,10 +93,10 @@ def inside(source: Source, member: Member, most: int) -> Archive:
 
 
 def pieces(source: Source, deepest: int = DEEPEST) -> Iterator[Source]:
-    """Yield a source without folders around the LMS's files, or else the zips in it.
+    """Yield the archives in a source: itself without outer folders, or the zips in it.
 
     Raises:
-        NotPlacedError: some of these zips cannot be read; raised after all the others.
+        NotPlacedError: a zip in it cannot be read; raised after the other archives.
     """
     for _ in range(DEEPEST):
         is_recognized = any(is_known(member.name) for member in source.members)

@@ -56,7 +56,7 @@ def sections(root: Path) -> dict[str, str]:
 
 
 def _entries(root: Path) -> dict[str, Enrolment]:
-    """The table beside the gradebook, by the student's id."""
+    """Map each student's id to their entry in ``usernames.csv``."""
     path = _path(root)
     entries = from_csv(path).entries if path.is_file() else []
     return {entry.student.id: entry for entry in entries}

@@ -78,7 +78,7 @@ class Place:
         self, files: Mapping[str, bytes], new: Note, stamp: str, replace: bool,
         old_note: Note | None,
     ) -> tuple[str, str]:  # fmt: skip
-        """Compare a new submission with the stored one; return its status and why."""
+        """Compare a new submission with the stored one; return its status, and why."""
         present = intake.take(self.folder, intake.DEFAULTS).files
         stored = {p: f.data for p, f in present.items() if p not in intake.OF_NBGRADER}
         if stored == dict(files):
@@ -125,7 +125,11 @@ class Place:
         self, files: Mapping[str, bytes], stamp: str,
         put: Callable[[Path, Path, Path], Result],
     ) -> Result:  # fmt: skip
-        """Write a submission next to its place, then ``put`` it there in one step."""
+        """Write a submission next to its place, then ``put`` it there in one step.
+
+        Args:
+            put: called with the course folder, the place and the new folder.
+        """
         part = self.folder.with_name(f".{self.unit}.part")
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)

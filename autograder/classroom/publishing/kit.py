@@ -214,7 +214,7 @@ def _wheel(last: Unit, repository: Repository, folder: Path) -> tuple[str, bytes
     terms = {"License": about["license"]} if "license" in about else {}
 
     def build_wheel(version: str) -> bytes:
-        """Build the wheel of the checks, which then know their version and origin."""
+        """Build the wheel; write its version and the kit's address into the checks."""
         latest = repository.file(CHECKS) if repository.is_public else ""
         stamped = files[_STAMPED].replace(
             b'VERSION = ""\nLATEST = ""',
@@ -231,7 +231,7 @@ def _wheel(last: Unit, repository: Repository, folder: Path) -> tuple[str, bytes
 
 
 def _version(last: Unit, folder: Path, build_wheel: Callable[[str], bytes]) -> str:
-    """Choose a later version than those before: "3.261128.2043" (unit, day, time).
+    """Choose a version after those in ``folder``: "3.261128.2043" (unit, day, time).
 
     A kit whose wheel has not changed keeps its version, so that students are not asked
     to install it again.

@@ -19,7 +19,7 @@ WEAK = 0.2  # discrimination below this says little (Ebel and Frisbie, 1991)
 
 
 def judged(submission: Submission, exercises: Sequence[Item]) -> float:
-    """The points from checks, comparable before all written answers are graded."""
+    """Sum a submission's points from checks, without those for written answers."""
     written = {exercise.name for exercise in exercises if exercise.written}
     return sum(p or 0.0 for n, p in submission.points.items() if n not in written)
 

@@ -105,10 +105,9 @@ def _bands(points: Sequence[float], most: float) -> tuple[Band, ...]:
 
 
 def _mistakes(submissions: Sequence[Submission]) -> list[MistakeRow]:
-    """The reasons for lost points: recognised mistakes first, each part by frequency.
+    """List the reasons for lost points: recognised mistakes, then others, by frequency.
 
-    Exercises that were left blank are not among them: the table of exercises counts
-    these.
+    Exercises that were left blank are omitted: the table of exercises counts them.
     """
     met: dict[tuple[str, str, str], list[str]] = {}
     for submission in submissions:

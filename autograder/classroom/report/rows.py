@@ -95,7 +95,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class ExtraSection:
-    """A section of an extra, for the instructor only; ``html`` follows its title."""
+    """A section that an extra adds to the instructor's report; ``html`` is its body."""
 
     id: str
     title: str
@@ -104,13 +104,13 @@ class ExtraSection:
 
 @dataclass(frozen=True)
 class Overview:
-    """All that a report shows.
+    """All data that the class report of a unit shows.
 
     Attributes:
         named: False for the shareable report.
         known_max: the maximum of points that checks give, without written answers;
             ``median`` and ``mean`` are of these points.
-        behind: how many students have few of these points.
+        behind: how many students have less than half of ``known_max``.
         repairs, refused, levels: counts of submissions, by the kind of repair, by the
             reason for a refusal, and by the level of isolation in which they ran.
         uncounted: how many submissions ran without a control group.

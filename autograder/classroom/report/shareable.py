@@ -46,7 +46,7 @@ def _common_mistakes(rows: Sequence[MistakeRow]) -> Iterator[MistakeRow]:
 
 
 def _common(rows: Sequence[Tally]) -> tuple[Tally, ...]:
-    """Remove names, and merge groups below ``RARE``, or leave them out."""
+    """Remove names; merge groups of fewer than ``RARE``, or leave them out."""
     common = [Tally(row.label, row.count) for row in rows if row.count >= RARE]
     rare_count = sum(row.count for row in rows if row.count < RARE)
     others = [Tally("others", rare_count)] if rare_count >= RARE else []

@@ -56,7 +56,7 @@ def _entries(container: Any, name: str) -> list[Any]:
 
 
 def live(pattern: str) -> dict[str, AttemptLog]:
-    """The attempts in students' own files on this machine, by account.
+    """Map each account to the attempts in its own files on this machine.
 
     Args:
         pattern: matches the folders, like "/home/*/02_attention". A file counts for

@@ -48,7 +48,10 @@ class ExerciseTries:
 
 
 def read(unit: str, root: Path, live: str = "") -> dict[str, AttemptLog]:
-    """Each student's record, from submissions or, with a pattern, from live files."""
+    """Map each student to the record of attempts, from hand-ins or students' folders.
+
+    ``live`` is a pattern of folders (see `attempt_records.live`); "" means hand-ins.
+    """
     logs = attempt_records.live(live) if live else {
         student: attempt_records.handed_in(folder)
         for student, folder in folders(unit, root).items()
@@ -68,7 +71,7 @@ def describe_unreadable(logs: Mapping[str, AttemptLog]) -> str:
 
 
 def table(unit: str, by_student: ByStudent) -> list[ExerciseTries]:
-    """The exercises of a unit that at least one student tried, in their order."""
+    """Sum up the attempts at each exercise that any student tried, in their order."""
     rows = []
     for exercise in reference_metadata.titles(find_unit(unit).name):
         cell, tried = grade_ids.of_check(exercise), 0

@@ -19,10 +19,10 @@ def _time(text: str, utc: ToUtc) -> datetime.datetime | None:
 
 
 def _prefix(heads: Collection[str], usernames: Collection[str]) -> str:
-    """The part of the file names before the user names: the assignment's name and "_".
+    """Find the prefix, "ASSIGNMENT_", that all ``heads``, "ASSIGNMENT_USERNAME", share.
 
     Since both names may contain "_", there may be several candidates, of which the one
-    is chosen that yields most user names in the roster.
+    is chosen that yields most of the roster's ``usernames``.
     """
     first = min(heads)
     lengths = [n + 1 for n, letter in enumerate(first) if letter == "_"]

@@ -1,3 +1,3 @@
-"""Gradescope: the zip for its autograder, and results of grading done elsewhere."""
+"""Gradescope: the zip for its autograder, and result files of grading done locally."""
 
 BUILDS_ON = ("hosted",)

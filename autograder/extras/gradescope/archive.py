@@ -59,7 +59,7 @@ def build(unit: Unit, path: Path, tell: str) -> Path:
     """Write the zip for a unit.
 
     Args:
-        tell: what students see immediately (extras/hosted/results.py).
+        tell: what students see immediately, one of `extras.hosted.results.TELL`.
 
     Raises:
         CourseError: the zip cannot be written, or a notebook is damaged.
@@ -81,7 +81,10 @@ def build(unit: Unit, path: Path, tell: str) -> Path:
 
 
 def _files(unit: Unit) -> Iterator[Path]:
-    """The packages without other units' hidden references, and the unit's notebooks."""
+    """Yield the files to zip: packages, settings, and the unit's text and notebooks.
+
+    Other units' hidden references are left out.
+    """
     secret = unit.package / "references" / "hidden"
     for path in (*ENGINE.rglob("*"), *unit.package.rglob("*")):
         wanted = not path.is_relative_to(secret) or path.stem in (unit.name, "seeds")

@@ -25,7 +25,10 @@ _Loader.add_multi_constructor("", lambda loader, suffix, node: None)
 
 
 def _submitters(archive: Source, handed_in: Collection[str]) -> dict[str, Submitted]:
-    """By a submission's number, who handed it in, and when."""
+    """Map each submission's number to its submitters and the time of the hand-in.
+
+    ``handed_in`` are the names of students' own files, which cannot be metadata.
+    """
     files = [
         member for member in archive.members
         if member.name.rpartition("/")[2] == _METADATA
@@ -62,7 +65,7 @@ def _people(value: object) -> Iterator[Submitter]:
 
 
 def _stamp(value: object) -> datetime.datetime | None:
-    """A time in the metadata, in UTC without zone; None if there is none."""
+    """Convert a time in the metadata to UTC without zone; None if it is no time."""
     if isinstance(value, datetime.datetime):
         if value.tzinfo:
             value = value.astimezone(datetime.UTC).replace(tzinfo=None)

@@ -1,1 +1,1 @@
-"""One hand-in, graded at once for a service that starts the course for each."""
+"""Grade a single hand-in at once, for services that run a command for each."""

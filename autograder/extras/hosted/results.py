@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 
 def gradescope(book: Classbook, submission: Submission, tell: str) -> str:
-    """Gradescope's ``results.json``."""
+    """The text of Gradescope's ``results.json``; ``tell`` is one of `TELL`."""
     tests = [test for e in book.exercises for test in _tests(book, e, submission, tell)]
     results: Json = {
         "output": "\n".join(_remarks(submission)), "visibility": "visible",
@@ -34,7 +34,7 @@ def gradescope(book: Classbook, submission: Submission, tell: str) -> str:
 
 
 def prairielearn(book: Classbook, submission: Submission, tell: str) -> str:
-    """PrairieLearn's ``results.json``; its score is a fraction from 0 to 1."""
+    """The text of PrairieLearn's ``results.json``; its score is between 0 and 1."""
     tests = [
         {
             "name": title(book.unit, exercise.name),
@@ -84,7 +84,7 @@ def reveal(exercise: Item, submission: Submission, tell: str) -> list[str]:
 def _tests(
     book: Classbook, exercise: Item, submission: Submission, tell: str
 ) -> Iterator[Json]:
-    """Gradescope's entries for an exercise: the visible one, and one shown later."""
+    """Yield an exercise's Gradescope entries: one shown now, one after the deadline."""
     name, points = title(book.unit, exercise.name), submission.points[exercise.name]
     if points is None:
         most = sheet.number(exercise.max_points)

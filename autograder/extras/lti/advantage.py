@@ -26,7 +26,7 @@ _EARLY = 60.0  # seconds before its expiry at which a token is renewed
 
 
 class AdvantageAssignment:
-    """The line item of one unit, in the LMS course that launched the hub.
+    """A unit's line item (gradebook column) in the LMS course that launched the hub.
 
     If the line item does not exist yet, it is created with the first score.
 
@@ -66,7 +66,7 @@ class AdvantageAssignment:
         )
 
     def read_people(self) -> list[LmsMember]:
-        """The learners among the members, with their names on the hub from launches."""
+        """List the course's students; ``login`` is a student's name on the hub."""
         with self._asking():
             members = list(self._names.get_members())
             return [
@@ -81,7 +81,7 @@ class AdvantageAssignment:
             ]  # fmt: skip
 
     def read_standings(self) -> dict[str, LmsStanding] | None:
-        """The students' results, converted to the gradebook's points."""
+        """Map students' LMS ids to scores, in the gradebook's points; None: unknown."""
         if not self._grades.can_read_grades():
             return None
         if self._item is None:
@@ -93,13 +93,13 @@ class AdvantageAssignment:
             }
 
     def _points(self, result: Any) -> float | None:
-        """A result in the gradebook's points; None without a score."""
+        """Convert the LMS's result to the gradebook's points; None without a score."""
         score = result.get("resultScore")
         most = result.get("resultMaximum") or 1.0
         return None if score is None else score / most * self._max_points
 
     def send(self, key: str, mark: SentMark) -> None:
-        """Send a score with its comment and times."""
+        """Send the score, comment and times of the student whose LMS id is ``key``."""
         from pylti1p3.grade import Grade
         from pylti1p3.lineitem import LineItem
 
@@ -130,7 +130,10 @@ class AdvantageAssignment:
 
     @contextlib.contextmanager
     def _asking(self, of_student: bool = False) -> Iterator[None]:
-        """Turn errors of the platform into a CourseError or a GradeRefusedError."""
+        """Turn errors of the LMS into a CourseError or a GradeRefusedError.
+
+        The latter means that a request about one student (``of_student``) is refused.
+        """
         from pylti1p3.exception import LtiException, LtiServiceException
 
         with web.network("the LMS"):

@@ -73,7 +73,7 @@ class OnlineAssignment(Protocol):
         """All students of the course."""
 
     def read_standings(self) -> Mapping[str, LmsStanding] | None:
-        """The LMS's current scores by a member's key; None if they cannot be read."""
+        """Map members' keys to the LMS's current scores; None if these are unknown."""
 
     def send(self, key: str, mark: SentMark) -> None:
         """Send a member's grade.

@@ -74,7 +74,7 @@ class CanvasAssignment:
             return [_member(vars(user)) for user in users]
 
     def read_standings(self) -> dict[str, LmsStanding]:
-        """The students' scores before Canvas's own deductions for lateness."""
+        """Map students' ids to scores before Canvas's own deductions for lateness."""
         with self._asking():
             return {
                 str(entry.user_id): _standing(entry)
@@ -124,7 +124,10 @@ class CanvasAssignment:
 
     @contextlib.contextmanager
     def _asking(self, of_student: bool = False) -> Iterator[None]:
-        """Turn errors of Canvas into a CourseError or a GradeRefusedError."""
+        """Turn errors of Canvas into a CourseError or a GradeRefusedError.
+
+        The latter means that a request about one student (``of_student``) is refused.
+        """
         from canvasapi import exceptions
 
         with web.network("Canvas"):

@@ -53,10 +53,10 @@ class RemoteFiles(Protocol):
 
 
 def fetch(source: RemoteFiles, folder: Path) -> list[str]:
-    """Download all hand-ins into a folder, with a file of their students and times.
+    """Download all hand-ins into a folder, and list students and times in `METADATA`.
 
     Returns:
-        Remarks on files that were left out.
+        A line for each file that was left out and each hand-in without a file.
 
     Raises:
         CourseError: the LMS cannot be reached.

@@ -27,7 +27,9 @@ class Journal:
         return self.root / ".autograder" / "sent" / f"{self.unit}.json"
 
     def read(self) -> dict[str, dict[str, Any]]:
-        """The accepted entries by student.
+        """Map each student's id to what the LMS accepted: "score", "comment", "page".
+
+        Comment and page are digests; a student's entry may lack some of the three.
 
         Raises:
             CourseError: the file is damaged.
@@ -38,7 +40,7 @@ class Journal:
         return accepted
 
     def read_scores(self) -> dict[str, dict[str, Any]]:
-        """The accepted entries of students whose score was accepted."""
+        """Like `read`, but only for students of whom the LMS has accepted a score."""
         return {s: entry for s, entry in self.read().items() if "score" in entry}
 
     def accept(self, student: str, **entry: Any) -> None:

@@ -59,7 +59,7 @@ class MoodleAssignment:
         self._refuse(max_points)
 
     def _find(self, name: str) -> Mapping[str, Any]:
-        """The assignment whose page has this number in its address (``?id=``)."""
+        """Find the assignment, as Moodle lists it, whose page has ``?id=NAME``."""
         with self._asking():
             reply = self._call("mod_assign_get_assignments", courseids=[self._course])
             courses = reply["courses"]
@@ -96,7 +96,7 @@ class MoodleAssignment:
             return [_member(user) for user in users if not _is_staff(user)]
 
     def read_standings(self) -> dict[str, LmsStanding]:
-        """The grades of the latest attempts; a grade of -1 in Moodle means none."""
+        """Map students' ids to grades of their last attempts; Moodle's -1 is none."""
         with self._asking():
             grades = self._list("mod_assign_get_grades", "grades")
             latest = sorted(grades, key=lambda grade: int(grade["attemptnumber"]))
@@ -139,7 +139,7 @@ class MoodleAssignment:
             )  # fmt: skip
 
     def read_hand_ins(self) -> Iterator[FetchedHandIn]:
-        """The final submissions, without drafts."""
+        """Yield the students' final submissions, but no drafts."""
         with self._asking():
             entries = self._list("mod_assign_get_submissions", "submissions")
             people = {person.key: person for person in self.read_people()}
@@ -160,7 +160,7 @@ class MoodleAssignment:
         )
 
     def _list(self, function: str, kind: str) -> list[Any]:
-        """The "grades" or "submissions" of the assignment."""
+        """Call a ``function`` that lists "grades" or "submissions", the ``kind``."""
         reply = self._call(function, assignmentids=[self._there["id"]])
         return [entry for part in reply["assignments"] for entry in part[kind]]
 
@@ -187,7 +187,10 @@ class MoodleAssignment:
 
     @contextlib.contextmanager
     def _asking(self, of_student: bool = False) -> Iterator[None]:
-        """Turn errors of Moodle into a CourseError or a GradeRefusedError."""
+        """Turn errors of Moodle into a CourseError or a GradeRefusedError.
+
+        The latter means that a request about one student (``of_student``) is refused.
+        """
         with web.network("Moodle"):
             try:
                 yield
@@ -222,7 +225,7 @@ def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _files(entry: Mapping[str, Any]) -> Iterator[RemoteFile]:
-    """The files of a submission, which are in the entries of Moodle's plugins."""
+    """Yield the files of a submission, which Moodle's API lists by plugin."""
     for plugin in entry.get("plugins", []):
         areas = plugin.get("fileareas", []) if plugin.get("type") == "file" else []
         for file in (f for area in areas for f in area.get("files", [])):

@@ -15,7 +15,7 @@ from autograder.extras.lti.web import GradeRefusedError
 
 
 def send(unit: str, root: Path, assignment: FileAssignment, is_trial: bool) -> Delivery:
-    """Attach the pages that the LMS has not accepted yet.
+    """Attach the students' feedback pages that the LMS has not accepted yet.
 
     Args:
         is_trial: only report what would be attached.

@@ -40,6 +40,9 @@ class GradeRow:
 
     Attributes:
         status: "send" or "sent", "same", "waiting", "excused", or one of `_OPEN`.
+        before: the LMS's score; None if there is none.
+        after: the score to send; None if there is none.
+        key: the LMS's id of the student.
     """
 
     student: str
@@ -79,7 +82,7 @@ def send(
 def match(
     submissions: Sequence[Submission], assignment: OnlineAssignment
 ) -> dict[str, LmsMember]:
-    """Find each student's member of the LMS's course, if both match each other best."""
+    """Map students' ids to the LMS's members, where both match each other best."""
     everybody = assignment.read_people()
     ranks = [
         [rank(person, s.student, assignment.has_lms_ids) for s in submissions]
@@ -207,7 +210,10 @@ def _accept(journal: Journal, student: str, mark: SentMark) -> None:
 def _look_again(
     rows: Sequence[GradeRow], assignment: OnlineAssignment
 ) -> list[GradeRow]:
-    """Read the scores again, because some LMSs accept a score without applying it."""
+    """Read the LMS's scores again; mark sent rows whose score it does not show.
+
+    Some LMSs accept a score without applying it.
+    """
     with contextlib.suppress(CourseError):
         if (standings := assignment.read_standings()) is not None:
             rows = [
@@ -217,7 +223,7 @@ def _look_again(
 
 
 def _applied(row: GradeRow, standing: LmsStanding) -> GradeRow:
-    """Mark a row whose score was sent, but is not in the LMS."""
+    """Return a row; its status is "not applied" if the LMS lacks the sent score."""
     if row.status != "sent" or row.mark is None:
         return row
     if standing.score is not None and _is_equal(standing.score, row.mark.score):

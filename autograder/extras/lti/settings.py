@@ -30,7 +30,7 @@ class LmsSettings:
     values: dict[str, Any]
 
     def text(self, key: str, default: str | None = None) -> str:
-        """A setting as text.
+        """Read the setting ``key`` as text.
 
         Raises:
             CourseError: it is missing, and there is no default.
@@ -41,10 +41,10 @@ class LmsSettings:
         return str(value).strip()
 
     def address(self, key: str, default: str | None = None) -> str:
-        """A setting that is a URL, without a "/" at its end.
+        """Read a setting that is a URL; a "/" at its end is removed.
 
         Raises:
-            CourseError: it is missing, or neither encrypted (https) nor local.
+            CourseError: it is missing, or neither https nor on this machine.
         """
         text = self.text(key, default).rstrip("/")
         parts = urlsplit(text)
@@ -57,7 +57,7 @@ class LmsSettings:
         return text
 
     def of_unit(self, key: str, unit: str, default: str | None = None) -> str:
-        """A unit's entry in a table, like that of ``[canvas.assignments]``.
+        """Read a unit's entry in the table ``key``, such as ``[canvas.assignments]``.
 
         Raises:
             CourseError: it is missing, and there is no default.

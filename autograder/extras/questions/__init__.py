@@ -1,4 +1,4 @@
-"""Questions about each student's own accepted code, decided by running it."""
+"""Questions about each student's own accepted code, whose run shows the answers."""
 
 from pathlib import Path
 

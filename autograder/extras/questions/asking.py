@@ -41,7 +41,7 @@ def questions(
 
     Args:
         places: the numbered values that were recorded.
-        edits: the changes that were tried, in the order of their outcomes.
+        edits: the changes that were tried, in the order of ``Observation.edits``.
         observations: one for each case; the first case is the one on the sheet.
 
     Raises:
@@ -83,7 +83,7 @@ def _are_alike(names: Sequence[str], arguments: Mapping[str, Seen]) -> bool:
 
 
 def result_names(listing: CodeListing, result: Seen) -> list[str]:
-    """Names of the parts of a result: the returned variables, or else numerals."""
+    """Name each part of a result: "the returned `x`", or else "the first result"."""
     function = listing.function_in(ast.parse(listing.source))
     returns = [n.value for n in ast.walk(function) if isinstance(n, ast.Return)]
     parts = returns[-1] if len(returns) == 1 else None

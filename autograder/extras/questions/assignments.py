@@ -36,7 +36,7 @@ _STRANGE = 'No quiz "{name}" was made for you: answer the one that you were give
 
 
 def read_keys(root: Path, assignment: str) -> Mapping[str, Keys]:
-    """The keys of an assignment by student.
+    """Map each student to the keys of the assignment's quizzes.
 
     Raises:
         CourseError: the file of keys cannot be read, or has none for the assignment.
@@ -52,7 +52,7 @@ def read_keys(root: Path, assignment: str) -> Mapping[str, Keys]:
 
 
 def keep(root: Path, assignment: str, new_keys: Mapping[str, Keys]) -> None:
-    """Store keys by student, in addition to those of earlier quizzes.
+    """Store the keys of new quizzes, by student, beside those of earlier quizzes.
 
     Raises:
         CourseError: the file of keys cannot be read or written.
@@ -99,8 +99,10 @@ def _case(number: int, letter: str, right: str) -> CaseVerdict:
 
 
 def read(answer: str) -> tuple[str, dict[int, str]]:
-    """The name of the quiz and the letters by question in an answer cell: "", {} if
-    there are none. Nothing is run."""
+    """Read a quiz's name and the letters, by question, from an answer cell.
+
+    The name is "" and the letters are {} if there are none. Nothing is run.
+    """
     try:
         with warnings.catch_warnings(action="ignore"):
             body = ast.parse(answer if len(answer) < _LONGEST else "").body
@@ -119,7 +121,7 @@ def read(answer: str) -> tuple[str, dict[int, str]]:
 
 
 def _entries(statement: ast.stmt) -> Iterator[tuple[ast.expr | None, ast.expr]]:
-    """The keys and values that a statement assigns to ``answers``."""
+    """Yield the key and value node of each item a statement puts in ``answers``."""
     match statement:
         case ast.Assign([ast.Name("answers")], ast.Dict(keys, values)):
             yield from zip(keys, values, strict=True)

@@ -76,7 +76,7 @@ def what_if(
 
 
 def plain_names(result: Seen) -> list[str]:
-    """Names of the parts of a result by number: "the first result"."""
+    """Name the parts of a result: "the result", or "the first result" and so on."""
     count = len(result.results)
     if count == 1:
         return ["the result"]
@@ -98,9 +98,9 @@ def is_scalar(observation: Observation) -> bool:
 def _false(
     claims: Sequence[Statement], right: Statement, draw: random.Random
 ) -> list[str]:
-    """Wrong options: statements of different kinds, none of which implies another.
+    """Choose texts of wrong options, of different kinds that do not imply each other.
 
-    First comes a kind that suits this value, then a usual one, which suits any value.
+    First comes a kind that suits the value, then a usual one, which suits any value.
     """
     by_kind: dict[str, list[str]] = {}
     for claim in claims:
@@ -204,14 +204,14 @@ def _effects(observation: Observation, names: Sequence[str]) -> Iterator[_Effect
 
 
 def _new_parts(outcomes: Outcomes, parts: Sequence[Seen]) -> Sequence[Seen]:
-    """The result's ``parts`` after a change; () if their number is different."""
+    """The parts of the result after a change; () if not as many as ``parts``."""
     result = outcomes[0].result
     new = result.results if result and not outcomes[0].raised else ()
     return new if len(new) == len(parts) else ()
 
 
 def _reaches(argument: str, outcomes: Outcomes) -> bool | None:
-    """Whether the first result depends on this argument's last row."""
+    """Whether the first result depends on an argument's last row; None: unknown."""
     return outcomes[0].moved.get(argument)
 
 

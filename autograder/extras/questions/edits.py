@@ -73,7 +73,7 @@ class _Change:
 
 @dataclass(frozen=True)
 class _Draft:
-    """An edit whose worth is known, but whose code, which takes time, is not made."""
+    """A possible edit: its change and worth, but not its code, which takes time."""
 
     worth: float
     place: tuple[ast.AST, str, int | None]
@@ -187,7 +187,7 @@ def _first_assigned(statement: ast.stmt, function: ast.FunctionDef) -> bool:
 
 
 def _candidates(node: ast.AST, names: list[str]) -> Iterator[tuple[str, ast.AST]]:
-    """Yield kinds of changes, "operators", and what each would put in place of a node.
+    """Yield changes of a node as pairs: the kind ("operator") and the new node.
 
     ``names`` are those of the function's arguments.
     """

@@ -65,7 +65,7 @@ class _Noting(ast.NodeTransformer):
         self._listing, self._places, self._line = listing, places, 0
 
     def visit(self, node: ast.AST) -> ast.AST:
-        """Wrap the values inside a node, then the node itself if it is worth noting."""
+        """Wrap what a node assigns or returns, and its short parts, to record them."""
         if isinstance(node, _APART):
             return node
         if isinstance(node, ast.stmt):
@@ -88,14 +88,14 @@ class _Noting(ast.NodeTransformer):
         return visited
 
     def reached(self, statement: ast.stmt) -> list[ast.stmt]:
-        """A statement, after a call that records that it is reached."""
+        """List a statement, and before it a call that records that it is reached."""
         line = self._listing.numbers.get(getattr(statement, "lineno", 0), 0)
         if not line:
             return [statement]
         return [ast.Expr(self._note(ast.Constant(None), NotedPlace(line))), statement]
 
     def _renamed(self, value: ast.expr, place: NotedPlace) -> ast.expr:
-        """Record a value as this place, replacing the place it may already have."""
+        """Wrap a value to record it as ``place``; change the place if it is wrapped."""
         if isinstance(value, ast.Call) and getattr(value.func, "id", "") == NOTE:
             number = ast.literal_eval(value.args[0])
             self._places[number] = place

@@ -22,7 +22,13 @@ _SPEC = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 @dataclass(frozen=True)
 class ObservationRequest:
-    """A request to observe an answer, for `autograder.checks.tracing`."""
+    """A request to observe an answer, for `autograder.checks.tracing`.
+
+    Attributes:
+        target, method: the function or class, and its method; see `CodeListing`.
+        noted: the answer's code, with calls that record values.
+        edits: versions of the answer's code, with one change in each.
+    """
 
     exercise: str
     target: str

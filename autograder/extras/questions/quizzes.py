@@ -73,7 +73,7 @@ def write(unit: str, root: Path, sheets: Sequence[QuestionSheet]) -> Iterator[Pa
 
 
 def _name(unit: str, sheet: QuestionSheet) -> str:
-    """A quiz's name: a hash that is the same as long as its questions are."""
+    """A quiz's name: a hash of the unit, the student and the questions."""
     questions = [(question.text, question.options) for _, question in sheet.key]
     text = json.dumps([unit, sheet.student.id, questions])
     return hashlib.sha256(text.encode()).hexdigest()[:8]

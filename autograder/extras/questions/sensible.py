@@ -52,6 +52,10 @@ def has_idea(operator: str, old: ast.AST) -> bool:
     """Whether it is instructive that a change leaves the result unchanged.
 
     It is not if the change is merely a different way to write the same.
+
+    Args:
+        operator: the kind of change, such as "another dimension".
+        old: the part of the code that is changed.
     """
     if operator not in _TELLING_NOTHING:
         return False
@@ -75,7 +79,9 @@ def is_filled(node: ast.AST | None) -> bool:
 
 
 def is_slip(operator: str, old: ast.AST, new: ast.AST) -> bool:
-    """Whether a person in a hurry could write the new operation for the old one.
+    """Whether a person in a hurry could write ``new`` for ``old``.
+
+    ``operator`` is the kind of change, such as "swap arguments".
 
     People forget to scale or subtract, but not the operand itself; they forget neither
     side of a matrix product, and only the last argument of a call; and they do not

@@ -142,7 +142,7 @@ def _sheet(
     unit: str, submission: Submission, path: Path | None, draw: random.Random,
     most: Mapping[str, float], exercises: Mapping[str, Specification],
 ) -> tuple[QuestionSheet | None, list[str]]:  # fmt: skip
-    """Make a student's sheet, or None if that is impossible, and remarks.
+    """Make a student's sheet; return it, or None if that is impossible, and remarks.
 
     Args:
         path: the student's graded notebook, if there is one.
@@ -242,7 +242,10 @@ def _answers(
     accepted: Sequence[str], cells: Sequence[tuple[str, str]],
     exercises: Mapping[str, Specification], draw: random.Random,
 ) -> tuple[list[_Answer], list[str]]:  # fmt: skip
-    """Choose accepted answers to ask about; also returns why others are left out."""
+    """Choose up to `_TRIED` answers to ask about.
+
+    Also returns a line for each answer that was considered but cannot be used.
+    """
     sources = {exercise: source for exercise, source in cells if exercise}
     names = [name for name in accepted if name in exercises and name in sources]
     draw.shuffle(names)

@@ -1,4 +1,4 @@
-"""Statements about a result or a value, true or false according to its execution."""
+"""Make statements about a result or a value, and tell which a run shows to be true."""
 
 from __future__ import annotations
 

@@ -83,7 +83,14 @@ assert any(CONTENT.glob("references/hidden/*")), f"{CONTENT} is closed"
 
 @dataclass(frozen=True)
 class Classroom:
-    """The settings of a shared machine: its graders, and the location of everything."""
+    """The settings of a shared machine: its graders, and the location of everything.
+
+    Attributes:
+        graders, group: the graders' accounts, and the name of their group.
+        folder: contains the exchange and the graders' folder of the course.
+        config: the folder for nbgrader's settings.
+        root: the course's checkout.
+    """
 
     graders: Sequence[str]
     folder: Path
@@ -110,11 +117,11 @@ class Classroom:
 
 
 def set_up(room: Classroom) -> None:
-    """Create or repair everything, and check that every grader can work.
+    """Create or repair the exchange and the course; check that every grader can work.
 
     Raises:
-        CourseError: this is not run by root, an account is unknown, a configuration
-            exists that this has not written, or a grader cannot access the environment
+        CourseError: this is not run by root, an account is unknown, somebody else has
+            written nbgrader's configuration, or a grader cannot access the environment
             or the course.
     """
     _require(room)

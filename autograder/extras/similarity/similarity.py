@@ -76,7 +76,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The most similar ones of ``listed`` pairs, and the usual share in the class.
+    """The most similar pairs of students, out of ``listed`` strikingly similar ones.
 
     ``usual`` is the median share of all pairs, which is due to coincidence.
     """
@@ -90,7 +90,7 @@ class Comparison:
 
 
 def released(unit: str, root: Path) -> list[str]:
-    """The code that all students were given. Raises CourseError without a release."""
+    """The code cells of a unit's release. Raises CourseError without a release."""
     paths = sorted((root / "release" / unit).glob("*.ipynb"))
     if not paths:
         raise CourseError(f"there is no release of {unit} in {root / 'release'}")
@@ -102,7 +102,7 @@ def released(unit: str, root: Path) -> list[str]:
 
 
 def tokens(code: str, names: bool = False) -> list[str]:
-    """The tokens of code; by default, names that a student chose become "name"."""
+    """The tokens of code; unless ``names``, names a student chose become "name"."""
     return [
         "name" if chosen and not names else text
         for text, chosen in _lexed(code[:_LONGEST])
@@ -235,7 +235,7 @@ def as_html(
     unit: str, comparison: Comparison, answers: Mapping[str, Codes],
     release_code: Sequence[str] = (),
 ) -> str:  # fmt: skip
-    """A page with the first pairs side by side, for a person to read.
+    """An HTML page with the first pairs side by side, for a person to read.
 
     Lines of the release are left out, and lines that both students have are marked.
     """

@@ -28,7 +28,7 @@ msgstr ""
 
 @dataclass(frozen=True)
 class Updated:
-    """A file for translators: how many sentences it has, and how many lack one."""
+    """A file for translators; ``missing`` counts its untranslated sentences."""
 
     path: Path
     sentences: int

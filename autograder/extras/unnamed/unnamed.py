@@ -49,7 +49,7 @@ class AnswerGroup:
 
 
 def groups(unit: str, root: Path) -> list[AnswerGroup]:
-    """The groups of a graded unit, the largest first.
+    """The groups of wrong answers in a graded unit, the largest first.
 
     Raises:
         CourseError: nothing is graded yet, or a notebook or table cannot be read.
@@ -69,7 +69,7 @@ def groups(unit: str, root: Path) -> list[AnswerGroup]:
 
 
 def _members(book: Classbook) -> dict[str, list[tuple[Submission, str]]]:
-    """By a group's key, its submissions, each with the exercise."""
+    """Map groups' keys to their submissions, each with its check's grade id."""
     members: dict[str, list[tuple[Submission, str]]] = defaultdict(list)
     for submission in book.accepted:
         for exercise, verdict in submission.records.items():
@@ -79,7 +79,7 @@ def _members(book: Classbook) -> dict[str, list[tuple[Submission, str]]]:
 
 
 def _bare(code: str) -> str:
-    """A normalised program, without comments, docstrings and blank lines."""
+    """A program without comments, docstrings and blank lines; "" if it is invalid."""
     try:
         tree = ast.parse(code)
         drop_docstrings(tree)
@@ -127,6 +127,11 @@ def adopt(unit: Unit, root: Path, key: str, name: str, asks: str) -> Path:
 
     Since a student wrote the program, it is stored as data, and executed in a sandbox
     only.
+
+    Args:
+        key: the group's key.
+        name: the name of the new mistake.
+        asks: the question that a check asks about the mistake.
 
     Raises:
         CourseError: there is no such group, it has no sentence or program yet, or the

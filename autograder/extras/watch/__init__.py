@@ -1,1 +1,1 @@
-"""What arrives is graded, and its feedback given back, by itself."""
+"""Grade hand-ins automatically as they arrive, and return their feedback."""

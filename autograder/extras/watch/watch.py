@@ -39,7 +39,7 @@ class NotGradedError(CourseError):
 
 @dataclass
 class Watch:
-    """One assignment that is watched.
+    """Watches one assignment: grades new hand-ins, and returns their feedback.
 
     Args:
         per_hour: how often one student is graded in any hour, at most.
@@ -97,7 +97,7 @@ class Watch:
         return self.root / ".autograder" / "watched" / f"{self.unit}.json"
 
     def _read_records(self) -> dict[str, dict[str, Any]]:
-        """By student, the last graded hand-in's mark, and the times of gradings."""
+        """Map students to their last graded hand-in ("mark") and grading "times"."""
         try:
             return dict(json.loads(self._path.read_text(encoding="utf-8")))
         except (OSError, ValueError):
@@ -125,7 +125,7 @@ def _mark(folder: Path) -> str:
 
 @dataclass
 class Commands:
-    """Calls nbgrader's commands.
+    """Calls nbgrader's commands to collect, grade, and make and release feedback.
 
     With ``exchange``, submissions are collected from nbgrader's exchange, and feedback
     is released to it. ``tell`` is what feedback shows before the deadline.
@@ -171,7 +171,7 @@ class Commands:
         return child.nbgrader(self.root, *words).returncode == 0
 
     def _graded(self) -> dict[str, int]:
-        """The time in nanoseconds at which each student's result was written."""
+        """Map each student to the time in nanoseconds when the result was written."""
         graded = graded_notebooks(self.unit, self.root)
         return {student: path.stat().st_mtime_ns for student, path in graded.items()}
 
@@ -204,7 +204,7 @@ class Commands:
 
 @contextlib.contextmanager
 def alone(root: Path, unit: str) -> Iterator[None]:
-    """Prevent a second watch of the same assignment.
+    """Prevent, in a ``with`` block, a second watch of the same assignment.
 
     Raises:
         CourseError: the assignment is already being watched.
@@ -220,9 +220,10 @@ def alone(root: Path, unit: str) -> Iterator[None]:
 
 
 def run(watch: Watch, every: float, single_round: bool = False) -> int:
-    """Watch until interrupted; with ``single_round``, return 1 if the round failed.
+    """Watch until interrupted, or for a ``single_round``; return the exit status.
 
-    If there is nothing to grade, a single round reports that only on a terminal or with
+    The status is 1 if the single round failed. ``every``: seconds between rounds. If
+    there is nothing to grade, a single round reports that only on a terminal or with
     --verbose.
     """
     with alone(watch.root, watch.unit):

@@ -17,7 +17,7 @@ _START = "# Equations\n\nEvery equation of the units, in the order of the text."
 
 
 def page(texts: Sequence[tuple[Unit, str, Sequence[NotebookNode]]]) -> str:
-    """Markdown with each unit's equations, each of them once.
+    """The text of a Markdown page with the equations of each unit, without repeats.
 
     Args:
         texts: each unit with its title and the cells of its release.

@@ -119,7 +119,7 @@ def _refuse_without_sphinx() -> None:
 
 
 def _write_docs(texts: Path) -> list[str]:
-    """Write docs and pictures into ``texts``; return the names of the first pages."""
+    """Write docs and pictures into ``texts``; return the pages that the index lists."""
     (texts / "extra").mkdir()
     for path in (ROOT / "assets").glob("*.png"):
         # Markdown refers to the first copy, and HTML within Markdown to the second.
@@ -139,7 +139,7 @@ def _write_docs(texts: Path) -> list[str]:
 
 
 def _index(units: Sequence[Unit], docs: Sequence[str]) -> str:
-    """Fill in the first page: the course, a door for each role, units and docs."""
+    """The Markdown of the first page: the course, links by role, units and docs."""
     pages = [unit.label for unit in units]
     doors = [("Learn", pages[0]), ("Teach", "docs/instructor"), ("Grade", "docs/ta")]
     about = settings()
@@ -159,7 +159,7 @@ def _index(units: Sequence[Unit], docs: Sequence[str]) -> str:
 
 
 def _picture() -> str:
-    """The README's first picture for the light and the dark theme; "" for none."""
+    """HTML of the README's first picture, for light and dark themes; "" for none."""
     readme = ROOT / "README.md"
     text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
     if not (match := _PICTURE.search(text)):
@@ -179,7 +179,7 @@ def _texts(unit: Unit) -> tuple[Unit, str, list[NotebookNode]]:
 
 
 def _describe(unit: Unit) -> str:
-    """A unit's title, what one builds in it, its size, and links."""
+    """Markdown with a unit's title, what one builds in it, its size, and links."""
     cells = read(unit)
     title = cells[0].text.partition("\n")[0].lstrip("# ")
     count = sum(cell.role == "check" and not cell.is_given for cell in cells)
@@ -202,7 +202,7 @@ def _links(unit: Unit) -> str:
 
 
 def _page(unit: Unit) -> str:
-    """The released notebook, with the outputs of a notebook that is solved.
+    """The text of a released notebook, with the outputs of the solved notebook.
 
     Solutions are filled in, all cells run, and the exercises' stubs put back.
     """
@@ -229,7 +229,7 @@ def _only_draws(code: str) -> bool:
 
 
 def _readable(cells: Sequence[NotebookNode]) -> Iterator[NotebookNode]:
-    """The cells for a reader who does not work on the notebook."""
+    """Yield the cells that a reader needs, with tags that hide or fold parts."""
     is_predicted = False
     for cell in cells:
         if cell.source.startswith(_LAST):

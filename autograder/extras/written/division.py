@@ -63,7 +63,7 @@ def find_section(root: Path, name: str) -> RosterSection:
 
     Raises:
         CourseError: the roster has no sections.
-        UsageError: it has others.
+        UsageError: none of its sections has this name.
     """
     by_student = stored_roster.sections(root)
     if not by_student:
@@ -94,7 +94,7 @@ def parse_part(text: str) -> Part:
 
 
 def pseudonyms(root: Path, unit: str, students: Iterable[str]) -> dict[str, str]:
-    """Pseudonyms of students for one assignment, derived from the course's secret.
+    """Map students to pseudonyms for one assignment, made from the course's secret.
 
     Raises:
         CourseError: the secret cannot be read.

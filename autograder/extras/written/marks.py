@@ -199,14 +199,17 @@ class _Record:
 
 
 def _describe_mark(grade: api.Grade, history: Sequence[HandEntry]) -> str:
-    """The points of now and who gave them; or that the answer is a new one."""
+    """Describe an answer's current points and who gave them, or "a new answer"."""
     by = last_mark(history)
     points = sheet.number(grade.manual_score) or "no"
     return f"{points} points by {by}" if by else "a new answer"
 
 
 def _is_as_written(mark: AnswerMark, history: Sequence[HandEntry]) -> bool:
-    """Whether a row still has the mark that was there when the table was written."""
+    """Whether a row still has the mark with which the table was written.
+
+    An empty comment counts as unchanged, because it is not recorded.
+    """
     entries = [
         entry for entry in history if signed(entry) == mark.marked and mark.marked
     ]
@@ -216,7 +219,7 @@ def _is_as_written(mark: AnswerMark, history: Sequence[HandEntry]) -> bool:
 
 
 def _set(grade: api.Grade, comment: api.Comment, mark: AnswerMark) -> bool:
-    """Set points and comment where a mark has some; return whether they differed."""
+    """Enter a mark's points and comment, if any; return whether either changed."""
     is_changed = mark.points not in (None, grade.manual_score)
     if is_changed:
         grade.manual_score = mark.points

@@ -56,8 +56,8 @@ class EssayPrompt:
 class Answer:
     """A student's written answer; ``points`` is None until it is graded.
 
-    ``marked`` says who marked it last and when; "" if unknown. ``replaced`` is a mark
-    of somebody else that was there before; "" if there was none.
+    ``marked`` says who marked it last and when; "" if unknown. ``replaced`` describes a
+    mark by somebody else that the current one has replaced; "" if there is none.
     """
 
     student: str
@@ -152,7 +152,7 @@ def answers(
 def read_marks(
     book: api.Gradebook, unit: str, question: EssayPrompt
 ) -> dict[str, list[HandEntry]]:
-    """The log of each student's marks for a question, the oldest first."""
+    """Map each student to the log of marks for a question, the oldest first."""
     histories: dict[str, list[HandEntry]] = {}
     for entry in hand_log.read(book, unit):
         if entry.cell == cell_name(unit, unit, question.name):
@@ -166,7 +166,7 @@ def last_mark(history: Sequence[HandEntry]) -> str:
 
 
 def replaced_mark(history: Sequence[HandEntry]) -> str:
-    """The last points by somebody else, if the same answer has others now; or ""."""
+    """Describe another grader's last points, if they were changed since; else ""."""
     for entry in reversed(history):
         if entry.why:
             break

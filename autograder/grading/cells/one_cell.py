@@ -27,7 +27,7 @@ class OneCell:
     took more time than all else.
 
     Args:
-        client: its kernel executes the cell, and it stores the outputs.
+        client: runs the kernel that executes the cell, and stores the outputs.
     """
 
     def __init__(self, client: CappedOutputs, cell: NotebookNode, index: int):
@@ -83,7 +83,7 @@ class OneCell:
         return not self._hear(0.0)  # messages that still wait are late because of us
 
     def _hear(self, seconds: float) -> bool:
-        """Process the next messages; return whether any came."""
+        """Wait some seconds for messages and process them; return whether any came."""
         messages = self._client.kc.messages(seconds)
         for message, is_reply in messages:
             if is_about(message, self._request):

@@ -1,4 +1,4 @@
-"""Limit the output of a cell, and drop malformed messages."""
+"""Limit the output of a cell, and drop malformed messages of its kernel."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class CappedOutputs(Execute):  # type: ignore[misc]
     ) -> NotebookNode | None:
         """Process an output message, unless its cell has reached its output limit.
 
-        Any process in the sandbox can send anything, so malformed messages are dropped,
-        and those of other kinds, each of which nbclient would log.
+        Messages that are malformed or of an unknown kind are dropped, as any process in
+        the sandbox can send anything. Returns the output that was added, if any.
         """
         try:
             if msg["msg_type"] not in _HANDLED:
@@ -71,10 +71,10 @@ class CappedOutputs(Execute):  # type: ignore[misc]
             return None
 
     def _fits(self, msg: KernelMessage, cell: NotebookNode, index: int) -> bool:
-        """Count a message's size; return whether to show it, with text cut to fit.
+        """Count a message's size; return whether to show the message.
 
-        Whether a text arrives in one message or in several is chance, and makes no
-        difference.
+        Text beyond the cell's limit is removed from the message. Whether a text arrives
+        in one message or in several is chance, and makes no difference here.
         """
         most, before = self.output_kb * 1024, self._spent.get(index, 0)
         content, is_text = msg["content"], bool(msg["msg_type"] == "stream")
@@ -111,7 +111,7 @@ class CappedOutputs(Execute):  # type: ignore[misc]
         )
 
     def _join(self) -> None:
-        """Store the collected text in the current stream output, and close that."""
+        """Store the collected text in the current stream output; extend it no more."""
         if self._open is not None:
             self._open["text"] = "".join(self._parts)
         self._open, self._parts = None, []
@@ -136,7 +136,7 @@ class CappedOutputs(Execute):  # type: ignore[misc]
 
 
 def _one_line_error(content: dict[str, Any]) -> dict[str, Any]:
-    """The error in a reply, with a traceback of one line; fields must be text."""
+    """Shorten the content of an error reply; its traceback becomes one line."""
     fields = (content.get(name) for name in ("ename", "evalue"))
     name, value = (
         text[:_ERROR_CHARACTERS] if isinstance(text, str) else "" for text in fields

@@ -59,7 +59,7 @@ class PromptChannel(ZMQSocketChannel):
 
 
 class PromptClient(AsyncKernelClient):
-    """A client that connects only to the shell and the output of a kernel."""
+    """A kernel client with two channels: requests with their replies, and output."""
 
     # All three work without an event loop.
     context = Instance(zmq.Context, ())  # type: ignore[assignment]
@@ -84,10 +84,10 @@ class PromptClient(AsyncKernelClient):
         self.context.destroy(linger=0)
 
     def messages(self, seconds: float) -> list[tuple[KernelMessage, bool]]:
-        """Read one message from each channel that has one; say whether it is a reply.
+        """Read at most one message per channel, as pairs (message, whether a reply).
 
-        The list is empty if nothing comes in time. As at most one message is read from
-        each channel, a flood of output cannot hide a reply.
+        The list is empty if nothing comes within ``seconds``. As at most one message is
+        read from each channel, a flood of output cannot hide a reply.
         """
         assert self._poller
         ready = dict(self._poller.poll(math.ceil(seconds * 1000)))
@@ -98,10 +98,10 @@ class PromptClient(AsyncKernelClient):
         ]
 
     async def wait_for_ready(self, timeout: float | None = None) -> None:
-        """Ask the kernel for its info until its reply and its output have come.
+        """Request the kernel's info until both a reply and output have arrived.
 
         Raises:
-            RuntimeError: it has died, or takes longer than ``timeout`` seconds.
+            RuntimeError: the kernel died, or takes longer than ``timeout`` seconds.
         """
         deadline = time.monotonic() + (math.inf if timeout is None else timeout)
         while not self._answered(self.kernel_info(), deadline):
@@ -111,9 +111,10 @@ class PromptClient(AsyncKernelClient):
                 raise RuntimeError(f"Kernel didn't respond in {timeout} seconds")
 
     def _answered(self, request: str, deadline: float) -> bool:
-        """Whether the end of a request appears on iopub, so that we are subscribed.
+        """Whether a request's end arrives on the output channel, and then its reply.
 
-        The deadline also holds if other messages come without end.
+        The first shows that we receive the kernel's output. The deadline also holds if
+        other messages come without end.
         """
         try:
             state = ""

@@ -136,7 +136,7 @@ class SandboxedExecute(CappedOutputs):
         """Check that no sandbox found the host's disk full, even after its last cell.
 
         Raises:
-            GradingInfrastructureError: one did, so that its cells may lack something.
+            GradingInfrastructureError: one did; cells may have failed because of it.
         """
         for sandbox in self._sandboxes:
             if sandbox.usage and sandbox.usage["ended"] is EndReason.HOST_DISK:
@@ -145,10 +145,10 @@ class SandboxedExecute(CappedOutputs):
     def run(
         self, cell: NotebookNode, index: int, look: Look | None = None
     ) -> NotebookNode:
-        """Execute a cell, within its limits, in a sandbox that can be used.
+        """Execute a cell in a usable sandbox; ``look`` may return a reason to end it.
 
         Raises:
-            GradingInfrastructureError: a fault of ours or of the machine ended it.
+            GradingInfrastructureError: a fault of ours or the machine's ended the cell.
         """
         if self.has_sandbox(index):
             self._run(cell, index, look or Span.over)
@@ -161,7 +161,7 @@ class SandboxedExecute(CappedOutputs):
         return self._ended_cells.get(index, self._stopped)
 
     def has_sandbox(self, index: int) -> bool:
-        """Whether there is a sandbox; a fresh one first repeats the cells before."""
+        """Whether a cell can run; a fresh sandbox, if needed, reruns earlier cells."""
         self._note_sandbox()
         while self._used_up and not self._stopped:
             self._start_anew()
@@ -175,7 +175,7 @@ class SandboxedExecute(CappedOutputs):
 
     @contextlib.contextmanager
     def discarding_outputs(self) -> Iterator[None]:
-        """Discard the outputs of cells that run again, as they already have some."""
+        """Discard new outputs in this context: cells that rerun already have some."""
         before, self._deaf = self._deaf, True
         try:
             yield
@@ -183,9 +183,9 @@ class SandboxedExecute(CappedOutputs):
             self._deaf = before
 
     def run_again(self, start: int, end: int) -> None:
-        """Rerun cells without outputs; skip tests and cells that ended a sandbox.
+        """Rerun cells [start, end), but no tests and no cells that ended a sandbox.
 
-        It stops if the sandbox can no longer be used.
+        Their outputs are discarded. It stops if the sandbox can no longer be used.
         """
         with self.discarding_outputs():
             for index, cell in enumerate(self.nb.cells[start:end], start):
@@ -201,7 +201,7 @@ class SandboxedExecute(CappedOutputs):
         self._used_up = True
 
     def count(self, seconds: float) -> None:
-        """Add the time of a check's answers, when the cell's clock is paused."""
+        """Count towards the notebook's limit the time that a check's answers took."""
         self._clock_before += seconds
 
     def _note_sandbox(self) -> None:  # if it is new
@@ -270,7 +270,7 @@ class SandboxedExecute(CappedOutputs):
         return reason
 
     def _notebook_is_over(self, span: Span) -> EndReason | None:
-        """Stop the notebook if its cells have together used up their time."""
+        """Stop the notebook, and return why, if its cells have used up their time."""
         cpu = self._cpu_before + self._meter.cpu  # of all sandboxes together
         clock = self._clock_before + span.clock  # of all cells so far
         budget = usual_budget(self.notebook_seconds)

@@ -50,13 +50,13 @@ def files_below(folder: Path) -> list[Path]:
 
 
 def earlier_solutions(assignment: str) -> list[str]:
-    """The reference modules that a notebook may import: those of earlier units."""
+    """The paths of earlier units' solution modules, which a notebook may import."""
     folder = CONTENT / "solutions"
     names = ["__init__", *(u.name for u in units() if u.label < assignment)]
     return [str(folder / f"{name}.py") for name in names]
 
 
 def shipped(assignment: str) -> list[str]:
-    """The files that students get with a unit, such as a trained model."""
+    """The paths of the files that students get with a unit, such as a trained model."""
     graded = [unit for unit in units() if unit.label == assignment]
     return [str(path) for unit in graded for path in manifest.read(unit).ships]

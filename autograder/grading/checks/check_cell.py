@@ -31,7 +31,7 @@ def check_cell(cell: NotebookNode) -> CheckCell | None:
 
 @functools.lru_cache
 def _check_in(code: str) -> CheckCell | None:
-    """The check that code consists of; cached, as all submissions share the code."""
+    """The check that a cell's code consists of, or None; cached for all submissions."""
     try:
         statements = ast.parse(code).body
     except SyntaxError:

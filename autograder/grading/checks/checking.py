@@ -70,7 +70,7 @@ class Checks:
     def run(self, cell: NotebookNode, check: CheckCell, index: int) -> None:
         """Run a check cell, and keep the verdict on it.
 
-        Without a sandbox, because an earlier cell ended the notebook, nothing is asked.
+        If an earlier cell stopped the notebook, there is no sandbox to be questioned.
         """
         if not self._cells.has_sandbox(index) and (ended := self._cells.ended(index)):
             from autograder.grading.judge.rendered import without_sandbox
@@ -119,7 +119,7 @@ class Checks:
                 self._note_withheld(index, cell.metadata.nbgrader.grade_id, withheld)
 
     def _failed(self) -> Mapping[str, Verdict]:
-        """The exercises that have failed, and the verdicts on them."""
+        """Map each failed exercise to the verdict on it."""
         return {
             verdict.exercise: verdict
             for verdict in self.verdicts.values()
@@ -127,7 +127,7 @@ class Checks:
         }
 
     def _note_withheld(self, index: int, grade_id: str, keys: list[str]) -> None:
-        """Say under a failed check why some exercises were not replaced."""
+        """Say below a failed check why the exercises ``keys`` were not replaced."""
         from autograder.checks.boxes import ORANGE, boxed
         from autograder.checks.rows import inline
 
@@ -143,7 +143,7 @@ class Checks:
         self._panels[index].data["text/html"] += boxed(ORANGE, inline(sentence))
 
     def _has_second_sandbox(self, index: int) -> bool:
-        """Run the cells before a check in the second sandbox, if one is available."""
+        """Run the cells before a check in the second sandbox; False if none is left."""
         if self._reached is None:
             self._been_in_place.clear()
             self._cells.leave_sandbox()
@@ -156,12 +156,12 @@ class Checks:
         self, index: int, cell: NotebookNode, check: CheckCell, names: list[str],
         answers: list[str],
     ) -> None:  # fmt: skip
-        """Run a check again with the course's version of some exercises before it.
+        """Run a check again with the course's version of the exercises ``names``.
 
-        The student's answers that build on these exercises are run again, too. The
-        judge asks the same questions as before, so an answer that was wrong by itself
-        stays wrong. The better of the two verdicts counts (see
-        `error_carried_forward`), and nothing else leaves this sandbox.
+        The student's ``answers`` that build on these are run again, too. The judge asks
+        the same questions as before, so an answer that was wrong by itself stays wrong.
+        The better of the two verdicts counts (see `error_carried_forward`), and nothing
+        else leaves this sandbox.
         """
         if not self._has_second_sandbox(index):
             return
@@ -222,7 +222,7 @@ class Checks:
             cell.source = source
 
     def _keep(self, cell: NotebookNode, index: int, rendered: RenderedVerdict) -> None:
-        """Keep a verdict, and a panel that replaces the output of the check cell."""
+        """Store a verdict, and a panel that is to replace its check cell's output."""
         points = min(rendered.verdict.points, float(cell.metadata.nbgrader.points))
         self._panels[index] = as_output(points, rendered.html)
         self.verdicts[cell.metadata.nbgrader.grade_id] = rendered.verdict

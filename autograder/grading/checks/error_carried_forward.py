@@ -33,7 +33,7 @@ SOLVED = 0.5  # the share of a key's points that is required before it is replac
 
 
 def find_uses(cells: Iterable[NotebookNode]) -> Uses:
-    """Find, for each exercise, the earlier ones whose objects its answer names.
+    """Map each exercise to the earlier exercises whose objects its answer names.
 
     A name counts wherever it occurs as a word, because a student's code is not parsed
     here. A name that plays no part costs a second try at most.
@@ -53,9 +53,9 @@ def find_uses(cells: Iterable[NotebookNode]) -> Uses:
 
 
 def find_prerequisites(exercise: str, failed: Collection[str], uses: Uses) -> list[str]:
-    """Find the failed exercises that one builds on, directly or through others.
+    """Find the failed exercises that ``exercise`` builds on, directly or indirectly.
 
-    They are in the order of ``failed``.
+    They are in the order of ``failed``; ``uses`` is a result of `find_uses`.
     """
     exercises = reference_metadata.entries(exercise.split("/")[0])
     prerequisites: set[str] = set()
@@ -72,10 +72,10 @@ def find_prerequisites(exercise: str, failed: Collection[str], uses: Uses) -> li
 def find_answers(
     cells: Iterable[NotebookNode], exercise: str, replaced: Collection[str], uses: Uses
 ) -> list[str]:
-    """Find the cells to run again once the course's solutions replace others.
+    """Find the code of cells to run again once solutions replace some exercises.
 
-    These are the answers that build on the replaced exercises, up to that of
-    ``exercise`` itself. Running only the last one would not be enough: a function looks
+    These are the answers that build on the ``replaced`` exercises, up to the answer to
+    ``exercise``. Running only the last one would not be enough: a function looks
     names up when it is called, but a class looks up its base class when its cell is
     run.
     """
@@ -98,7 +98,7 @@ def find_answers(
 
 
 def find_withheld_keys(exercise: str, failed: Mapping[str, Verdict]) -> list[str]:
-    """Find the keys to an exercise that the student has not solved enough of.
+    """Find those keys to an exercise that the student has not sufficiently solved.
 
     A key is an earlier exercise whose solution would answer this one.
 
@@ -112,7 +112,7 @@ def find_withheld_keys(exercise: str, failed: Mapping[str, Verdict]) -> list[str
 
 
 def titles(exercises: Collection[str]) -> str:
-    """The titles of some exercises, joined for a sentence."""
+    """The titles of some exercises, joined by "and"."""
     return " and ".join(
         reference_metadata.titles(n.split("/")[0])[n] for n in exercises
     )

@@ -1,4 +1,4 @@
-"""Read from a unit's references what can be read without their tensors.
+"""Read what is known about a unit's exercises, except tensors: titles, points etc.
 
 This module imports neither PyTorch nor NumPy, which only grading needs.
 """
@@ -18,14 +18,14 @@ _CONTENTS = _PUBLIC.with_name("contents")
 
 
 def entries(unit: str) -> dict[str, dict[str, Any]]:
-    """The exercises of a unit by name; none for an unknown unit."""
+    """Map each exercise of a unit to its JSON entry; {} for an unknown unit."""
     path = _PUBLIC / f"{unit}.json"
     return _read(path, path.stat().st_mtime_ns) if path.is_file() else {}
 
 
 @functools.lru_cache
 def _read(path: Path, _changed: int) -> dict[str, dict[str, Any]]:
-    """Read the file once, since a page asks for titles at every cell."""
+    """Map each exercise in a file to its JSON entry; cached until the file changes."""
     exercises = json.loads(path.read_text(encoding="utf-8"))["exercises"]
     return {entry["name"]: entry for entry in exercises}
 
@@ -60,13 +60,13 @@ def refuse_damaged(unit: str) -> None:
 
 
 def titles(unit: str) -> dict[str, str]:
-    """The titles of a unit's exercises by name; none for an unknown unit."""
+    """Map each exercise of a unit to its title; {} for an unknown unit."""
     return {name: str(entry["title"]) for name, entry in entries(unit).items()}
 
 
 @functools.lru_cache
 def numbers(unit: str) -> dict[str, str]:
-    """The numbers of a unit's exercises ("2.4") by name; none for an unknown unit."""
+    """Map each exercise of a unit to its number, like "2.4"; {} for an unknown unit."""
     path = _CONTENTS / f"{unit}.json"
     if not path.is_file():
         return {}

@@ -25,13 +25,13 @@ TEMPLATES = Path(__file__).parents[1] / "templates"
 
 @pass_context
 def markdown2html(context: Context, source: str) -> str:
-    """The template filter of this name, for ``c.HTMLExporter.filters``."""
+    """Render Markdown as safe HTML: a filter for ``c.HTMLExporter.filters``."""
     attachments = context.get("cell", {}).get("attachments")
     return Page().render("markdown", source, attachments=attachments)
 
 
 class FeedbackExporter(HTMLExporter):
-    """A page without any script or request, whatever HTMLExporter is configured to."""
+    """Exports a page without scripts or requests, whatever HTMLExporter's settings."""
 
     def __init__(self, config: Config | None = None, **options: Any):
         ours = {
@@ -44,7 +44,7 @@ class FeedbackExporter(HTMLExporter):
         super().__init__(config=config, **options)  # type: ignore[no-untyped-call]
 
     def default_filters(self) -> Iterator[tuple[str, Any]]:
-        """The filters that the template uses, besides nbconvert's."""
+        """Yield (name, function) of nbconvert's filters and of our template's own."""
         from autograder.checks.rows import inline  # imports PyTorch
 
         yield from super().default_filters()  # type: ignore[no-untyped-call]
@@ -60,7 +60,7 @@ class FeedbackExporter(HTMLExporter):
     def from_notebook_node(
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any
     ) -> tuple[Any, dict[str, Any]]:
-        """Export a notebook as a page.
+        """Export a notebook as a page; return its HTML and the resources.
 
         HTMLExporter would parse the page once more, with a parser that takes minutes if
         content is deeply nested or long.
@@ -79,7 +79,7 @@ class FeedbackExporter(HTMLExporter):
         return self._next().render("markdown", cell.source, attachments=attachments)
 
     def _next(self) -> Page:
-        """Begin the next cell of the page."""
+        """Begin the next cell of the page, and return the page."""
         self._page.next_cell()
         return self._page
 

@@ -1,4 +1,4 @@
-"""Remove what students must not see: hidden tests, and frames that are not theirs."""
+"""Remove hidden tests from a page, and traceback frames outside the student's cells."""
 
 from __future__ import annotations
 

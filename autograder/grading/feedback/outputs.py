@@ -24,8 +24,8 @@ _NOTHING = {"text/plain": "[an output that cannot be shown here]"}
 class CleanOutputs(Preprocessor):
     """Sanitise all outputs except the verdicts that the grader put there.
 
-    Such an output can only be that of a check that the judge has decided. Its marker is
-    not enough, because a student's output could carry one.
+    Only a check that the judge has decided can have a verdict as its output. The marker
+    of a verdict is not enough, because a student's output could carry one.
     """
 
     enabled = True
@@ -66,7 +66,7 @@ def clean_output(output: NotebookNode, page: Page) -> NotebookNode:
 
 
 def _string(value: object) -> str:
-    """A string, or a list of strings, as valid text."""
+    """A string, or a list of strings joined, as valid Unicode; "" for all else."""
     if isinstance(value, list):
         value = "".join(map(_string, value))
     text = value if isinstance(value, str) else ""
@@ -74,7 +74,7 @@ def _string(value: object) -> str:
 
 
 def _clean_data(data: Mapping[str, Any], page: Page) -> Iterator[tuple[str, str]]:
-    """Yield the kinds of data that can be shown; code in them is made harmless."""
+    """Yield (MIME type, data) for what can be shown, with all HTML made harmless."""
     readers: dict[str, Callable[[str], str]] = {
         "text/html": functools.partial(page.render, "html"),
         "text/markdown": functools.partial(page.render, "markdown"),

@@ -129,7 +129,11 @@ def _summary(
     nb: NotebookNode, notebook: SubmittedNotebook, metadata: GradingMetadata,
     assignment: str, sentences: Mapping[str, str],
 ) -> dict[str, Any]:  # fmt: skip
-    """The data that the template of the page needs."""
+    """The values that the page's template needs, by name.
+
+    Args:
+        sentences: what a teacher says to all who fail in the same way, by group.
+    """
     graded = [cell for cell in nb.cells if "score" in nbgrader_of(cell)]
     rows = [_row(cell, metadata.checks, assignment, sentences) for cell in graded]
     commented = {
@@ -159,9 +163,10 @@ def _summary(
 def _group(
     cells: Sequence[NotebookNode], rows: Mapping[str, Mapping[str, Any]]
 ) -> list[Block]:
-    """The blocks of a page, without stubs.
+    """Group a page's cells into blocks, without exercises that are still stubs.
 
-    A cell that the student added below an answer belongs to the block of the answer.
+    ``rows`` are the rows of the page's table, by grade id. A cell that the student
+    added below an answer belongs to the block of the answer.
     """
     blocks: list[Block] = []
     for cell in cells:
@@ -184,7 +189,7 @@ def _is_check(cell: NotebookNode) -> bool:
 
 
 def _describe_changes(changed: Sequence[changes.Change], assignment: str) -> list[str]:
-    """Describe the last change of each score in a sentence."""
+    """Describe the last change of each changed score, in a sentence each."""
     last = {change.cell: change for change in changed}
     none, penalty = "not graded yet", changes.PENALTY
     return [
@@ -200,7 +205,7 @@ def _row(
     cell: NotebookNode, checks: Mapping[str, Verdict], assignment: str,
     sentences: Mapping[str, str],
 ) -> dict[str, Any]:  # fmt: skip
-    """A row of the table at the top; ``sign`` is "" until it has been graded.
+    """One exercise's row in the page's table; ``sign`` is "" until it is graded.
 
     Args:
         checks: the verdicts, by grade id.

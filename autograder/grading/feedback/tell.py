@@ -19,7 +19,7 @@ from autograder.grading.settings import Processed, Resources
 
 
 class Tell(Preprocessor):
-    """Before a student's deadline, leave out of a page what ``tell`` does not name.
+    """Until the student's deadline, shows only what the setting ``tell`` allows.
 
     Afterwards, and with "panels", everything is shown. It runs before ``Scores``.
     """
@@ -45,7 +45,7 @@ class Tell(Preprocessor):
         return nb, resources
 
     def _trim(self, verdict: Verdict) -> Verdict:
-        """A verdict reduced to what ``tell`` names."""
+        """A copy of a verdict that holds only what the setting ``tell`` allows."""
         verdict = replace(verdict, says="", note="", panel="")
         if self.tell == "points":
             verdict = replace(verdict, cases=(), aspects={})

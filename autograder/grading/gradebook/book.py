@@ -90,7 +90,10 @@ class Gradebook(api.Gradebook):  # type: ignore[misc]
         self, student: str, assignment: str, stamp: datetime.datetime | None,
         create: bool,
     ) -> None:  # fmt: skip
-        """Add missing rows for a submission and, if ``create``, for its student."""
+        """Add missing rows for a submission and, if ``create``, for its student.
+
+        ``stamp`` is the time of the hand-in, in UTC.
+        """
         if create:
             self.update_or_create_student(student)
         else:
@@ -132,7 +135,7 @@ class PatientBook:
         self._open: Gradebook | None = None
 
     def use(self, action: Callable[[Gradebook], Result]) -> Result:
-        """Run an action on the gradebook, and again while it is locked.
+        """Run an action on the gradebook, and return its result; retry while locked.
 
         Raises:
             GradebookError: it stayed locked, or cannot be used at all.
@@ -180,7 +183,7 @@ def sharing(gradebook: Gradebook, preprocessors: Iterable[type]) -> Iterator[Non
 
 @contextlib.contextmanager
 def _silence_log() -> Iterator[None]:
-    """Keep nbgrader from logging, with its traceback, an error that it raises too."""
+    """Keep nbgrader from logging an error, with a traceback, that it raises as well."""
     before, app_log.disabled = app_log.disabled, True
     try:
         yield
@@ -205,9 +208,10 @@ def _is_temporary(error: OperationalError | api.InvalidEntry) -> bool:
 def rows_of(
     book: api.Gradebook, kind: type[Row], student: str, assignment: str, name: str
 ) -> dict[str, Row]:
-    """The grades of a submitted notebook, or its comments, by grade id, in one query.
+    """Map each grade id to its row of a submitted notebook, in one query.
 
-    nbgrader looks up each one separately, through seven tables.
+    ``kind`` is the type of the rows: grades or comments. nbgrader looks up each row
+    separately, through seven tables.
     """
     rows = cells_of(book, kind, assignment, kind)
     rows = rows.filter(api.SubmittedAssignment.student_id == student)
@@ -215,7 +219,7 @@ def rows_of(
 
 
 def set_score(grade: api.Grade, score: float | None) -> None:
-    """Set an automatic score; a person must look if it is None or one is by hand."""
+    """Set an automatic score; if it is None or one is by hand, a person must look."""
     grade.auto_score = score
     grade.needs_manual_grade = grade.manual_score is not None or score is None
 
@@ -223,7 +227,7 @@ def set_score(grade: api.Grade, score: float | None) -> None:
 def cells_of(
     book: api.Gradebook, kind: type[Row], assignment: str, *columns: Any
 ) -> Query[Any]:
-    """Rows (student, notebook, grade id, *columns) of all grades, or all comments."""
+    """Query grades or comments for rows (student, notebook, grade id, *columns)."""
     names = (api.SubmittedAssignment.student_id, api.Notebook.name, api.BaseCell.name)
     rows = (
         book.db.query(*names, *columns)
@@ -243,8 +247,8 @@ def cell_name(unit: str, notebook: str, grade_id: str) -> str:
 class CellPoints:
     """The points of a student in a cell: ``total``, and the part given ``by_hand``.
 
-    None stands for points that have not been given yet. ``automatic`` are those of the
-    check; points by hand have ``replaced`` them, or are added to them.
+    None stands for points that have not been given yet. ``automatic`` are the points
+    of the check; ``replaced`` says whether points by hand replace or else extend them.
     """
 
     student: str
@@ -256,7 +260,7 @@ class CellPoints:
 
 
 def points_of(book: api.Gradebook, unit: str) -> Iterator[CellPoints]:
-    """The points of an assignment, in one query."""
+    """Yield the points of each student in each cell of an assignment, in one query."""
     grade = api.Grade
     columns = (grade.auto_score, grade.manual_score, grade.extra_credit)
     rows = cells_of(book, grade, unit, *columns)
@@ -269,7 +273,7 @@ def points_of(book: api.Gradebook, unit: str) -> Iterator[CellPoints]:
 
 
 def penalties_of(book: api.Gradebook, unit: str) -> dict[str, float]:
-    """The late penalty by student; 0 for submissions that were in time."""
+    """Map each student to the late penalty in an assignment; 0 if there is none."""
     penalties = book.db.query(
         api.SubmittedAssignment.student_id,
         api.SubmittedNotebook.late_submission_penalty,

@@ -54,7 +54,10 @@ class Change:
 
     @property
     def is_told(self) -> bool:
-        """Whether to announce it: points differ, and are not the first ones by hand."""
+        """Whether to announce the change.
+
+        This excludes changes to the comment only, and the first points by hand.
+        """
         return self.before != self.after and (self.why != BY_HAND or self.before != "")
 
 
@@ -80,7 +83,7 @@ def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[
     Returns the changes to announce.
 
     Args:
-        ids: by student that this run has looked at, the id of the graded submission.
+        ids: maps each student of this run to the id of the graded submission.
 
     Raises:
         CourseError: the table or the file of scores cannot be read or written.
@@ -152,7 +155,7 @@ def lines(changes: Sequence[Change]) -> list[str]:
 
 
 def totals(changes: Sequence[Change]) -> dict[str, float]:
-    """The points that each student gains by some changes, or loses if negative."""
+    """Map each student to the points gained by some changes; negative if lost."""
     sums: dict[str, float] = {}
     for change in changes:
         gain = float(change.after or 0) - float(change.before or 0)
@@ -162,7 +165,7 @@ def totals(changes: Sequence[Change]) -> dict[str, float]:
 
 
 def table(root: Path, unit: str) -> Path:
-    """The path of the table."""
+    """The path of an assignment's table of changes."""
     return root / "changes" / f"{unit}.csv"
 
 
@@ -189,11 +192,12 @@ def _find_changes(
     after: Mapping[str, Sequence[float | None]],
     is_new: bool,
 ) -> list[tuple[str, float | None, float | None, str]]:
-    """Find the cells with other points than before.
+    """Find changed points, each as (cell, points before, points now, reason).
 
-    It is no change if a person gives points to an answer that had none, because such an
-    answer has waited for them. It is a change if a check finally gives points to a cell
-    that showed none.
+    ``before`` and ``after`` map each cell to its values (see `Scores`); ``is_new`` says
+    whether a new submission was graded in between. It is no change if a person gives
+    points to an answer that had none, because such an answer has waited for them. It is
+    a change if a check finally gives points to a cell that showed none.
     """
     changes: list[tuple[str, float | None, float | None, str]] = []
     for cell, (score, manual, most) in after.items():

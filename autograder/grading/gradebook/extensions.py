@@ -15,7 +15,7 @@ from autograder.course import files
 
 
 def granted(root: Path, assignment: str) -> Mapping[str, datetime.timedelta]:
-    """The extensions of an assignment by student.
+    """Map each student with an extension of an assignment to its length.
 
     Raises:
         CourseError: the file that keeps them cannot be read.

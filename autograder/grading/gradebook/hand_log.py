@@ -91,7 +91,7 @@ def read(book: api.Gradebook, unit: str, after: int = 0) -> list[HandEntry]:
 
 
 def comments(book: api.Gradebook, unit: str) -> dict[tuple[str, str], str]:
-    """Read the comments of people on answers, by student and cell."""
+    """Map (student, cell) to the comment that a person wrote on the answer."""
     rows = cells_of(book, api.Comment, unit, api.Comment.manual_comment)
     return {
         (student, grade_ids.check_of(cell_name(unit, notebook, cell))): comment
@@ -101,7 +101,7 @@ def comments(book: api.Gradebook, unit: str) -> dict[tuple[str, str], str]:
 
 
 def _note(row: Any, value: Any, before: object, event_: Any) -> Any:
-    """Keep the value that an attribute had before this transaction.
+    """Remember the value that an attribute had before this transaction.
 
     Returns the new value; points become numbers, since the formgrader sends text.
     """
@@ -140,7 +140,7 @@ def _write(session: Session) -> None:
 def _entries(
     notebook: Any, check: str, before: dict[str, Any], why: str
 ) -> Iterator[dict[str, object]]:
-    """The entry on an answer; none for a comment on a cell without points.
+    """Yield the log entry on an answer, by column; none for a cell without points.
 
     ``before`` has the earlier values of the columns that a person has changed.
     """
@@ -175,7 +175,7 @@ def _total(
 
 
 def whoever() -> str:
-    """The current user: ``AUTOGRADER_USER``, JupyterHub's user, or the account."""
+    """The current user's name, from ``AUTOGRADER_USER``, JupyterHub or the account."""
     names = (os.environ.get(n, "") for n in ("AUTOGRADER_USER", "JUPYTERHUB_USER"))
     name = next(filter(None, names), "") or account_name(os.getuid())
     return printable(name)[:_MAX_CHARACTERS]

@@ -48,7 +48,10 @@ def late_days(seconds: float) -> int:
 
 
 def balances(book: api.Gradebook, budget: int, student: str = "") -> dict[str, Balance]:
-    """Balance late days over all units, for all students who were late, or for one."""
+    """Map each student who was ever late to the balance of late days over all units.
+
+    ``student`` restricts this to one student.
+    """
     rows = book.db.query(api.SubmittedAssignment)
     if student:
         rows = rows.filter(api.SubmittedAssignment.student_id == student)

@@ -1,4 +1,4 @@
-"""Let a source that is already graded have other exercises than before.
+"""Add and remove exercises of an assignment for which there are already submissions.
 
 nbgrader refuses to add or remove cells once there are submissions. Here, the gradebook
 forgets what the source leaves out, with its points and comments, and has empty rows for
@@ -19,7 +19,7 @@ Cells = Mapping[str, dict[str, Any]]  # nbgrader's fields of a cell, by grade id
 
 
 class CourseCells(SaveCells):  # type: ignore[misc]
-    """nbgrader's step that enters the cells of a source, also if others are graded."""
+    """nbgrader's step that enters a source's cells, also if it has submissions."""
 
     def _create_notebook(self, nb: NotebookNode) -> None:
         ids = (self.notebook_id, self.assignment_id)
@@ -31,7 +31,7 @@ class CourseCells(SaveCells):  # type: ignore[misc]
         super()._create_notebook(nb)
 
     def _kinds(self, notebook: api.Notebook) -> Iterator[tuple[str, Any, Cells]]:
-        """For each kind of cell, its name, the gradebook's cells and the source's."""
+        """Yield each kind of cell: its name, and the gradebook's and source's cells."""
         yield "grade_cell", notebook.grade_cells, self.new_grade_cells
         yield "solution_cell", notebook.solution_cells, self.new_solution_cells
         yield "task_cell", notebook.task_cells, self.new_task_cells

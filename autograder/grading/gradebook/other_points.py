@@ -18,7 +18,10 @@ from autograder.grading.gradebook.book import cell_name
 
 
 def points_in(unit: str, name: str, notebook: Mapping[str, Any]) -> dict[str, float]:
-    """The points of a notebook's graded cells, by name of the exercise."""
+    """Map each graded exercise in a notebook to its points.
+
+    ``name`` is the name of the notebook, and ``notebook`` its content as JSON values.
+    """
     marks = [cell["metadata"].get("nbgrader", {}) for cell in notebook["cells"]]
     return {
         cell_name(unit, name, mark["grade_id"]): float(mark["points"])
@@ -28,7 +31,7 @@ def points_in(unit: str, name: str, notebook: Mapping[str, Any]) -> dict[str, fl
 
 
 def points_of_folder(unit: str, folder: Path) -> dict[str, float]:
-    """The points of the graded cells of all notebooks in a folder.
+    """Map each graded exercise in the notebooks of a folder to its points.
 
     Raises:
         CourseError: a notebook cannot be read.
@@ -40,7 +43,7 @@ def points_of_folder(unit: str, folder: Path) -> dict[str, float]:
 
 
 def points_of_book(book: api.Gradebook, unit: str) -> dict[str, float]:
-    """The points of the graded cells of an assignment that the gradebook knows."""
+    """Map each graded exercise of an assignment to its points in the gradebook."""
     return {
         cell_name(unit, notebook.name, cell.name): cell.max_score
         for notebook in book.find_assignment(unit).notebooks
@@ -51,10 +54,14 @@ def points_of_book(book: api.Gradebook, unit: str) -> dict[str, float]:
 def refuse_mixture(
     unit: str, student: str, now: Mapping[str, float], graded: Mapping[str, float]
 ) -> None:
-    """Check that a result, if there is one, was graded with the current points.
+    """Check that a student's result was graded with the current points.
+
+    Args:
+        now: the current points, by exercise.
+        graded: the points at the time of grading; empty if there is no result.
 
     Raises:
-        CourseError: it was not.
+        CourseError: they differ.
     """
     if graded and dict(graded) != dict(now):
         number = unit.partition("_")[0]

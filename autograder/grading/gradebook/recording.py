@@ -94,7 +94,7 @@ class Recorder:
 
 
 def answers(notebook: NotebookNode) -> dict[str, str]:
-    """The answers that a person grades, by grade id."""
+    """Map the grade id of each answer that a person grades to the answer's text."""
     written = (c for c in notebook.cells if is_grade(c) and is_solution(c))
     return {cell.metadata.nbgrader.grade_id: cell.source for cell in written}
 
@@ -102,7 +102,7 @@ def answers(notebook: NotebookNode) -> dict[str, str]:
 def _withdraw_points(
     grades: Mapping[str, Grade], before: NotebookNode, after: NotebookNode
 ) -> Iterator[tuple[str, float]]:
-    """Withdraw points by hand from answers that have changed since, and yield them.
+    """Withdraw points by hand from changed answers; yield (grade id, points) of each.
 
     A person gave these points for the earlier answer. The new one waits for a person
     again, unless it is empty: then it has no points.

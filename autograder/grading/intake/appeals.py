@@ -22,7 +22,7 @@ Cells = tuple[tuple[str, str], ...]
 
 
 def read_appeals(folder: Path) -> dict[str, str]:
-    """The reasons of the appeals in a hand-in, by the exercise's name in the appeal.
+    """Map each exercise about which a hand-in appeals, as named there, to the reason.
 
     The first cell about an exercise counts. Unreadable files contain no appeals.
     """
@@ -44,7 +44,7 @@ def only_appeals(earlier: Path, new: Path) -> bool:
 
 
 def _find_appeals(files: Mapping[str, File]) -> dict[str, str]:
-    """Find the reasons of appeals, by the exercise's name in the appeal."""
+    """Map each exercise about which a file appeals, as named there, to the reason."""
     appeals: dict[str, str] = {}
     for cell in (cell for cells in _notebooks(files) for cell in cells):
         if match := _APPEAL.match(cell.source):

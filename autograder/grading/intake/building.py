@@ -95,7 +95,7 @@ class _Builder:
     def _answer(self, n: int) -> int | None:
         """The index of the cell that answers an exercise; None if it has no cell.
 
-        Of several, the last one counts, at best of those that define the right names.
+        Of several cells, the last counts, preferably of those that define its names.
         """
         cells = self.match.of(n)
         filled = [cell for cell in self.match.filled(n) if not self._too_long(cell)]
@@ -139,9 +139,9 @@ class _Builder:
             self._note("cell type", f"Your answer {slot.name} is code again.")
 
     def _extras(self, answers: set[int]) -> dict[int, list[int]]:
-        """The student's own cells, by the slot (a cell of the course) that they follow.
+        """Map each slot (a cell of the course) to the student's own cells after it.
 
-        Cells before the first slot have the number -1. A cell of the course that the
+        The key -1 has the cells before the first slot. A cell of the course that the
         student moved does not count, as the course's order is restored.
         """
         in_place, anchor = self.match.in_place(), -1
@@ -190,7 +190,7 @@ class _Builder:
     def _is_kept_answer(
         self, cell: StudentCell, slot: Slot, changed: bool, slot_index: int
     ) -> bool:
-        """Whether a further cell of an answer is kept: it must define other names."""
+        """Whether a second cell for an answer is kept: it must define other names."""
         if changed and not defined(cell.source) & slot.targets:
             self._note("copy kept", f"A second cell of {slot.name} was kept as yours.")
             return True
@@ -217,7 +217,10 @@ class _Builder:
         return built
 
     def _without_installs(self, code: str, place: str) -> str:
-        """Disable lines that need Colab or a network, and record which."""
+        """Disable lines that need Colab or a network; return the resulting code.
+
+        A repair lists these lines; ``place`` says in words where they are.
+        """
         code, lines = without_installs(code)
         if lines:
             message = f"Not run while grading, in {place}: {join_names(lines)}."

@@ -26,7 +26,7 @@ class UnreadableError(CourseError):
 
 @dataclass(frozen=True)
 class Repair:
-    """Something that was corrected: ``kind`` for counting, ``says`` for reading."""
+    """A correction of a hand-in: ``says`` describes it, ``kind`` is for counting."""
 
     kind: str
     says: str
@@ -36,8 +36,8 @@ class Repair:
 class SizeLimits:
     """Limits on the size of a submission, in bytes unless their names say otherwise.
 
-    ``saved`` limits notebook files with their saved outputs. Those above ``notebook``
-    are read without outputs, and are then limited to ``notebook``.
+    ``saved`` limits notebook files with their saved outputs. A notebook larger than
+    ``notebook`` is read without its outputs, and refused if it is still larger.
     """
 
     file: int = 32 << 20

@@ -27,12 +27,12 @@ def why_none(
     strange: Mapping[str, Collection[str]],
     course_ids: Callable[[], GradeIds],
 ) -> str:
-    """Why none of the files is the unit's notebook.
+    """Say why none of the files is the unit's notebook.
 
     Args:
         candidates: the files that look like notebooks.
         broken: the reasons why some of them cannot be read.
-        strange: by path, the grade ids in the notebooks that can.
+        strange: maps the path of each readable notebook to the grade ids in it.
         course_ids: reads the grade ids of the course's assignments.
     """
     if broken:
@@ -49,7 +49,13 @@ def why_none(
 
 
 def about_choice(best: str, name: str, paths: Sequence[str]) -> Iterator[Repair]:
-    """Say which notebook was chosen, if that is not plain."""
+    """Say which notebook was chosen, if it was renamed or one of several.
+
+    Args:
+        best: the path of the notebook that was chosen.
+        name: the name that it should have.
+        paths: all notebooks of the unit in the hand-in.
+    """
     if best != name:
         yield Repair("renamed", f'"{join_names([best])}" was taken as "{name}".')
     ignored = [path for path in paths if path != best]
@@ -70,7 +76,7 @@ def about_damage(path: str, data: bytes, count: int) -> str:
 
 
 def grade_ids(root: Path) -> GradeIds:
-    """The grade ids of all assignments of the course at ``root``."""
+    """Map each assignment of the course at ``root`` to its grade ids."""
     ids_by_assignment: dict[str, frozenset[str]] = {}
     for path in sorted(root.glob("source/*/*.ipynb")):
         with contextlib.suppress(*_DAMAGED):

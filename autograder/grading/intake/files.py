@@ -97,7 +97,10 @@ def take(
 
 
 def _printable(paths: Iterable[str], left_out: dict[str, list[str]]) -> dict[str, str]:
-    """The paths by their printable form; the printable path wins a conflict."""
+    """Map the printable form of each path to the path itself.
+
+    Of two paths with the same form, a printable one wins; the other is left out.
+    """
     names: dict[str, str] = {}
     folders: set[str] = set()
     for path in sorted(paths, key=lambda path: (not path.isprintable(), path)):
@@ -115,6 +118,7 @@ def _read(path: Path, limits: SizeLimits, room: int) -> tuple[File, int]:
     """Read a file within the limits.
 
     Also returns the size of a notebook whose outputs had to be left out, else 0.
+    ``room`` is the number of bytes that all files together may still have.
     """
     if not _is_notebook(path.name):
         message = f"is larger than {limits.file >> 20} MB"
@@ -134,7 +138,7 @@ def _walk(
     folder: Path, limits: SizeLimits, ignore: Sequence[str],
     left_out: dict[str, list[str]],
 ) -> Iterator[str]:  # fmt: skip
-    """Yield relative paths of regular files; add the others to ``left_out``."""
+    """Yield relative paths of regular files; add the rest to ``left_out`` by reason."""
     if folder.is_symlink() or not folder.is_dir():
         raise RefusedError("the submission is not a folder")
     waiting, count = [""], 0

@@ -27,7 +27,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def last_change(folder: Path, ignore: Sequence[str]) -> datetime.datetime:
-    """The time when any entry that counts was last changed, by its file system's clock.
+    """The time of the last change to any entry that counts, by the file system's clock.
 
     This is the inode's change time, which nobody can set, unlike that of a file's
     content. Entries that cannot be examined are not copied, either.
@@ -44,7 +44,7 @@ def last_change(folder: Path, ignore: Sequence[str]) -> datetime.datetime:
 def copy(
     source: Path, target: Path, ignore: Sequence[str], owner: int | None
 ) -> tuple[list[tuple[str, str]], datetime.datetime]:
-    """Copy the regular files of one owner.
+    """Copy the regular files of an owner (a user id), or of all if that is None.
 
     Returns:
         What was left out, and why; and the time of the last change to what was copied.
@@ -81,9 +81,9 @@ def copy(
 def _read(
     parent: int, name: str, owner: int | None, limits: SizeLimits, most: int
 ) -> tuple[bytes, int, os.stat_result] | None:
-    """The content of a file, and its status after reading; None for a folder.
+    """Read a file: its content, a size, and its status; None for a folder.
 
-    Between these two is the size of a notebook that was read without outputs, else 0.
+    The size is that of a notebook that was read without its outputs, else 0.
 
     Args:
         parent: the open folder in which the file is.
@@ -119,7 +119,7 @@ def _within(
 
 
 def _counting(folder: int, ignore: Sequence[str]) -> Iterator[tuple[str, int, str]]:
-    """The entries of a submission that are copied, and whose change times count."""
+    """Yield the entries that are copied and whose times count, as `_entries` does."""
     entries = _entries(folder, [*ignore, STAMP])
     return islice(entries, SizeLimits.files)
 

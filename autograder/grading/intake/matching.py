@@ -130,7 +130,7 @@ class Match:
         self._by_place()
 
     def of(self, slot: int) -> list[int]:
-        """The numbers of the cells of a slot, in the student's order."""
+        """The indices of the student's cells that belong to a slot, in their order."""
         return sorted(c for c, matched in self.slot_of.items() if matched == slot)
 
     def is_filled(self, cell: int) -> bool:  # is it more than the stub?
@@ -195,7 +195,7 @@ class Match:
                     self._restore(alike[0], n)
 
     def _gap(self, n: int) -> range:
-        """The cells between those of the neighbouring slots; none if unknown."""
+        """The indices of cells between those of slots n - 1 and n + 1, if any."""
         before = [-1] if n == 0 else self.of(n - 1)
         last = n + 1 == len(self.slots)
         behind = [len(self.cells)] if last else self.of(n + 1)
@@ -245,7 +245,7 @@ def find_notebook(
     limits: SizeLimits = DEFAULTS,
     course_ids: Callable[[], GradeIds] = dict,
 ) -> tuple[str, tuple[Repair, ...]]:
-    """Find the file that is the unit's notebook by its content.
+    """Find, by its content, the file that is the unit's notebook.
 
     Of several, the one with most of the unit's cells counts, then the one with most
     answers, then the newest.
@@ -254,6 +254,9 @@ def find_notebook(
         name: the name it should have, like "02_attention.ipynb".
         course_ids: reads the grade ids of the course's assignments; called if a
             notebook has none of this unit's.
+
+    Returns:
+        The path of the file, and repairs that report what was unusual.
 
     Raises:
         RefusedError: no file is a readable notebook of this unit.

@@ -101,7 +101,7 @@ _BETWEEN = re.compile(r"[\s,]*")
 def _whole_cells(text: str, most: int) -> list[Json]:
     """The complete cells of a notebook, before the point where its file is damaged.
 
-    One more than ``most`` is enough to refuse it.
+    At most ``most`` + 1 cells are read, which is enough to refuse the notebook.
     """
     cells: list[Json] = []
     start = _CELLS.search(text)
@@ -170,7 +170,7 @@ def _text(value: object) -> str:
 
 
 def _attachments(value: object) -> dict[str, dict[str, str]]:
-    """The pictures that are attached to a Markdown cell."""
+    """The pictures attached to a cell: name -> MIME type -> base64 text."""
     pictures = {}
     for name, bundle in _dict(value).items():
         for kind, data in _dict(bundle).items():

@@ -87,7 +87,7 @@ class Slimmer:
             at = self._string(piece, at) if self._in_string else self._next(piece, at)
 
     def _string(self, piece: bytes, start: int) -> int:
-        """Go to the end of a string, or of the piece."""
+        """Keep a string, to its end or the piece's; return the position after it."""
         match = _IN_STRING.match(piece, min(start + self._escaped, len(piece)))
         end = match.end() if match else start
         self._escaped = piece[end : end + 1] == b"\\"  # the last byte of the piece

@@ -25,8 +25,8 @@ def handed_in(folder: Path) -> tuple[datetime.datetime | None, tuple[Repair, ...
     it is a plain time between the year 2000 and the collection. The collection is the
     latest change of the folder's or the file's inode, a time that the system sets and
     no archive or copy can choose. An unreadable or later stamp counts as the time of
-    collection and is reported (up to five minutes later, clocks just differ: not
-    reported). Without a stamp no time is known, and nothing counts as late.
+    collection, and a repair reports it (up to five minutes later, clocks just differ:
+    not reported). Without a stamp no time is known, and nothing counts as late.
     """
     path = folder / STAMP
     try:

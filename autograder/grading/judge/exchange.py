@@ -1,6 +1,6 @@
 """One question to the judge process, seen from the grading process.
 
-It sends the messages on the left, and receives those on the right:
+The grading process sends the messages on the left, and receives those on the right:
 
     prepare    exercise, submission, seeds   ->  prepared   the exercise is loaded
     ask        the sandbox's channel         ->  ready      its answers begin; repeated
@@ -104,7 +104,10 @@ class Exchange:
         self.code = str(self._take("prepared")["code"])
 
     def ask(self, channel: socket.socket, supervisor: int | None, ticket: str) -> None:
-        """Give the judge the sandbox's channel, and the process that watches it."""
+        """Give the judge the sandbox's channel, and the id of its supervisor process.
+
+        ``ticket`` identifies the call in the sandbox that is to answer.
+        """
         request = {"ticket": ticket, "supervisor": supervisor}
         self._send({"ask": request}, [channel.fileno()])
         self._channel.register(channel, select.POLLIN)
@@ -150,7 +153,7 @@ class Exchange:
         return self.verdict
 
     def await_mistake(self) -> RenderedVerdict:
-        """Wait for a verdict that names the mistake; without one, return the first."""
+        """Wait for the mistake to be named, if it can be; return the final verdict."""
         verdict = self.settle()
         if self._goes_on:
             # If naming fails, the first verdict still holds.
@@ -166,7 +169,7 @@ class Exchange:
             raise GradingInfrastructureError(f"the judge was lost: {error}") from None
 
     def _take(self, *states: str) -> Message:
-        """Receive the next message, which must be this exchange's."""
+        """Receive this exchange's next message, which must have one of these states."""
         try:
             message, _ = self._line.receive(self._patience)
         except ConnectionLostError as error:

@@ -74,7 +74,7 @@ class Judge:
                 self.close()
 
     def _seeds(self, question: Question) -> dict[str, str]:
-        """The seed of this submission's own cases, and that of the cases it shares.
+        """The seeds of cases: "own" for this submission only, "shared" with others.
 
         Both depend on the submission's content, so that grading it again asks the same
         questions.
@@ -97,8 +97,8 @@ class Judge:
     def fork(self, serve: Callable[[socket.socket], None]) -> None:
         """Start the judge process as a fork of this one, which costs milliseconds.
 
-        This is only for a process with one thread. The fork closes its copies of all
-        open files, except its end of the connection.
+        This is only for a process with one thread. The fork calls ``serve`` with its
+        end of the connection, and closes its copies of all other open files.
         """
         ours, theirs = socket.socketpair()
         pid = os.fork()

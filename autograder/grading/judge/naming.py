@@ -29,9 +29,9 @@ NAMING_SECONDS = 60.0  # of CPU time
 def name_mistake(
     exercise: Exercise, task: Specification, result: CheckResult
 ) -> CheckResult:
-    """Name the mistake behind a result, using what mistakes answer to fresh cases, too.
+    """Name the known mistake that explains a result, also its answers to fresh cases.
 
-    A mistake that is not found within `NAMING_SECONDS` is not named.
+    Returns the result unchanged if this takes more than `NAMING_SECONDS`.
     """
     with contextlib.suppress(TooLongError), limit(NAMING_SECONDS):
         return _diagnose(exercise, task, result)
@@ -43,12 +43,12 @@ def _diagnose(
 ) -> CheckResult:
     """Name the mistake that the answers of a result show.
 
-    The answers of mistakes are stored for the visible cases; for fresh cases, they must
-    be computed, which takes time. So they are computed only for mistakes that fit the
-    visible cases. A mistake that fits these but not the fresh cases keeps its name, as
-    in the student's notebook, and is called likely. If only hidden cases fail, all
-    mistakes are computed that the visible cases do not contradict. A mistake whose code
-    a student wrote is never executed here, so that it is likely at best.
+    The answers that mistakes give are stored for the visible cases; for fresh cases,
+    they must be computed, which takes time. So they are computed only for mistakes that
+    fit the visible cases. A mistake that fits these but not the fresh cases keeps its
+    name, as in the student's notebook, and is called likely. If only hidden cases fail,
+    all mistakes are computed that the visible cases do not contradict. A mistake whose
+    code a student wrote is never executed here, so that it is likely at best.
     """
     confined = {v.name for m in task.mutants for v in m.variants if v.confined}
     wrong = [r.case for r in result.results if any(f.problem for f in r.findings)]
@@ -111,7 +111,7 @@ _answered = WeakKeyDictionary[Case, dict[str, Answers]]()  # by variant of a mis
 def _compute_answers(
     task: Specification, names: Collection[str], case: Case
 ) -> dict[str, Answers]:  # fmt: skip
-    """Compute what mistakes answer to a case, once for all submissions.
+    """Map each of these variants of mistakes to its answers to a case; computed once.
 
     The objects are built anew for each case. An object might remember something of
     earlier cases, and which cases were earlier depends on the submissions.
@@ -126,14 +126,14 @@ def _compute_answers(
 def _reuse_answers(
     result: CaseResult, visible: Case | None, names: Collection[str], is_played: bool
 ) -> tuple[dict[str, Predictions], set[str]]:
-    """Reuse, for this result, the answers of mistakes that the visible case stores.
+    """Find the answers of mistakes to a fresh case that need not be computed.
 
-    Returns the answers that need not be computed, and the names of mistakes that are
-    stored as patterns: of these, only which answers are wrong is compared. A mistake
-    whose pattern is that of this result need not be computed. Cases in which the judge
-    interacts with the answer take long. There, a mistake that is right in the visible
-    case is right in all fresh ones (a test asserts this), so it is not run if this
-    result is right.
+    Returns them by mistake, and the names of mistakes that the visible case stores as
+    patterns, which only say which answers are wrong. A mistake whose pattern is that of
+    this result need not be computed. ``is_played`` says that the judge interacts with
+    the answer, which takes long. A mistake that is right in the visible case is then
+    right in all fresh ones (a test asserts this), so it is not run if this result is
+    right.
     """
     mistakes = visible.mistakes if visible else {}
     stored = {name: mistakes[name] for name in names if name in mistakes}

@@ -49,7 +49,7 @@ class PreparedCheck:
 
     @property
     def fresh(self) -> tuple[Case, ...]:
-        """Cases that do not ship, with their correct answers; slow to draw.
+        """The cases that students do not get, with correct answers; slow to draw.
 
         The stored hidden cases stay in the judge, because the student's code could
         print whatever enters the sandbox. Where answers consist of many computed
@@ -84,7 +84,7 @@ class PreparedCheck:
         return case is not next(drawings)
 
     def pack_inputs(self, case: Case) -> Packed | None:
-        """Pack all inputs of a case, once for all; None if the judge interacts."""
+        """Pack all inputs of a case for sending, once; None if the judge interacts."""
         if self.task.side is not Interactor:
             return None
         if case not in _packed:

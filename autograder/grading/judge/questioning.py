@@ -68,7 +68,7 @@ class SandboxClient:
 
     @property
     def took(self) -> float:
-        """Seconds of the sandbox for its answers, plus ours for its questions."""
+        """Seconds that the sandbox took to answer, plus ours to reply to it."""
         return self._clock + self._worked
 
     @property
@@ -88,7 +88,7 @@ class SandboxClient:
     def ask(
         self, side: Interactor, inputs: Packed | None = None, kind: str = "ask"
     ) -> Answers:
-        """Ask for the answers to a case; an error if the sandbox is lost.
+        """Ask for the answers to a case; if the sandbox is lost, they hold an error.
 
         Meanwhile the sandbox may ask questions, to which ``side`` replies.
 

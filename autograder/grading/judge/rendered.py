@@ -1,4 +1,4 @@
-"""Turn the result of a check into a verdict without tensors, HTML, and its evidence.
+"""Turn the result of a check into a verdict, a panel in HTML, and evidence as texts.
 
 Tensors stay in the judge. The texts that leave it have a limited length, and those of
 the evidence (inputs and answers) contain only printable characters, so that a page can
@@ -118,7 +118,7 @@ def _panel(result: CheckResult) -> str:
 
 
 def _error(result: CheckResult) -> str:
-    """The first line of the error that all cases ended in, if they did."""
+    """The first line of the error that ended all cases; "" if no error did."""
     messages = {
         _first_line(finding.message) if finding.problem == RAISED else ""
         for case_result in result.results
@@ -146,9 +146,10 @@ def evidence_of(result: CaseResult) -> CaseEvidence:
 
 
 def _describe_inputs(inputs: Mapping[str, Value]) -> dict[str, str]:
-    """Describe inputs as texts; those of several calls by what each call is for.
+    """Map a description of each input to its value as text.
 
-    Example: "0/x" becomes "x, at first".
+    The description is the input's name; if there are several calls, it says for which
+    one: "0/x" becomes "x, at first".
     """
     request = json.loads(str(inputs[KEY])) if KEY in inputs else {}
     labels: dict[str, str] = {}

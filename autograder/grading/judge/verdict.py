@@ -14,11 +14,10 @@ from autograder.sandbox.ending import EndReason
 
 @dataclass(frozen=True)
 class CaseVerdict:
-    """The verdict on one case; ``problem`` is "" if it passed for all random inputs.
+    """The verdict on one case; ``problem`` names what is wrong, "" if all is right.
 
-    ``answer`` identifies a wrong answer: it is the same for equal answers to the same
-    inputs. It is "" for correct answers, and for hidden cases, because the inputs of
-    these are a submission's own.
+    ``answer`` is a digest, which is the same for equal wrong answers. It is "" for
+    correct answers, and for hidden cases, whose inputs differ between submissions.
     """
 
     name: str
@@ -35,8 +34,9 @@ class CaseVerdict:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a check: points of ``max_points``, and why others were lost.
+    """The verdict on a check: points out of ``max_points``, and why the rest was lost.
 
+    ``mistake`` names the recognised mistake, and ``says`` tells students about it.
     ``scores`` measure the quality of answers to fresh inputs, where it is a matter of
     degree.
     ``decided`` is "outside" (by the judge), "person" (the judge has failed, and a
@@ -103,7 +103,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class ResultComparison:
-    """A result that a case asks for: the expected one, the answer, the difference.
+    """One result of a case, as texts: what is expected, the answer, the difference.
 
     ``difference`` is "" if they agree. An answer that raised an error has no results.
     """
@@ -140,7 +140,7 @@ class CaseEvidence:
 
 @dataclass(frozen=True)
 class RenderedVerdict:
-    """A verdict, the panel that a page shows of it, and its evidence if asked for."""
+    """A verdict, its panel for a page as HTML, and, if asked for, its evidence."""
 
     verdict: Verdict
     html: str

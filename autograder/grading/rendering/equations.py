@@ -97,7 +97,7 @@ def _join_signs(row: Element) -> None:
 
 
 def _is_function(part: Element) -> bool:
-    """Whether it is a name like log, also with an index or a range below it."""
+    """Whether an element is a name like log, also with an index or a range below it."""
     name = part[0] if part.tag in ("msub", "msup", "munder", "munderover") else part
     return name.tag == "mi" and bool(_FUNCTION.fullmatch(name.text or ""))
 
@@ -111,6 +111,6 @@ def _is_operand(part: Element) -> bool:
 
 
 def latex(text: str) -> str:
-    """Convert an output of LaTeX, which may be enclosed in one or two dollar signs."""
+    """Convert LaTeX to MathML; it may be enclosed in one or two dollar signs."""
     stripped = text.strip()
     return equation(stripped.strip("$"), display=stripped.startswith("$$"))

@@ -45,13 +45,16 @@ class Page:
     def render(self, kind: str, text: str, **arguments: object) -> str:
         """Render a text, or show it as plain text if it exceeds the allowance.
 
-        ``kind`` is a key of `drawing.DRAWINGS`, which names what gets the arguments.
+        ``kind`` is a key of `drawing.DRAWINGS`: the function there gets the arguments.
         """
         markup = self._within(kind, text, **arguments)
         return self._plain(text) if markup is None else markup
 
     def trim_traceback(self, text: str, cell_numbers: list[str], message: str) -> str:
-        """Trim a traceback to the student's frames; plain text, and no HTML."""
+        """Trim a traceback to its frames in the given cells, followed by ``message``.
+
+        The result is plain text; it is only ``message`` if the allowance is exceeded.
+        """
         arguments = {"cell_numbers": cell_numbers, "message": message}
         markup = self._within("traceback", text, **arguments)
         return message if markup is None else markup

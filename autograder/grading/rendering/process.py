@@ -36,7 +36,9 @@ class Renderer:
         self._control: Connection | None = None
 
     def draw(self, kind: str, values: Mapping[str, object], seconds: float) -> Drawing:
-        """Render ``values``, arguments of one of `drawing.DRAWINGS`, in limited time.
+        """Have the process call `drawing.DRAWINGS[kind]` with these ``values``.
+
+        If this fails, or takes more ``seconds``, the drawing has no HTML.
 
         Raises:
             CourseError: the process does not start.

@@ -84,7 +84,7 @@ def _is_harmless(declaration: str) -> bool:
 
 
 def is_moderate(value: str) -> bool:
-    """Whether no length in a value is negative, or so large that it hides others."""
+    """Whether no length is negative, or so large that it hides other content."""
     return all(
         not sign and len(digits) <= 4 and int(digits) <= _MOST.get(unit, -1)
         for sign, digits, unit in _NUMBER.findall(_COLOUR.sub("", value).lower())

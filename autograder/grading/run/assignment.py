@@ -140,7 +140,7 @@ class Assignment:
         )  # fmt: skip
 
     def solution(self, name: str) -> Task:
-        """The task of grading the course's own solution, as if it were handed in."""
+        """The task of grading the course's solution of a notebook, as if handed in."""
         unit = next((unit for unit in units() if unit.label == self.name), None)
         beside = manifest.read(unit).handed_in if unit else {}
         files = {path: File(file.read_bytes()) for path, file in beside.items()}
@@ -256,7 +256,7 @@ def identity(student: str, assignment: str, notebook: str, data: bytes | None) -
 
 
 def _in_the_way(path: str, course_paths: Iterable[str]) -> bool:
-    """Whether a file is in the way of the course's files, as a folder or in one."""
+    """Whether a student's file is where the course needs a folder, or vice versa."""
     return any(
         course_path.startswith(f"{path}/") or path.startswith(f"{course_path}/")
         for course_path in course_paths

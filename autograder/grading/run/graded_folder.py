@@ -23,7 +23,7 @@ from autograder.grading.metadata import GradingMetadata
 
 
 class GradedFolder:
-    """The results of one student, of all notebooks of an assignment."""
+    """One student's folder of results, for all notebooks of an assignment."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -58,10 +58,10 @@ class GradedFolder:
         self, name: str, notebook: NotebookNode, beside: Mapping[str, bytes],
         notebook_names: Collection[str],
     ) -> None:  # fmt: skip
-        """Replace a notebook, after the files that belong to it.
+        """Write a new graded notebook, after the files that belong to it.
 
         Args:
-            beside: the contents of the files in `OF_NBGRADER`; the others are removed.
+            beside: contents of `OF_NBGRADER` files, by name; any not given is removed.
             notebook_names: the notebooks that the folder may hold, by name.
 
         Raises:

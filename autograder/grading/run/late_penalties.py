@@ -40,7 +40,7 @@ def recompute_late_penalties(
 
 
 def _penalties(book: Gradebook, assignment: str) -> dict[str, dict[str, float]]:
-    """The penalties of students who are late or have one, by student and notebook."""
+    """Map each student who is late or has a penalty to the penalties by notebook."""
     rows = book.db.query(
         api.SubmittedAssignment, api.Notebook.name,
         api.SubmittedNotebook.late_submission_penalty,
@@ -54,9 +54,9 @@ def _penalties(book: Gradebook, assignment: str) -> dict[str, dict[str, float]]:
 
 
 def _renew(writer: ResultWriter, outcome: Outcome, before: dict[str, float]) -> Outcome:
-    """Recompute a student's penalties; if they change, feedback is out of date.
+    """Recompute a student's penalties; if they change, mark feedback as out of date.
 
-    ``before`` are the penalties so far, by notebook.
+    ``before`` are the penalties so far, by notebook. Returns the new outcome.
     """
     try:
         after = {name: _penalty(writer, outcome.student, name) for name in before}

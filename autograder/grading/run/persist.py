@@ -30,9 +30,9 @@ class ResultWriter:
     """Writes results to the gradebook and to ``autograded/``.
 
     Attributes:
-        extra: the time that students were given beyond the due date.
+        extra: the time beyond the due date that students were given, by student.
         published: returns a student's folder in ``autograded/``.
-        permit: gives this folder the file modes that nbgrader expects.
+        permit: gives a student's folder the file modes that nbgrader expects.
     """
 
     course: Assignment

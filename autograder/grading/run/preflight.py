@@ -15,7 +15,7 @@ _THREADS = 24
 
 
 def check_ulimits(jobs: int) -> None:
-    """Check that the limits allow so many jobs; raise that of open files if possible.
+    """Check that limits allow so many jobs; raise that of open files if possible.
 
     Raises:
         CourseError: a limit is too low; the text says which one to raise.
@@ -43,7 +43,7 @@ def _refuse_few_files(needed: int) -> None:
 
 
 def _refuse_few_threads(needed: int) -> None:
-    """Refuse a limit of processes that leaves too few."""
+    """Raise a CourseError if fewer processes and threads are left than needed."""
     most, _ = resource.getrlimit(resource.RLIMIT_NPROC)
     if most == resource.RLIM_INFINITY or most >= needed + (used := own_threads()):
         return

@@ -100,7 +100,7 @@ def _refuse_broken(unit: str, graded: Graded) -> None:
 
 
 def _failures(graded: Graded) -> dict[str, str]:
-    """The broken exercises, each with what happened to the course's own solution."""
+    """Map each broken exercise to what happened to the course's own solution."""
     verdicts = graded.metadata.checks
     reasons: dict[str, str] = {}
     for cell in graded.notebook.cells:

@@ -94,7 +94,7 @@ class Run:
                 wait(running, 0.5, FIRST_COMPLETED)
 
     def _record_graded(self, begun: Iterable[InFlightSubmission]) -> None:
-        """Record those that are graded and wait for a slow one before them.
+        """Record submissions that are graded but wait for a slow one before them.
 
         Otherwise runs that are stopped again and again, as by a time limit, would never
         get past a slow one. What raises an error is graded by the next run.
@@ -154,7 +154,7 @@ class Run:
         return replace(task, files={}, submission=None)
 
     def _finish(self, submission: InFlightSubmission) -> list[Outcome]:
-        """Record a submission; [] if it is to be graded again."""
+        """Record a submission; return its outcomes, [] if it is to be graded again."""
         try:
             return self._writer.save(submission)
         except GradebookError:

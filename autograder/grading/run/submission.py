@@ -65,7 +65,7 @@ def result_of(future: Future[Any], task: Task, log: logging.Logger) -> Graded:
 
 
 def enough(begun: Iterable[InFlightSubmission], slots: int) -> bool:
-    """Whether no more should start: all slots are busy, or too many results wait."""
+    """Whether to start no more submissions: all slots are busy, or results pile up."""
     waiting = list(begun)
     running = sum(bool(submission.running) for submission in waiting)
     return (

@@ -69,11 +69,11 @@ class Cluster:
 
     @property
     def slots(self) -> int:
-        """The tasks that can run at once; workers come and go."""
+        """How many tasks can run at once; this changes as workers come and go."""
         return sum(self._fit().values())
 
     def _fit(self) -> dict[str, int]:
-        """The number of threads of each worker that may grade."""
+        """Map the address of each worker that may grade to its number of threads."""
         threads = self._client.nthreads().items()
         return {name: count for name, count in threads if name not in self._unfit}
 

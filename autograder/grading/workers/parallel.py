@@ -102,7 +102,7 @@ class Pool:
         return self._threads.submit(self._grade, task.student, data)
 
     def close(self) -> None:
-        """Stop at once; what was not finished is lost."""
+        """End all processes at once; tasks that have not been finished are lost."""
         self._closed = True
         self._threads.shutdown(wait=False, cancel_futures=True)
         if self._server:
@@ -247,7 +247,7 @@ class _ForkServer:
         return reply
 
     def close(self) -> None:
-        """End all workers."""
+        """End the process, and with it all workers."""
         self.lost = True
         self._control.shutdown()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -260,7 +260,7 @@ class _ForkServer:
 
 
 def usable_cores() -> int:
-    """The cores that this process may use."""
+    """The number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

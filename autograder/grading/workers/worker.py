@@ -44,7 +44,7 @@ _REPLY_SECONDS = 600.0
 
 
 def main() -> None:
-    """Serve until the other end of the socket closes."""
+    """Start and end workers on request, until the other end of the socket closes."""
     logs.name_process("fork server")
     control = Connection(socket.socket(fileno=int(sys.argv[1])))
     if sys.platform == "linux":

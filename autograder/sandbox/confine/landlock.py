@@ -25,11 +25,11 @@ _PROC = ("cpuinfo", "meminfo", "stat", "self/status", "self/stat", "self/statm")
 
 
 def restrict(room: Room) -> None:
-    """Restrict access to files, TCP, abstract sockets and signals.
+    """Restrict this process: its files, TCP, abstract sockets and signals.
 
-    Signals need ABI 6 (Linux 6.12). The host's /dev/shm is not accessible: what
-    sandboxes put there would be shared among them, and would stay (see
-    landlock_shims.py).
+    `room` says which paths it may still read or write. Signals need ABI 6 (Linux 6.12).
+    The host's /dev/shm is not accessible: what sandboxes put there would be shared
+    among them, and would stay (see landlock_shims.py).
     """
     abi = syscall(NR_LANDLOCK_CREATE, "Landlock", None, 0, 1)
     if abi < 6:
@@ -54,10 +54,11 @@ def restrict(room: Room) -> None:
 
 
 def _allow_around(ruleset: int, path: str, hidden: set[str]) -> None:
-    """Allow reading `path`, except below `hidden`.
+    """Add rules that allow reading `path` and all below it, except `hidden` paths.
 
-    Rules can only add permissions, so what is beside a hidden path is allowed one by
-    one. Links are skipped: what a link leads to is visible by itself, or not at all.
+    `ruleset` is the descriptor of a Landlock ruleset. Its rules can only add
+    permissions, so what is beside a hidden path is allowed one by one. Links are
+    skipped: what a link leads to is visible by itself, or not at all.
     """
     if path in hidden or os.path.islink(path):
         return
@@ -72,7 +73,11 @@ def _allow_around(ruleset: int, path: str, hidden: set[str]) -> None:
 
 
 def _allow(ruleset: int, path: str, access: int) -> None:
-    """Allow some access to a path, and to everything below it."""
+    """Add a rule that allows access to a path, if it exists, and to all below it.
+
+    `access` is a sum of `_FS_...` bits. Those that only folders have are ignored for a
+    file.
+    """
     try:
         handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:

@@ -20,7 +20,7 @@ from autograder.sandbox.confine.system import (
 
 
 def set_limits(level: str, policy: Policy) -> None:
-    """Set the limits of one process; the supervisor watches the sum over all.
+    """Set limits of the calling process; the supervisor watches the sandbox's sums.
 
     RLIMIT_DATA counts what a process could write to, so that an excessive allocation
     raises a MemoryError and the kernel survives. The memory that the warm process
@@ -46,13 +46,13 @@ def set_limits(level: str, policy: Policy) -> None:
 
 
 def _shared_count(level: str) -> int:
-    """Threads that count against this user's limit, but are not the sandbox's."""
+    """The number of threads outside the sandbox that count against its limit."""
     alone = os.getuid() == 0 or level in ("user-namespaces", "bwrap")
     return 0 if alone else own_threads()
 
 
 def own_threads() -> int:
-    """Threads of all processes of this account, as its limit counts them."""
+    """The number of threads of this account, which RLIMIT_NPROC limits."""
     count = 0
     with contextlib.suppress(OSError):  # where there is no /proc
         for entry in os.scandir("/proc"):

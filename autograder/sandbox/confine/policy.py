@@ -61,7 +61,7 @@ class Policy:
     seed: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be a limit. Raises ValueError."""
+        """Raise ValueError for an impossible limit or level; turn lists into tuples."""
         for name in _NUMBERS:
             if not 0 < getattr(self, name) < 1 << 30:
                 raise ValueError(f"{name} must be a positive number")

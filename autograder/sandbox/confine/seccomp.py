@@ -33,19 +33,23 @@ _EPERM, _ENOSYS = 1, 38
 
 
 def _step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
-    """One instruction; a comparison skips `yes` or `no` further ones."""
+    """Encode a BPF instruction; a comparison skips the next `yes` or `no` ones."""
     return struct.pack("HBBI", code, yes, no, value)
 
 
 def _answer(number: int, errno: int) -> bytes:
-    """If the call is `number`, it fails with `errno` (0: it does nothing)."""
+    """BPF code by which call `number` fails with `errno` (0: succeeds, no effect)."""
     return _step(_IF_EQUAL, number, 0, 1) + _step(_RETURN, _ERRNO | errno)
 
 
 def _argument(
     number: int, index: int, listed: Mapping[int, int], default: int, test: int
 ) -> bytes:
-    """Answer call `number` as `listed` for its argument `index`, else by `default`."""
+    """BPF code that decides call `number` by its argument at position `index`.
+
+    `listed` maps values of the argument to answers (`_ALLOW`, `_KILL` or `_ERRNO`),
+    `default` is the answer for all others, and `test` the comparison (`_IF_...`).
+    """
     body = _step(_LOAD, 16 + 8 * index)  # low half: little-endian
     for value, answer in listed.items():
         body += _step(test, value, 0, 1) + _step(_RETURN, answer)
@@ -54,7 +58,7 @@ def _argument(
 
 
 def _filter(level: str) -> bytes:
-    """The system-call filter as BPF instructions."""
+    """The filter of system calls for a confinement level, as BPF instructions."""
     # Sockets of the sandbox's own, empty network; libzmq asks netlink for interfaces.
     local = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK)
     families = dict.fromkeys(() if level == "landlock" else map(int, local), _ALLOW)
@@ -86,7 +90,7 @@ def _filter(level: str) -> bytes:
 
 
 def refuse_calls(level: str) -> None:
-    """Install the filter for the calling process and all that it starts."""
+    """Filter the system calls of the calling process and of all that it starts."""
     code = ctypes.create_string_buffer(_filter(level))
     program = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(code))
     prctl(PR_SET_SECCOMP, 2, program)

@@ -29,7 +29,7 @@ from autograder.sandbox.confine.system import (
 
 
 def build_root(policy: Policy, room: Room) -> None:
-    """Make a read-only root with bind mounts of what is visible; leave the host's."""
+    """Make a read-only root that shows the visible paths; leave the host's root."""
     root = str(room.slot)
     mount("none", "/", "", MS_REC | MS_PRIVATE)
     mount("sandbox", root, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=755")
@@ -72,7 +72,7 @@ def _mount_home(policy: Policy, room: Room, root: str) -> None:
 
 
 def _bind(path: str, root: str, *, device: bool = False) -> None:
-    """Show a host path, if it exists, at the same path below `root`, read-only."""
+    """Show a host path, if any, below `root`; it is read-only unless a `device`."""
     target = root + path
     if os.path.islink(path) and not os.path.lexists(target):
         os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -100,7 +100,7 @@ def _read_only(target: str, *, recursive: bool = True) -> None:
 
 
 def _mask(path: str, root: str) -> None:
-    """Cover a path below a visible one with an empty directory."""
+    """Hide a directory in the new `root` by mounting an empty one over it."""
     if os.path.isdir(root + path):
         flags = MS_NOSUID | MS_NODEV
         mount("hidden", root + path, "tmpfs", flags, "size=1m,nr_inodes=1k,mode=755")

@@ -11,7 +11,10 @@ from autograder.authoring.specification import CaseKind, Inputs, Specification, 
 def _make_case(
     name: str, title: str, bugs: tuple[str, str], hint: str, *, style: str = "labels", hidden: bool = False
 ) -> CaseKind:
-    """A case with a correct training step and two with one of the probe's bugs each."""
+    """Make a case with a correct training step and two that each have one of the ``bugs``.
+
+    ``style`` and ``bugs`` are names that the probe's `take_step` takes.
+    """
     def make_inputs(draw: Draw) -> Inputs:
         other, third = (f"{style}, {bug}" for bug in bugs)
         return {"right": f"{style}, ", "other": other, "third": third}
@@ -30,9 +33,13 @@ _SPANS = ((0, 3, 6), (0, 9, 11), (1, 2, 9), (2, 5, 7), (2, 10, 12))  # row, begi
 def _write_test(
     *check: str, spans: tuple[tuple[int, int, int], ...] = _SPANS, rows: int = 3, before: str = "", name: str = ""
 ) -> Variant:
-    """A student's test of a step on these answers.
+    """Write a student's test, which tries a training step on a random batch.
 
-    The lines of ``check`` can use the step's loss and gradient, and the correct ones, right and leaf.grad.
+    Args:
+        check: the last lines of the test. They can use the step's results, loss and gradient, and the correct ones,
+            right and leaf.grad.
+        spans: (row, begin, end) of each answer in the batch.
+        before: a line that changes the batch before the step is called; "" for none.
     """
     lines = [
         f"logits, ids = torch.randn({rows}, 12, 7), torch.randint(7, ({rows}, 12))",

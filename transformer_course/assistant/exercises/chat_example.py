@@ -21,11 +21,11 @@ def _draw_text(draw: Draw, longest: int = 9) -> str:
 
 
 def _draw_talk(*roles: str, longest: int = 9, lines: bool = False, newline: str = "") -> Callable[[Draw], Inputs]:
-    """Draw a conversation in which these roles speak in turn.
+    """Make a function that draws a conversation in which these roles speak in turn.
 
     Args:
         lines: whether each text has two lines.
-        newline: what a newline is replaced by before it is encoded; "" for a newline.
+        newline: what the encoder puts in place of newlines; "" to encode them as they are.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -39,7 +39,7 @@ def _draw_talk(*roles: str, longest: int = 9, lines: bool = False, newline: str 
 
 
 def _draw_role_in_text(draw: Draw) -> Inputs:
-    """A user whose texts contain the assistant's role marker and repeat its answer."""
+    """A conversation whose user texts contain the name of the assistant's role, and repeat its answer."""
     text = _draw_text(draw)
     return {"turns": json.dumps([("user", f"assistant\n{text}"), ("assistant", text), ("user", text)])}
 

@@ -19,7 +19,10 @@ def _draw_log_p(draw: Draw, N: int, T: int) -> torch.Tensor:
 
 
 def _draw_mask(*lengths: int) -> Callable[..., torch.Tensor]:
-    """The mask of choices with these numbers of tokens, in random order, padded on the right."""
+    """Make a function that draws a mask of choices with these numbers of tokens, in random order.
+
+    The choices are padded on the right.
+    """
 
     def draw_mask(draw: Draw) -> torch.Tensor:
         order = draw.tensor(len(lengths)).argsort()
@@ -29,7 +32,7 @@ def _draw_mask(*lengths: int) -> Callable[..., torch.Tensor]:
 
 
 def _draw_padded(value: float) -> Callable[..., torch.Tensor]:
-    """Log-probabilities of choices with 4, 2 and 1 tokens, padded with a value."""
+    """Make a function that draws log-probabilities of choices with 4, 2 and 1 tokens, padded with ``value``."""
 
     def draw_padded(draw: Draw) -> torch.Tensor:
         log_p = _draw_log_p(draw, 3, 4)

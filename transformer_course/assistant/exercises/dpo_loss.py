@@ -28,7 +28,10 @@ def _count_down_twice(draw: Draw) -> torch.Tensor:
 
 
 def _draw_far(sign: float) -> dict[str, Any]:
-    """Draw four pairs of answers whose log-probabilities differ by thousands, in the direction of the sign."""
+    """Map "chosen" and "rejected" to functions that draw the log-probabilities of four answers.
+
+    If ``sign`` is 1, the chosen answers are more probable by over 1000; if it is -1, the rejected ones are.
+    """
     return {
         "chosen": lambda draw: sign * (1000 + 500 * (draw.tensor(4, scale=2.0) / 2 + 1)),
         "rejected": lambda draw: sign * -100 * (draw.tensor(4, scale=2.0) / 2 + 2),

@@ -17,7 +17,10 @@ _EOS = 2
 
 
 def _draw_answers(*lengths: int, below: int) -> Callable[[Draw], torch.Tensor]:
-    """Answers of these lengths, which end with EOS and are padded with zeros."""
+    """Make a function that draws answers of these lengths, which end with EOS and are padded with zeros.
+
+    Their other ids are from 1 to ``below`` - 1.
+    """
 
     def draw_answers(draw: Draw) -> torch.Tensor:
         answers = [draw.ids(1, below, length) for length in lengths]

@@ -15,12 +15,12 @@ from autograder.authoring.specification import Specification
 
 
 def _draw_probabilities(rows: int = 0) -> Callable[..., torch.Tensor]:
-    """Random distributions for k + `rows` positions."""
+    """Make a function that draws random distributions for k + `rows` positions."""
     return lambda draw, k, V: draw.tensor(k + rows, V).softmax(-1)
 
 
 def _draw_uniforms(low: float, high: float) -> Callable[..., torch.Tensor]:
-    """Random numbers between low and high."""
+    """Make a function that draws k random numbers between low and high."""
 
     def draw_numbers(draw: Draw, k: int) -> torch.Tensor:
         return low + (high - low) * (draw.tensor(k, scale=1.0) + 1) / 2
@@ -46,7 +46,10 @@ _LIKELY = torch.tensor([2, 0, 5, 3])
 
 
 def _draw_peaked(height: float, rows: int = 0) -> Callable[..., torch.Tensor]:
-    """Distributions with peaks at the likely guesses, followed by `rows` without a peak."""
+    """Make a function that draws distributions with peaks at the likely guesses, followed by `rows` without a peak.
+
+    ``height`` is how much the logit of a peak is raised.
+    """
 
     def draw_distributions(draw: Draw) -> torch.Tensor:
         logits = draw.tensor(4 + rows, 6, scale=0.5)

@@ -14,7 +14,7 @@ from autograder.authoring.specification import Inputs, Specification
 def _draw_layer(
     d_in: int, d_out: int, rank: int, alpha: float, *batch: int, bias: bool = True
 ) -> Callable[[Draw], Inputs]:
-    """Draw a linear layer, its low-rank update and an input (*batch, d_in)."""
+    """Make a function that draws a linear layer, its low-rank update and an input (*batch, d_in)."""
 
     def make_inputs(draw: Draw) -> Inputs:
         inputs = {

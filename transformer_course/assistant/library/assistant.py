@@ -19,7 +19,7 @@ Change = Callable[[Tensor], Tensor]
 
 
 def load_assistant(modern: ModuleType) -> Assistant | None:
-    """Load the published model in unit 7's classes, or print why not; returns None."""
+    """Load SmolLM2 in unit 7's classes, or print why not and return None."""
     published = available("smollm2")
     return Assistant(modern, published) if published else None
 
@@ -38,7 +38,10 @@ class Assistant:
         fill(self.network, modern, published.weights)
 
     def fill(self, change: Change) -> None:
-        """Copy the published parameters, with ``change`` applied to block matrices."""
+        """Copy the published parameters into the network.
+
+        ``change`` is applied to each weight matrix of the blocks before it is copied.
+        """
         fill(self.network, self.modern, self.published.weights, change)
 
     @torch.no_grad()

@@ -80,11 +80,12 @@ def rewards(log: Sequence[float]) -> None:
 
 
 def prices(bits: Sequence[int], perplexities: Mapping[str, Sequence[float]]) -> None:
-    """Draw the perplexity by the number of bits, for each kind of scale.
+    """Draw the perplexity over the number of bits, for each way to share scales.
 
     Args:
         bits: the numbers of bits to which weights were rounded.
-        perplexities: by what shares a scale, such as a row; one for each of ``bits``.
+        perplexities: maps what has its own scale, such as "row", to a perplexity for
+            each of ``bits``.
     """
     figure, axes = style.subplots(height=2.6, width=6.0)
     for (name, values), colour, marker in zip(
@@ -121,7 +122,7 @@ def passes(rates: Mapping[int, float]) -> None:
 
 
 def scores(correct: Mapping[str, int]) -> None:
-    """Draw how many questions each score answers correctly."""
+    """Draw the number of correctly answered questions for each way to score choices."""
     figure, axes = style.subplots(height=1.5, width=5.0)
     bars(axes, dict(reversed([*correct.items()])), form=".0f")
     axes.set_title("correct answers")

@@ -16,17 +16,17 @@ from transformer_course.library.observing import run_test
 
 
 class _Steps(Patients):
-    """The judge's side of the clinic: training steps, correct or with a bug."""
+    """The judge's side of the bug clinic: training steps with and without a bug."""
 
     RIGHT = "a correct step"
     MOST_LOGITS, MOST_IDS = 4 * 32 * 16, 4 * 32
 
     def reveal_inputs(self) -> Answers:
-        """The number of steps to judge."""
+        """The number of steps to judge, as "count"."""
         return {"count": torch.tensor(len(self.names))}
 
     def try_subject(self, number: int, question: Answers) -> Seen:
-        """Compute the loss and the gradient of a batch with one of the steps."""
+        """Compute the loss and the gradient of a batch with step ``number``."""
         style, bug = self.style_and_bug(self.names[number])
         logits = require_tensor(
             question, "logits", 3, [torch.float32], self.MOST_LOGITS

@@ -16,7 +16,7 @@ from autograder.checks.probes.default import observe_call
     gradients="gradient of logits",
 )
 def grpo_loss(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report a call like the default probe, but without the advantages' gradient."""
+    """Report the same as the default probe, except the gradient of the advantages."""
     observations = observe_call(function, inputs)
     observations.pop("gradient of advantages", None)  # may be constants
     return observations

@@ -46,9 +46,9 @@ def _differentiate(loss: Tensor, leaf: Tensor) -> tuple[Tensor, Tensor]:
 def _compute_loss(
     bug: str, logits: Tensor, ids: Tensor, answers: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """The loss and its gradient, computed with weights of positions as the bug does.
+    """Compute the loss with a bug, and its gradient with respect to the logits.
 
-    The arguments are those of `take_step`; without a bug, both are correct.
+    The arguments are those of `take_step`; without a bug, both results are correct.
     """
     leaf = logits.detach().clone().requires_grad_()
     # The logits at a position predict the token that is this many positions ahead.
@@ -72,7 +72,7 @@ def _compute_loss(
 
 
 def _select(bug: str, answers: Tensor) -> Tensor:
-    """Which tokens count in the loss, (B, L): the answers, unless the bug differs."""
+    """The mask (B, L) of tokens in the loss: ``answers``, unless the bug differs."""
     before, after = F.pad(answers, (1, 0))[:, :-1], F.pad(answers, (0, 1))[:, 1:]
     starts = (answers & ~before).cumsum(dim=1)  # (B, L): number of the answer in a row
     match bug:

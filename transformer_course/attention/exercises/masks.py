@@ -13,9 +13,13 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _draw_lengths(*always: int, long: int = 0) -> Maker:
-    """Draw lengths of causal masks: those in ``always``, three random ones, and ``long`` of at least 513.
+    """Make a function that draws lengths of causal masks.
 
-    The random ones prevent hard-coded masks.
+    Three of the lengths are random, which prevents hard-coded masks.
+
+    Args:
+        always: lengths that are always included.
+        long: how many random lengths of at least 513 to add.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -25,7 +29,7 @@ def _draw_lengths(*always: int, long: int = 0) -> Maker:
 
 
 def _draw_ids(*shape: int, pad_id: int, steps: tuple[int, ...] = (-2, -1, 1, 2)) -> Maker:
-    """Random ids: 30% are `pad_id`, the others `pad_id` plus one of `steps`."""
+    """Make a function that draws ids: 30% are `pad_id`, the others `pad_id` plus one of `steps`."""
 
     def make_inputs(draw: Draw) -> Inputs:
         tokens = pad_id + torch.tensor(steps)[draw.ids(0, len(steps), *shape)]
@@ -36,7 +40,7 @@ def _draw_ids(*shape: int, pad_id: int, steps: tuple[int, ...] = (-2, -1, 1, 2))
 
 
 def _draw_without_pad_id(draw: Draw) -> Inputs:
-    """Ids alone, so that the function is called with its default `pad_id`."""
+    """Inputs that contain only ids, so that the function is called with its default `pad_id`."""
     return {"ids": draw.ids(0, 3, 3, 5)}
 
 
@@ -48,7 +52,10 @@ def _draw_negative_pad(draw: Draw) -> Inputs:
 
 
 def _draw_two_masks(first: tuple[int, ...], second: tuple[int, ...], ask: str, chance: float = 0.6) -> Maker:
-    """Two random masks of these shapes; ``ask`` lists the probe's pairs to combine, such as "both, None and None"."""
+    """Make a function that draws two masks of these shapes.
+
+    ``ask`` lists the pairs that the probe combines, such as "both, None and None".
+    """
     return lambda draw: {
         "first": draw.flags(*first, chance=chance), "second": draw.flags(*second, chance=chance), "ask": ask
     }

@@ -15,16 +15,19 @@ from autograder.authoring.specification import Specification
 
 
 def _draw_huge_queries(draw: Draw) -> torch.Tensor:
-    """Two sentences (2, 5, 4): one of large integers, whose sign alternates, and one of ordinary numbers.
+    """Queries of two sentences (2, 5, 4): large integers whose sign alternates, and ordinary numbers.
 
-    Dot products with the keys below are in the millions and, for d_k = 4, exact.
+    The large ones have dot products in the millions with `_draw_huge_keys`, which are exact for d_k = 4.
     """
     signs = torch.tensor([1.0, -1.0, 1.0, -1.0, 1.0])
     return torch.stack([draw.ids(500, 2001, 5, 4) * signs[:, None], draw.tensor(5, 4)])
 
 
 def _draw_huge_keys(draw: Draw) -> torch.Tensor:
-    """Keys (2, 5, 4) whose scores lie too far apart, for each query, for rounding to change their order."""
+    """Keys of two sentences (2, 5, 4): large negative integers, and ordinary numbers.
+
+    The dot products of the large ones with a huge query are too far apart for rounding to change their order.
+    """
     steps = 400 * torch.arange(5).roll(int(draw.ids(0, 5)))
     return torch.stack([-1.0 * (steps[:, None] + draw.ids(0, 300, 5, 4)), draw.tensor(5, 4)])
 

@@ -15,7 +15,7 @@ from autograder.authoring.specification import Specification
 
 
 def _draw_apart(*shape: int, offsets: tuple[float, ...]) -> Callable[[Draw], torch.Tensor]:
-    """Random numbers, near a different offset for each index of the first dimension."""
+    """Make a function that draws numbers near a different offset for each index of the first dimension."""
     return lambda draw: draw.tensor(*shape, scale=3.0) + torch.tensor(offsets).reshape(-1, *[1] * (len(shape) - 1))
 
 
@@ -26,7 +26,7 @@ def _draw_towers(draw: Draw) -> torch.Tensor:
 
 
 def _draw_holes(draw: Draw) -> torch.Tensor:
-    """Rows with entries of -inf; in the last matrix, the others are below constants such as -1000."""
+    """Rows in which some entries are -inf; all other entries of the last matrix lie below constants such as -1000."""
     x = _draw_apart(3, 4, 6, offsets=(0.0, 0.0, -2000.0))(draw)
     return x.masked_fill(~open_mask(draw, 3, 4, 6), -torch.inf)
 

@@ -14,11 +14,12 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 def _draw_layer(
     kind: str, length: int, d: int, size: float = 1.0, rest: float = 0.0, apart: bool = False, x: str = "random"
 ) -> Maker:
-    """Draw vectors and a layer, of a kind that the probe defines, in which some positions influence others.
+    """Make a function that draws vectors and a layer in which some positions influence others.
 
     Args:
+        kind: the layer's name in the probe's `_make_layer`.
         size: how much an influence changes the features of an output, with random signs.
-        rest: how much all other positions change them.
+        rest: how much every other position changes these features.
         apart: whether the influences are different for each feature.
         x: the vectors are "random", "equal", or "flat" (each all zeros or all ones).
     """
@@ -37,14 +38,17 @@ def _draw_layer(
 
 
 def _draw_masked_layer(length: int, d: int) -> Maker:
-    """Draw vectors and attention with a random mask; a position still influences its own output, through its query."""
+    """Make a function that draws vectors and attention with a random mask.
+
+    A position still influences its own output, through its query.
+    """
     return lambda draw: {
         "x": draw.tensor(length, d), "layer": "masked attention", "table": open_mask(draw, length, length)
     }
 
 
 def _draw_one_feature_of_many(draw: Draw) -> Inputs:
-    """Draw a layer that changes only one of 256 features, so little that the mean change is below 1e-6; and vectors."""
+    """Vectors and a layer that changes only one of 256 features, so little that the mean change is below 1e-6."""
     table = torch.zeros(256, 4, 4)
     table[int(draw.ids(0, 256))] = draw.flags(4, 4, chance=0.5) * 0.00015
     return {"x": draw.tensor(4, 256) + 3, "layer": _MIXTURE, "table": table}

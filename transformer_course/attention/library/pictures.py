@@ -38,7 +38,7 @@ def scores_grow(
     """Draw the spread of scores, and the largest weight with and without scaling.
 
     Args:
-        sizes: the values of d_k; the others have a number for each of them.
+        sizes: the values of d_k; each other argument has one number for each of them.
         spread: the standard deviation of the scores.
         sharp, scaled: the largest weight without and with scaling.
     """
@@ -94,7 +94,7 @@ def by_hand(
 
 
 def rising_scores(factors: Sequence[float], weights: Sequence[Tensor]) -> None:
-    """Draw, in steps, the attention weights as the scores are multiplied by factors."""
+    """Draw the attention weights for scores times each of the factors, one per step."""
     frames, captions, alts = [], {}, []
     for factor, row in zip(factors, weights, strict=True):
         values = row.tolist()
@@ -144,7 +144,7 @@ def masks(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
 def follow_rows(
     q: Tensor, k: Tensor, v: Tensor, weights: Tensor, output: Tensor
 ) -> None:
-    """Draw an attention of a few queries, with what each row of the output consists of.
+    """Draw, in steps, which entries of all matrices contribute to a row of the output.
 
     Args:
         q, k, v, weights, output: the matrices that the student's attention computed.
@@ -276,7 +276,8 @@ def shuffled(
 
     Args:
         order: word i of the shuffled sentence is word order[i].
-        outputs: by the layer's name, `(L, d)` of the sentence and of the shuffled one.
+        outputs: maps a layer's name to its outputs `(L, d)` of the sentence and of the
+            shuffled one.
     """
     frames, captions, alts = [], {}, []
     top = max(float(a.abs().max()) for pair in outputs.values() for a in pair)

@@ -1,4 +1,4 @@
-"""Probes of unit 02, attention."""
+"""Probes of unit 02, which call a student's answers and report what they do."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from autograder.checks.probes.default import observe_call
     gradients="gradient of x",
 )
 def softmax(function: Any, inputs: Inputs) -> Seen:
-    """Report a call, and what only float64 can show: tiny weights, and errors of sums.
+    """Report a call, the logarithms of the weights, and how far row sums are from 1.
 
-    For these, the student's function is called again with x in float64.
+    For the last two, the function is called again with x in float64.
     """
     x = inputs["x"].clone()
     observations = observe_call(function, inputs)
@@ -102,7 +102,10 @@ def _observe_padding_mask(function: Any, inputs: Inputs) -> Seen:
 
 
 def _observe_causal_masks(function: Any, inputs: Inputs) -> Seen:
-    """Report masks of several lengths; only size and allowed pairs of a long one."""
+    """Report masks of several lengths.
+
+    Of long masks, report only the size and the number of allowed pairs.
+    """
     observations: Seen = {}
     for n in inputs["lengths"].tolist():
         mask = tensor(function(n), "the mask")
@@ -150,7 +153,7 @@ def _read_mask(result: object) -> torch.Tensor | str:
 def who_sees_whom(function: Any, inputs: Inputs) -> Seen:
     """Report the matrix that the student's function finds, and x afterwards.
 
-    The function is called with one of the layers below and with x. The probe also
+    The function is called with a layer from `_make_layer` and with x. The probe also
     reports how often the layer was called while x was modified.
     """
     x, layer, changed = inputs["x"], _make_layer(inputs), 0

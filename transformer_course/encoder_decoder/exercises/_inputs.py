@@ -17,7 +17,7 @@ def draw_padding_mask(draw: Draw, B: int, L: int) -> torch.Tensor:
 
 
 def draw_words(draw: Draw, B: int, L: int, vocab: int, pad_id: int = 0) -> torch.Tensor:
-    """(B, L): random ids except that of padding."""
+    """(B, L): random ids, none of which is ``pad_id``."""
     return (pad_id + draw.ids(1, vocab, B, L)) % vocab
 
 

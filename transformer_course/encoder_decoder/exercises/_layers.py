@@ -1,4 +1,4 @@
-"""Mistakes that encoder and decoder layers share: where dropout is applied."""
+"""Mistakes in the use of dropout that encoder and decoder layers share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _DROPOUT = "self.dropout = nn.Dropout(dropout)"
 
 
 def _write_dropout(factor: str) -> str:
-    """Code of a dropout that, in training mode, multiplies by the value of the code ``factor``."""
+    """Write code that replaces a layer's dropout: in training mode, it multiplies x by ``factor``, which is code."""
     return f"self.dropout = lambda x: x * {factor} if self.training else x"
 
 
@@ -31,10 +31,10 @@ BRANCH, RATE = ("self.dropout", "nn.Identity()"), ("dropout", "0.0")
 
 
 def leave_out_dropout(name: str, location: str, line: str, place: tuple[str, str] = BRANCH) -> Mutant:
-    """A mistake: dropout is left out at one location.
+    """Make a mistake: dropout is left out at one location.
 
     Args:
-        location: what comes after "no dropout is applied" in the mistake's sentence.
+        location: the words after "no dropout is applied" in the mistake's text, such as "inside the attention".
         line: a line of the solution, in which ``{}`` marks the dropout.
         place: the code of the dropout, and the code that replaces it.
     """

@@ -13,11 +13,13 @@ def _draw_model(
     batch: int, heads: int, length: int, size: int, count: int, indices: tuple[int, ...],
     memory: int = 0, look: str = "weights", shift: bool = False,
 ) -> Maker:  # fmt: skip
-    """Draw a model with ``count`` attention layers, of which those at ``indices`` are to be recorded.
+    """Make a function that draws a model with ``count`` attention layers.
 
     Args:
+        indices: the layers whose weights are to be recorded.
         memory: the length of a second input, to which every other layer attends; 0 for none.
-        look: what the probe reports besides the weights: "model", "graph", or "weights" for nothing.
+        look: what the probe reports besides the weights: "model" for changes of the model, "graph" for autograd
+            graphs, or "weights" for nothing.
         shift: whether the model has a third input, which is added to x.
     """
 

@@ -17,9 +17,9 @@ _ANSWERS = {"a right decoder layer": "accepted", "the other one": "rejected", "a
 def _make_case(
     name: str, title: str, bugs: tuple[str, str], hint: str, style: str = "post relu", hidden: bool = False
 ) -> CaseKind:
-    """A case with a correct decoder layer of a style, and two with one of the probe's bugs each.
+    """Make a case with a correct decoder layer of this style, and two that each have one of the ``bugs``.
 
-    Sizes and weights are random.
+    The bugs are names in the probe's `BUGS`. Sizes and weights are random.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -79,7 +79,7 @@ _WHOLE = 'assert_moves(whole, x, other, f"memory position {j}")'
 
 
 def _check(line: str, condition: str) -> tuple[str, str]:
-    """The two strings of an edit of a test: instead of ``line``, it asserts ``condition``.
+    """Return (old, new) for an edit of a test: instead of ``line``, it asserts ``condition``.
 
     The condition is code that uses ``moved``, a mask of the outputs that have changed.
     """
@@ -88,7 +88,7 @@ def _check(line: str, condition: str) -> tuple[str, str]:
 
 
 def _wrap_test(code: str, name: str = "") -> Variant:
-    """A test with this code, which can call the solution as `find_bug(layer, d_model, d_ff)`."""
+    """Write a test with ``code`` as its body, which can call the solution as `find_bug(layer, d_model, d_ff)`."""
     body = textwrap.indent(textwrap.dedent(code), "    ")
     return source(f"find_bug = assert_decoder_layer\ndef assert_decoder_layer(layer, d_model, d_ff):{body}", name)
 

@@ -268,7 +268,7 @@ _MASKS = ("1 {}", "B 1 1 {}", "B num_heads Lt {}")
 
 
 def _mask_both(shape: str) -> dict[str, str]:
-    """Both masks in this shape, in which ``{}`` stands for the number of keys."""
+    """Map the names of both masks to this shape, in which ``{}`` stands for the number of keys."""
     return {"tgt_mask": shape.format("Lt"), "memory_mask": shape.format("Ls")}
 
 

@@ -12,7 +12,7 @@ from transformer_course.encoder_decoder.exercises._inputs import draw_padding_ma
 
 
 def _draw_sentences(draw: Draw, B: int, L: int, pad_id: int = 0, eos: int = 2, least: int = 10) -> torch.Tensor:
-    """Rows of BOS (1), words (``least`` or more), EOS and padding."""
+    """Rows (B, L) of BOS (1), words (ids from ``least`` on), EOS and padding."""
     keep = draw_padding_mask(draw, B, L)
     ids = torch.where(keep, least + draw.ids(0, 40, B, L), pad_id)
     ids[:, 0] = 1

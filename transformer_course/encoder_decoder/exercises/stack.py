@@ -15,12 +15,12 @@ from transformer_course.encoder_decoder.exercises._inputs import draw_padding_ma
 def _draw_stack(
     depth: int, batch: int, length: int, size: int, memory: int = 0, *, norm: bool = False, **masks: str
 ) -> Maker:
-    """Draw the inputs and weights of a stack of the probe's stand-in layers.
+    """Make a function that draws the inputs and weights of a stack of the probe's stand-in layers.
 
     Args:
         memory: the length of the memory, for decoder layers; 0 for encoder layers.
         norm: whether the stack ends in a norm.
-        masks: the kind of each mask, see `_draw_mask`.
+        masks: the kind of each mask, by the mask's name; see `_draw_mask`.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -46,7 +46,7 @@ def _draw_mask(draw: Draw, kind: str, batch: int, lq: int, lk: int) -> torch.Ten
 
 
 def _draw_masked(shape: str, memory: int = 5) -> Maker:
-    """Draw two decoder layers whose masks both have this shape."""
+    """Make a function that draws two decoder layers, whose masks both have this shape."""
     return _draw_stack(2, 2, 4, 3, memory, tgt_mask=shape, memory_mask=shape)
 
 

@@ -22,7 +22,7 @@ _Maker = Callable[[Draw, int, int, int, int], torch.Tensor]
 
 
 def _draw_ids(draw_padded: _Maker) -> dict[str, Any]:
-    """Makers of source and target ids, both of which ``draw_padded`` draws and pads."""
+    """Map "src" and "tgt" to functions that draw source and target ids, with padding as in ``draw_padded``."""
     return {
         "src": lambda draw, B, Ls, src_vocab, pad_id=0: draw_padded(draw, B, Ls, src_vocab, pad_id),
         "tgt": lambda draw, B, Lt, tgt_vocab, pad_id=0: draw_padded(draw, B, Lt, tgt_vocab, pad_id),

@@ -17,7 +17,7 @@ GUESS = math.log(12)  # the loss of guessing one of twelve letters
 
 
 def _draw_guessing(axes: Any, value: float, at: float) -> None:
-    """Draw a dotted line at the value that guessing would reach."""
+    """Draw a dotted line at the value of guessing; its label ends at x = ``at``."""
     axes.axhline(value, **style.DOTTED)
     axes.text(
         at, value, "guessing", color=style.QUIET, size=8.5, ha="right", va="bottom"
@@ -71,7 +71,7 @@ Named = tuple[str, Sequence[str], Sequence[str], Tensor]  # title, rows, columns
 
 
 def _draw_masks(parts: Sequence[Named], number: str, caption: str, across: str) -> None:
-    """Draw Boolean matrices side by side."""
+    """Draw Boolean matrices side by side; ``across`` is the label below them."""
     width = min(style.WIDTH, 2.6 * len(parts))
     figure, row = style.subplots(1, len(parts), width=width)
     descriptions = []
@@ -123,7 +123,7 @@ def costs(lengths: Sequence[int], layer_costs: Sequence[Cost]) -> None:
 
 
 def masks(named: Mapping[str, Tensor], names: Sequence[str]) -> None:
-    """Draw the masks of two families of models, made from one attention mask."""
+    """Draw masks side by side by their titles; ``names`` label the queries and keys."""
     parts = [(title, names, names, mask) for title, mask in named.items()]
     caption = "One attention mask makes both masks; the keys struck out are masked."
     _draw_masks(parts, "4.11", caption, "key")
@@ -132,7 +132,7 @@ def masks(named: Mapping[str, Tensor], names: Sequence[str]) -> None:
 def families(
     masked: Mapping[str, Sequence[float]], following: Sequence[float], letters: int
 ) -> None:
-    """Draw the accuracy by position for masked letters and for the next letter.
+    """Draw accuracy by position, for predicting masked letters and the next letter.
 
     Args:
         masked: the accuracies of encoder-only models, by their names.

@@ -1,9 +1,9 @@
 """Request outputs ahead of time, before the student's test asks for them.
 
-A test uses the same random numbers for every layer, so it asks each of them for the
+A test uses the same random numbers for every layer, so it asks every layer for the
 same outputs. Since sending a request takes longer than computing its answer, a request
-also includes those that followed it in earlier layers: successive pairs with the same
-shapes and dtypes are stacked into one group.
+also asks for the outputs that followed in earlier layers: successive pairs of x and
+memory with the same shapes and dtypes are stacked into one group.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST_EARLY_NUMBERS = 1 << 9  # entries of a sequence that is requested ahead of 
 
 
 def format_suffix(place: int) -> str:
-    """The suffix, as in "x.0", of names in a question for a group of early pairs."""
+    """The suffix of the names of a group's tensors, as in "x.0" for group 0."""
     return f".{place}"
 
 
@@ -46,7 +46,7 @@ class Ahead:
     small because a test often rejects a buggy layer after a few calls.
 
     Args:
-        follows: what followed each two requests so far; all layers share this dict.
+        follows: maps two successive requests to the next one; shared by all layers.
         call: sends x and memory to the judge, and returns the outputs by name.
     """
 
@@ -126,5 +126,5 @@ def make_key(pair: Pair) -> Key:
 
 
 def _are_floats(pair: tuple[object, object]) -> TypeGuard[Pair]:
-    """Whether these are float tensors, which a layer accepts."""
+    """Whether x and memory are both float tensors, which a layer accepts."""
     return all(isinstance(v, torch.Tensor) and v.dtype in _FLOATS for v in pair)

@@ -29,7 +29,7 @@ def _leave_unchanged(x: torch.Tensor) -> torch.Tensor:
 def _attend(
     attention: nn.Module, x: torch.Tensor, mask: torch.Tensor | None
 ) -> torch.Tensor:
-    """Correct self-attention."""
+    """Apply self-attention to x, as a correct layer does."""
     context: torch.Tensor = attention.forward(x, x, mask)
     return context
 
@@ -38,7 +38,7 @@ def _attend(
 class LayerBug:
     """The steps of a decoder layer: correct by default; a bug replaces one of them.
 
-    They come in a layer's order; ``mask`` is that of self-attention.
+    The fields are in the order of a layer's steps; ``mask`` is for self-attention.
 
     x is (..., B, Lt, d_model), memory (..., B, Ls, d_model). A mask is Boolean, true at
     allowed pairs of positions, or it is added to the scores.
@@ -75,13 +75,13 @@ def _mask_first_two(x: torch.Tensor) -> torch.Tensor:
 
 
 def _unpack_pair(context: torch.Tensor) -> torch.Tensor:
-    """The first of two sentences; an error for any other batch size."""
+    """Keep the first of two sentences; fail for any other batch size."""
     first, _ = context.unbind(-3)
     return first.unsqueeze(-3)
 
 
 def _unpack_if_pair(context: torch.Tensor) -> torch.Tensor:
-    """The first sentence for both if a batch has two sentences; else all unchanged."""
+    """Replace a batch of two sentences by the first; leave other batches unchanged."""
     return _unpack_pair(context) if context.size(-3) == 2 else context
 
 

@@ -32,7 +32,7 @@ from transformer_course.encoder_decoder.probes.patients import DecoderLayer
 
 
 class _Patients(Patients):
-    """The judge's side of the clinic: decoder layers, correct or with a bug."""
+    """The judge's side of the bug clinic: decoder layers with and without a bug."""
 
     RIGHT = "a right decoder layer"
     MOST = 1 << 12  # entries of a sequence that a layer accepts
@@ -51,7 +51,10 @@ class _Patients(Patients):
         return _make_layer(self.own_seed(), sizes, *self.style_and_bug(name))
 
     def most_times(self, name: str) -> int:
-        """Twice for one random layer, once for the others, as each takes many calls."""
+        """How often a layer is tried at most: one random layer twice, the others once.
+
+        A test calls a layer many times, so more would take too long.
+        """
         return 2 if name == self._twice else 1
 
     def reveal_inputs(self) -> Answers:
@@ -134,7 +137,7 @@ class _Patients(Patients):
     def _compute_gradients(
         self, number: int, pair: Pair, question: Answers
     ) -> dict[str, torch.Tensor]:
-        """The gradients of a sum of the layer's output, with "pull" as its weights.
+        """The gradients of the sum of a layer's output times the tensor "pull".
 
         They are with respect to x, the memory and each weight, and are named "0", "1"
         and so on in this order.
@@ -194,7 +197,7 @@ def _run_layer(layer: DecoderLayer, pairs: Sequence[Pair]) -> list[torch.Tensor]
 
 
 def _count_largest(*stacks: torch.Tensor) -> int:
-    """The most numbers in one entry of these stacks; an empty side counts as 1."""
+    """The size of the largest tensor in these stacks; an empty side counts as 1."""
     return max(math.prod(max(side, 1) for side in stack.shape[1:]) for stack in stacks)
 
 
@@ -247,7 +250,7 @@ class _Call(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, pull: torch.Tensor) -> Any:
-        """Ask the judge for the gradients, given that of the output (``pull``)."""
+        """Ask the judge for the gradients, given the output's gradient, ``pull``."""
         x, memory = ctx.saved_tensors
         gradients = ctx.call(x=x, memory=memory, pull=pull)
         return None, None, *(gradients[str(place)] for place in range(len(gradients)))

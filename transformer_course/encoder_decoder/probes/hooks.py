@@ -76,7 +76,10 @@ def attention_weights(function: Any, inputs: Inputs) -> Seen:
 
 
 class _State:
-    """The state of a model before hooks are added; its weights have gradients of 1."""
+    """A record of a model before the student adds hooks, to find what has changed.
+
+    It expects all weights to have gradients of 1.
+    """
 
     def __init__(self, model: _StandInModel):
         self._model, self._heard = model, list[str]()

@@ -64,9 +64,9 @@ _ROWS = 1 << 15  # repetitions of a single vector
     results="output; output in training; factors on branch ?; dropped together",
 )
 def layer(module_class: Any, inputs: Inputs) -> Seen:
-    """Report a call of an encoder or decoder layer, and what its dropout does.
+    """Report a call of an encoder or decoder layer, and the effects of its dropout.
 
-    The latter only if the case has a dropout rate.
+    The effects are reported only if the case has a dropout rate.
     """
     observations = observe_call(module_class, inputs)
     if _RATE in inputs:
@@ -122,7 +122,7 @@ def _observe_chance(module: nn.Module, inputs: Inputs) -> Seen:
     mode="output in eval mode; calls, also in eval mode",
 )
 def add_and_norm(function: Any, inputs: Inputs) -> Seen:
-    """Report a call, how often each part was called, and both again in eval mode.
+    """Report the output and how often each part was called, then both in eval mode.
 
     The parts are a sublayer, a norm and a dropout, which ``inputs`` name; see `_PARTS`.
     """

@@ -26,7 +26,7 @@ _probe_model = partial(
 
 @_probe_model("encoder_decoder/language_model", results="logits")
 def language_model(module_class: Any, inputs: Inputs) -> Seen:
-    """Report a call, and the ids whose vectors start as zero, as padding's should."""
+    """Report a call, and which ids start with a zero vector, as only padding should."""
     observations = observe_call(module_class, inputs)
     model = create_module(module_class, inputs)
     return observations | {"vectors that start as zero": starting_as_zero(model)}
@@ -39,7 +39,7 @@ def language_model(module_class: Any, inputs: Inputs) -> Seen:
     parts={"memory": "memory"},
 )
 def transformer(module_class: Any, inputs: Inputs) -> Seen:
-    """Report a call, the results of `encode` and `decode`, and the positions' modules.
+    """Report a call, results of `encode` and `decode`, and modules that add positions.
 
     If the case has a module that adds positions, a stand-in for it is passed, and the
     modules in the model that are such stand-ins are counted. Otherwise the probe

@@ -43,7 +43,7 @@ class DecoderLayer(nn.Module):
     def compute_batches(
         self, x: Sequence[torch.Tensor], memory: Sequence[torch.Tensor]
     ) -> list[torch.Tensor]:
-        """Compute the outputs for several batches of one shape."""
+        """Compute the outputs for several pairs of x and memory of the same shapes."""
         if len(x) == 1:
             return [self.forward(x[0], memory[0])]
         through = self._run_sublayers(torch.stack(list(x)), torch.stack(list(memory)))
@@ -62,7 +62,7 @@ class DecoderLayer(nn.Module):
         return x
 
     def _attend_self(self, x: torch.Tensor) -> torch.Tensor:
-        """Self-attention of x, and what the bug makes of its output."""
+        """Apply self-attention to x; a bug may change it, its mask or its output."""
         context = self.bug.attend(self.attentions[0], x, self.bug.mask(x))
         return self.bug.change_context(context)
 

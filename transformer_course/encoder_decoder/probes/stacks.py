@@ -22,11 +22,11 @@ from autograder.checks.probes.weights import load_weights, parameter_shapes
     learning="parameters",
 )
 def stack(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report what the student's stack does with the stand-in layers below.
+    """Report what the student's stack does with stand-in layers.
 
-    They are decoder layers if the inputs contain a memory. There is one for each weight
-    matrix in the inputs. The report includes how many layers the stack has made, and
-    whether it called one by `forward`, which leaves out its hooks.
+    They are `_DecoderStandIn` if the inputs contain a memory, else `_EncoderStandIn`,
+    one for each weight matrix in the inputs. The report includes how many layers the
+    stack has made, and whether it called one by `forward`, which leaves out its hooks.
     """
     d_model, layers = inputs["x"].size(-1), []
     names, masks, make = ["x"], ["mask"], _EncoderStandIn

@@ -1,4 +1,4 @@
-"""The sentence forms of the embedded corpus, which put clauses into words."""
+"""Functions that draw sentences of the embedded corpus, one for each sentence form."""
 
 from __future__ import annotations
 

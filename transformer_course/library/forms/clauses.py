@@ -35,13 +35,13 @@ TENS = ("ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty
 
 
 def in_the_past(w: Writer) -> str:
-    """For example: "Anna baked a cake in the kitchen yesterday."."""
+    """A sentence such as "Anna baked a cake in the kitchen yesterday."."""
     deed = any_deed(w)
     return timed(w, in_words(w, deed, tenses.past(deed)), w.pick(PAST))
 
 
 def not_done(w: Writer) -> str:
-    """A negated sentence: "She did not buy any apples yesterday."."""
+    """A negated sentence, such as "She did not buy any apples yesterday."."""
     deed = w.deed(intended=True)
     tense, times = tenses.not_present, HABIT
     if w.chance(0.6):
@@ -51,13 +51,13 @@ def not_done(w: Writer) -> str:
 
 
 def statement(w: Writer) -> str:
-    """For example: "Anna baked a cake with great care."."""
+    """A sentence such as "Anna baked a cake with great care."."""
     deed = w.deed()
     return in_words(w, deed, tenses.past(deed), ending=1.0) + "."
 
 
 def as_a_habit(w: Writer) -> str:
-    """For example: "Anna often bakes a cake." or "Anna bakes a cake every day."."""
+    """A habit: "Anna often bakes a cake." or "Anna bakes a cake every day."."""
     deed = any_deed(w)
     if w.chance(0.5):
         return in_words(w, deed, tenses.present(deed, w.pick(OFTEN))) + "."
@@ -65,21 +65,21 @@ def as_a_habit(w: Writer) -> str:
 
 
 def just_now(w: Writer) -> str:
-    """For example: "Anna is baking the cake right now."."""
+    """A sentence such as "Anna is baking the cake right now."."""
     deed = any_deed(w, intended=True)
     clause = in_words(w, deed, tenses.progressive(deed), definite=True)
     return timed(w, clause, w.pick(NOW))
 
 
 def in_the_future(w: Writer) -> str:
-    """For example: "Anna will bake the cake tomorrow."."""
+    """A sentence such as "Anna will bake the cake tomorrow."."""
     deed = any_deed(w, intended=True)
     clause = in_words(w, deed, tenses.future(deed), definite=True)
     return timed(w, clause, w.pick(FUTURE))
 
 
 def already_done(w: Writer) -> str:
-    """For example: "Anna has already baked the cake."."""
+    """A sentence such as "Anna has already baked the cake."."""
     deed = w.deed()
     adverb = w.pick(("already", "just", "never"))
     verb = tenses.perfect(deed, adverb)
@@ -87,7 +87,7 @@ def already_done(w: Writer) -> str:
 
 
 def able(w: Writer) -> str:
-    """For example: "Anna can bake a cake easily."."""
+    """A sentence such as "Anna can bake a cake easily."."""
     deed = w.deed(plain=True, intended=True)
     verb, adverb = ("can", "easily") if w.chance(0.5) else ("must", "immediately")
     act = f"{tenses.infinitive(deed)} {w.object(deed)}"
@@ -95,7 +95,7 @@ def able(w: Writer) -> str:
 
 
 def remarked(w: Writer) -> str:
-    """For example: "The cake is delicious." or "The cake was still warm yesterday."."""
+    """A remark: "The cake is delicious." or "The cake was still warm yesterday."."""
     noun, remark, _ = w.remark()
     subject = w.definite_singular(noun) if remark.startswith("a ") else w.definite(noun)
     if remark in PASSING and w.chance(0.5):
@@ -104,7 +104,7 @@ def remarked(w: Writer) -> str:
 
 
 def there_is(w: Writer) -> str:
-    """For example: "There are two cakes on the table."."""
+    """A sentence such as "There are two cakes on the table."."""
 
     def draw() -> tuple[Noun, str]:
         nouns, places = w.topic().scenes
@@ -118,7 +118,7 @@ def there_is(w: Writer) -> str:
 
 
 def compared(w: Writer) -> str:
-    """For example: "The cake is sweeter than the pie.".
+    """A sentence such as "The cake is sweeter than the pie.".
 
     Both nouns are from one group of a topic. If they are equal, or the adjective has no
     comparative, it draws again.
@@ -139,7 +139,7 @@ def compared(w: Writer) -> str:
 
 
 def priced(w: Writer) -> str:
-    """For example: "The old clock costs twenty dollars."."""
+    """A sentence such as "The old clock costs twenty dollars."."""
 
     def draw() -> tuple[Noun, str]:
         topic = w.topic()
@@ -154,7 +154,7 @@ def priced(w: Writer) -> str:
 
 
 def journey(w: Writer) -> str:
-    """For example: "Anna travelled from Paris to Rome by train last week."."""
+    """A sentence such as "Anna travelled from Paris to Rome by train last week."."""
 
     def draw() -> tuple[Person, str, str]:
         return w.acquaintance(), w.pick(CITIES), w.pick(CITIES)
@@ -167,7 +167,7 @@ def journey(w: Writer) -> str:
 
 
 def life(w: Writer) -> str:
-    """For example: "Anna was born in Rome in 1963.", or where she moved or lives."""
+    """A sentence on a life, such as "Anna was born in Rome in 1963."."""
 
     def draw() -> tuple[Person, str, str]:
         return w.acquaintance(), w.pick(CITIES), str(1951 + 3 * w.pick(range(20)))
@@ -183,7 +183,7 @@ def life(w: Writer) -> str:
 
 
 def passive(w: Writer) -> str:
-    """For example: "The cake was baked by Anna yesterday."."""
+    """A sentence such as "The cake was baked by Anna yesterday."."""
     deed = w.deed(plain=True, intended=True)
     patient = w.definite(deed.object)
     clause = f"{patient.text} {patient.be(past=True)} {deed.verb.participle}"
@@ -191,7 +191,7 @@ def passive(w: Writer) -> str:
 
 
 def gift(w: Writer) -> str:
-    """For example: "Anna gave Peter a cake yesterday."."""
+    """A sentence such as "Anna gave Peter a cake yesterday."."""
     verbs = {"give": "gave", "show": "showed", "lend": "lent", "offer": "offered",
              "send": "sent", "bring": "brought"}  # fmt: skip
 

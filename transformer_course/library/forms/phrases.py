@@ -25,14 +25,14 @@ def how_or_where(w: Writer, deed: Deed, share: float = 0.6) -> str:
 
 
 def timed(w: Writer, clause: str, time: str) -> str:
-    """A sentence of the clause with a time before or after it."""
+    """A sentence that consists of a clause and, before or after it, a time."""
     return f"{time}, {clause}." if w.chance(0.35) else f"{clause} {time}."
 
 
 def in_words(
     w: Writer, deed: Deed, verb: str, ending: float = 0.6, definite: bool = False
 ) -> str:
-    """A clause: the deed's subject, this verb phrase, the object, and how or where.
+    """A clause: the deed's subject, the verb phrase ``verb``, the object, how or where.
 
     Args:
         ending: the probability of a phrase for how or where.

@@ -27,7 +27,7 @@ RELATED = ("neighbour", "best friend", "cousin", "boss", "teacher")
 
 
 def meanwhile(w: Writer) -> str:
-    """For example: "Anna was baking the cake while Peter was singing."."""
+    """A sentence such as "Anna was baking the cake while Peter was singing."."""
     topic = w.topic()
     first, second = w.deed(topic, intended=True), w.act(topic, w.acquaintance())
     if first.subject.lemma == second.subject.lemma:
@@ -39,7 +39,7 @@ def meanwhile(w: Writer) -> str:
 
 
 def because(w: Writer) -> str:
-    """For example: "Anna baked a cake because she was hungry."."""
+    """A sentence such as "Anna baked a cake because she was hungry."."""
     topic = w.topic()
     subject = w.acquaintance()
     deed = w.deed(topic, subject) if w.chance(0.7) else w.act(topic, subject)
@@ -50,7 +50,7 @@ def because(w: Writer) -> str:
 
 
 def although(w: Writer) -> str:
-    """For example: "Although Anna was tired, she baked the cake."."""
+    """A sentence such as "Although Anna was tired, she baked the cake."."""
     subject = w.acquaintance()
     deed = w.deed(subject=subject)
     state = w.pick(STATES)
@@ -61,7 +61,7 @@ def although(w: Writer) -> str:
 
 
 def interruption(w: Writer) -> str:
-    """For example: "Anna was baking the cake when the bell rang."."""
+    """A sentence such as "Anna was baking the cake when the bell rang."."""
     deed, event = any_deed(w), w.pick(EVENTS)
     verb = tenses.progressive(deed, before=True)
     clause = in_words(w, deed, verb, 0.4, definite=True)
@@ -69,7 +69,7 @@ def interruption(w: Writer) -> str:
 
 
 def after(w: Writer) -> str:
-    """For example: "After baking a cake, Anna washed a plate."."""
+    """A sentence such as "After baking a cake, Anna washed a plate."."""
     topic, subject = w.topic(), w.acquaintance()
     first, second = w.deed(topic, subject), w.deed(topic, subject)
     if first.object == second.object:
@@ -79,7 +79,7 @@ def after(w: Writer) -> str:
 
 
 def before(w: Writer) -> str:
-    """For example: "Anna baked the cake before she went to bed."."""
+    """A sentence such as "Anna baked the cake before she went to bed."."""
     subject, habit = w.acquaintance(), w.pick(EVENINGS)
     deed = w.deed(subject=subject, intended=True)
     verb = tenses.past(deed)
@@ -91,7 +91,7 @@ def before(w: Writer) -> str:
 
 
 def reported(w: Writer) -> str:
-    """For example: "Anna said that she would bake the cake."."""
+    """A sentence such as "Anna said that she would bake the cake."."""
     subject = w.acquaintance()
     deed = w.deed(subject=subject, intended=True)
     clause = f"{subject.text} {w.pick(REPORTS)} that {subject.pronoun}"
@@ -102,7 +102,7 @@ def reported(w: Writer) -> str:
 
 
 def persuasion(w: Writer) -> str:
-    """For example: "Anna asked Peter to bake the cake."."""
+    """A sentence such as "Anna asked Peter to bake the cake."."""
     subject, recipient = w.acquaintance(), w.name()
     deed = w.deed(subject=Person(recipient, recipient, ""), intended=True)
     act = f"{tenses.infinitive(deed)} {w.object(deed, definite=True)}"
@@ -113,7 +113,7 @@ def persuasion(w: Writer) -> str:
 
 
 def handed_on(w: Writer) -> str:
-    """For example: "Anna baked a cake and gave it to Peter."."""
+    """A sentence such as "Anna baked a cake and gave it to Peter."."""
     deed = w.deed(subject=w.acquaintance(), plain=True, intended=True)
     if deed.object.mark:  # such as a mass noun or a part of the body
         return handed_on(w)
@@ -124,7 +124,7 @@ def handed_on(w: Writer) -> str:
 
 
 def wish(w: Writer) -> str:
-    """For example: "Anna wanted to bake a cake in the kitchen."."""
+    """A sentence such as "Anna wanted to bake a cake in the kitchen."."""
     subject = w.acquaintance()
     deed = w.deed(subject=subject, intended=True)
     clause = f"{subject.text} {w.pick(HOPES)} to {tenses.infinitive(deed)}"
@@ -132,7 +132,7 @@ def wish(w: Writer) -> str:
 
 
 def two_things(w: Writer) -> str:
-    """For example: "Anna baked a cake and washed a plate."."""
+    """A sentence such as "Anna baked a cake and washed a plate."."""
     topic, subject = w.topic(), w.acquaintance()
     first, second = w.deed(topic, subject), w.deed(topic, subject)
     if first.object == second.object:
@@ -142,7 +142,7 @@ def two_things(w: Writer) -> str:
 
 
 def whose(w: Writer) -> str:
-    """For example: "The cook who baked a cake lives in Rome."."""
+    """A sentence such as "The cook who baked a cake lives in Rome."."""
     topic = w.topic()
     deed = w.deed(topic, Person("who", w.pick(topic.people), ""))
     city, object_phrase = w.pick(CITIES), w.object(deed)
@@ -153,7 +153,7 @@ def whose(w: Writer) -> str:
 
 
 def relative_clause(w: Writer) -> str:
-    """For example: "The cake that Anna baked yesterday was delicious."."""
+    """A sentence such as "The cake that Anna baked yesterday was delicious."."""
     deed = w.deed(subject=w.acquaintance(), plain=True)
     subject = w.definite_singular(deed.object)
     remarks = [r for r in deed.object.remarks if not r.startswith("a ")]
@@ -162,7 +162,7 @@ def relative_clause(w: Writer) -> str:
 
 
 def opinion(w: Writer) -> str:
-    """For example: "Anna thinks that the cake is delicious."."""
+    """A sentence such as "Anna thinks that the cake is delicious."."""
     noun, remark, _ = w.remark()
     thinker, subject = w.acquaintance(), w.definite(noun)
     if thinker.plural or remark.startswith("a "):
@@ -172,7 +172,7 @@ def opinion(w: Writer) -> str:
 
 
 def condition(w: Writer) -> str:
-    """For example: "If it rains tomorrow, Anna will bake the cake."."""
+    """A sentence such as "If it rains tomorrow, Anna will bake the cake."."""
     deed = w.deed(subject=w.acquaintance(), intended=True)
     times = ("tomorrow", "next week", "next month", *(f"next {day}" for day in DAYS))
     weather = w.pick(("it rains", "the weather is good", "it snows", "it is cold"))
@@ -181,7 +181,7 @@ def condition(w: Writer) -> str:
 
 
 def described(w: Writer) -> str:
-    """Describe a subject by an apposition: "My uncle, a proud man, was ..."."""
+    """A sentence with an apposition, such as "My uncle, a proud man, baked a cake."."""
     pronoun = w.pick(("she", "he"))
     kin = w.pick(KIN[pronoun])
     deed = w.deed(subject=Person(f"my {kin}", kin, pronoun))

@@ -11,7 +11,7 @@ SPEECH = ("said", "whispered", "shouted", "explained")
 
 
 def question(w: Writer) -> str:
-    """For example: "Did Anna bake the cake yesterday?", or why, or how often."""
+    """A question such as "Did Anna bake the cake yesterday?", or why, or how often."""
     deed = w.deed(intended=True)
     subject = deed.subject
     act = f"{tenses.infinitive(deed)} {w.object(deed, definite=True)}"
@@ -27,7 +27,7 @@ def question(w: Writer) -> str:
 
 
 def question_about_object(w: Writer) -> str:
-    """For example: "Where did Anna buy the ring?" or "How many rings did Anna buy?"."""
+    """A question: "Where did Anna buy the ring?" or "How many rings did Anna buy?"."""
     deed = w.deed(plain=True)
     noun = deed.object
     if w.chance(0.5):
@@ -41,14 +41,14 @@ def question_about_object(w: Writer) -> str:
 
 
 def question_about_subject(w: Writer) -> str:
-    """For example: "Who baked the cake yesterday?"."""
+    """A question such as "Who baked the cake yesterday?"."""
     deed = w.deed(subject=Person("who", "", ""), plain=True, intended=True)
     object_phrase = w.definite(deed.object).text
     return f"who {deed.verb.past} {object_phrase} {w.pick(PAST)}?"
 
 
 def exclaimed(w: Writer) -> str:
-    """For example: "What a sweet cake!"."""
+    """An exclamation such as "What a sweet cake!"."""
 
     def draw() -> tuple[Noun, str]:
         noun = w.pick(w.topic().gifts)
@@ -59,7 +59,7 @@ def exclaimed(w: Writer) -> str:
 
 
 def request(w: Writer) -> str:
-    """For example: "Please bake the cake immediately."."""
+    """A request such as "Please bake the cake immediately."."""
     deed = w.deed(subject=YOU, plain=True, intended=True)
     act = f"{tenses.infinitive(deed)} {the(deed.object)}{deed.object.word}"
     kind = w.pick(range(3))
@@ -71,7 +71,7 @@ def request(w: Writer) -> str:
 
 
 def quoted(w: Writer) -> str:
-    """For example: "I have already baked the cake," said Anna."""
+    """Direct speech such as "I have already baked the cake," said Anna."""
     deed = w.deed(subject=ME, intended=True)
     adverb = w.pick(("already", "just", "never", ""))
     object_phrase = w.object(deed, definite=adverb != "never")
@@ -82,7 +82,7 @@ def quoted(w: Writer) -> str:
 
 
 def quoted_remark(w: Writer) -> str:
-    """For example: "This cake is delicious," said Anna."""
+    """Direct speech such as "This cake is delicious," said Anna."""
     noun, remark, topic = w.remark()
     return _quote(w, topic, f"this {noun.word} is {remark}")
 
@@ -102,7 +102,7 @@ def _pick_speaker(w: Writer, topic: Topic) -> Person:
 
 
 def quoted_question(w: Writer) -> str:
-    """For example: "Have you baked a cake?" asked Anna."""
+    """Direct speech such as "Have you baked a cake?" asked Anna."""
     deed = w.deed(subject=YOU)
     words = f"have you {deed.verb.participle} {deed.verb.particle}".strip()
     words += f" {w.object(deed)}"

@@ -9,7 +9,7 @@ from autograder.authoring.specification import Inputs
 
 
 def draw_model(draw: Draw, blocks: int, vocab_size: int, d_model: int, heads: int, groups: int) -> Inputs:
-    """Weights of an embedding, of blocks and of an output matrix, and the numbers of heads."""
+    """The weights of a model's embedding, blocks and output matrix, and its numbers of heads."""
     d_k = d_model // heads
     shapes: dict[str, tuple[int, ...]] = {"embedding.weight": (vocab_size, d_model)}
     for i in range(blocks):

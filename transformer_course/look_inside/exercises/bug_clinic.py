@@ -15,10 +15,10 @@ _ANSWERS = {"a correct tool": "accepted", "the other one": "rejected", "a third 
 def _make_case(
     name: str, title: str, bugs: tuple[str, str], hint: str, *, style: str = "hooks", hidden: bool = False
 ) -> CaseKind:
-    """A case with a correct patching tool and two with one of the probe's bugs each.
+    """Make a case with a correct patching tool and two that each have one of the ``bugs``.
 
-    The inputs name the tools, in a style and with a bug of the probe's `PatchingTool`, and
-    give the seed of their random models.
+    ``style`` and ``bugs`` are those of the probe's `PatchingTool`. The inputs also give the
+    seed of the tools' random models.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -59,7 +59,7 @@ _CLOSE = "return torch.allclose(logits, expected, rtol=0, atol=1e-4)"
 
 
 def _write_test(*lines: str) -> str:
-    """A student's test of a patching tool with these lines as its body."""
+    """Write a student's test of a patching tool, with these lines as its body."""
     body = "\n".join(f"    {line}" for line in lines)
     return f"def assert_patches(patch, num_blocks, vocab_size):\n{body}\n"
 

@@ -11,7 +11,7 @@ from transformer_course.look_inside.exercises._models import draw_model
 
 
 def _draw_texts(length: int, changed: int, *, blocks: int = 3, d_model: int = 6, heads: int = 3, groups: int = 1) -> Maker:
-    """Draw a model, two texts that differ at position ``changed``, and the two tokens to compare."""
+    """Make a function that draws a model, two texts that differ at position ``changed``, and two tokens to compare."""
 
     def make_inputs(draw: Draw) -> Inputs:
         inputs = draw_model(draw, blocks, 13, d_model, heads, groups)

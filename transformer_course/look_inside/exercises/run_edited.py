@@ -9,9 +9,10 @@ from transformer_course.look_inside.exercises._models import draw_model
 
 
 def _draw_run(batch: int, length: int, edits: str, *, blocks: int = 3, fails: bool = False) -> Maker:
-    """Draw a model and a batch; ``edits`` names the probe's edits, as "module: edit, module: edit".
+    """Make a function that draws a model and a batch of ids.
 
-    If ``fails``, the probe also lets the model raise an error in a run.
+    ``edits`` names the probe's edits, as "module: edit, module: edit". If ``fails``, the probe also lets the model
+    raise an error in a run.
     """
     def make_inputs(draw: Draw) -> Inputs:
         inputs = draw_model(draw, blocks, 11, 6, 3, 1)

@@ -10,7 +10,10 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _draw_layer(batch: int, length: int, d_model: int, heads: int, groups: int, silent: tuple[int, int]) -> Maker:
-    """Draw an attention layer and its input; ``silent`` are the heads that the probe silences, one by one."""
+    """Make a function that draws an attention layer and its input.
+
+    ``silent`` are the numbers of two heads; the probe silences first one of them and then both.
+    """
     def make_inputs(draw: Draw) -> Inputs:
         d_k = d_model // heads
         shapes = {"w_v.weight": (groups * d_k, d_model), "w_o.weight": (d_model, heads * d_k)}

@@ -1,1 +1,1 @@
-"""What this unit hands to the student: training, measurements, recorded results."""
+"""Code that the unit's notebook imports: training, figures, recorded results."""

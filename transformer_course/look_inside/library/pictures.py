@@ -135,9 +135,11 @@ def _show_table(rows: Sequence[Sequence[float]]) -> Any:
 
 
 def sinks(first: Sequence[float], second: Sequence[float]) -> None:
-    """Draw the mean attention weight on the first token, by block.
+    """Draw the mean attention weights on the first and the second token, by block.
 
-    Also draw that on the second token if the first is masked.
+    Args:
+        first: the weights on the first token.
+        second: the weights on the second token if the first is masked.
     """
     figure, axes = style.subplots(height=2.5, width=6.0)
     curves = {"first token": first, "second, if the first is masked": second}

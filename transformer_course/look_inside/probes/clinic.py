@@ -19,7 +19,7 @@ ROUNDING = 4e-6  # noise between equal runs; smaller than the contract's toleran
 
 
 class _Tools(Patients):
-    """The judge's side of the clinic: patching tools, correct or with a bug."""
+    """The judge's side of the bug clinic: patching tools with and without a bug."""
 
     RIGHT = "a correct tool"
     MOST = 12  # the largest number of tokens in a text
@@ -85,7 +85,7 @@ def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
         def patch(
             ids: torch.Tensor, other_ids: torch.Tensor, block: int, position: int
         ) -> torch.Tensor:
-            """The tool, whose logits the judge computes."""
+            """Ask the judge for the logits that the tool computes."""
             question = {
                 "ids": ids, "other_ids": other_ids,
                 "block": torch.tensor(int(block)),

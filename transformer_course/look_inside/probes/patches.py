@@ -109,9 +109,10 @@ class PatchingTool:
     def _patch(
         self, x: Tensor, block: int, changes: list[tuple[int, int, Tensor]]
     ) -> Tensor:
-        """Apply those changes that are for a block to x, its input, as the bug does.
+        """Change x, the input of a block, by those changes that are for this block.
 
-        A change is the number of a block, a position, and the states to put there.
+        A change is (number of a block, position, states to put there). The bug decides
+        which positions change and how.
         """
         for at, position, new in changes:
             if at == block and x.shape == new.shape:

@@ -10,7 +10,7 @@ from autograder.checks.probes.weights import load_weights, select_weights
 
 
 class StandInError(RuntimeError):
-    """The stand-in model fails on purpose, in the middle of a run."""
+    """Raised by the stand-in model on purpose, in the middle of a run."""
 
 
 class Attention(nn.Module):

@@ -21,13 +21,16 @@ _LAST = "self.w_o = nn.Linear(d_model, d_model)"
 
 
 def _split_wrongly(heads: str, *pairs: str, name: str = "") -> Variant:
-    """Split into heads incorrectly: ``heads`` is code that uses the projected features y and h."""
+    """Make a mistake in splitting into heads: ``heads`` is code that splits the projected features y into h heads.
+
+    ``pairs`` are further edits: a string of the solution, then what replaces it, and so on.
+    """
     calls = (f"(lambda y, h: {heads})(self.w_{x[0]}({x}), self.num_heads)" for x in _NAMES)
     return edit(*chain(*zip((_Q, _K, _V), calls, strict=True)), *pairs, name=name)
 
 
 def _replace_layers(layer: str, letters: str = "qkv", name: str = "") -> Variant:
-    """Replace the projections of these letters by different layers."""
+    """Make a mistake: the projections ``w_<letter>`` with these ``letters`` become ``layer``, which is code."""
     return edit(
         *chain(*((f"self.w_{x} = nn.Linear(d_model, d_model)", f"self.w_{x} = {layer}") for x in letters)), name=name
     )
@@ -36,7 +39,10 @@ def _replace_layers(layer: str, letters: str = "qkv", name: str = "") -> Variant
 def write_attention(
     closed: str = 'scores.masked_fill(~mask, float("-inf"))', scores: str = "scores", weights: str = "scores.softmax(-1)"
 ) -> str:
-    """Code that computes attention weights; ``closed`` is code that replaces masked scores."""
+    """Write code that computes attention weights; each argument is the code of one of its steps.
+
+    ``closed`` is what becomes of the scores if there is a mask.
+    """
     return f"""
         scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
         scores = {scores}

@@ -30,7 +30,7 @@ CASES = [
 
 
 def _three_dimensional(place: str, name: str) -> Variant:
-    """A mistake only in 3-D masks: their new dimension is in a different place."""
+    """Make a mistake only in 3-D masks: their new dimension is at ``place``, an index given as code."""
     return edit(_IF, f"if mask is not None and mask.dim() == 3:\n    return mask.unsqueeze({place})\n{_IF}", name=name)
 
 

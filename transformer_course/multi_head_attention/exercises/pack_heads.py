@@ -12,7 +12,7 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _draw_heads(h: int, d_model: int, d_k: int, **options: str) -> Maker:
-    """Draw the weights of h heads; with ``double="yes"``, the probe converts them to float64."""
+    """Make a function that draws the weights of h heads; with ``double="yes"``, the probe converts them to float64."""
     shapes = {
         f"heads.{i}.{name}.{kind}": (d_k, d_model) if kind == "weight" else (d_k,)
         for i in range(h)

@@ -12,7 +12,7 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _draw_layer(batch: int, h: int, d_k: int, lq: int, lk: int) -> Maker:
-    """Draw the weights of a layer, and sequences of queries, keys and values."""
+    """Make a function that draws the weights of a layer, and sequences of queries, keys and values."""
     d_model = h * d_k
     shapes = {
         f"{name}.{kind}": (d_model, d_model) if kind == "weight" else (d_model,)

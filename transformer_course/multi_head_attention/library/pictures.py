@@ -23,7 +23,7 @@ def _draw_maps(
 ) -> None:
     """Draw attention maps side by side, by their titles; words name rows and columns.
 
-    ``number`` is that of the figure, as in "3.1".
+    ``number`` is the figure's number, such as "3.1".
     """
     figure, row = style.subplots(1, len(named), height=height)
     descriptions = []
@@ -36,7 +36,7 @@ def _draw_maps(
 
 
 def one_head_or_two(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
-    """Draw the maps of two heads with one query each, and of one head with both."""
+    """Draw the maps of two heads with one pattern each, and of one head with both."""
     _draw_maps(
         named,
         words,
@@ -131,7 +131,7 @@ def birth(
     """Draw, in steps, the maps of two heads during training, beside the loss.
 
     Args:
-        maps_at: `(2, L, L)` after each of the steps.
+        maps_at: the attention maps `(2, L, L)` after each of the ``steps``.
         losses: the loss of every step.
     """
     frames, captions, alts = [], {}, []

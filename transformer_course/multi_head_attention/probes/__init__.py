@@ -1,4 +1,4 @@
-"""Probes of unit 03, multi-head attention."""
+"""Probes of unit 03, which call a student's answers and report what they do."""
 
 from transformer_course.multi_head_attention.probes import (  # noqa: F401  (they register)
     functions,

@@ -59,7 +59,7 @@ def _break_pool(name: str, tables: torch.Tensor, lengths: torch.Tensor, free: to
 def _make_case(
     name: str, title: str, bugs: tuple[str, str], hint: str, *, sizes: tuple[int, int] = (9, 4), hidden: bool = False
 ) -> CaseKind:
-    """A case with a correct pool and two with one bug each; ``sizes`` are pages, and entries of a page."""
+    """Make a case with a correct pool and two that each have one of the ``bugs``; ``sizes`` are (pages, page size)."""
     def make_inputs(draw: Draw) -> Inputs:
         inputs: Inputs = {"pages": torch.tensor(sizes[0]), "page_size": torch.tensor(sizes[1])}
         for subject, bug in zip(("right", "other", "third"), ("", *bugs), strict=True):
@@ -92,7 +92,7 @@ CASES = [
 
 
 def _write_test(*lines: str) -> str:
-    """A student's test of a pool with these lines as its body."""
+    """Write a student's test of a pool, with these lines as its body."""
     body = "\n".join(f"    {line}" for line in lines)
     return f"def assert_pool(tables, lengths, free, pages, page_size):\n{body}\n"
 

@@ -10,7 +10,7 @@ from autograder.authoring.specification import Specification
 
 
 def _balance_experts(draw: Draw) -> torch.Tensor:
-    """Logits for which each of four experts is chosen by half of the tokens, with equal probabilities."""
+    """Logits (4, 4) of a balanced router: half of the tokens choose each expert, with equal mean probabilities."""
     rows = torch.tensor([3.0, 2.0, 0.0, 0.0])
     return torch.stack([rows.roll(i) for i in range(4)])
 

@@ -10,7 +10,10 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _draw_steps(count: int, *shapes: tuple[int, ...], rate: float, momentum: float = 0.0, missing: int = -1) -> Maker:
-    """Parameters and their gradients in ``count`` steps; in step ``missing``, the first parameter has none."""
+    """Make a function that draws parameters of these shapes, and their gradients in ``count`` steps.
+
+    In step ``missing``, the first parameter has no gradient.
+    """
 
     def make_inputs(draw: Draw) -> Inputs:
         inputs: Inputs = {"rate": torch.tensor(rate), "momentum": torch.tensor(momentum),

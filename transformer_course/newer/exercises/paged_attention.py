@@ -10,7 +10,10 @@ from autograder.authoring.specification import InputSizes, Specification
 
 
 def _draw_texts(*lengths: int, size: int, pages: int, h: int = 4, g: int = 2, d_k: int = 6) -> InputSizes:
-    """The sizes of texts of these lengths, with tables of random pages of ``size`` positions, padded with -1."""
+    """Describe inputs: texts of these lengths, stored in random pages of ``size`` positions.
+
+    A row of ``tables`` lists the pages of one text, and is padded with -1.
+    """
     most = -(-max(lengths) // size)
 
     def draw_tables(draw: Draw) -> torch.Tensor:

@@ -14,7 +14,7 @@ LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 
 
 def largest_scores(curves: Mapping[str, Sequence[float]]) -> None:
-    """Draw the largest attention score on new text, every tenth step."""
+    """Draw two models' largest attention score on new text, at every tenth step."""
     caption = "With the norms, the largest attention score stays several times smaller."
     _show_two_curves(curves, "largest score", "10.1", caption)
 
@@ -34,7 +34,7 @@ def windows(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> No
 
 
 def loads(curves: Mapping[str, Sequence[float]]) -> None:
-    """Draw the smallest share of tokens of any expert in a block, every tenth step.
+    """Draw the share of tokens that the least used expert gets, at every tenth step.
 
     A router chooses among four experts for each token; an even load is a quarter each.
     """
@@ -48,7 +48,7 @@ def loads(curves: Mapping[str, Sequence[float]]) -> None:
 
 
 def optimizers(curves: Mapping[str, Sequence[float]]) -> None:
-    """Draw the training loss over steps, averaged over ten steps each."""
+    """Draw the training losses of two optimizers, averaged over ten steps each."""
     tenths = {
         name: [fmean(losses[i : i + 10]) for i in range(0, len(losses), 10)]
         for name, losses in curves.items()
@@ -60,7 +60,7 @@ def optimizers(curves: Mapping[str, Sequence[float]]) -> None:
 
 
 def exchanges(losses: Mapping[str, Sequence[float]]) -> None:
-    """Draw the training loss over steps, with one part replaced at a time."""
+    """Draw the training losses of a model, and of models with one part replaced."""
     figure, axes = style.subplots(height=3.0)
     smooth = {name: _smooth(values) for name, values in losses.items()}
     colours = (style.INK, *PALETTE)
@@ -78,7 +78,7 @@ def exchanges(losses: Mapping[str, Sequence[float]]) -> None:
 
 
 def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
-    """Draw the loss on new text by the length of the window."""
+    """Draw the loss on new text over window lengths, for each kind of positions."""
     figure = _plot_four(lengths, losses, "loss on fresh text")
     caption = (
         "After a short training at 64 bytes, rotary positions are best at every length."
@@ -88,7 +88,7 @@ def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> 
 
 
 def stretched(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
-    """Draw the loss on new text by length, for several scalings of the frequencies."""
+    """Draw the loss on new text over lengths, for several frequency scalings."""
     figure = _plot_four(lengths, losses, "loss on new text")
     caption = (
         "Without further training, a larger base helps on longer texts, and "
@@ -101,7 +101,7 @@ def stretched(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> 
 def _plot_four(
     lengths: Sequence[int], losses: Mapping[str, Sequence[float]], title: str
 ) -> Any:
-    """Plot four curves over lengths that differ in colour, line style and marker."""
+    """Plot four curves over ``lengths``; each has its own colour, line and marker."""
     figure, axes = style.subplots(height=2.8, width=6.0)
     looks = zip(reversed(PALETTE[:4]), reversed(LINES[:4]), "^Dso", strict=True)
     for (name, values), (colour, line, marker) in zip(
@@ -119,7 +119,10 @@ def _plot_two(
     xs: Sequence[int], named: Mapping[str, Sequence[float]], marker: str = "",
     **properties: Any,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Plot two curves that differ in colour and line style."""
+    """Plot two named curves over ``xs``; return the figure and its axes.
+
+    ``properties`` are set on the axes, such as title or xlabel.
+    """
     figure, axes = style.subplots(height=2.6, width=6.0)
     looks = ((ORANGE, f"--{marker}"), (BLUE, f"-{marker}"))
     for (name, values), (colour, line) in zip(named.items(), looks, strict=True):
@@ -138,7 +141,7 @@ def _show_two_curves(
     """Show two curves over training steps, with a value for every tenth step.
 
     Args:
-        number: of the figure, as in "10.3".
+        number: the figure's number, such as "10.3".
         even_share: the height of a dotted line to compare the curves with, if any.
     """
     steps = range(0, 10 * max(map(len, curves.values())), 10)

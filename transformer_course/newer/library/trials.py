@@ -67,7 +67,8 @@ def train(
         seed: the seed of the text and of the windows.
         optimizers: each with its peak learning rate; if there are none, AdamW at 0.01.
         extra: called after each forward pass; its result is added to the loss.
-        watch: called after every tenth step and the last; its results are kept.
+        watch: called after every tenth step and the last; its results are returned as
+            `Trial.watched`.
         length: bytes in a window.
     """
     started, run, text = time.process_time(), Trial(), text_of(seed, 20_000)

@@ -17,7 +17,7 @@ _PARTS = ("tables", "lengths", "free")
 
 
 class _Pools(BlindTrial):
-    """The judge's side of the clinic: pools, correct or with a bug."""
+    """The judge's side of the bug clinic: pools of pages with and without a bug."""
 
     def list_subjects(self) -> list[str]:
         return [*_SUBJECTS]
@@ -32,7 +32,7 @@ class _Pools(BlindTrial):
         return {"count": torch.tensor(len(self.names)), **sizes}
 
     def try_subject(self, number: int, question: Answers) -> Answers:
-        """Show the current pool to the test."""
+        """Return the current pool: its tables, lengths and free pages."""
         subject = _SUBJECTS[self.names[number]]
         return {part: self.inputs[f"{subject} {part}"] for part in _PARTS}
 

@@ -17,7 +17,7 @@ from autograder.checks.probes import Inputs, Seen, probe
     form="types",
 )
 def master_step(step: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report parameters and copies after every step of plain or momentum SGD.
+    """Report parameters and master copies after every step of plain or momentum SGD.
 
     For each parameter n, ``inputs`` has its "start n", and "gradients n" with one
     gradient per step. Parameter 0 has no gradient in the step "missing".

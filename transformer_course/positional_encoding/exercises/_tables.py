@@ -18,7 +18,7 @@ def compute_angles(max_len: int, d_model: int) -> torch.Tensor:
 
 
 def make_table(angles: torch.Tensor, of_cosines: torch.Tensor | None = None) -> torch.Tensor:
-    """The table of sines and cosines of these angles, (max_len, d_model); cosines may have different angles."""
+    """The table (max_len, d_model) of sines and cosines of ``angles``; ``of_cosines`` are other angles for cosines."""
     cosines = (angles if of_cosines is None else of_cosines).cos()
     return torch.stack((angles.sin(), cosines), dim=-1).flatten(1)
 
@@ -27,10 +27,14 @@ def draw_tables(
     make_wrong: Callable[[Draw, torch.Tensor], Inputs], lengths: tuple[int, int] = (17, 32),
     pairs: tuple[int, int] = (3, 6),
 ) -> Maker:
-    """A correct table, incorrect ones of the same size, made from its angles, and one with random angles.
+    """Make a function that draws a correct table, incorrect tables of the same size, and one of random angles.
 
     The last one has unit-length pairs as well, so a test that checks only lengths earns nothing. All entries
     are multiples of 2**-14, which are accurate to four decimals and equal on every platform.
+
+    Args:
+        make_wrong: makes the incorrect tables, by name, from the angles of the correct one.
+        lengths, pairs: bounds, as for `range`, of the number of rows and of pairs of columns.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -43,7 +47,7 @@ def draw_tables(
 
 
 def disturb(draw: Draw, table: torch.Tensor, places: torch.Tensor, change: float) -> torch.Tensor:
-    """A table in which one random entry, among those that the mask ``places`` marks, has changed."""
+    """A copy of the table in which ``change`` is added to a random one of the entries that ``places`` marks."""
     candidates = places.expand_as(table).nonzero()
     row, column = candidates[int(draw.ids(0, len(candidates)))]
     disturbed = table.clone()

@@ -21,10 +21,11 @@ from transformer_course.positional_encoding.exercises._tables import (
 
 
 def _disturb_two(change: float, is_other: Callable[[torch.Tensor], torch.Tensor]) -> Maker:
-    """Two tables with one changed entry each: a cosine where `is_other` is false, and a sine where it is true.
+    """Make a function that draws a correct table, and two that have one wrong entry each.
 
-    All are within the first ten rows and columns 2 to 7, but not in the last column or, for cosines, in row 0: a test
-    that leaves something out should find both or miss one, whatever is drawn.
+    The first wrong entry is a cosine where `is_other` is false, the second a sine where it is true. Both are within the
+    first ten rows and columns 2 to 7, but not in the last column or, for the cosine, in row 0: a test that leaves
+    something out should find both or miss one, whatever is drawn.
     """
     def make_wrong(draw: Draw, angles: torch.Tensor) -> Inputs:
         table = make_table(angles)
@@ -140,24 +141,24 @@ CASES = [
 
 
 def _write_test(lines: str, name: str = "") -> Variant:
-    """A test with these lines, in which `right` is the correct table."""
+    """Write a student's test with these lines, which can use the correct table, `right`."""
     start = "max_len, d_model = table.shape\nright = sinusoid(torch.arange(max_len), d_model)\n"
     body = textwrap.indent(start + textwrap.dedent(lines).strip(), "    ")
     return source(f"def assert_sinusoidal(table):\n{body}", name)
 
 
 def _expect_table(table: str, name: str = "") -> Variant:
-    """A test that compares the student's table with another, given as code."""
+    """Write a test that compares its argument with ``table``, a table given as code."""
     return _write_test(f"assert torch.allclose(table, {table}, atol=1e-3)", name)
 
 
 def _look_at(index: str, name: str = "") -> Variant:
-    """A test that compares only the part of the table with this index, given as code."""
+    """Write a test that compares only the part of its table that ``index``, given as code, selects."""
     return _write_test(f"assert torch.allclose(table[{index}], right[{index}], atol=1e-3)", name)
 
 
 def _shift_by(distance: int, atol: float, name: str = "") -> Variant:
-    """A test that checks row 0, and pairs of rows less than `distance` apart by the shift matrix."""
+    """Write a test that checks row 0 and, with the shift matrix, pairs of rows less than `distance` apart."""
     return _write_test(f"""
         assert torch.allclose(table[0], right[0], atol=1e-3)
         for k in range(1, min({distance}, max_len)):

@@ -10,7 +10,7 @@ from autograder.authoring.specification import InputSizes, Specification
 
 
 def _draw_sizes(mixers: str, B: int, L: int, d_model: int, scale: float = 2.0) -> InputSizes:
-    """The sizes of sentences and a random order; ``mixers`` are keys of the probe's `MIXERS`, with commas."""
+    """The sizes of sentences and a random order; ``mixers`` lists keys of the probe's `MIXERS`, separated by ", "."""
 
     def draw_order(draw: Draw) -> torch.Tensor:
         return draw.tensor(L).argsort(stable=True)

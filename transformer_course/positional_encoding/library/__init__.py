@@ -1,1 +1,1 @@
-"""What this unit hands to the student: its pictures. It ships with the notebook."""
+"""Code that the unit's notebook imports, such as its figures; it ships to students."""

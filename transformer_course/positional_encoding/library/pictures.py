@@ -16,7 +16,7 @@ from autograder.figures.style import BLUE, ORANGE
 def _draw_bars(
     named: Mapping[str, float], form: str, colours: Any = BLUE, log: bool = False
 ) -> Any:
-    """Draw horizontal bars with their values."""
+    """Draw horizontal bars with their values in this format; return the figure."""
     figure, axes = style.subplots(height=0.45 + 0.34 * len(named), width=6.0)
     bars(axes, named, form, colours, log=log)
     axes.invert_yaxis()

@@ -14,7 +14,7 @@ from transformer_course.library.observing import run_test
 
 
 class _Tables(BlindTrial):
-    """The judge's side of the clinic: correct and incorrect tables."""
+    """The judge's side of the bug clinic: correct and incorrect tables."""
 
     def list_subjects(self) -> list[str]:
         return [f"the {name}" for name in self.inputs]
@@ -38,7 +38,7 @@ class _Tables(BlindTrial):
         }
 
     def try_subject(self, number: int, question: Answers) -> Answers:
-        """Show the current table to the test."""
+        """Return the current table."""
         return {"table": self.inputs[self.names[number].removeprefix("the ")]}
 
 

@@ -16,8 +16,8 @@ from autograder.checks.probes.default import observe_call, read_arguments
 def shuffle_gap(function: Any, inputs: Inputs) -> Seen:
     """Report the gap of each mixer that ``inputs["mix"]`` names, and x afterwards.
 
-    The student's function gets a mixer, x, and an order to shuffle x into. It measures
-    how much shuffling changes what the mixer returns, which is the gap.
+    The student's function gets a mixer, x, and an order to shuffle x into. It returns
+    the gap: how much shuffling changes what the mixer returns.
     """
     observations: Seen = {}
     for name in inputs["mix"].split(", "):
@@ -49,7 +49,7 @@ MIXERS: dict[str, Mixer] = {
     calls="* afterwards",
 )
 def sinusoid(function: Any, inputs: Inputs) -> Seen:
-    """Report the encoding and whether it loops over positions, or its refusals.
+    """Report the encoding, and whether the function loops over positions.
 
     If d_model is odd, report only how the function refuses it.
     """
@@ -73,7 +73,7 @@ def sinusoid(function: Any, inputs: Inputs) -> Seen:
 def _count_steps(function: Any, count: int) -> int:
     """Count the calls of Python and C functions during the encoding of positions.
 
-    The number grows with that of the positions if the function loops over them.
+    If the function loops over positions, the result grows with ``count``.
     """
     positions, steps = torch.arange(count), 0
 

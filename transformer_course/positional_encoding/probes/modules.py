@@ -32,9 +32,9 @@ DROPOUT = torch.tensor(0.25)  # the rate for the input layer in training mode
     f'device after .to("meta"); parameters; {BEGINNING}',
 )
 def module(module_class: Any, inputs: Inputs) -> Seen:
-    """Report a call, whether `pe` is a buffer, and whether it follows the module.
+    """Report a call, whether `pe` is a buffer, and whether it moves with the module.
 
-    That is, whether `pe` changes its dtype and device together with the module.
+    To do so, `pe` has to change its dtype and device together with the module.
     """
     observations = observe_call(module_class, inputs)
     created, x = create_module(module_class, inputs), inputs["x"].to(torch.bfloat16)
@@ -62,7 +62,7 @@ def _move_to_meta(module: nn.Module, x: torch.Tensor) -> torch.Tensor:
 
 
 def _describe_result(call: Callable[[], object]) -> str:
-    """Call, and return the result as text, or the name of the error."""
+    """Call a function; return its result as text, or the name of the error raised."""
     try:
         return str(call())
     except Exception as error:
@@ -81,7 +81,7 @@ def input_layer(module_class: Any, inputs: Inputs) -> Seen:
     """Report a call in eval mode, and how training mode changes the output.
 
     The student's layer gets a stand-in for the module that adds positions; the probe
-    also reports whether it keeps this very module.
+    also reports whether the layer keeps this very module.
     """
     positions = _AddRows(inputs["make.positions"])
     weight = inputs["weights.embedding.weight"].clone()
@@ -106,7 +106,7 @@ def input_layer(module_class: Any, inputs: Inputs) -> Seen:
 
 
 class _AddRows(nn.Module):
-    """Trainable positions, in place of the student's own module."""
+    """A stand-in for the student's module that adds positions, with trainable rows."""
 
     def __init__(self, rows: torch.Tensor):
         super().__init__()

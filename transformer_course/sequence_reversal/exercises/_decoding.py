@@ -11,9 +11,10 @@ from transformer_course.sequence_reversal.exercises._inputs import BOS, EOS, FIR
 
 
 def draw_lines(*ends: int, max_len: int, vocabulary: int, training: bool = True, pads: bool = False) -> Maker:
-    """Draw output lines for the probe's model, with EOS at these indices (or none) and tokens after it.
+    """Make a function that draws output lines for the probe's model: for each index in ``ends``, a line with EOS there.
 
-    If ``pads``, a line also contains PAD and BOS before its EOS.
+    A line has tokens after its EOS, and no EOS if the index is too large. If ``pads``, it also contains PAD and BOS
+    before its EOS.
     """
 
     def make_inputs(draw: Draw) -> Inputs:

@@ -21,7 +21,7 @@ def pad_rows(rows: Sequence[Sequence[int]]) -> torch.Tensor:
 
 
 def draw_labels(draw: Draw, lengths: Sequence[int], vocabulary: int) -> torch.Tensor:
-    """Draw rows of these numbers of labels, which may be any token except PAD: (B, L), padded."""
+    """Draw labels (B, L), any tokens except PAD: rows of these lengths, padded with PAD."""
     return pad_rows([draw.ids(1, vocabulary, n).tolist() for n in lengths])
 
 
@@ -37,7 +37,7 @@ def draw_tables(draw: Draw, scale: float) -> Inputs:
 
 
 def draw_batches(draw: Draw, count: int, lengths: tuple[int, ...]) -> Inputs:
-    """Draw batches of sequences and their reversals; ``lengths`` of rows rotate from batch to batch."""
+    """Draw batches of sequences and their reversals; rows have these ``lengths``, rotated from batch to batch."""
     sources, targets = [], []
     for n in range(count):
         turn = n % len(lengths)

@@ -11,7 +11,7 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _draw_map(*lengths: int, steps: int, places: int, chance: float = 0.6, top: float = 4.0) -> Maker:
-    """Draw attention weights of sequences with these lengths, (B, ``steps``, ``places``).
+    """Make a function that draws attention weights of sequences with these lengths, (B, ``steps``, ``places``).
 
     The largest entry of a row, whose score is ``top``, is on the anti-diagonal with the
     probability ``chance``, and otherwise anywhere in the row.

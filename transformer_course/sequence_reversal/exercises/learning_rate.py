@@ -13,7 +13,7 @@ from autograder.authoring.specification import Specification
 
 
 def _draw_steps(warmup: int, steps: int) -> Callable[[Draw], torch.Tensor]:
-    """Steps at the corners of the schedule, and random ones between them."""
+    """Make a function that draws step numbers: the corners of the schedule, and random ones between them."""
 
     def draw_steps(draw: Draw) -> torch.Tensor:
         corners = torch.tensor([0, warmup - 1, warmup, steps - 1, steps, steps + 1, 3 * steps])

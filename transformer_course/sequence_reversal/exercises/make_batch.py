@@ -12,7 +12,10 @@ from transformer_course.sequence_reversal.exercises._inputs import FIRST, UNK
 
 
 def _draw_sequences(*lengths: int, low: int = FIRST, high: int = 14, **options: str) -> Maker:
-    """Draw sequences of these lengths, of ids from ``low`` to ``high`` - 1, as a text like "7 5 9; 6"."""
+    """Make a function that draws sequences of these lengths as a text like "7 5 9; 6".
+
+    The ids are from ``low`` to ``high`` - 1.
+    """
     def make_inputs(draw: Draw) -> Inputs:
         rows = [draw.ids(low, high, length).tolist() for length in lengths]
         return {"sequences": "; ".join(" ".join(map(str, row)) for row in rows), **options}

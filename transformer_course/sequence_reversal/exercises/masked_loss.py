@@ -11,7 +11,7 @@ from transformer_course.sequence_reversal.exercises._inputs import draw_labels
 
 
 def _draw_rows(*lengths: int, V: int, **options: Any) -> Any:
-    """The sizes of a batch with rows of these numbers of labels, padded to the longest."""
+    """State the inputs of a batch by their sizes: rows of these numbers of labels, padded to the longest."""
 
     def draw_padded(draw: Draw) -> Any:
         return draw_labels(draw, lengths, V)

@@ -11,9 +11,12 @@ from transformer_course.sequence_reversal.exercises._inputs import PAD, draw_lab
 
 
 def _draw_batches(*lengths: tuple[int, ...], vocabulary: int, sure: float = 3.0, gaps: int = 0) -> Maker:
-    """Draw batches, given the numbers of labels in their rows; with ``gaps``, every ``gaps``-th label is PAD.
+    """Make a function that draws batches of logits and labels.
 
-    ``sure`` is the scale of the random logits.
+    Args:
+        lengths: for each batch, the numbers of labels in its rows.
+        sure: the scale of the random logits.
+        gaps: every ``gaps``-th label is PAD; 0 for no such label.
     """
 
     def make_inputs(draw: Draw) -> Inputs:

@@ -14,7 +14,7 @@ from autograder.authoring.specification import Specification
 
 
 def _draw_logits(*shape: int, shift: float = 0.0, forbidden: int = 0) -> Callable[[Draw], torch.Tensor]:
-    """Random logits, shifted away from zero, of which ``forbidden`` are -inf."""
+    """Make a function that draws logits near ``shift``, of which ``forbidden`` in each row are -inf."""
 
     def draw_logits(draw: Draw) -> torch.Tensor:
         logits = draw.tensor(*shape, scale=3.0) + shift

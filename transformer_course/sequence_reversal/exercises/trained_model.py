@@ -57,7 +57,10 @@ class Oracle(RuleBased):
 
 
 def _draw_sources(rows: int, shortest: int = 1, symbols: int = 10) -> Maker:
-    """Draw sources to reverse, (rows, 11) as bytes, each with at most ``symbols`` different digits."""
+    """Make a function that draws sources to reverse, (rows, 11) as bytes.
+
+    A source has from ``shortest`` to 10 digits, at most ``symbols`` of them different.
+    """
 
     def make_inputs(draw: Draw) -> Inputs:
         lengths = draw.ids(shortest, 11, rows, 1)
@@ -78,7 +81,7 @@ def _draw_two_seeds(draw: Draw) -> Inputs:
 
 
 def _answer_correctly(draw: Draw) -> Answers:
-    """The answers of a model that reverses correctly, whatever the inputs."""
+    """What the probe reports for a model that reverses correctly, whatever the inputs."""
     return {"share": torch.tensor(1.0), "exact match": "reverses"}
 
 
@@ -114,7 +117,7 @@ return model
 
 
 def _train_briefly(*edits: str, name: str = "") -> Variant:
-    """A short training run with these edits, which then returns a correct model: only its start is checked."""
+    """A solution with these edits that trains for two steps and returns a correct model: only its start is checked."""
     return edit(_END, f"""
             steps=2, warmup=1,
         )
@@ -124,7 +127,7 @@ def _train_briefly(*edits: str, name: str = "") -> Variant:
 
 
 def _follow_rule(rule: str) -> Variant:
-    """A solution that returns a model with a rule, given as code that uses the source's ``ids``."""
+    """A solution that returns an `Oracle` with this rule, an expression that uses the source's ``ids``."""
     return source(f"""
         def trained_model():
             from {__name__} import Oracle

@@ -15,13 +15,13 @@ from transformer_course.sequence_reversal.exercises._inputs import (
 
 
 def _draw_steps(count: int, *lengths: int, scale: float = 1.0, **options: float) -> Maker:
-    """Random parameters of the probe's small model, and the batches on which it is trained.
+    """Make a function that draws parameters of the probe's small model, and the batches on which it is trained.
 
     Args:
         count: the number of batches, with one step each.
-        lengths: of the rows of a batch, without EOS.
-        scale: of the random parameters.
-        options: further inputs: ``rate``, ``max_norm``; ``weight``, of EOS in a loss function of its own.
+        lengths: the lengths of the rows of a batch, without EOS.
+        scale: the scale of the random parameters.
+        options: further inputs: ``rate``, ``max_norm``; ``weight``, the extra weight of EOS in a custom loss function.
     """
 
     def make_inputs(draw: Draw) -> Inputs:

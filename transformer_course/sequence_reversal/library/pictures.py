@@ -187,7 +187,7 @@ def birth(
     """Draw, in steps, the maps of the heads during training, beside the accuracy.
 
     Args:
-        maps_at: by step, the attention weights `(h, Lt, Ls)`.
+        maps_at: maps a step to the attention weights after it, `(h, Lt, Ls)`.
         entries: the log of the same run.
     """
     frames, captions, alts = [], {}, []

@@ -66,7 +66,10 @@ class _Lines(Interactor):
 
     @staticmethod
     def _matches_line(tokens: torch.Tensor, lines: torch.Tensor) -> torch.Tensor:
-        """(B, T): whether a prefix is BOS and the line; tokens after EOS may differ."""
+        """(B, T): whether the tokens up to each position are BOS and then the line's.
+
+        Tokens after an EOS of the line may differ.
+        """
         line_tokens = lines[:, : tokens.size(1) - 1]
         over = (line_tokens == EOS).int().cumsum(1) > 0
         over = over.roll(1, dims=1)  # only after EOS: EOS itself has to match
@@ -96,7 +99,7 @@ class _RemoteModel(nn.Module):
         return self._request_logits(source=source, tokens=tokens)
 
     def encode(self, source: torch.Tensor) -> torch.Tensor:
-        """The memory, as in the Transformer of unit 4, for code that encodes once."""
+        """Compute the memory, for code that encodes once as in unit 4's Transformer."""
         self._log_modes()
         return _make_memory(source)
 
@@ -157,7 +160,7 @@ def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
 
 
 def _count_unended(tokens: torch.Tensor) -> torch.Tensor:
-    """The number of rows with tokens besides EOS and PAD after their first EOS: ()."""
+    """The number of rows with other tokens than EOS and PAD after their first EOS."""
     over = (tokens == EOS).cumsum(dim=-1) > 0
     return (over & (tokens != EOS) & (tokens != PAD)).any(dim=-1).sum()
 
@@ -166,8 +169,8 @@ def _decode(function: Any, inputs: Inputs, ask: Ask) -> tuple[Any, Seen]:
     """Decode the case's source with the student's function.
 
     Returns:
-        Its result, and observations of side effects: the modes, the gradients and the
-        source, during decoding and afterwards.
+        The function's result, and side effects by name: the modes of the model, the
+        recording of gradients, and the source, during decoding or afterwards.
     """
     source, max_len = inputs["source"], int(inputs["max_len"])
     model = _RemoteModel(ask)

@@ -26,7 +26,7 @@ def read_number(result: object, name: str) -> float:
 
 
 def hide_unlabelled(decoder_input: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """Put PAD into a decoder input where the label is PAD: any id is allowed there."""
+    """Put PAD into a decoder input where the label is PAD: any id may be there."""
     if decoder_input.shape != labels.shape:
         return decoder_input
     return decoder_input.masked_fill(labels == PAD, PAD)

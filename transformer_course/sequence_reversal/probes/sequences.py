@@ -17,7 +17,7 @@ from transformer_course.sequence_reversal.probes.observing import read_number
     parts={"target": "target"},
 )
 def make_batch(function: Any, inputs: Inputs) -> Seen:
-    """Report source and target for sequences like "7 5 9; 6", and these afterwards."""
+    """Report the student's source and target, and the sequences afterwards."""
     rows = [[int(i) for i in row.split()] for row in inputs["sequences"].split(";")]
     sequences = tuple(rows) if "held" in inputs else rows
     source, target = returned(function(sequences), "source", "target")

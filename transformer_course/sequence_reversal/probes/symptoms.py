@@ -20,7 +20,7 @@ def read_logits(
     """Compute a model's logits (B, Lt, V) without gradients.
 
     Raises:
-        WrongAnswerError: they have a different shape.
+        WrongAnswerError: the logits have a different shape.
     """
     with torch.no_grad():
         logits = tensor(model(source, tokens), "the logits")
@@ -41,7 +41,7 @@ def reverse_rows(source: torch.Tensor) -> torch.Tensor:
 
 
 def measure_share(source: torch.Tensor, rows: torch.Tensor) -> float:
-    """The share of rows, from 0 to 1, that are the exact reversal of their source."""
+    """The share of ``rows``, from 0 to 1, that are their source exactly reversed."""
     return (rows == reverse_rows(source)).all(dim=1).double().mean().item()
 
 

@@ -78,8 +78,8 @@ class Reverser(Interactor):
     def observe(self, model: nn.Module, answers: Answers) -> Seen:
         """Report the share of correct rows or, in a case with seeds, the seed's effect.
 
-        The latter is what `_observe_seed` found, taken from ``answers``, and whether
-        the model has learnt something, since otherwise it earns nothing for the seed.
+        The effect is what `_observe_seed` has found, taken from ``answers``. It is also
+        reported whether the model has learnt something: otherwise a seed earns nothing.
         """
         examined = _examine(model, self.inputs, self.decode)
         if "seeds" not in self.inputs:
@@ -106,7 +106,7 @@ def _observe_in_notebook(function: Any, inputs: Inputs) -> Seen:
     "others from another seed; some is learnt",
 )
 def trained_model(function: Any, inputs: Inputs, ask: Ask) -> Seen:
-    """Report the model's weights by name and, given two seeds, whether it uses them."""
+    """Report the model's weights by name and, given two seeds, whether they matter."""
     observations = _observe_seed(function, inputs) if "seeds" in inputs else {}
     return {
         **observations,
@@ -122,8 +122,8 @@ def _observe_seed(function: Any, inputs: Inputs) -> Seen:
     """Report whether equal seeds begin training alike, and different ones differently.
 
     The function is called three times: twice with one seed, then with another. The
-    global random state differs each time. Both hold if nothing is trained because the
-    weights come from a file.
+    global random state differs each time. If the weights come from a file, so that
+    nothing is trained, both answers are True.
     """
     if isinstance(function, nn.Module):
         return dict.fromkeys(_SEEDED, torch.tensor(True))
@@ -220,10 +220,10 @@ def _examine(model: nn.Module, inputs: Inputs, decode: Decode) -> Seen:
 
 
 def _train_once(function: Any, case: str) -> nn.Module:
-    """Return the function's model; train anew if a case uses it for a second time.
+    """Call the function for its trained model, which the cases of one check share.
 
-    A repeated case means a new check, before which the student may have changed
-    whatever the function calls.
+    If a case comes for a second time, a new check has begun: the model is trained anew,
+    since the student may have changed whatever the function calls.
     """
     if isinstance(function, nn.Module):
         return function.cpu().eval()

@@ -21,7 +21,7 @@ from transformer_course.sequence_reversal.probes.observing import (
 
 @probe("sequence_reversal/learning_rate", results="factors", form="kind of a factor")
 def learning_rate(function: Any, inputs: Inputs) -> Seen:
-    """Report the factors at some steps, with the default floor if the case has none."""
+    """Report the factors at some steps; a case without a floor uses the default one."""
     warmup, steps = int(inputs["warmup"]), int(inputs["steps"])
     floor = [float(inputs["floor"])] if "floor" in inputs else []
     step_numbers = inputs["step"].tolist()

@@ -1,4 +1,4 @@
-"""Integers as inputs, and the shapes of a layer's parameters."""
+"""Helpers for cases: integers as inputs, and the shapes of a layer's parameters."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ Shapes = dict[str, tuple[int, ...]]
 
 
 def make_integers(**numbers: int) -> Inputs:
-    """Integers as inputs, by name."""
+    """Convert integers to inputs of a case: tensors without dimensions, by name."""
     return {name: torch.tensor(number) for name, number in numbers.items()}
 
 
 def list_block_shapes(d_model: int, heads: int, groups: int, d_ff: int) -> Shapes:
-    """The shapes of a block's parameters, by name."""
+    """Map the names of a block's parameters to their shapes."""
     attention = list_attention_shapes(d_model, heads, groups)
     width = 2 * d_ff // 3
     return {
@@ -29,7 +29,7 @@ def list_block_shapes(d_model: int, heads: int, groups: int, d_ff: int) -> Shape
 
 
 def list_attention_shapes(d_model: int, heads: int, groups: int) -> Shapes:
-    """The shapes of the four projections, by name."""
+    """Map the names of an attention layer's four weight matrices to their shapes."""
     d_k = d_model // heads
     return {
         "w_q.weight": (heads * d_k, d_model),

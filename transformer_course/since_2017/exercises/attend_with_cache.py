@@ -16,7 +16,7 @@ from transformer_course.since_2017.exercises._layers import (
 def _draw_chunks(
     batch: int, d_model: int, heads: int, groups: int, *chunks: int, base: int = 10_000
 ) -> Maker:  # fmt: skip
-    """Draw a layer and two texts, which the probe passes in chunks of these lengths."""
+    """Make a function that draws a layer and two texts, which the probe passes in chunks of these lengths."""
     def make_inputs(draw: Draw) -> Inputs:
         length = sum(chunks)
         return (

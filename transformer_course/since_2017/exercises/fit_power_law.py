@@ -10,7 +10,7 @@ from autograder.authoring.specification import InputSizes, Specification
 
 
 def _draw_runs(*counts: int, noise: float = 0.04) -> InputSizes:
-    """Models with these numbers of parameters, whose losses scatter around a power law."""
+    """State inputs by their sizes: models with these numbers of parameters, whose losses scatter around a power law."""
     model_sizes = torch.tensor(counts, dtype=torch.float32)
 
     def draw_losses(draw: Draw) -> torch.Tensor:

@@ -24,7 +24,10 @@ _NAMES = {
 def _draw_file(
     blocks: tuple[int, ...], d_model: int, heads: int, groups: int, d_ff: int, half: bool = False
 ) -> Maker:  # fmt: skip
-    """Draw the tensors of a file with these blocks, in float16 if ``half``; "own" lists the parameters to find."""
+    """Make a function that draws the tensors of a file with these blocks, in float16 if ``half``.
+
+    The input "own" lists the parameters to find.
+    """
     shapes: Shapes = {"token_embd": (7, d_model), "output_norm": (d_model,)}
     names = ["embedding.weight", "norm.weight"]
     for number in blocks:

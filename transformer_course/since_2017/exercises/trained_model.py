@@ -23,7 +23,7 @@ SCALE = ((10.0, 0.0), (30.0, 0.5), (41.5, 1.0), (46.0, 1.0), (52.0, 1.125))
 
 
 def instructors_model() -> nn.Module:
-    """A model that was trained by the notebook's recipe."""
+    """Load the instructor's model, which was trained by the notebook's recipe."""
     from transformer_course.solutions.since_2017 import new_model
 
     model = new_model()
@@ -32,7 +32,7 @@ def instructors_model() -> nn.Module:
 
 
 def _draw_windows(sentences: int) -> Maker:
-    """Draw windows of new text, (N, L + 1) bytes, from this number of sentences.
+    """Make a function that draws windows of new text, (N, L + 1) bytes, from this number of sentences.
 
     Over random texts, the percentages of one model have a standard deviation of 0.45 with 200
     sentences and of 0.32 with 400. Below the goal, a percent is worth 4 % of a case's points.

@@ -10,12 +10,12 @@ from autograder.authoring.specification import InputSizes, Specification
 
 
 def _draw_from(least: int, most: int) -> Callable[[Draw], int]:
-    """A random size from ``least`` to ``most``."""
+    """Make a function that draws a size from ``least`` to ``most``."""
     return lambda draw: int(draw.ids(least, most + 1))
 
 
 def _draw_sizes(heads: int, groups: int, layers: tuple[int, int], large: int = 1) -> InputSizes:
-    """Random sizes of a model and a batch, all of them different."""
+    """Random sizes of a model and a batch, all of them different; ``large`` multiplies most of them."""
     return sizes(
         num_heads=heads, num_kv_heads=groups, num_layers=_draw_from(*layers),
         vocab_size=_draw_from(300 * large, 500 * large),

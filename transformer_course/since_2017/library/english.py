@@ -110,7 +110,7 @@ class BytePairs:
         return torch.tensor(ids, dtype=torch.int64)
 
     def _piece(self, piece: str) -> list[int]:
-        """The ids of a piece, which is segmented only once."""
+        """The ids of a piece, which are cached so that it is segmented only once."""
         if piece not in self._pieces:
             # As in `merges`, each character represents a byte.
             word = piece.encode().decode("latin-1")

@@ -100,7 +100,7 @@ def _draw_triangle(axes: Any, count: int, n: int, new: int) -> None:
 
 
 def cost(lengths: Sequence[int], named: Mapping[str, Sequence[float]]) -> None:
-    """Draw the milliseconds for the next token."""
+    """Draw the milliseconds for the next token, by the number of tokens so far."""
     figure, axes = style.subplots(height=2.6, width=6.0)
     looks = ((ORANGE, "--"), (BLUE, "-"))
     for (name, values), (colour, line) in zip(named.items(), looks, strict=True):

@@ -33,7 +33,7 @@ class _Layer(nn.Module):
         self.keys = torch.zeros(0)  # the newest keys, before they are rotated
 
     def _log(self, name: str, vectors: torch.Tensor, result: torch.Tensor) -> None:
-        """Count the positions that the projection ``name`` gets, and keep new keys."""
+        """Count the positions that a projection gets, and store the newest keys."""
         # Batch and positions may be flattened into one dimension.
         self.seen[name] += vectors.numel() // vectors.size(-1) // self._batch
         if name == "w_k":
@@ -51,9 +51,10 @@ class _Layer(nn.Module):
 def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report what the student's attention with a cache returns, chunk after chunk.
 
-    It is also called for a second text, for one row of the batch, and with old caches,
-    which later calls must not have changed. If the inputs contain "measured", the probe
-    reports whether a cache grows too much, and whether it holds unrotated keys.
+    The function is also called for a second text, for one row of the batch, and with
+    old caches, which later calls must not have changed. If the inputs contain
+    "measured", the probe reports whether a cache grows too much, and whether it holds
+    unrotated keys.
     """
     layer = _Layer(inputs)
     load_weights(layer, inputs)
@@ -135,6 +136,6 @@ def _run_chunks(
 def _run_chunk(
     function: Callable[..., Any], layer: nn.Module, x: torch.Tensor, *cache: Any
 ) -> tuple[torch.Tensor, Any]:
-    """Call the student's function, with a cache if any: the output and a new cache."""
+    """Call the student's function with x and a cache, if any: (output, new cache)."""
     output, new = returned(function(layer, x, *cache), "output", "cache")
     return tensor(output, "the output"), new

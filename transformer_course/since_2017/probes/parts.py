@@ -36,7 +36,7 @@ _LEARNING = f"parameters; {BEGINNING}"
 def rms_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report a call, the initial weight and, if the case has a dtype, the accuracy.
 
-    The latter is whether a row of bfloat16 is normalised in too low a precision.
+    The accuracy shows whether rows of bfloat16 are normalised in too low a precision.
     """
     observations = observe_call(module_class, inputs)
     weight = getattr(create_module(module_class, inputs), "weight", None)
@@ -48,7 +48,7 @@ def rms_norm(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
 
 
 def _find_resized_row(module_class: Callable[..., Any]) -> torch.Tensor:
-    """Whether the norm of one of many long rows is off by more than 0.25%: ().
+    """Whether the norm of any of many long rows is off by more than 0.25%, as a tensor.
 
     Rounding each entry to bfloat16 changes a row's norm by at most 0.14%; rounding its
     root mean square changes some by 0.4%.
@@ -92,8 +92,8 @@ def published_tensor(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report the tensor that the student's function finds for each parameter.
 
     The function gets a parameter's name in the course's model and the tensors of a
-    published file. The probe also reports how many tensors it looks up for one
-    parameter, and which tensors of the file it has changed.
+    published file. The probe also reports how many of these tensors the function looks
+    up for one parameter, and which of them it changes.
     """
     stored = under(inputs, "published.")
     originals = {name: value.clone() for name, value in stored.items()}
@@ -122,7 +122,7 @@ def published_tensor(function: Callable[..., Any], inputs: Inputs) -> Seen:
     parts={"weights": "weights"},
 )
 def grouped_attention(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report a call as the default probe does, or the error for incompatible sizes."""
+    """Report the same as the default probe, or the error for incompatible sizes."""
     if inputs["q"].size(1) % inputs["k"].size(1):
         return {"the error": _read_refusal(function, *(inputs[name] for name in "qkv"))}
     return observe_call(function, inputs)

@@ -27,7 +27,7 @@ class _Reader(Interactor):
     keeps = frozenset({"windows"})
 
     def conclude(self, answers: Answers) -> Seen:
-        """Report the loss and the kind of the model that has the student's weights."""
+        """Report the loss of a model with the student's weights, and what it can do."""
         unit = importlib.import_module("transformer_course.solutions.since_2017")
         model = with_weights(unit.new_model(), answers, _OTHER)
         return examine(model, self.inputs["windows"].long())
@@ -45,7 +45,7 @@ def _observe_in_notebook(function: Callable[..., Any], inputs: Inputs) -> Seen:
     results="nats; likelihood",
 )
 def trained_model(function: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
-    """Report the weights of the model, by their names."""
+    """Report the weights of the student's model, by their names."""
     return weights_of(_read_model(function))
 
 

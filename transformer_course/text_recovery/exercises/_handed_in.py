@@ -49,7 +49,7 @@ _TOKENS = 80  # tokens of a text whose probability is computed
 
 @dataclass(frozen=True)
 class HandIn:
-    """The content of handed-in files: the track, its sentences, and the student's corpus.
+    """The content of handed-in files: the track, its pairs of sentences, and the student's corpus.
 
     ``path`` is the path of the checkpoint, or None without one; ``corpus`` is None for
     the embedded corpus.
@@ -68,7 +68,7 @@ class HandIn:
 def sample(
     files: Mapping[str, bytes], originals: list[str], seed: int, places: Sequence[int]
 ) -> list[str]:
-    """The sources at some indices, for the sandbox; indices that are too large are skipped.
+    """Select the sources that the sandbox gets: those at ``places``, except indices that are too large.
 
     Raises:
         WrongAnswerError: the files cannot be graded.
@@ -106,7 +106,7 @@ def graded(
 
 
 def _no_decoding(error: Exception) -> str:
-    """The message for a file that nothing can be decoded with."""
+    """The message about a checkpoint with which decoding has failed."""
     reason = str(error).strip().split("\n")[0][:200] or type(error).__name__
     return (
         f"nothing can be decoded with this file: {reason}; let `project.hand_in` write "
@@ -117,7 +117,7 @@ def _no_decoding(error: Exception) -> str:
 def _open_files(
     files: Mapping[str, bytes], originals: list[str], seed: int, folder: Path
 ) -> HandIn:
-    """Read the handed-in files. Raises WrongAnswerError."""
+    """Read the handed-in files, with the checkpoint copied into ``folder``. Raises WrongAnswerError."""
     path, student_track, corpus = None, Track(), None
     try:
         if checkpoint.HANDED_IN in files:
@@ -133,7 +133,7 @@ def _open_files(
 
 
 def _track_of(path: Path) -> Track:
-    """The track in a checkpoint's notes. Raises WrongAnswerError."""
+    """Read the track in a checkpoint's notes. Raises WrongAnswerError."""
     try:
         about = checkpoint.describe(path)
         _refuse_vast(about["sizes"])
@@ -166,7 +166,7 @@ def _grade(hand_in: HandIn, places: Sequence[int], texts: list[str], seed: int) 
 
 
 def _decoded(model: Restorer, tokenizer: Tokenizer, hand_in: HandIn) -> list[str]:
-    """The model's texts for all sources, with the beam of its track."""
+    """The texts that the model decodes for all sources, with the beam size and alpha of the hand-in's track."""
     return recovered(
         model.transformer, tokenizer, hand_in.sources, beam=hand_in.track.beam,
         alpha=hand_in.track.alpha,
@@ -174,7 +174,7 @@ def _decoded(model: Restorer, tokenizer: Tokenizer, hand_in: HandIn) -> list[str
 
 
 def _greedily(tokenizer: Tokenizer) -> Recover:
-    """A function that decodes greedily with a model."""
+    """Make a function that recovers texts with a model by greedy decoding."""
 
     def recover(model: Restorer, sources: list[str]) -> list[str]:
         texts = recovered(model.transformer, tokenizer, sources)
@@ -218,7 +218,7 @@ def _log_probability(
 
 
 def _refuse_shipped_texts(texts: list[str], own_texts: list[str], sources: list[str]) -> None:
-    """Refuse outputs of the shipped checkpoint, where those of the file are different."""
+    """Refuse texts that agree with the shipped checkpoint wherever ``own_texts``, the model's own, do not."""
     rows = zip(texts, own_texts, shipped_outputs(sources), strict=True)
     matches = [text == shipped for text, ours, shipped in rows if ours != shipped]
     if len(matches) >= _TELLING and all(matches):
@@ -242,7 +242,7 @@ def _refuse_shipped(
 
 
 def _refuse_vast(sizes: Mapping[str, Any]) -> None:
-    """Refuse a model that is too large to decode with."""
+    """Refuse sizes of a model that are too large for decoding."""
     for name, most in _LARGEST.items():
         size = sizes.get(name, 1)
         if type(size) is not int or not 0 < size <= most:

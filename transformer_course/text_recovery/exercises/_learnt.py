@@ -1,4 +1,4 @@
-"""Check that a model has learnt a student's corpus, rather than the corpus been fitted.
+"""Check that a model has learnt a student's corpus, and that the corpus was not made to fit the model.
 
 The student writes both sources and targets, so a good score alone does not prove
 learning: the targets could be the output of an untrained model. But a model that has
@@ -28,16 +28,17 @@ def refuse_unlearnt(
 ) -> None:
     """Refuse a model that has not learnt the corpus.
 
-    The share of new sources' words in its texts is compared with two baselines that a
-    hand-in cannot influence: an untrained model of the same sizes, and the model's own
-    texts assigned to different sources.
+    New sources are made, and the share of their words that the model's texts contain is
+    compared with two baselines that a hand-in cannot influence: an untrained model of the
+    same sizes, and the model's own texts assigned to different sources. The model's lead over
+    them must be clear, and at least half as large as on the corpus's own test sources.
 
     Args:
         recover: computes a model's texts for some sources.
         parts: the module with unit 4's `Transformer`.
 
     Raises:
-        WrongAnswerError: the model is hardly better than the baselines.
+        WrongAnswerError: the model's lead over the baselines is too small.
     """
     new = new_sources(corpus, seed)
     usual = [source for source, _ in corpus.draw_pairs(seed)[:COUNT]]
@@ -59,7 +60,7 @@ def refuse_unlearnt(
 
 
 def new_sources(corpus: OwnCorpus, seed: int) -> list[str]:
-    """Sources that are not in the corpus, made of halves of two of its sources."""
+    """Make sources that are not in the corpus, each from halves of two of its sources."""
     draw = random.Random(seed)
     sources = [source for source, _ in (*corpus.test, *corpus.train)]
     known_sources = set(sources)

@@ -1,4 +1,4 @@
-"""Whole beam searches: two in which endings take the place of live prefixes, and a right one."""
+"""Code of whole beam searches: two in which finished hypotheses displace unfinished ones, and a correct one."""
 
 # Finished hypotheses stay in the beam, as in many online implementations.
 ENDED_IN_BEAM = """

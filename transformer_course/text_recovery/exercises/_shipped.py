@@ -1,4 +1,4 @@
-"""Whether a handed-in model was made from the checkpoint that ships with the course."""
+"""Detect whether a handed-in model was made from the checkpoint that ships with the course."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def is_copy(model: nn.Module) -> bool:
 
 
 def has_same_errors(wanted: list[str], texts: list[str], copied: list[str]) -> bool:
-    """Whether the texts share most errors with the shipped checkpoint's (``copied``)."""
+    """Whether ``texts`` share most errors with ``copied``, the shipped checkpoint's, given the ``wanted`` texts."""
     return are_shared(errors(texts, wanted), errors(copied, wanted))
 
 
@@ -109,7 +109,7 @@ def _same_names(
 def _other_names(
     theirs: Restorer, model: Restorer, tokenizer: Tokenizer, sources: Sequence[str]
 ) -> Iterator[list[tuple[int, int]]]:
-    """Yield pairs of ids (shipped, handed in): equal ids, then the most similar."""
+    """Yield two lists of id pairs (shipped, handed in): equal ids, then those with the most similar embeddings."""
     ours, shipped = _directions(model), _directions(theirs)
     used = sorted({i for s in sources for i in tokenizer.encode(s) if i < len(ours)})
     yield [(i, i) for i in used if i < len(shipped)]

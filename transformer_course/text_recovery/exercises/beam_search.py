@@ -25,7 +25,9 @@ def _draw_script(
     *sizes: int, alpha: float, max_len: int, eos: float = 0.0, specials: float = -40.0, habit: float = 0.5,
     count: int = 8, vocab: int = 9,
 ) -> Maker:
-    """Draw the tables of the probe's `Script`: several good paths, and EOS likelier from position to position.
+    """Make a function that draws the tables of the probe's `Script`.
+
+    There are several good paths, and EOS is likelier from position to position.
 
     Args:
         sizes: the beam sizes to search with.
@@ -58,7 +60,7 @@ def _pack_inputs(
 
 
 def _draw_offered_ends(*sentences: dict[int, float], alpha: float = 0.0) -> Maker:
-    """Draw tables in which one token per position costs nothing, and EOS costs something at some positions.
+    """Make a function that draws tables in which one token per position costs nothing.
 
     Args:
         sentences: for each of two sentences, the cost of EOS by position, as a negative log-probability.

@@ -12,7 +12,7 @@ from transformer_course.text_recovery.exercises._inputs import draw_fine_numbers
 
 
 def _draw_beam(n: int, t: int, V: int, k: int, richer: float = 0.0) -> InputSizes:
-    """The sizes of a step: n prefixes of t tokens with scores, and log-probabilities of the next token.
+    """State a step's inputs by their sizes: n prefixes of t tokens with scores, and log-probabilities (n, V).
 
     ``richer`` is added to the last prefix's score.
     """

@@ -43,7 +43,7 @@ def _draw_untied(draw: Draw, words: list[str], merges: int, least: int) -> Input
 
 
 def _count_merges_before_tie(counts: dict[str, int], most: int) -> int:
-    """The number of merges before two pairs are the most frequent, at most ``most``."""
+    """The number of merges, at most ``most``, before two pairs of symbols tie as the most frequent one."""
     words = {word: list(word) for word in counts}
     for done in range(most):
         pairs: Counter[tuple[str, str]] = Counter()

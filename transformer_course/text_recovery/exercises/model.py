@@ -33,8 +33,8 @@ class HandedInModel(Measured):
     """Judges a handed-in model by decoding all sources with the weights in its file.
 
     The sandbox hands over the student's files first, because the track that they name
-    decides which sources it gets; the student's function then recovers only a sample of
-    these. The judge compares that sample with its own outputs and with the shipped
+    decides which sources the sandbox gets; the student's function then recovers only a
+    sample of these. The judge compares that sample with its own outputs and with the shipped
     checkpoint. This exposes texts that the weights did not produce (those of a rule, or
     copied ones) and lightly modified copies of that checkpoint.
     """
@@ -72,7 +72,7 @@ class HandedInModel(Measured):
 
 
 def _read_texts(answers: Answers) -> list[str]:
-    """The texts in the answers of a sandbox, which may be forged."""
+    """Read the texts in the answers of a sandbox, which may be forged."""
     try:
         texts = json.loads(str(answers.get("texts", "")))
     except (ValueError, RecursionError):

@@ -10,7 +10,7 @@ from autograder.authoring.specification import Inputs, Specification
 
 
 def _draw_systems(draw: Draw, sentences: int, resamples: int, better: int = 1) -> Inputs:
-    """Counts (matches, total, length) of two systems on the same sentences.
+    """Counts (matches, total, length) of each sentence for two systems.
 
     Since sentences differ more in difficulty than the systems do in quality, only a
     paired comparison can distinguish the systems.

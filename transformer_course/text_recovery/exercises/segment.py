@@ -18,7 +18,7 @@ def _pack_inputs(merges: list[tuple[str, str]], words: list[str]) -> Inputs:
 
 
 def _draw_learnt(draw: Draw, count: int, merges: int) -> Inputs:
-    """Merges learnt from some words; those words, new words, and some with new characters."""
+    """Merges learnt from some words, and words to segment: those words, new ones, and some with new characters."""
     from transformer_course.solutions.text_recovery import learn_merges
 
     words = draw_some(draw, WORDS, len(WORDS))

@@ -50,7 +50,7 @@ class KeptRuns:
         """The run with this name.
 
         Raises:
-            ProjectError: there is none.
+            ProjectError: no run has this name.
         """
         log = self.log
         run = log.get(name)
@@ -63,7 +63,7 @@ class KeptRuns:
         """The run with this name, on the notebook's corpus and level.
 
         Raises:
-            ProjectError: there is none, or its corpus or level is different.
+            ProjectError: no run has this name, or its corpus or level is different.
         """
         run = self.find(name)
         if run.task != self._task:
@@ -74,7 +74,7 @@ class KeptRuns:
         return run
 
     def model(self, name: str) -> tuple[Restorer, Tokenizer]:
-        """Load a run's model and tokenizer; for a decoding run, those that it decoded.
+        """Load a run's model and tokenizer; for a decoding run, those that it used.
 
         Raises:
             ProjectError: they cannot be loaded.

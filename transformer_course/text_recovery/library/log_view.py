@@ -20,7 +20,8 @@ def line(run: LoggedRun, sentences: int, log: RunLog) -> str:
     """Describe a run in a line or two: its BLEU, and how it compares with another.
 
     A run is too short if its BLEU is not clearly above that of the inserter, a baseline
-    that inserts what was most frequent in training. ``sentences`` counts those of dev.
+    that inserts what was most frequent in training. ``sentences`` is the number of
+    sentences in dev.
     """
     if run.stopped or run.bleu is None:
         reason = run.stopped or "an unknown reason"
@@ -40,7 +41,7 @@ def line(run: LoggedRun, sentences: int, log: RunLog) -> str:
 
 
 def _seed_gap(run: LoggedRun, against: str, log: RunLog) -> float | None:
-    """The BLEU difference between seeds of ``against``, to judge a run's gain by.
+    """The BLEU difference between seeds of the run ``against``, to compare a gain with.
 
     None if it is unknown, or if the run only decodes or only changes the seed.
     """
@@ -53,7 +54,7 @@ def describe_gain(gain: Interval, seeds: float | None = None) -> str:
     """Describe a difference in words: its size, and whether seeds explain it.
 
     Args:
-        seeds: by how much runs differ whose settings differ only in the seed, if known.
+        seeds: the BLEU difference between runs that differ only in the seed, if known.
     """
     if gain.low <= 0 <= gain.high:
         return f"{_format_gain(gain)}: no difference that these sentences can show"

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 
 def table(kinds: Mapping[str, Sequence[int]], count: int) -> str:
-    """The kinds with their outputs as a Markdown table, the most frequent one first.
+    """Make a Markdown table of kinds of mistakes with their outputs, most common first.
 
     Args:
-        kinds: for each kind of mistake, the numbers of the outputs.
+        kinds: for each kind of mistake, the numbers of the outputs that have it.
         count: how many outputs there are; they are numbered from 1.
     """
     by_kind = {kind: sorted(set(outputs)) for kind, outputs in kinds.items() if outputs}

@@ -13,7 +13,7 @@ Pair = tuple[str | None, str | None]
 
 
 def mistakes_of(outputs: Sequence[str], originals: Sequence[str]) -> list[int]:
-    """How many mistakes of each of the ``KINDS`` the outputs contain."""
+    """Count the mistakes in the outputs; list the count for each of the ``KINDS``."""
     counts = Counter[str]()
     for text, original in zip(outputs, originals, strict=True):
         pairs = align(tokenize_13a(text), tokenize_13a(original))
@@ -54,7 +54,7 @@ def align(output: Sequence[str], original: Sequence[str]) -> list[Pair]:
 
 
 def kind_of(output: str | None, original: str | None) -> str:
-    """The first kind that fits two different tokens, of which None is a missing one."""
+    """The first of `KINDS` that fits two different tokens; None is a missing token."""
     present = [token.lower() for token in (output, original) if token is not None]
     is_pair = len(present) == 2
     if is_pair and present[0] == present[1]:

@@ -35,7 +35,7 @@ LOOKED_AT = 200  # the number of pairs of which the fit is measured
 
 @dataclass(frozen=True)
 class OwnCorpus:
-    """The parts of a corpus without repetitions, and a number that identifies it.
+    """A student's corpus: the distinct pairs of each part, and an identifying number.
 
     ``test`` lacks the pairs whose source or target is also in train or dev.
     """

@@ -24,7 +24,7 @@ def share_of_words(sources: Sequence[str], texts: Sequence[str]) -> float:
 
 
 def fit(pairs: Sequence[Pair]) -> float:
-    """How well "the same words are dropped everywhere" describes pairs, from 0 to 1.
+    """How consistently the sources of pairs leave out the same words, from 0 to 1.
 
     A pipeline keeps or drops a word regardless of its context, and does not change the
     order. The result is the F1 score of the kept words that such a rule predicts.

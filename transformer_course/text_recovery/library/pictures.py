@@ -36,9 +36,9 @@ def mistakes(
     """Draw how many mistakes of each kind two or three models make.
 
     Args:
-        counts: by the model's name, the number of its mistakes of each of the kinds.
+        counts: maps a model's name to the number of its mistakes of each of the kinds.
         sentences: the number of sentences in which they were counted.
-        number: that of the figure.
+        number: the figure's number, such as "6.3".
     """
     figure, row = style.subplots(1, len(counts), height=2.1, sharey=True)
     descriptions = []

@@ -121,7 +121,7 @@ class Project:
     def decode(
         self, name: str, of: str, hypothesis: str, decode: Decode, **options: Any
     ) -> LoggedRun:
-        """Decode a trained run's model in a different way, and log it at no tokens.
+        """Decode a trained run's model differently, and log it; this costs no tokens.
 
         Args:
             of: the training run that provides the model, and the run to compare with.
@@ -175,7 +175,7 @@ class Project:
         log_view.curves(runs, self.inserter, (PEEK, len(self.dev)), number)
 
     def compare(self, first: str, *names: str, number: str = "") -> None:
-        """Show runs' BLEU minus that of a first one, with intervals, in a figure."""
+        """Draw the difference in BLEU between each named run and the first one."""
         base_counts = self._kept.counts(first, self.dev)
         gains = [
             (
@@ -289,7 +289,7 @@ class Project:
         return {**self.settings, **changes}
 
     def _find_logged(self, name: str, planned: Settings) -> LoggedRun | None:
-        """The logged run with this name and these settings, which is not repeated."""
+        """The logged run with this name and these settings; None without that name."""
         run = self.log.get(name)
         if run is None:
             return None

@@ -44,7 +44,7 @@ def missing(log: RunLog) -> Iterator[str]:
 
 
 def _find_unfinished(runs: Sequence[LoggedRun]) -> Iterator[str]:
-    """The name of the first run in each comparison that has no next step yet.
+    """Yield the name of the first run of each comparison that still has no next step.
 
     Runs that change the same settings of the same run form one comparison. The newest
     run does not need a next step yet.

@@ -19,7 +19,7 @@ ESTIMATED = 0.21  # the share of the way from the inserter to 100 for all points
 
 @dataclass(frozen=True)
 class Marks:
-    """BLEU of the baselines on one kind of test sentences, and the points for more.
+    """BLEU of the baselines on one kind of test sentences, and the points beyond them.
 
     Args:
         copy, rule, inserter: BLEU of the three systems in `baselines`.
@@ -37,7 +37,7 @@ class Marks:
         return max((mark for mark in self.beyond if mark[1] <= 1), key=lambda m: m[1])
 
     def scale(self) -> tuple[tuple[float, float], ...]:
-        """(BLEU, share of the points) in rising order."""
+        """All (BLEU, share of the points) in rising order, beginning with 0 points."""
         return ((max(self.copy, self.rule), 0.0), *self.beyond)
 
 

@@ -55,7 +55,7 @@ def _is_power(value: object) -> bool:
 
 
 def of(notes: Mapping[str, Any]) -> Track:
-    """The track in a checkpoint's notes; by default, that of the embedded corpus.
+    """Read the track in a checkpoint's notes; without one, the default `Track`.
 
     Raises:
         CheckpointError: the notes do not contain a valid track.

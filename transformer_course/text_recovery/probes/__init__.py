@@ -1,4 +1,4 @@
-"""Probes of unit 06, text recovery."""
+"""Probes of unit 06, which call a student's answers and report what they do."""
 
 from transformer_course.text_recovery.probes import (  # noqa: F401  (they register)
     data,

@@ -55,7 +55,7 @@ def _read_symbols(result: object) -> list[Any] | tuple[Any, ...]:
     calls="merges of a second call, for num_merges = 0; * afterwards",
 )
 def learn_merges(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report the merges, those for `num_merges = 0`, and the counts afterwards."""
+    """Report the merges, the merges for `num_merges = 0`, and the counts afterwards."""
     counts = json.loads(inputs["counts"])
     merges, none = (function(counts, n) for n in (int(inputs["num_merges"]), 0))
     for answer in (merges, none):

@@ -14,7 +14,7 @@ from transformer_course.library.written_rows import drop_padding, trim_at_eos
 
 
 class Script(nn.Module):
-    """A model with known logits, from tables by sentence and position, and by token.
+    """A model with known logits, which are sums of entries of two given tables.
 
     Logits after ``target[:, : t + 1]`` are ``places[sentence, t]`` plus the sum of
     ``habits[token]`` over the whole prefix. The model determines the sentence from the
@@ -44,7 +44,7 @@ class Script(nn.Module):
     def decode(
         self, target: torch.Tensor, memory: torch.Tensor, source: torch.Tensor
     ) -> torch.Tensor:
-        """Logits (B, Lt, V)."""
+        """Logits (B, Lt, V) of the token after each target token; also log the call."""
         length, most = target.size(1), self.places.size(1)
         self.asked.append(length)
         self.recorded.append(torch.is_grad_enabled())
@@ -59,7 +59,7 @@ class Script(nn.Module):
         return logits.roll(1, dims=-1) if self.training else logits
 
     def forward(self, source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-        """Logits (B, Lt, V)."""
+        """Logits (B, Lt, V) of the token after each target token."""
         return self.decode(target, self.encode(source), source)
 
 
@@ -72,7 +72,7 @@ class Script(nn.Module):
     learning="gradients recorded, k *",
 )
 def beam_search(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report the ids for each beam size, their form, and the longest prefix decoded.
+    """Report the ids for each beam size, and how the search called the model.
 
     Also report the source afterwards.
     """

@@ -27,8 +27,8 @@ LIMITS = {  # bytes
 class Measured(Interactor):
     """The judge's side: receives the files, and selects the sources to recover.
 
-    Only grading needs it, so this is just a base class: the class that does so is
-    in the exercise's file, which students do not have.
+    This is just a base class, because only grading needs a judge: the class that does
+    the work is in the exercise's file, which students do not have.
     """
 
 
@@ -36,7 +36,7 @@ def _recover(function: Callable[..., Any], sources: list[str]) -> list[str]:
     """Call the student's function, and check that it returns one text per source.
 
     Raises:
-        WrongAnswerError: it returns anything else.
+        WrongAnswerError: the function returns anything else.
     """
     texts = function(list(sources))
     if not isinstance(texts, Iterable) or isinstance(texts, str):

@@ -20,7 +20,7 @@ from transformer_course.text_recovery.probes.observing import read_number, write
     calls="* afterwards",
 )
 def bleu(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report BLEU with 13a and with tokens cut at spaces, and the texts afterwards."""
+    """Report BLEU by 13a tokens and by tokens cut at spaces, and texts afterwards."""
     hypotheses = json.loads(inputs["hypotheses"])
     references = json.loads(inputs["references"])
     score = function(hypotheses, references)
