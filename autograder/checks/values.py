@@ -48,7 +48,11 @@ def is_raised_by_code(error: str) -> bool:
     The last line of an error's description is the innermost line of that code.
     """
     _, _, line = error.rpartition("\n")
-    return line != error and bool(re.search(r": (raise|assert)\b", line))
+    statement = re.search(r": (raise|assert)\b", line)
+    if statement is None or line == error:
+        return False
+    # A condition may fail to compute, with a different error: that is not a refusal.
+    return statement[1] == "raise" or error.startswith("AssertionError")
 
 
 def _wording(text: str) -> str:
