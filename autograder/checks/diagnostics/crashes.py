@@ -41,8 +41,8 @@ UNKNOWN_ARGUMENT = Crash(
 )
 CRASHES = (
     Crash(r"; `(?P<name>[^`]+)`.*: shared with another name",
-        "`{name}` is not a parameter of its own: one layer has two names.",
-        "How often is that layer created, and how often is it used?"),
+        "`{name}` is not a parameter of its own: one tensor has two names.",
+        "Where is it created, and where does your code use it again?"),
     Crash(r"^expected (a )?parameters? `(?P<name>[^`]+)`.*, found `(?P<own>[^`]+)`",
         "Your module has no parameter called `{name}`; the nearest name is `{own}`.",
         "Is a name different, or is a layer missing? See `named_parameters()`."),

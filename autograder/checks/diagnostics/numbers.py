@@ -24,6 +24,7 @@ from autograder.checks.values import differing
 
 _ATOL, _RTOL = 1e-5, 1e-4
 _MANY = 4  # this many entries cannot be chance
+_HALF_ERROR = 0.05  # of the largest number: what half precision may add up to
 _LARGE = 1e6  # times the largest expected number: something grows without a bound
 
 
@@ -73,6 +74,48 @@ def sums(findings: Sequence[Finding]) -> Sign:
 
 def _are_one(sums: torch.Tensor) -> bool:
     return bool((sums.double() - 1).abs().max() < 1e-4) if sums.numel() else False
+
+
+def rounded(findings: Sequence[Finding]) -> Sign:
+    """Recognise nearly right numbers that have only the digits of half precision."""
+    pairs = [(a, b) for a, b in _pairs(findings) if a.dtype == torch.float32]
+    if len(pairs) < len(findings) or sum(a.numel() for a, _b in pairs) < _MANY:
+        return None
+    if any((a - b).abs().max() > _HALF_ERROR * a.abs().max() for a, b in pairs):
+        return None
+    for dtype in (torch.bfloat16, torch.float16):
+        if all(
+            torch.equal(b, b.to(dtype).float())
+            and not torch.equal(a, a.to(dtype).float())
+            for a, b in pairs
+        ):
+            message = _('The numbers of "{name}" have only the digits of {dtype}.')
+            asks = _("Which step converts to this dtype, and does the task ask for it?")
+            name = str(dtype).removeprefix("torch.")
+            return compose_sign(findings, message, asks, dtype=name)
+    return None
+
+
+def cut_off(findings: Sequence[Finding]) -> Sign:
+    """Recognise numbers that are limited to a range although the right ones leave it."""
+    pairs = [(a, b) for a, b in _pairs(findings) if a.is_floating_point() and a.dim()]
+    if len(pairs) < len(findings) or not pairs:
+        return None
+    limits = set[float]()
+    for a, b in pairs:
+        wrong, low, high = _wrong(a, b), b.min(), b.max()
+        above, below = wrong & (b == high) & (a > high), wrong & (b == low) & (a < low)
+        inside = ~wrong & (b > low) & (b < high)
+        if not (wrong == (above | below)).all() or not inside.any():
+            return None
+        limits |= {high.item()} if above.any() else set()
+        limits |= {low.item()} if below.any() else set()
+    if len(limits) > 2 or sum(int(_wrong(a, b).sum()) for a, b in pairs) < _MANY:
+        return None
+    message = _('"{name}" is cut off at {limits}, but the right numbers go beyond.')
+    asks = _("Which step limits them, and does the task ask for that?")
+    texts = _(" and ").join(f"{limit:.4g}" for limit in sorted(limits))
+    return compose_sign(findings, message, asks, limits=texts)
 
 
 def one_value(findings: Sequence[Finding]) -> Sign:
@@ -306,6 +349,6 @@ def count(findings: Sequence[Finding]) -> Sign:
 
 # Of one answer, in all cases in which it is wrong.
 NUMBERS = (
-    count, elsewhere, scaled, sums, one_value, not_zero, scaled_apart, scaled_rows,
+    count, elsewhere, scaled, rounded, cut_off, sums, one_value, not_zero, scaled_apart, scaled_rows,
     grows, by_index, zeros,
 )  # fmt: skip
