@@ -36,6 +36,13 @@ _TOTAL = "total = excess.sum(dim=-1, keepdim=True)  # (*batch, 1)"
 _RESULT = "return accept, torch.where(total > 0, excess / total, p)"
 
 _EQUAL = torch.tensor([[0.5, 0.25, 0.125, 0.125], [0.0, 0.25, 0.25, 0.5]])
+
+
+def _draw_equal_row(draw: Draw) -> torch.Tensor:
+    """Two distributions over 4 tokens, of which the first is that of `_EQUAL`."""
+    return torch.stack([_EQUAL[0], _draw_distribution(draw, (), 4)])
+
+
 _ANY: dict[str, Any] = {"p": _draw_distribution, "q": _draw_distribution}
 CASES = [
     case("rows", "3 pairs of distributions over 5 tokens", sizes(batch=(3,), V=5, **_ANY),
@@ -51,6 +58,8 @@ CASES = [
          "Divide by q only where it is not zero: 0 / 0 is NaN.", tests="never guesses", aspect="limits"),
     case("no_excess", "two equal distributions", sizes(batch=(2,), V=4, p=_EQUAL, q=_EQUAL),
          "Nothing is ever rejected, so there is no excess to divide by.", open=True, tests="are equal", aspect="limits"),
+    case("one_equal", "two pairs, of which one is equal", sizes(batch=(2,), V=4, p=_draw_equal_row, q=_draw_equal_row),
+         "Each pair has its own excess.", tests="are equal", aspect="limits"),
     case("larger", "2 x 4 pairs over 11 tokens", sizes(batch=(2, 4), V=11, p=_draw_without_two, q=_draw_distribution),
          "As above.", hidden_only=True),
 ]
@@ -110,6 +119,8 @@ MISTAKES = [
           "What is 0 / 0, and what does the contract say about two equal rows?",
           edit("torch.where(total > 0, excess / total, p)", "excess / total"),
           edit("excess / total, p)", "excess / total, 0.0)", name="zeros"),
+          edit("torch.where(total > 0, excess / total, p)", "p if excess.sum() == 0 else excess / total",
+               name="only_if_all_are_equal"),
           edit(_TOTAL, "total = excess.sum(dim=-1, keepdim=True).clamp(min=1e-9)",
                "torch.where(total > 0, excess / total, p)", "excess / total", name="clamped"), tests="are equal"),
     wrong("results_in_reverse", "You return the replacement first.",

@@ -99,10 +99,14 @@ MISTAKES = [
                   labels = [IGNORE] * len(labels)
               labels += [IGNORE] * len(header) + learnt + [IGNORE] * len(newline)
               """), tests="Every turn"),
-    wrong("header_learnt", "The line `<|im_start|>assistant` is learnt, although the program writes it, not the model.",
+    wrong("header_learnt",
+          "The line `<|im_start|>assistant` or the newline at its end is learnt, although the program writes it, not "
+          "the model.",
           "Where does unit 7's prompt end, and where does the model begin to write?",
           edit("labels += [IGNORE] * len(header) + learnt",
-               'labels += (header if role == "assistant" else [IGNORE] * len(header)) + learnt'), tests="Neither"),
+               'labels += (header if role == "assistant" else [IGNORE] * len(header)) + learnt'),
+          edit(r'{role}\n")', '{role}")', 'encode(f"{text}', r'encode(f"\n{text}', name="its_newline_learnt"),
+          tests="Neither"),
     wrong("newline_learnt", "The newline after `<|im_end|>` is learnt, although the model has stopped before it.",
           "Which is the last token that the model writes?",
           edit("learnt + [IGNORE] * len(newline)",

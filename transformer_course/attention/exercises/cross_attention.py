@@ -24,7 +24,7 @@ CASES = [
          sizes(B=3, Lq=2, Lk=5, d_model=6, d_memory=4, d_k=7, d_v=8, scale=1.0, mask="B 1 Lk"),
          "The mask (B, 1, Lk) masks positions of the memory.", aspect="masks"),
     case("equal_sizes", "both inputs of the same length and size, and a full mask",
-         sizes(B=2, Lq=5, Lk=5, d_model=4, d_memory=4, d_k=6, d_v=7, scale=1.0, mask="B Lq Lk"),
+         sizes(B=2, Lq=5, Lk=5, d_model=4, d_memory=4, d_k=6, d_v=4, scale=1.0, mask="B Lq Lk"),
          "Even when all sizes match, keys and values come from the memory.", aspect="masks"),
     case("long_memory", "one word attends to a long memory",
          sizes(B=3, Lq=1, Lk=11, d_model=5, d_memory=2, d_k=4, d_v=6, memory=_draw_memory_with_zeros, mask="1 Lk"),

@@ -94,7 +94,7 @@ _DROPOUT = [
           "Averaged over many calls, are the training weights equal to those of eval mode?",
           edit(DROP, "weights * (torch.rand_like(weights) >= self.dropout.p) if self.training else weights")),
     wrong("dropout_renormalised",
-          "After dropout, the weights are rescaled to sum to one again; a row that lost all its weights becomes `nan`.",
+          "After dropout, the weights are rescaled to sum to one again.",
           "According to the demonstration above, do rows sum to one in training mode?",
           edit(DROP, f"{DROP}\nweights = weights / weights.sum(-1, keepdim=True)")),
     wrong("dropped_together",

@@ -46,6 +46,9 @@ CASES = [
 ]
 
 MISTAKES = [
+    wrong("clipped", "The gradients are clipped before the step, which this task does not ask for.",
+          "What does the contract do to a gradient before `step`, apart from its dtype?",
+          edit(_STEP, "nn.utils.clip_grad_norm_(masters, 1.0); optimizer.step()")),
     wrong("copies_rounded",
           "The master copies are set to the rounded parameters in each step, so small steps are lost all the same.",
           "Which of the two has to remember a change of a thousandth?",

@@ -90,6 +90,13 @@ MISTAKES = [
     wrong("idle_experts_fail", "Your module fails if an expert gets no vector.",
           "How many rows does `x[chosen]` have then, and what do you do with it?",
           edit("chosen = weights[..., i] > 0", "chosen = weights[..., i] > 0; assert chosen.any()")),
+    wrong("later_experts_skipped", "An expert that gets no vector ends your loop, so the experts after it compute nothing.",
+          "What is the difference between `break` and `continue`?",
+          edit("chosen = weights[..., i] > 0", """
+              chosen = weights[..., i] > 0
+              if not chosen.any():
+                  break
+              """)),
     wrong("noise", "There is noise or dropout in training mode; this module has none.",
           "Does the text say anything about training mode?",
           edit(_ROUTED, "logits = self.router(x); "
@@ -151,7 +158,7 @@ ACCEPTED = [
 ]
 
 EXERCISE = Specification(
-    tells={"one_of_three": "idle_experts_fail", "property_steady": "idle_experts_fail"},
+    tells={"one_of_three": "idle_experts_fail", "property_steady": "idle_experts_fail later_experts_skipped"},
     target="MixtureOfExperts", results="the output",
     # The contract says nothing about x's memory layout: in a model, it is the new tensor of a norm.
     contract=Contract(named=True, ways=tuple(way for way in OF_MODULES if way != "spread")),

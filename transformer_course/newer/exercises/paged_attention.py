@@ -51,6 +51,8 @@ MISTAKES = [
           "How many slots do a text's pages have, and how many of them hold its positions?",
           edit("v, mask[:, None, None])", "v)"),
           edit("v, mask[:, None, None])", "v)", "pages[tables]", "pages[tables.clamp(min=0)]", name="no_mask_clamped"),
+          edit(_MASK, f"{_MASK}; k, v = k * mask[:, None, :, None], v * mask[:, None, :, None]",
+               "v, mask[:, None, None])", "v)", name="zeros_for_a_mask"),
           tests="finite"),
     wrong("one_off", "A text sees one slot too many, or does not see its newest position.",
           "If a text has 5 positions, which indices do they have?",

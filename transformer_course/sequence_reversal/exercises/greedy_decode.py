@@ -80,7 +80,7 @@ MISTAKES = [
     wrong("this_step_only", "You stop only if all rows say EOS in the *same* step; earlier ones are forgotten.",
           "What must a row remember about its past?",
           edit(_DONE, "done = chosen == EOS")),
-    wrong("never_stops", "You always take `max_len` steps, even after all rows have said EOS.",
+    wrong("never_stops", "The result always has `max_len` columns, even if all rows have said EOS before.",
           "What do the last columns of your result hold?",
           edit(_STOP, "")),
     wrong("other_position", "You read the logits of a position other than the last.",

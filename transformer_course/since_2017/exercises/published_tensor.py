@@ -120,6 +120,7 @@ MISTAKES = [
               stored = any(given.startswith(before) for given in published)
               before = before if not block or stored else f"blk.{block[1]}."
               """, name="one_digit"),
+          edit(_BEFORE, 'before = f"blk.{block[1][0]}." if block else ""', name="only_one_digit"),
           tests="number"),
     wrong("no_such_name",
           "Your code looks for a name that is not in the file: one of your own, or one without the block's number.",

@@ -62,6 +62,7 @@ MISTAKES = [
           edit(_WIDTH, "width = -(-2 * d_ff // 3)"),
           edit(_WIDTH, "width = round(2 * d_ff / 3)", name="rounded_to_nearest"),
           edit(_WIDTH, "width = -(-2 * d_ff // 3 // 32) * 32", name="multiple_of_32"),
+          edit(_WIDTH, "width = -(-(2 * d_ff // 3) // 8) * 8", name="multiple_of_8"),
           edit(_WIDTH, "width = int(0.667 * d_ff)", name="more_than_two_thirds")),
     wrong("too_narrow", "Your hidden layer is too narrow: a larger width still fits.",
           "How many parameters does the old network have, and how many does yours have? What is `2 * (11 // 3)`?",

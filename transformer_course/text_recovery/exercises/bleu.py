@@ -107,6 +107,25 @@ MISTAKES = [
                   scores = [one(*row) for row in zip(hypotheses, references)]
                   return sum(scores) / len(scores)
               """), tests="sentences"),
+    wrong("precisions_averaged",
+          "Each precision is the mean of the sentences' precisions. BLEU sums matches and totals over the corpus, and "
+          "divides once.",
+          "Should a sentence of four words count as much as one of forty?",
+          source("""
+              def bleu(hypotheses, references, tokenize=tokenize_13a):
+                  rows, h, r = [[] for _ in range(4)], 0, 0
+                  for text, original in zip(hypotheses, references):
+                      tokens, wanted = tokenize(text), tokenize(original)
+                      h, r = h + len(tokens), r + len(wanted)
+                      for n in range(1, 5):
+                          own = ngrams(tokens, n)
+                          if own:
+                              rows[n - 1].append((own & ngrams(wanted, n)).total() / own.total())
+                  means = [sum(row) / len(row) if row else 0.0 for row in rows]
+                  if not all(means):
+                      return 0.0
+                  return 100 * min(1.0, math.exp(1 - r / h)) * math.exp(sum(map(math.log, means)) / 4)
+              """), tests="sentences"),
     wrong("pooled",
           "N-grams are clipped over the whole corpus, so one may match the reference of *another* sentence.",
           "What happens to your score if you shuffle the outputs?",
