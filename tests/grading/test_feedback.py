@@ -157,6 +157,7 @@ def graded(shared_course):
     stamp.with_name("evil.html").write_text("<script>alert(1)</script>")
     printed = [
         v4.new_output("stream", text=f"found: {HIDDEN}"),
+        v4.new_output("stream", text=HIDDEN.replace(" ", " \x1b[39m\x1b[32m")),
         display(text_html=f"<b>{HIDDEN}</b>"),
         v4.new_output("error", ename="E", evalue=HIDDEN, traceback=[HIDDEN]),
     ]
@@ -285,7 +286,7 @@ def test_what_is_too_much_to_draw_is_cut_plain_text(course, monkeypatch):
 def test_hidden_tests_are_never_shown_not_even_when_printed(pages):
     html = pages["prints"]
     assert "HIDDEN" not in html and "-3" not in html and "-9" not in html
-    assert html.count("[hidden test]") == 3
+    assert html.count("[hidden test]") == 4
     html = pages["marks"]  # of a student's own
     assert "BEGIN HIDDEN TESTS" in html and "2 of 2 points" in html
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +16,8 @@ from traitlets import List, Unicode
 from autograder.grading.feedback.outputs import is_verdict
 from autograder.grading.rendering import Page
 from autograder.grading.settings import Processed, Resources
+
+_COLOUR = r"(?:\x1b\[[0-9;]*m)*"  # tracebacks have codes between and inside words
 
 
 class HideTests(ClearHiddenTests):  # type: ignore[misc]
@@ -48,6 +51,9 @@ class HideTests(ClearHiddenTests):  # type: ignore[misc]
             for line in self._lines:
                 for form in (line, html.escape(line), html.escape(line, quote=False)):
                     value = value.replace(form, "[hidden test]")
+                if "\x1b" in value:
+                    coloured = _COLOUR.join(map(re.escape, line))
+                    value = re.sub(coloured, "[hidden test]", value)
             return value
         if isinstance(value, list):
             return [self._redact(item) for item in value]
