@@ -247,8 +247,7 @@ class _Plan:
     ) -> SpecialSizes | None:
         """Make a function that draws inputs with each size 1 in turn, and equal sizes.
 
-        ``more`` are further changes to the case's values, each under its label. Return
-        None if no size can vary and there are no further changes.
+        ``more`` are further changes, each with its label. None if nothing can vary.
         """
         assert isinstance(kind.inputs, InputSizes)
         fixed = self.specification.fixed.split()

@@ -52,7 +52,7 @@ def is_raised_by_code(error: str) -> bool:
     if statement is None or line == error:
         return False
     # A condition may fail to compute, with a different error: that is not a refusal.
-    return statement[1] == "raise" or error.startswith("AssertionError")
+    return statement[1] == "raise" or bool(re.match(r"AssertionError\b", error))
 
 
 def _wording(text: str) -> str:

@@ -233,11 +233,7 @@ class Branch:
             self._become_supervisor(client)
 
     def _settle(self) -> None:
-        """Make later sandboxes cheaper, without a visible effect.
-
-        A prepared kernel produces its first traceback, which is slow. What the process
-        has written is moved into huge pages.
-        """
+        """Make later sandboxes cheaper: a first traceback, memory in huge pages."""
         if self.level != "bwrap":
             inside.rehearse()
             ready_to_fork()

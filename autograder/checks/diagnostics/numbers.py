@@ -15,30 +15,16 @@ from autograder.checks.diagnostics.alike import (
     Pairs,
     compose_sign,
     holds_the_same,
-    tensor_pairs,
+    value_pairs,
+    wrong_entries,
 )
+from autograder.checks.diagnostics.ranges import cut_off, rounded
 from autograder.checks.diagnostics.values import MOVED, SUPERFLUOUS, Sign
 from autograder.checks.exercise import Finding
 from autograder.checks.language import _
-from autograder.checks.values import differing
 
-_ATOL, _RTOL = 1e-5, 1e-4
 _MANY = 4  # this many entries cannot be chance
-_HALF_ERROR = 0.05  # of the largest number: what half precision may add up to
 _LARGE = 1e6  # times the largest expected number: something grows without a bound
-
-
-def _pairs(findings: Sequence[Finding]) -> Pairs:
-    """The expected and the actual tensors; [] if any differ in more than values."""
-    if any(f.problem != "values" for f in findings):
-        return []
-    pairs = tensor_pairs(findings)
-    usable = all(not a.is_complex() and bool(_wrong(a, b).any()) for a, b in pairs)
-    return pairs if usable else []
-
-
-def _wrong(expected: torch.Tensor, actual: torch.Tensor) -> torch.Tensor:
-    return differing(expected, actual, _ATOL, _RTOL)
 
 
 def _format(number: torch.Tensor) -> str:
@@ -49,7 +35,9 @@ def _format(number: torch.Tensor) -> str:
 
 def sums(findings: Sequence[Finding]) -> Sign:
     """Recognise rows of probabilities that do not sum to 1."""
-    pairs = [(a, b) for a, b in _pairs(findings) if a.dim() and a.is_floating_point()]
+    pairs = [
+        (a, b) for a, b in value_pairs(findings) if a.dim() and a.is_floating_point()
+    ]
     if len(pairs) < len(findings) or not all(
         a.shape[-1] > 1 and bool((a >= 0).all()) and _are_one(a.sum(-1))
         for a, b in pairs
@@ -76,54 +64,12 @@ def _are_one(sums: torch.Tensor) -> bool:
     return bool((sums.double() - 1).abs().max() < 1e-4) if sums.numel() else False
 
 
-def rounded(findings: Sequence[Finding]) -> Sign:
-    """Recognise nearly right numbers that have only the digits of half precision."""
-    pairs = [(a, b) for a, b in _pairs(findings) if a.dtype == torch.float32]
-    if len(pairs) < len(findings) or sum(a.numel() for a, _b in pairs) < _MANY:
-        return None
-    if any((a - b).abs().max() > _HALF_ERROR * a.abs().max() for a, b in pairs):
-        return None
-    for dtype in (torch.bfloat16, torch.float16):
-        if all(
-            torch.equal(b, b.to(dtype).float())
-            and not torch.equal(a, a.to(dtype).float())
-            for a, b in pairs
-        ):
-            message = _('The numbers of "{name}" have only the digits of {dtype}.')
-            asks = _("Which step converts to this dtype, and does the task ask for it?")
-            name = str(dtype).removeprefix("torch.")
-            return compose_sign(findings, message, asks, dtype=name)
-    return None
-
-
-def cut_off(findings: Sequence[Finding]) -> Sign:
-    """Recognise numbers that are limited to a range although the right ones leave it."""
-    pairs = [(a, b) for a, b in _pairs(findings) if a.is_floating_point() and a.dim()]
-    if len(pairs) < len(findings) or not pairs:
-        return None
-    limits = set[float]()
-    for a, b in pairs:
-        wrong, low, high = _wrong(a, b), b.min(), b.max()
-        above, below = wrong & (b == high) & (a > high), wrong & (b == low) & (a < low)
-        inside = ~wrong & (b > low) & (b < high)
-        if not (wrong == (above | below)).all() or not inside.any():
-            return None
-        limits |= {high.item()} if above.any() else set()
-        limits |= {low.item()} if below.any() else set()
-    if len(limits) > 2 or sum(int(_wrong(a, b).sum()) for a, b in pairs) < _MANY:
-        return None
-    message = _('"{name}" is cut off at {limits}, but the right numbers go beyond.')
-    asks = _("Which step limits them, and does the task ask for that?")
-    texts = _(" and ").join(f"{limit:.4g}" for limit in sorted(limits))
-    return compose_sign(findings, message, asks, limits=texts)
-
-
 def one_value(findings: Sequence[Finding]) -> Sign:
     """Recognise that all wrong entries are the same number."""
-    pairs = _pairs(findings)
+    pairs = value_pairs(findings)
     if not pairs:
         return None
-    kinds = [(a[_wrong(a, b)], b[_wrong(a, b)]) for a, b in pairs]
+    kinds = [(a[wrong_entries(a, b)], b[wrong_entries(a, b)]) for a, b in pairs]
     if len({part.dtype for kind in kinds for part in kind}) > 1:
         return None
     expected, actual = (torch.cat(parts) for parts in zip(*kinds, strict=True))
@@ -145,12 +91,12 @@ def not_zero(findings: Sequence[Finding]) -> Sign:
     To rule out chance, most wrong entries or most zeros must be such entries; of plain
     numbers, all wrong ones.
     """
-    pairs = [(a, b) for a, b in _pairs(findings) if a.is_floating_point()]
-    astray = [b[(a == 0) & _wrong(a, b)] for a, b in pairs]
+    pairs = [(a, b) for a, b in value_pairs(findings) if a.is_floating_point()]
+    astray = [b[(a == 0) & wrong_entries(a, b)] for a, b in pairs]
     actual = torch.cat([torch.empty(0), *astray])
     if not all(len(n) or a.all() for n, (a, _b) in zip(astray, pairs, strict=True)):
         return None
-    count_wrong = sum(int(_wrong(a, b).sum()) for a, b in pairs)
+    count_wrong = sum(int(wrong_entries(a, b).sum()) for a, b in pairs)
     count_zeros = sum(int((a == 0).sum()) for a, _b in pairs)
     is_rule, has_dimensions = len(actual) == count_wrong, any(a.dim() for a, _ in pairs)
     if has_dimensions:
@@ -167,10 +113,10 @@ def not_zero(findings: Sequence[Finding]) -> Sign:
 
 def zeros(findings: Sequence[Finding]) -> Sign:
     """Recognise zeros in place of other numbers, in some entries of every case."""
-    pairs = _pairs(findings)
+    pairs = value_pairs(findings)
     if not pairs or any(not b.is_floating_point() or not b.any() for _a, b in pairs):
         return None
-    counts = [int(((b == 0) & _wrong(a, b)).sum()) for a, b in pairs]
+    counts = [int(((b == 0) & wrong_entries(a, b)).sum()) for a, b in pairs]
     if min(counts) < 1 or sum(counts) < _MANY:
         return None
     message = _('In "{name}", some numbers are 0 that should not be.')
@@ -180,7 +126,7 @@ def zeros(findings: Sequence[Finding]) -> Sign:
 
 def scaled(findings: Sequence[Finding]) -> Sign:
     """Recognise right numbers times one factor, or plus one constant, in all cases."""
-    pairs = _pairs(findings)
+    pairs = value_pairs(findings)
     if not pairs or not all(a.is_floating_point() for a, b in pairs):
         return None
     if not all(_tell_apart([pair[side] for pair in pairs]) for side in (0, 1)):
@@ -202,7 +148,7 @@ def scaled(findings: Sequence[Finding]) -> Sign:
 
 def scaled_apart(findings: Sequence[Finding]) -> Sign:
     """Recognise correct values times a factor that differs from case to case."""
-    pairs = _pairs(findings)
+    pairs = value_pairs(findings)
     if len(pairs) < 2 or not all(
         a.is_floating_point() and _tell_apart([a]) and _tell_apart([b])
         for a, b in pairs
@@ -223,7 +169,7 @@ def scaled_apart(findings: Sequence[Finding]) -> Sign:
 
 def scaled_rows(findings: Sequence[Finding]) -> Sign:
     """Recognise right numbers times a factor that differs from row to row."""
-    pairs = _pairs(findings)
+    pairs = value_pairs(findings)
     factors = set[float]()
     for a, b in pairs:
         if a.dim() < 2 or not a.is_floating_point():
@@ -280,7 +226,7 @@ def _tell_apart(values: Sequence[torch.Tensor]) -> bool:
 
 def elsewhere(findings: Sequence[Finding]) -> Sign:
     """Recognise the right numbers at the wrong positions."""
-    pairs = _pairs(findings)
+    pairs = value_pairs(findings)
     if not pairs or not all(holds_the_same(a, b) for a, b in pairs):
         return None
     message = _('All numbers of "{name}" are there, but at the wrong positions.')
@@ -289,13 +235,13 @@ def elsewhere(findings: Sequence[Finding]) -> Sign:
 
 def by_index(findings: Sequence[Finding]) -> Sign:
     """Recognise values that are right up to some index, and wrong from there on."""
-    pairs = _pairs(findings)
+    pairs = value_pairs(findings)
     ranks = {a.dim() for a, b in pairs}
     computed = all(a.is_floating_point() for a, _b in pairs)  # ids agree at BOS anyway
     if len(pairs) < 2 or len(ranks) != 1 or not computed:
         return None
     for dim in range(ranks.pop()):
-        lines = [_along(_wrong(a, b), dim) for a, b in pairs]
+        lines = [_along(wrong_entries(a, b), dim) for a, b in pairs]
         if any(len(line) < 3 for line in lines):
             continue
         right = [line.index(True) for line in lines]
@@ -322,7 +268,7 @@ def _along(wrong: torch.Tensor, dim: int) -> list[bool]:
 
 def grows(findings: Sequence[Finding]) -> Sign:
     """Recognise numbers about a million times too large, as if they grew unchecked."""
-    for a, b in _pairs(findings):
+    for a, b in value_pairs(findings):
         if not a.is_floating_point():
             continue
         largest = b.abs().max()
@@ -335,7 +281,7 @@ def grows(findings: Sequence[Finding]) -> Sign:
 
 def count(findings: Sequence[Finding]) -> Sign:
     """Recognise a whole number that is off by the same amount in every case."""
-    pairs = [(a, b) for a, b in _pairs(findings) if a.dim() == 0]
+    pairs = [(a, b) for a, b in value_pairs(findings) if a.dim() == 0]
     if len(pairs) < 2 or len(pairs) < len(findings) or pairs[0][0].is_floating_point():
         return None
     offsets = {int(b) - int(a) for a, b in pairs}
@@ -349,6 +295,6 @@ def count(findings: Sequence[Finding]) -> Sign:
 
 # Of one answer, in all cases in which it is wrong.
 NUMBERS = (
-    count, elsewhere, scaled, rounded, cut_off, sums, one_value, not_zero, scaled_apart, scaled_rows,
-    grows, by_index, zeros,
+    count, elsewhere, scaled, rounded, cut_off, sums, one_value, not_zero,
+    scaled_apart, scaled_rows, grows, by_index, zeros,
 )  # fmt: skip
