@@ -965,8 +965,8 @@ def a_careless_reward():
 # The model almost always stops after a digit or two, because a single correct digit
 # earns the full reward, and each further digit can only lower it. The exact match falls
 # to about one in ten, the share of sequences that *have* a single digit, while the
-# reward keeps rising. **A model optimises what you measure, not what you mean**: this is
-# known as *reward hacking* (Amodei et al. 2016; Skalse et al. 2022).
+# reward keeps rising. **A model optimises what you measure, not what you mean**: this
+# is known as *reward hacking* (Amodei et al. 2016; Skalse et al. 2022).
 #
 # The usual leash is a **KL term**: a penalty for answers that the starting model would
 # have been unlikely to write. DeepSeekMath adds it to the loss with a weight $\beta$,
