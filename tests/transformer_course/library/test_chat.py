@@ -30,7 +30,7 @@ START = torch.tensor([[1, 5]])
 
 @pytest.fixture(autouse=True)
 def _two_blocks(monkeypatch, request):
-    if "slow" not in request.keywords:
+    if not request.node.get_closest_marker("slow"):
         monkeypatch.setattr(chat_model, "NUM_BLOCKS", BLOCKS)
 
 
