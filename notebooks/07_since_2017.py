@@ -111,7 +111,7 @@ my_guess = "?"  # write yours here; the cell below the exercise has the answer
 # *time ~10 min · difficulty 2/5 · 8 points*
 #
 # **Task.** Implement the formula as a module with one parameter, `weight`. Compute in
-# float32 if the input is narrower, and return the result in the dtype of `x`.
+# float32 if the input is narrower, and return the dtype of `x`.
 #
 # **Example.** For `x = [3, -4]` and `eps=0`, the mean square is 12.5, and the result is
 # `[0.8485, -1.1314]`.
@@ -120,7 +120,7 @@ my_guess = "?"  # write yours here; the cell below the exercise has the answer
 #
 # - `weight` is the only parameter and starts as ones; there is no bias.
 # - `float16` and `bfloat16` are normalised in float32, all other dtypes in their own.
-# - The result has the dtype of `x`, which is also that of the weight.
+# - `x`, `weight` and the result have the same dtype.
 # - `nn.RMSNorm` and `F.rms_norm` are not allowed; the check compares against them.
 #
 # </details>
