@@ -7,7 +7,7 @@ import base64
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from tests.attacks.attack import CHANNEL, DESIGN, HARMING, MACHINE, Attack, answer_both
-from tests.attacks.material import READ, SEES
+from tests.attacks.material import INSIDE, READ, SEES
 
 FRAMES = (
     CHANNEL
@@ -255,6 +255,11 @@ threading.Thread(target=later, daemon=True).start()
     Attack(DESIGN, "slow colours for readers", before="""
 print("\\x1b[31m" * 60_000)
 """),
+    # A traceback's frames are told apart by the numbers of cells, which this repeats.
+    Attack(DESIGN, "execution counter held", before="""
+ip = get_ipython()
+ip.events.register("pre_run_cell", lambda *a: setattr(ip, "execution_count", 1))
+""", answers={INSIDE: "def double(x):\n    if x < 0: raise ValueError"}),
     Attack(DESIGN, "many full outputs", harms=MACHINE,
            change=lambda nb: nb.cells.extend(
                new_code_cell("print('x' * 900_000)") for _ in range(40))),

@@ -128,11 +128,6 @@ print(dict(os.environ))
 print(subprocess.run("env; id; cat /etc/passwd; ls -la / /home; cat /proc/1/environ",
                      shell=True, capture_output=True, text=True).stdout)
 """),
-    # A traceback's frames are told apart by the numbers of cells, which this repeats.
-    Attack(LEAKING, "execution counter held", before="""
-ip = get_ipython()
-ip.events.register("pre_run_cell", lambda *a: setattr(ip, "execution_count", 1))
-""", answers={INSIDE: "def double(x):\n    if x < 0: raise ValueError"}),
     Attack(LEAKING, "hidden asserts printed", after="""
 print(In)
 import linecache
