@@ -61,12 +61,11 @@ MISTAKES = [
           "With a window of 4, where does the window of query 1 begin, and which entries is `mask[1, -2:2]`?",
           source("""
               def window_mask(length, window=None):
-                  mask = torch.ones(length, length, dtype=torch.bool).tril()
-                  if window is not None:
-                      for i in range(length):
-                          row = torch.zeros(length, dtype=torch.bool)
-                          row[i - window + 1 : i + 1] = True
-                          mask[i] = row
+                  if window is None:
+                      return attention.causal_mask(length)
+                  mask = torch.zeros(length, length, dtype=torch.bool)
+                  for i in range(length):
+                      mask[i, i - window + 1 : i + 1] = True
                   return mask
               """)),
     wrong("chunks", "The text is cut into pieces, and no query sees the piece before its own.",

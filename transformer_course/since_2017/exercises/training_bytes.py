@@ -109,7 +109,9 @@ MISTAKES = [
           edit(_RETURN, _RETURN.replace("4 * batch * length * token", "4 * length * token")),
           edit(_RETURN, _RETURN.replace("4 * batch * length * token", "4 * token"), name="one_token"),
           edit(_RETURN, _RETURN.replace("4 * batch * length * token", "4 * batch * token"), name="no_length")),
-    wrong("no_logits", "What is kept after the last block is counted wrongly: it is missing, in part or whole, or counted per block.",
+    wrong("no_logits",
+          "What is kept after the last block is counted wrongly: some or all of it is missing, or it is counted once "
+          "per block.",
           "What is the shape of the logits, and which two inputs does the last norm add?",
           edit(_END, "token += 3 * d_model"),
           edit(_END, "token += vocab_size", name="no_vectors_at_the_end"),

@@ -140,7 +140,7 @@ MISTAKES = [
               """, name="until_one_does_not_fit"),
           edit("for pair in merges:", "for pair in merges[:-1]:", name="last_merge_left_out"),
           edit("for pair in merges:", "for pair in merges[:100]:", name="first_hundred")),
-    wrong("first_place_only", "Each merge is applied only at the first place in the word where it fits.",
+    wrong("first_place_only", "Each merge is applied only at the first position in the word where it fits.",
           "How often does the pair `(a, b)` occur in `a b c a b`?",
           source("""
               def segment(word, merges):
