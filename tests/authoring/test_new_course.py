@@ -22,6 +22,7 @@ def test_a_course_of_three_units_holds_nothing_of_the_others(tmp_path):
     folder = tmp_path / "mine"
     left_out = new_course.create(FIRST, ROOT, folder)
     assert "tests/test_rooms.py" not in left_out
+    assert "tests/test_readme.py" in left_out  # it imports what names later units
     for unit in OTHERS:
         assert not list(folder.rglob(f"*{unit.name}*/*")), unit.name
         for path in folder.glob("tests/**/*.py"):
