@@ -10,6 +10,7 @@ from autograder.checks.exercise import CaseResult, Finding
 from autograder.checks.language import translate
 from autograder.checks.values import differing, same_tensors
 
+MANY = 4  # this many entries cannot be chance
 Pairs = list[tuple[torch.Tensor, torch.Tensor]]  # expected, and the student's
 
 
@@ -46,11 +47,11 @@ def close(a: torch.Tensor, b: torch.Tensor, share: float) -> bool:
 
 
 def holds_the_same(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Whether two tensors hold the same floats in any order, and at least four."""
+    """Whether two tensors hold the same floats in any order, and at least `MANY`."""
     return (
         a.dtype == b.dtype
         and a.is_floating_point()
-        and a.numel() == b.numel() > 3
+        and a.numel() == b.numel() >= MANY
         and agree(a.flatten().sort().values, b.flatten().sort().values)
     )
 

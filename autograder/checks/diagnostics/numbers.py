@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import torch
 
 from autograder.checks.diagnostics.alike import (
+    MANY,
     Pairs,
     compose_sign,
     holds_the_same,
@@ -23,7 +24,6 @@ from autograder.checks.diagnostics.values import MOVED, SUPERFLUOUS, Sign
 from autograder.checks.exercise import Finding
 from autograder.checks.language import _
 
-_MANY = 4  # this many entries cannot be chance
 _LARGE = 1e6  # times the largest expected number: something grows without a bound
 
 
@@ -101,7 +101,7 @@ def not_zero(findings: Sequence[Finding]) -> Sign:
     is_rule, has_dimensions = len(actual) == count_wrong, any(a.dim() for a, _ in pairs)
     if has_dimensions:
         is_rule = 2 * len(actual) > min(count_wrong, 1.5 * count_zeros)
-    if not is_rule or len(actual) < (_MANY if has_dimensions else 1):
+    if not is_rule or len(actual) < (MANY if has_dimensions else 1):
         return None
     if 2 * sum(len(numbers) > 0 for numbers in astray) < len(pairs):  # few cases
         return None
@@ -117,7 +117,7 @@ def zeros(findings: Sequence[Finding]) -> Sign:
     if not pairs or any(not b.is_floating_point() or not b.any() for _a, b in pairs):
         return None
     counts = [int(((b == 0) & wrong_entries(a, b)).sum()) for a, b in pairs]
-    if min(counts) < 1 or sum(counts) < _MANY:
+    if min(counts) < 1 or sum(counts) < MANY:
         return None
     message = _('In "{name}", some numbers are 0 that should not be.')
     asks = _("Which entries are these, and which step leaves them out or writes a 0?")
@@ -181,7 +181,7 @@ def scaled_rows(findings: Sequence[Finding]) -> Sign:
             if not factor or not _is_times(factor, *row):
                 return None
             factors.add(round(factor, 3))
-    if len(factors) < _MANY:
+    if len(factors) < MANY:
         return None
     message = _(
         'In each row of "{name}" the numbers are right up to a factor, which '

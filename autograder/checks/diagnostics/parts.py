@@ -19,7 +19,7 @@ from autograder.checks.diagnostics.alike import (
 )
 from autograder.checks.diagnostics.numbers import NUMBERS
 from autograder.checks.diagnostics.promises import another_error, names
-from autograder.checks.diagnostics.shapes import SHAPES, surplus, too_long
+from autograder.checks.diagnostics.shapes import SHAPES, too_long
 from autograder.checks.diagnostics.texts import (
     SOMETIMES,
     TEXTS,
@@ -72,7 +72,7 @@ def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
         or ended(wrong)
         or (same_word(wrong) if main else None)
         or _never_counted(results)
-        or _first((*TEXTS, surplus, too_long, *NUMBERS, phrase), results)
+        or _first((*TEXTS, too_long, *NUMBERS, phrase), results)
         or _first((*promises, *TEXTS), answers)
         or _first((_no_gradient, *([] if main else NUMBERS)), gradients)
     )
@@ -222,17 +222,19 @@ def _of_a_test(wrong: Wrong) -> Sign:
     pairs = {(f.expected, f.actual) for f in faults(wrong)}
     if not pairs or pairs - {("rejected", word) for word in ("accepted", SOMETIMES)}:
         return None
-    message = _(
-        "Your test accepts some of what is faulty; it rejects nothing that is right."
-    )
-    shown = [result.case for result in wrong if not result.case.hidden]
-    if shown:
-        message = _(
-            "Your test accepts something faulty here: {case}. It rejects nothing that "
-            "is right."
-        ).format(case=translate(shown[0].title))
     asks = _("Which rule does your test never try, or try with too wide a bound?")
-    return message, asks
+    visible_titles = [r.case.title for r in wrong if not r.case.hidden]
+    if not visible_titles:
+        message = _(
+            "Your test accepts some of what is faulty; it rejects nothing that is "
+            "right."
+        )
+        return message, asks
+    message = _(
+        "Your test accepts something faulty here: {case}. It rejects nothing that is "
+        "right."
+    )
+    return message.format(case=translate(visible_titles[0])), asks
 
 
 def _never_counted(answers: Sequence[Sequence[Finding]]) -> Sign:

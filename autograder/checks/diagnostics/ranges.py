@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 
 from autograder.checks.diagnostics.alike import (
+    MANY,
     close,
     compose_sign,
     value_pairs,
@@ -16,14 +17,13 @@ from autograder.checks.diagnostics.values import Sign
 from autograder.checks.exercise import Finding
 from autograder.checks.language import _
 
-_MANY = 4  # this many entries cannot be chance
 _HALF_ERROR = 0.05  # of the largest number: what half precision may add up to
 
 
 def rounded(findings: Sequence[Finding]) -> Sign:
     """Recognise nearly right numbers that have only the digits of half precision."""
     pairs = [(a, b) for a, b in value_pairs(findings) if a.dtype == torch.float32]
-    if len(pairs) < len(findings) or sum(a.numel() for a, _b in pairs) < _MANY:
+    if len(pairs) < len(findings) or sum(a.numel() for a, _b in pairs) < MANY:
         return None
     if not all(close(a, b, _HALF_ERROR) for a, b in pairs):
         return None
@@ -47,16 +47,16 @@ def cut_off(findings: Sequence[Finding]) -> Sign:
     ]
     if len(pairs) < len(findings) or not pairs:
         return None
-    limits = set[float]()
+    limits, count_wrong = set[float](), 0
     for a, b in pairs:
         wrong, low, high = wrong_entries(a, b), b.min(), b.max()
-        above, below = wrong & (b == high) & (a > high), wrong & (b == low) & (a < low)
-        inside = ~wrong & (b > low) & (b < high)
-        if not (wrong == (above | below)).all() or not inside.any():
+        is_limited = (b == high) & (a > high) | (b == low) & (a < low)
+        is_inside = ~wrong & (b > low) & (b < high)
+        if not is_limited[wrong].all() or not is_inside.any():
             return None
-        limits |= {high.item()} if above.any() else set()
-        limits |= {low.item()} if below.any() else set()
-    if len(limits) > 2 or sum(int(wrong_entries(a, b).sum()) for a, b in pairs) < _MANY:
+        limits.update(b[wrong].tolist())
+        count_wrong += int(wrong.sum())
+    if len(limits) > 2 or count_wrong < MANY:
         return None
     message = _('"{name}" is cut off at {limits}, but the right numbers go beyond.')
     asks = _("Which step limits them, and does the task ask for that?")

@@ -35,10 +35,10 @@ def test_what_was_lost_is_told(change, message):
     [
         lambda x: x.round(),  # representable, but too far from what is right
         lambda x: x.bfloat16().float() + 1e-4 * x,  # close, but not rounded
-        lambda x: x.clamp(-0.5, 0.5) + 0.1 * (x > 0.9),  # beyond the limit, too
+        lambda x: x.clamp(-0.5, 0.5) + 0.1 * (x > 0.9),  # some also go beyond the limit
         lambda x: torch.where(x > 0.9, x.min(), x),  # at a bound, on the wrong side
     ],
 )
 def test_what_only_looks_like_it_is_not_told(change):
-    says = name_symptom(change)
-    assert "digits of" not in says and "cut off" not in says
+    symptom = name_symptom(change)
+    assert "digits of" not in symptom and "cut off" not in symptom
