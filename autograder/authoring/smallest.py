@@ -45,7 +45,7 @@ def small_cases(
 ) -> tuple[Case, ...]:
     """Find small cases on which the mistakes of an exercise fail, the smallest first.
 
-    There are none where nobody could read them: for trained models, interactive probes,
+    There are none that would be unreadable: for trained models, interactive probes,
     modules, many inputs, and floats that are computed from floats.
 
     Args:

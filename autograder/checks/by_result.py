@@ -26,7 +26,7 @@ Findings = Mapping[str, list[tuple[CaseResult, Finding]]]  # by the name of a re
 def name_by_result(
     results: Sequence[CaseResult], mistakes: Sequence[Mistake]
 ) -> tuple[list[Mistake], bool]:
-    """Find the mistakes that single results prove; say if they explain all wrong ones.
+    """List the mistakes that single results prove; say if these explain every failure.
 
     A result proves a mistake if no other mistake explains it.
     """

@@ -47,8 +47,8 @@ def require_checks(unit: int, version: str = "") -> None:
 def needs(unit: int, version: str = "") -> str:
     """Why the installed checks are too old for a notebook; "" if they are not.
 
-    Notebooks of an earlier kit call this themselves, with the file name of the wheel
-    beside them; its version had two parts, which cannot be compared with three.
+    Notebooks of an earlier kit pass the file name of the wheel in their folder as
+    ``version``. Its two-part version cannot be compared with one of three parts.
     """
     global asked_for
     asked_for = unit

@@ -139,7 +139,7 @@ def _kind(value: Value | None) -> str:
 
 
 class BlindTrial(Interactor):
-    """Presents correct and faulty objects to a student's test, which sees only numbers.
+    """Presents correct and faulty objects to a student's test, which sees only outputs.
 
     Each object (a "subject") comes up a few times, in random order, and the test judges
     one at a time: its verdict ("word") is final before it can try the next one, so that

@@ -70,7 +70,7 @@ def _match_rows(result: CaseResult) -> torch.Tensor:
 def are_close(
     first: torch.Tensor, second: torch.Tensor, case: Case, *, equal_nan: bool = False
 ) -> torch.Tensor:
-    """Whether two sketches, ``(..., 2)``, are of equal answers to a case.
+    """Whether two sketches, ``(..., 2)``, describe equal answers to a case.
 
     Args:
         equal_nan: whether answers that raised count as equal, even in different ways.

@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _share(folder: Path) -> None:
-    """If the course folder is group-writable, make new files group-writable, too."""
+    """Make new files group-writable if the course folder is."""
     if folder.is_dir() and folder.stat().st_mode & stat.S_IWGRP:
         os.umask(os.umask(0) & ~stat.S_IRWXG)
 

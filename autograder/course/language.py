@@ -173,7 +173,7 @@ def language(root: Path = ROOT) -> str:
 
 
 def wording(text: str, root: Path = ROOT) -> Wording:
-    """Find the words of a notebook in ``notebooks/`` by its headings.
+    """Choose the `Wording` of a notebook with this ``text``, by its headings.
 
     They are in the course's language or in English, because the checks may be
     translated before the notebooks are.

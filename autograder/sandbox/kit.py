@@ -55,7 +55,7 @@ def packages() -> dict[Path, tuple[str, ...]]:
 
 @functools.cache
 def find_courses() -> dict[Path, tuple[str, ...]]:
-    """Map folders of installed courses and graders to the paths in each that ship.
+    """Map folders of installed courses and graders to their paths that sandboxes get.
 
     The folders of installed packages are searched, also for other copies of the running
     course and of the grader. A package is a course if it has the running one's name, or

@@ -41,7 +41,7 @@ def begin(process: str, debug: bool) -> None:
 
     Args:
         process: the name of this process in log lines.
-        debug: whether to show debug lines, too; if false, the level is not changed.
+        debug: whether to show also debug lines; if false, the level is not changed.
     """
     _LOG.handlers[:] = [logging.StreamHandler(sys.stderr)]
     if debug:

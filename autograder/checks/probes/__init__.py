@@ -38,7 +38,7 @@ class Probe:
             is an interactor to ask, as ``near(object, inputs, ask)``.
         interactor: the judge's side: answers questions, and concludes from the report.
         in_notebook: a function that reports in a notebook instead, where one process
-            plays both sides; None if ``near`` does so there, too.
+            plays both sides; None if ``near`` also reports there.
         reports: by aspect, the names of all answers that the probe reports; see
             `probe`.
     """

@@ -125,7 +125,7 @@ class Place:
         self, files: Mapping[str, bytes], stamp: str,
         put: Callable[[Path, Path, Path], Result],
     ) -> Result:  # fmt: skip
-        """Write a submission next to its place, then ``put`` it there in one step.
+        """Write a submission beside its folder, then ``put`` it there in one step.
 
         Args:
             put: called with the course folder, the place and the new folder.

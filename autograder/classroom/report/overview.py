@@ -121,7 +121,10 @@ def _mistakes(submissions: Sequence[Submission]) -> list[MistakeRow]:
 
 
 def _help(book: Classbook, most: float) -> Iterator[HelpRow]:
-    """Students who may need help, those with the fewest points first."""
+    """Students who may need help, those with the fewest points first.
+
+    ``most`` are the attainable points, without those of written answers.
+    """
     rows = []
     for submission in book.submissions:
         points = judged(submission, book.exercises)

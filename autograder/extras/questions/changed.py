@@ -127,7 +127,7 @@ def _false(
 
 @dataclass(frozen=True)
 class _Effect:
-    """An effect that exactly one of the options must have.
+    """An effect of a changed line, which exactly one of a question's options must have.
 
     ``tell`` decides from a change's outcomes whether it has the effect; None: unclear.
     """

@@ -20,7 +20,7 @@ Noted = Sequence[tuple[NotedPlace, Seen]]
 def _tensors(
     noted: Noted, observation: Observation
 ) -> Iterator[tuple[NotedPlace, Seen, bool]]:
-    """Yield place and value of each tensor, and whether no argument has its shape."""
+    """Yield each tensor's place, its value, and whether no argument has its shape."""
     argument_shapes = [value.shape for _, value in observation.call]
     for place, value in noted:
         if value.is_tensor and value.shape and max(value.shape) <= _LARGEST:

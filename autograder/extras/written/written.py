@@ -57,7 +57,7 @@ class Answer:
     """A student's written answer; ``points`` is None until it is graded.
 
     ``marked`` says who marked it last and when; "" if unknown. ``replaced`` describes a
-    mark by somebody else that the current one has replaced; "" if there is none.
+    different marker's mark that the current one has replaced; "" if there is none.
     """
 
     student: str

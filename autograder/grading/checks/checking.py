@@ -158,7 +158,7 @@ class Checks:
     ) -> None:  # fmt: skip
         """Run a check again with the course's version of the exercises ``names``.
 
-        The student's ``answers`` that build on these are run again, too. The judge asks
+        The student's ``answers`` that build on these are also run again. The judge asks
         the same questions as before, so an answer that was wrong by itself stays wrong.
         The better of the two verdicts counts (see `error_carried_forward`), and nothing
         else leaves this sandbox.

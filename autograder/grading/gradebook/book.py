@@ -247,7 +247,7 @@ def cell_name(unit: str, notebook: str, grade_id: str) -> str:
 class CellPoints:
     """The points of a student in a cell: ``total``, and the part given ``by_hand``.
 
-    None stands for points that have not been given yet. ``automatic`` are the points
+    None means that no points have been given yet. ``automatic`` are the points
     of the check; ``replaced`` says whether points by hand replace or else extend them.
     """
 

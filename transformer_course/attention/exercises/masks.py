@@ -54,7 +54,8 @@ def _draw_negative_pad(draw: Draw) -> Inputs:
 def _draw_two_masks(first: tuple[int, ...], second: tuple[int, ...], ask: str, chance: float = 0.6) -> Maker:
     """Make a function that draws two masks of these shapes.
 
-    ``ask`` lists the pairs that the probe combines, such as "both, None and None".
+    Each entry is True with probability ``chance``. ``ask`` says which calls the probe makes: of "both, None and
+    None", the first gets both masks, and the second gets None twice.
     """
     return lambda draw: {
         "first": draw.flags(*first, chance=chance), "second": draw.flags(*second, chance=chance), "ask": ask

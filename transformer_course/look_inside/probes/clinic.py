@@ -85,7 +85,7 @@ def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
         def patch(
             ids: torch.Tensor, other_ids: torch.Tensor, block: int, position: int
         ) -> torch.Tensor:
-            """Ask the judge for the logits that the tool computes."""
+            """Ask the judge for the logits that the patching tool computes."""
             question = {
                 "ids": ids, "other_ids": other_ids,
                 "block": torch.tensor(int(block)),
