@@ -47,7 +47,7 @@ def close(a: torch.Tensor, b: torch.Tensor, share: float) -> bool:
 
 
 def holds_the_same(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Whether two tensors hold the same floats in any order, and at least `MANY`."""
+    """Whether two tensors hold the same floats, at least `MANY`, in any order."""
     return (
         a.dtype == b.dtype
         and a.is_floating_point()

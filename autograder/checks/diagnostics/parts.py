@@ -79,7 +79,7 @@ def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
 
 
 def _is_main(finding: Finding, result: CaseResult) -> bool:
-    """Whether a finding is about a result that is not derived from a wrong one."""
+    """Whether a finding is about a result that no other wrong result explains."""
     if is_gradient(finding) or result.case.aspect_of(finding.name) in MINOR:
         return False
     names = [f.name for f in result.findings if f.problem and f.name]

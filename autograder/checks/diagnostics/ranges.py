@@ -33,7 +33,7 @@ def rounded(findings: Sequence[Finding]) -> Sign:
             and not torch.equal(a, a.to(dtype).float())
             for a, b in pairs
         ):
-            message = _('The numbers of "{name}" have only the digits of {dtype}.')
+            message = _('"{name}" has only the precision of {dtype}.')
             asks = _("Which step converts to this dtype, and does the task ask for it?")
             name = str(dtype).removeprefix("torch.")
             return compose_sign(findings, message, asks, dtype=name)

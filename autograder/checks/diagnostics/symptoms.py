@@ -153,7 +153,7 @@ def of_all(
 
 
 def _explain_all(signs: Signs, wrong: Wrong) -> Mistake | None:
-    """The first of the signs that all wrong cases show, as a mistake; or None."""
+    """The first sign common to all failing cases, as a mistake; None if none is."""
     if not wrong:
         return None
     symptom = next(filter(None, (sign(wrong) for sign in signs)), None)

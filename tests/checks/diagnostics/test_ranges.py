@@ -10,7 +10,7 @@ from tests.checks.diagnostics.seen import judged
 
 A = torch.arange(1.0, 13.0).reshape(3, 4).sin()
 B = torch.arange(1.0, 21.0).reshape(5, 4).cos()
-DIGITS = 'The numbers of "x" have only the digits of'
+PRECISION = '"x" has only the precision of'
 
 
 def name_symptom(change) -> str:
@@ -21,7 +21,7 @@ def name_symptom(change) -> str:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda x: (x.bfloat16() * 1.01).float(), f"{DIGITS} bfloat16."),
+        (lambda x: (x.bfloat16() * 1.01).float(), f"{PRECISION} bfloat16."),
         (lambda x: x.clamp(-0.5, 0.5), '"x" is cut off at -0.5 and 0.5, but the right'),
         (lambda x: x.clamp(min=0), '"x" is cut off at 0, but the right'),
     ],
@@ -41,4 +41,4 @@ def test_what_was_lost_is_told(change, message):
 )
 def test_what_only_looks_like_it_is_not_told(change):
     symptom = name_symptom(change)
-    assert "digits of" not in symptom and "cut off" not in symptom
+    assert "precision of" not in symptom and "cut off" not in symptom
