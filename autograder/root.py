@@ -18,7 +18,7 @@ from typing import Any
 FILE = "course.toml"
 VARIABLE = "AUTOGRADER_COURSE"
 ENGINE = Path(__file__).resolve().parent  # this package
-# Stands for the place where the student kit is published, until a course names one.
+# Placeholder for the student kit's address, until a course names one.
 NOWHERE = {
     "placeholder": True, "owner": "nobody", "repository": "student", "branch": "main"
 }  # fmt: skip

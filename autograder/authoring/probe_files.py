@@ -19,7 +19,7 @@ _OF_A_UNIT = ("probes", "library")
 def refuse_unfit(unit: Unit) -> None:
     """Check that a unit's probes and library are packages that import only what ships.
 
-    A sandbox could not import other modules, and no student would get points.
+    A sandbox could not import other modules, so no student would get points.
 
     Raises:
         CourseError: with file and line of each fault.

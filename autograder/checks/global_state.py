@@ -54,7 +54,7 @@ _HOOKS = [
 
 
 def _set_hooks(saved: Sequence[Mapping[Any, Any]]) -> None:
-    """Replace the content of PyTorch's dictionaries of global hooks by a saved one."""
+    """Replace the contents of PyTorch's global hook dictionaries with saved ones."""
     for hooks, saved_hooks in zip(_HOOKS, saved, strict=True):
         if hooks or saved_hooks:
             hooks.clear()
@@ -103,7 +103,7 @@ def restored() -> Iterator[None]:
     """Restore all global switches (dtype, seeds, threads, ...) when the context ends.
 
     Reading the switches takes longer than setting them, because NumPy copies its
-    generator's state: use this once, around several `reset`.
+    generator's state: use this once, around several calls of `reset`.
     """
     with contextlib.ExitStack() as stack:
         for read, write, _ in _SWITCHES:

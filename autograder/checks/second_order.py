@@ -81,6 +81,6 @@ def are_close(
 
 
 def _size(case: Case) -> float:
-    """The root of the number of summands in a sketch, with which rounding grows."""
+    """The root of the number of terms in a sketch; rounding grows in proportion."""
     tensors = [v for v in case.expected.values() if isinstance(v, torch.Tensor)]
     return math.sqrt(sum(value.numel() for value in tensors) + 1)

@@ -175,7 +175,7 @@ class _SandboxServer:
 
 
 def _no_sandbox(error: ConfinementError) -> str:
-    """The text of an error, with the advice to allow weaker isolation if that helps."""
+    """An error's text, with advice to allow weaker isolation if that would help."""
     plain = isinstance(error, client.NotStartedError | NoRoomError)
     return str(error) if plain else _NO_SANDBOX.format(error)
 

@@ -16,7 +16,7 @@ MOST = 3  # kept for a student and a unit
 
 
 def appeals_folder(root: Path, unit: str) -> Path:
-    """The folder of hand-ins that only ask for a regrade, each in ``STUDENT/UNIT``."""
+    """The folder of hand-ins that only request a regrade, each in ``STUDENT/UNIT``."""
     return root / ".autograder" / "appeals" / unit
 
 

@@ -186,8 +186,8 @@ class Server:
 class Branch:
     """Imports modules in a fork of the server, and forks a supervisor per sandbox.
 
-    It ends when the server closes the other end of `door`, the socket by which requests
-    come in. Sandboxes that it has already started do not need it any more.
+    It ends when the server closes the other end of `door`, the socket on which requests
+    arrive. Sandboxes that it has already started do not need it any more.
     """
 
     def __init__(

@@ -31,7 +31,7 @@ _BUSY = 0.1  # the share of lost time from which a machine counts as busy
 
 @dataclass(frozen=True)
 class Budget:
-    """A limit on time: seconds of CPU, and seconds on the meter's clock."""
+    """A time limit, in seconds of CPU time and seconds on the meter's clock."""
 
     cpu: float
     clock: float

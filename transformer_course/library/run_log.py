@@ -206,7 +206,7 @@ def _parse_run(line: bytes) -> LoggedRun:
 
 
 def plain(text: object, most: int = _TEXT) -> str:
-    """Make one line of a text: at most ``most`` characters, all of them printable."""
+    """Reduce a text to one line of at most ``most`` characters, all printable."""
     if not isinstance(text, str | int | float | bool):
         raise TypeError("expected a text")
     line = " ".join(str(text)[: 4 * most].split())

@@ -62,7 +62,7 @@ def dropout_by_rand() -> Iterator[None]:
 def _in_place_of(
     dropout: Callable[..., Tensor], **replacements: Callable[..., Tensor]
 ) -> contextlib.AbstractContextManager[None]:
-    """In a context, replace PyTorch's dropout and further functions, given by name."""
+    """In a context, replace PyTorch's dropout and any other functions named."""
 
     def direct(input: Tensor, p: float, train: bool) -> Tensor:
         return dropout(input, p, train)

@@ -119,7 +119,7 @@ def with_before(overview: Overview, path: Path) -> Overview:
 
 
 def _beside(row: ExerciseRow, mean: float | None, index: float | None) -> ExerciseRow:
-    """Add the mean and index of an earlier report, and remark on a large change."""
+    """Add the mean and index from an earlier report, and flag any large change."""
     remarks = [row.remark] if row.remark else []
     if mean is not None and row.mean is not None and abs(row.mean - mean) >= CHANGED:
         remarks.append(

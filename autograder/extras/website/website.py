@@ -179,7 +179,7 @@ def _texts(unit: Unit) -> tuple[Unit, str, list[NotebookNode]]:
 
 
 def _describe(unit: Unit) -> str:
-    """Markdown with a unit's title, what one builds in it, its size, and links."""
+    """Markdown with a unit's title, what students build in it, its size and links."""
     cells = read(unit)
     title = cells[0].text.partition("\n")[0].lstrip("# ")
     count = sum(cell.role == "check" and not cell.is_given for cell in cells)

@@ -56,7 +56,7 @@ class Change:
     def is_told(self) -> bool:
         """Whether to announce the change.
 
-        This excludes changes to the comment only, and the first points by hand.
+        Changes to the comment alone, and first points by hand, are not announced.
         """
         return self.before != self.after and (self.why != BY_HAND or self.before != "")
 

@@ -37,7 +37,7 @@ class SizeLimits:
     """Limits on the size of a submission, in bytes unless their names say otherwise.
 
     ``saved`` limits notebook files with their saved outputs. A notebook larger than
-    ``notebook`` is read without its outputs, and refused if it is still larger.
+    ``notebook`` is read without its outputs, and refused if it is still too large.
     """
 
     file: int = 32 << 20

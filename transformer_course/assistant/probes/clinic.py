@@ -22,7 +22,7 @@ class _Steps(Patients):
     MOST_LOGITS, MOST_IDS = 4 * 32 * 16, 4 * 32
 
     def reveal_inputs(self) -> Answers:
-        """The number of steps to judge, as "count"."""
+        """How many steps there are to judge, as the input "count"."""
         return {"count": torch.tensor(len(self.names))}
 
     def try_subject(self, number: int, question: Answers) -> Seen:

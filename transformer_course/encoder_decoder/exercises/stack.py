@@ -46,7 +46,7 @@ def _draw_mask(draw: Draw, kind: str, batch: int, lq: int, lk: int) -> torch.Ten
 
 
 def _draw_masked(shape: str, memory: int = 5) -> Maker:
-    """Make a function that draws two decoder layers, whose masks both have this shape."""
+    """Make a function that draws two decoder layers whose masks both have this shape."""
     return _draw_stack(2, 2, 4, 3, memory, tgt_mask=shape, memory_mask=shape)
 
 

@@ -126,5 +126,5 @@ def make_key(pair: Pair) -> Key:
 
 
 def _are_floats(pair: tuple[object, object]) -> TypeGuard[Pair]:
-    """Whether x and memory are both float tensors, which a layer accepts."""
+    """Whether x and memory are both float tensors, as a layer requires."""
     return all(isinstance(v, torch.Tensor) and v.dtype in _FLOATS for v in pair)

@@ -62,7 +62,7 @@ class DecoderLayer(nn.Module):
         return x
 
     def _attend_self(self, x: torch.Tensor) -> torch.Tensor:
-        """Apply self-attention to x; a bug may change it, its mask or its output."""
+        """Apply self-attention to x; a bug may change the input, mask or output."""
         context = self.bug.attend(self.attentions[0], x, self.bug.mask(x))
         return self.bug.change_context(context)
 

@@ -72,7 +72,7 @@ def just_now(w: Writer) -> str:
 
 
 def in_the_future(w: Writer) -> str:
-    """A sentence such as "Anna will bake the cake tomorrow."."""
+    """A sentence like: Anna will bake the cake tomorrow."""
     deed = any_deed(w, intended=True)
     clause = in_words(w, deed, tenses.future(deed), definite=True)
     return timed(w, clause, w.pick(FUTURE))

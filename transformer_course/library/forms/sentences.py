@@ -39,7 +39,7 @@ def meanwhile(w: Writer) -> str:
 
 
 def because(w: Writer) -> str:
-    """A sentence such as "Anna baked a cake because she was hungry."."""
+    """A sentence like: Anna baked a cake because she was hungry."""
     topic = w.topic()
     subject = w.acquaintance()
     deed = w.deed(topic, subject) if w.chance(0.7) else w.act(topic, subject)

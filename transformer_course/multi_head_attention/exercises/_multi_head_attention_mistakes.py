@@ -30,7 +30,7 @@ def _split_wrongly(heads: str, *pairs: str, name: str = "") -> Variant:
 
 
 def _replace_layers(layer: str, letters: str = "qkv", name: str = "") -> Variant:
-    """Make a mistake: the projections ``w_<letter>`` with these ``letters`` become ``layer``, which is code."""
+    """Build a mistake: the code ``layer`` replaces the projections ``w_<letter>``, for each of these ``letters``."""
     return edit(
         *chain(*((f"self.w_{x} = nn.Linear(d_model, d_model)", f"self.w_{x} = {layer}") for x in letters)), name=name
     )

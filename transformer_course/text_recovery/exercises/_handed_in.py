@@ -174,7 +174,7 @@ def _decoded(model: Restorer, tokenizer: Tokenizer, hand_in: HandIn) -> list[str
 
 
 def _greedily(tokenizer: Tokenizer) -> Recover:
-    """Make a function that recovers texts with a model by greedy decoding."""
+    """Make a function that recovers texts with a model and greedy decoding."""
 
     def recover(model: Restorer, sources: list[str]) -> list[str]:
         texts = recovered(model.transformer, tokenizer, sources)
