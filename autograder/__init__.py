@@ -27,9 +27,10 @@ aliases.install()
 
 
 def __getattr__(name: str) -> object:
-    """Import the module that defines a name, when the name is first used.
+    """Return an exported object from its module, which is imported only when needed.
 
-    The package itself imports no torch, which nbgrader's commands do without.
+    Importing the package alone does not import PyTorch, which nbgrader's commands do
+    not need.
     """
     if name not in _WHERE:
         raise AttributeError(f"module 'autograder' has no attribute {name!r}")

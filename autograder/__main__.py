@@ -1,4 +1,4 @@
-"""``python -m autograder``."""
+"""The command line, run as ``python -m autograder``."""
 
 import sys
 

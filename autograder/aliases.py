@@ -1,7 +1,7 @@
 """Old names of a course's modules, for notebooks that began with an earlier version.
 
-``[aliases]`` in course.toml lists them: an old name, with all below it, stands for a
-module of today.
+``[aliases]`` in course.toml maps old names of modules to current ones. An old name
+also stands for the submodules of the current module.
 """
 
 from __future__ import annotations
@@ -17,27 +17,30 @@ from autograder.root import ALIASES
 
 
 class AliasFinder(MetaPathFinder, Loader):
-    """Imports today's module under its old name: both names are one module."""
+    """A finder and loader that makes a current module importable under its old name.
+
+    Both names stand for the same module object.
+    """
 
     def __init__(self, aliases: Mapping[str, str]) -> None:
         self._aliases = aliases
 
     def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
-        """Find a module by its old name; None for any other name."""
+        """Return a specification for an old name; None for any other name."""
         return ModuleSpec(name, self) if self._todays_name(name) else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Import the module that the old name stands for, and save its specification.
+        """Import and return the current module that an old name stands for.
 
-        Python replaces the specification by that of the old name; `exec_module`
-        restores it.
+        Python then replaces the module's specification by ``spec``. The original one is
+        saved in ``spec``, from which `exec_module` restores it.
         """
         module = importlib.import_module(self._todays_name(spec.name))
         spec.loader_state = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Execute nothing again, and restore the module's own specification."""
+        """Restore the module's own specification; its code has been executed before."""
         assert module.__spec__
         module.__spec__ = module.__spec__.loader_state
 
@@ -51,8 +54,8 @@ class AliasFinder(MetaPathFinder, Loader):
 def install() -> None:
     """Install the finder, so that the course's old names can be imported.
 
-    The finder comes first: a module of today has a path, in which Python's own finder
-    would find what is below it a second time.
+    It comes before Python's own finders. They would find a submodule of an old name in
+    the ``__path__`` of the current package, and load it a second time.
     """
     if ALIASES:
         sys.meta_path.insert(0, AliasFinder(ALIASES))

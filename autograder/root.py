@@ -48,10 +48,10 @@ def _find_package(name: str) -> Path:
 
 
 def read_settings(root: Path) -> dict[str, Any]:
-    """Read the settings in ``course.toml``, with defaults for names and ``colab``.
+    """Return the settings in ``course.toml``, with defaults for names and ``colab``.
 
     Raises:
-        SystemExit: the file is damaged, so that the course cannot be known.
+        SystemExit: the file is not valid TOML in UTF-8.
     """
     path, stated = root / FILE, dict[str, Any]()
     if path.is_file():

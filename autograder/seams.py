@@ -1,19 +1,20 @@
-"""Where extras join the core, which finds them by being there and imports none.
+"""Find the modules by which extras extend the engine, which imports no extra by name.
 
 An extra is a package in ``extras/``, or one that ``extras`` in course.toml names. The
-core uses whichever of these modules it has:
+engine uses whichever of these modules the package has:
 
 ``commands``: ``COMMANDS``, a `CommandSet`, is added to the command line. ``GRADES``, if
     it is there, has formats for ``autograder grades``: by name, a function that writes
     the grades of a `Classbook` into a folder and returns remarks. ``SERVICES``, if it
     is there, has LMSs that are reached over the network: by name, a `Service`. Every
-    command loads this module: what takes long is imported inside of functions.
+    command loads this module, so slow imports belong inside of functions.
 
-``report``: ``section(book, root)`` makes an `ExtraSection` of the class report.
+``report``: ``section(book, root)`` returns an `ExtraSection` for the class report.
 
-``assignments``: a `Handler` scores a cell of assignments that are no unit.
+``assignments``: the module is a `Handler`, which scores a cell in assignments that are
+    not units.
 
-``lms``: ``LAYOUTS`` are those of an LMS's archives, for ``autograder collect``.
+``lms``: ``LAYOUTS`` lists layouts of an LMS's archives, for ``autograder collect``.
 """
 
 from __future__ import annotations

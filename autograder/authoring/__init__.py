@@ -1,1 +1,1 @@
-"""From the hand-written notebooks to source, release, solutions and references."""
+"""The author's tools: build a course from its notebooks, and test its checks."""

@@ -83,14 +83,14 @@ def _relative_path(path: Path, unit: Unit) -> str:
 
 
 def adopt(unit: Unit) -> bool:
-    """Copy edits of a source notebook to ``notebooks/``; False if there are none.
+    """Copy edits of a source notebook to ``notebooks/``; return whether there were any.
 
     Cells that were not edited stay as they are, byte for byte.
 
     Raises:
-        CourseError: an edit cannot be expressed in ``notebooks/``, the notebook is an
-            edition with given exercises, or the text in ``notebooks/`` has also changed
-            since the last build; nothing is written.
+        CourseError: nothing is written, because an edit cannot be expressed in
+            ``notebooks/``, the text there has also changed since the last build, or the
+            source notebook gives students some of the solutions (edition.py).
     """
     text_path, source_path = (
         _relative_path(path, unit) for path in (unit.text, unit.source)
@@ -188,11 +188,12 @@ def _cell(
     """Convert an edited cell of the source notebook to a cell of ``notebooks/``.
 
     Args:
-        original: the cell of ``notebooks/`` that it replaces, whose blank lines it
-            keeps; None if it was inserted.
+        original: the cell of ``notebooks/`` that it replaces, or None if it was
+            inserted. The number of blank lines after the original is kept.
 
     Raises:
-        CourseError: ``notebooks/`` cannot hold such a cell, as with an attachment.
+        CourseError: ``notebooks/`` cannot hold such a cell, for instance because it has
+            an attachment.
     """
     location = f'{_relative_path(unit.source, unit)}: the cell "{cell.source[:40]}"'
     # The metadata of a folded cell, without what JupyterLab itself may change.

@@ -26,12 +26,20 @@ GRID = 2.0**20
 def expected_answers(
     specification: Specification, reference: object, inputs: Answers
 ) -> Answers:
-    """Compute the reference solution's answers; float64 is returned in float32.
+    """Compute the expected answers to a case's inputs.
 
-    If the specification is ``precise``, the solution computes in float64.
+    If the specification is ``precise``, they are computed in float64. Answers in
+    float64 are rounded (`GRID`) and returned in float32.
+
+    Args:
+        reference: the object that gives the expected answers, as `build_object` returns
+            it.
+
+    Returns:
+        The answers by name, as the exercise's probe reports them.
 
     Raises:
-        CourseError: the reference raises an error, or returns complex numbers.
+        CourseError: the reference object raises an error, or an answer is complex.
     """
     before = torch.get_default_dtype()
     try:
@@ -54,10 +62,10 @@ def expected_answers(
 
 
 class Late(UserDict[str, Any]):
-    """A dict of answers by name, some of which are computed at their first look-up.
+    """A dictionary of answers by name that can compute an answer at its first look-up.
 
-    These are stored as functions without arguments. Answers of an exercise that is not
-    solved yet are never looked up, so they cost no time.
+    Such an answer is stored as a function without arguments. Answers of an exercise
+    that is not solved yet are never looked up, so they cost no time.
     """
 
     def __getitem__(self, name: str) -> Value:
@@ -90,13 +98,14 @@ def mistaken_objects(
 def mistaken_answers(
     specification: Specification, objects: Mapping[str, object], inputs: Answers
 ) -> dict[str, Answers]:
-    """Map each mutant's name to its answers, in float32 as a student's code computes.
+    """Map each variant's name to its answers, in float32 as a student's code computes.
 
-    Of an error, only the part that identifies it is returned, since the rest may quote
-    the solution.
+    An error is cut to the part by which checks recognise it (`telling_part`), since the
+    rest may quote the solution.
 
     Args:
-        objects: the mutants, as `mistaken_objects` builds them.
+        objects: the variants' functions or classes by name, as `mistaken_objects`
+            returns them.
     """
     answers_by_name = {
         name: observe_answer(specification, o, inputs) for name, o in objects.items()

@@ -15,7 +15,11 @@ from autograder.authoring.specification import InputSizes
 
 
 def draw_value(parameter: Parameter, sizes: InputSizes, draw: Draw) -> Any:
-    """Draw a value for one parameter, in the sizes of a case; None to leave it out.
+    """Draw a value for one parameter of a call, in the sizes of a case.
+
+    Returns:
+        A tensor, or whatever value the case states; None if the call is to be made
+        without the argument.
 
     Raises:
         KeyError: the case states no value for the argument, or no size for one of its

@@ -32,10 +32,10 @@ POLICIES = {
 
 
 def policy(root: Path = ROOT) -> AssistantPolicy:
-    """The policy that ``assistants`` in course.toml names.
+    """Return the policy that ``assistants`` in course.toml names, by default "tutor".
 
     Raises:
-        CourseError: there is no such policy.
+        CourseError: there is no policy of that name.
     """
     name = settings(root).get("assistants", "tutor")
     if name not in POLICIES:

@@ -118,9 +118,12 @@ def reading(cells: Iterable[Cell]) -> float:
 
 
 def total(cells: Sequence[Cell], chosen: Collection[str]) -> float:
-    """Minutes to solve the chosen exercises, and to read the unit's text for them.
+    """Return the minutes to solve some exercises, and to read the unit's text for them.
 
-    Sections that contain exercises, but no chosen one, are not read.
+    Sections without exercises are read; of the others, only those with a chosen one.
+
+    Args:
+        chosen: the exercises to solve, as "unit/name".
     """
     sections: list[list[Cell]] = [[]]  # the first holds what precedes all headings
     for cell in cells:
@@ -156,10 +159,13 @@ def hours(minutes: float) -> str:
 
 
 def refuse_wrong(cells: Sequence[Cell], path: Sequence[str], place: str) -> None:
-    """Refuse a unit whose outline or short path contradicts its cells.
+    """Check the time that a unit's outline states, and the unit's short path.
+
+    The outline is the cell that says what the unit asks for (`outline`). The short path
+    lists the essential exercises of the unit.
 
     Args:
-        path: the exercises of the short path, "unit/name"; a small unit has none.
+        path: the exercises of the short path, as "unit/name"; empty if there is none.
         place: the file and line at which the unit's manifest states the path.
 
     Raises:
@@ -200,9 +206,10 @@ def stated_time(cells: Sequence[Cell]) -> str:
 
 
 def outline(cells: Sequence[Cell]) -> int:
-    """The index of the cell that outlines what a unit asks for and how long it takes.
+    """Return the index of the cell that outlines a unit: its exercises and its time.
 
-    It is the first cell before any code that states the hours, else the title's cell.
+    Only cells before the first code cell that is not folded are searched. It is the
+    first of them that states the hours, or else the title's cell.
     """
     for index in range(head_size(cells)):
         if cells[index].words.stated.search(cells[index].text):

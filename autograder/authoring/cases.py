@@ -111,13 +111,17 @@ def exercise(
 ) -> Exercise:
     """Draw all cases of an exercise once, with the answers of solution and mutants.
 
-    Hidden cases store the answers of mistakes only if their kind is never visible. The
-    other mistakes are recognised on the visible cases, which every check runs as well.
-    A case of a general property has many answers, so it stores a mistake's complete
-    answers only if no ordinary case shows that mistake, and otherwise just which of the
-    answers are wrong.
+    Hidden cases store the answers of mistakes only if students see no case of the same
+    kind. The other mistakes are recognised on the visible cases, which every check runs
+    as well. A case of a general property has many answers, so it stores a mistake's
+    complete answers only if no ordinary case shows that mistake; otherwise it stores
+    just which of the answers are wrong.
 
     Args:
+        points: the points of the whole exercise.
+        seed: the seed from which all inputs are drawn.
+        hidden: whether to draw hidden cases. If not, kinds that are only used in hidden
+            cases are left out; small cases and pairs of mistakes are added.
         unit: the unit's exercises, on some of which this one may build.
         tells: by kind of case, the variants that its inputs must expose (telling.py).
 
@@ -130,7 +134,10 @@ def exercise(
     unsteady_by_kind = dict[str, set[str]]()
 
     def case(kind: CaseKind, inputs: Answers, with_mistakes: bool) -> Case:
-        """Make a case, and note variants whose answers to it depend on rounding."""
+        """Make a case; note in ``unsteady_by_kind`` which variants rounding affects.
+
+        A case with a measure or of a general property is not examined for them.
+        """
         mistakes = {}
         if with_mistakes:
             mistakes = mistaken_answers(specification, objects, inputs)
@@ -285,7 +292,14 @@ def _case(
     mistakes: dict[str, Answers],
     hidden: bool,
 ) -> Case:
-    """Make a case of a kind, with the expected answers to its inputs."""
+    """Make a case of a kind, with the expected answers to its inputs.
+
+    Args:
+        reference: the object that gives the expected answers, unless ``inputs`` come
+            with them or the kind computes them itself.
+        mistakes: the answers of wrong programs, by the name of the variant.
+        hidden: whether the case is a hidden one.
+    """
     if isinstance(inputs, InputsWithAnswers):
         expected = inputs.expected
     elif kind.expected:

@@ -1,7 +1,10 @@
 """Mistakes that recur in many exercises: message, question, and change to the solution.
 
-common("base_1000", edit("10000**", "1000**"))
-common("double", on="pairs.flatten(-2)")
+An exercise lists them with edits of its own, or with the piece of its solution to which
+the common change applies:
+
+    common("base_1000", edit("10000**", "1000**"))
+    common("double", on="pairs.flatten(-2)")
 """
 
 from __future__ import annotations

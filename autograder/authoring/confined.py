@@ -77,7 +77,8 @@ class ConfinedProgram:
     def answer(self, inputs: Answers) -> Answers:
         """Ask the program for its answers to inputs.
 
-        They are an error once its sandbox has ended, or has not replied in time.
+        The result is ``{"raised": message}`` once the sandbox has ended, or has not
+        replied in time.
 
         Raises:
             CourseError: this machine cannot create a sandbox.
@@ -93,7 +94,7 @@ class ConfinedProgram:
             return {RAISED: _LOST}
 
     def _start(self) -> socket.socket:
-        """Execute the program in a new sandbox, which then waits for inputs."""
+        """Execute the program in a new sandbox; return the socket to send it inputs."""
         from jupyter_client.manager import KernelManager
 
         from autograder.sandbox.confine import ConfinementError

@@ -26,30 +26,32 @@ OF_TABLES = ("steady", "alone", "spread")  # for functions without gradients
 
 @dataclass(frozen=True, kw_only=True)
 class Contract:
-    """How an exercise's object is called, and which properties these calls have.
+    """How an exercise's object is called, and which properties hold for all calls.
 
     Fields that are omitted follow from the exercise's signature, if a case states its
     inputs by sizes.
 
     Args:
-        arguments: in order, ``"x: B L d; mask?: L L | B L L"``: the dimensions of each
-            tensor, in each form that is allowed, with the most dimensions last. B is
-            the batch, names with L are lengths, and ``?`` marks one that may be None.
-        results: the same for results, with one form each.
-        on: the kinds of cases on whose inputs the object is called in further ways.
-        ways: the names of these ways (`autograder.checks.properties.WAYS`).
+        arguments: the arguments in order, with the dimensions of their tensors:
+            ``"x: B L d; mask?: L L | B L L"``. Allowed shapes are separated by ``|``,
+            and the one with the most dimensions comes last. B is the batch, names that
+            begin with L are lengths, and ``?`` marks an argument that may be None.
+        results: the results in the same notation, with one shape each.
+        on: the names of the kinds of cases whose inputs are used to test properties.
+        ways: the names of the ways to call the object that test them, keys of
+            `autograder.checks.properties.WAYS`.
         module: whether the object creates a module, which is then called.
-        dropout: the kinds of cases on which dropout is tested, and the inputs, by name,
-            that set its rate.
+        dropout: the names of the kinds of cases on which dropout is tested; and, by
+            name, the values of the inputs that set its rate.
         sizes: a function from a Draw to inputs of special sizes, by a label such as
-            "one sentence"; or by label the values that differ from those of the first
-            case that states its inputs by sizes.
-        typed: whether results have the dtype of the inputs, also in float64.
-        narrow: whether results also have the dtype of the inputs in bfloat16.
-        named: whether a module's parameters have exactly the names that the text gives.
-        alone: whether a module's state dict holds nothing but its parameters.
-        shown: whether only the first result needs a gradient, because the others are
-            there to be looked at.
+            "one sentence" (see `special`); or, by label, the values that differ from
+            those of the first case that states its inputs by sizes.
+        typed: whether results must have the dtype of the inputs, also in float64.
+        narrow: whether results must have the dtype of the inputs in bfloat16 as well.
+        named: whether a module may have only the parameters that the task names.
+        alone: whether a module's state dict may hold nothing but these parameters.
+        shown: whether gradients are tested for the first result only, since the others
+            are there to be inspected, such as attention weights.
     """
 
     arguments: str = ""
@@ -67,10 +69,13 @@ class Contract:
 
 
 def special(**kinds: Any) -> SpecialSizes:
-    """Make a contract's ``sizes`` from inputs by label; a ``_`` in a label is a space.
+    """Make a contract's ``sizes`` from inputs by label.
+
+    ``special(one_row=sizes(B=1, L=5))`` labels the inputs "one row".
 
     Args:
-        kinds: inputs as a case states them: sizes, or a function from a Draw to inputs.
+        kinds: by label, with ``_`` in place of spaces, inputs as a case states them: by
+            sizes, or as a function from a Draw to inputs.
     """
 
     def draw_all(draw: Draw) -> dict[str, Any]:

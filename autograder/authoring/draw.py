@@ -11,11 +11,12 @@ FINENESS = 1 << 14  # steps between whole numbers
 
 
 class Draw:
-    """Reproducible inputs: whole multiples of 2**-14, exact in float32 everywhere.
+    """A seeded generator of inputs that are the same on every machine.
 
-    Neither float16 nor bfloat16 can represent them, so code that computes in these
-    types fails. The last digits of torch's generators depend on the processor, but
-    numpy's integers do not, so references are byte-identical wherever they are built.
+    Floats are multiples of 2**-14, which are exact in float32 up to 1024. Most of them
+    cannot be represented in float16 or bfloat16, so code that computes in these types
+    gives other results. NumPy's integers are used, because the last digits of the
+    floats that PyTorch generates depend on the processor.
     """
 
     def __init__(self, seed: int | str):

@@ -62,7 +62,15 @@ def select_given(unit: Unit, name: str, queries: Sequence[str] = ()) -> tuple[st
 
 
 def _find_exercise(query: str, numbered: dict[str, str], unit: Unit) -> str:
-    """Find an exercise by "unit/name", "name" or number; raises UsageError for none."""
+    """Return the exercise that a query means, as "unit/name".
+
+    Args:
+        query: "unit/name", "name" or the exercise's number.
+        numbered: the number of each exercise, by "unit/name".
+
+    Raises:
+        UsageError: there is no such exercise.
+    """
     for name, number in numbered.items():
         if query in (name, name.partition("/")[2], number):
             return name
@@ -159,7 +167,15 @@ def _restate_points(cells: Sequence[Cell], points: dict[str, float]) -> list[Cel
 def _outline(
     cells: Sequence[Cell], outline: Cell, given_names: Collection[str]
 ) -> Cell:
-    """Rewrite a unit's outline: the exercises to solve, and how long they take."""
+    """Rewrite the cell that outlines a unit, for an edition.
+
+    The new text states the time for the exercises that are left to solve, how many they
+    are, and which exercises are given.
+
+    Args:
+        outline: the cell to rewrite.
+        given_names: the exercises whose solutions students are given.
+    """
     numbered = budget.numbers(cells)
     unsolved = [name for name in numbered if name not in given_names]
     listed = ", ".join(numbered[name] for name in numbered if name in given_names)

@@ -27,7 +27,10 @@ OPERATORS: dict[str, Operator] = {}
 
 
 def into(table: dict[str, Operator]) -> Callable[[Operator], Operator]:
-    """Register the decorated operator in ``table``, under its name in words."""
+    """Return a decorator that registers an operator in ``table``.
+
+    The key is the operator's name with spaces, such as "drop an argument".
+    """
 
     def register(operator: Operator) -> Operator:
         table[operator.__name__.replace("_", " ")] = operator
@@ -71,7 +74,7 @@ def swap_arguments(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def another_constant(node: ast.AST) -> Nodes:
-    """Negate a boolean, or change a number."""
+    """Negate a boolean, change an integer by 1, or double, halve or zero a float."""
     if isinstance(node, ast.Constant):
         value = node.value
         if isinstance(value, bool):
@@ -114,7 +117,11 @@ def another_sign(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def exchange_operands(node: ast.AST) -> Nodes:
-    """Exchange operands where their order matters, as in sums of literal lists."""
+    """Exchange the operands of a binary operation whose order matters.
+
+    For ``+``, ``*``, ``&`` and ``|``, it is taken to matter only if the left operand is
+    a list literal or a list comprehension.
+    """
     if not isinstance(node, ast.BinOp):
         return
     commutes = isinstance(node.op, ast.Add | ast.Mult | ast.BitAnd | ast.BitOr)
@@ -143,7 +150,7 @@ def remove_a_call(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def only_in_training(node: ast.AST) -> Nodes:
-    """Make a call in training mode only, or in evaluation mode only."""
+    """Replace a call by its first argument, only in evaluation or only in training."""
     if isinstance(node, ast.Call) and node.args:
         yield _expression("whole if self.training else x", whole=node, x=node.args[0])
         yield _expression("x if self.training else whole", whole=node, x=node.args[0])
@@ -282,7 +289,7 @@ def slices(node: ast.AST) -> Nodes:
 
 @into(OPERATORS)
 def registration(node: ast.AST) -> Nodes:
-    """Register a module's submodule, parameter or buffer wrongly, or not at all."""
+    """Leave a layer, parameter or buffer unregistered, or make a buffer a parameter."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return
     name = ast.unparse(node.func)

@@ -1,8 +1,9 @@
 """Extract the sentences of the engine and of a unit, for translators.
 
-The sentences of the engine and of probes are in their code: `_`, `translatable`,
-`plural` and `template` mark them, and every text of a probe with a space in it is
-reported. The other sentences of a unit are in its references.
+The sentences of the engine and of probes are in their code. Most are arguments of the
+functions and classes in `MARKS`. In the modules of probes and of general properties,
+other texts of several words are extracted as well. The other sentences of a unit are in
+its references.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ _PARAMETERS = re.compile(r"([\w.]+ \([\d, ]*\)(, |$))+")  # names and shapes
 class Message:
     """A sentence to translate; ``many`` is its plural, if it has one.
 
-    A ``raised`` message is a template, whose fields are filled in where it is reported.
+    A ``raised`` message is a template, such as "{count} rows", whose fields are filled
+    in before it is translated.
     """
 
     text: str
@@ -60,12 +62,12 @@ def of_unit(
     engine: Sequence[Message],
     visibilities: Iterable[str] = ("public", "hidden"),
 ) -> list[Message]:
-    """The sentences of a unit's probes and references; each once.
+    """List the sentences of a unit's probes and references, each once.
 
     Args:
-        engine: the messages of `of_engine`, whose templates also translate names and
-            results of the unit.
-        visibilities: of the references; only those that are "public" ship in English.
+        engine: the messages of `of_engine`. Names and results of the unit that they
+            translate are left out.
+        visibilities: the reference files to read: "public", "hidden" or both.
     """
     messages = probes(unit)
     known_messages = [*engine, *messages]
@@ -110,9 +112,13 @@ def of_exercise(
 
 
 def _leaves(text: str, catalogue: Catalogue) -> Iterator[str]:
-    """Yield the parts of a text in an answer that still need a translation.
+    """Yield the parts of a text that still need a translation.
 
-    They contain words, and no sentence or template of the catalogue covers them.
+    They contain words, and no sentence or template of the catalogue covers them. If a
+    template covers a part, the values of its fields are examined in turn.
+
+    Args:
+        text: the name of an answer, or a text that is its value.
     """
     # Every second item of the split text is a separator.
     for part in JOINED.split(text)[::2]:
@@ -138,7 +144,10 @@ def _is_list(text: str) -> bool:
 
 
 def of_file(path: Path, package: Path) -> Iterator[Message]:
-    """Yield the sentences marked for translation in a module; in a probe, also others.
+    """Yield the sentences marked for translation in a module.
+
+    Modules of probes and of general properties also yield unmarked texts of several
+    words (`_find_reported`).
 
     Args:
         package: the engine's or the course's folder, in which the module is.
@@ -163,7 +172,10 @@ def of_file(path: Path, package: Path) -> Iterator[Message]:
 
 
 def _find_reported(tree: ast.Module, location: str) -> Iterator[Message]:
-    """Find every text with words in it, except docstrings and declarations."""
+    """Yield each text of several words, except docstrings and declared names.
+
+    Calls in `DECLARING` declare the names of a probe's answers.
+    """
     skipped: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):

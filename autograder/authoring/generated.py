@@ -89,7 +89,11 @@ def describe(mutation: Mutation) -> str:
 
 
 def read_reasons() -> dict[str, dict[str, str]]:
-    """Read the reasons why mutants are equivalent, by exercise and wildcard pattern."""
+    """Read why surviving mutants are equivalent to their solutions.
+
+    Returns:
+        The reasons, by exercise and by a wildcard pattern for the text of `describe`.
+    """
     return json.loads(REASONS.read_text()) if REASONS.is_file() else {}
 
 
@@ -99,7 +103,13 @@ def is_caught(
     cases: Iterable[Case],
     seconds: float = SECONDS,
 ) -> bool:
-    """Whether a mutant fails a case, cannot be built at all, or never ends."""
+    """Return whether a mutant fails a case.
+
+    A mutant that cannot be built, or that does not end, counts as caught.
+
+    Args:
+        seconds: the CPU time after which the mutant is stopped.
+    """
     try:
         with limit(seconds):
             names = namespace(specification)

@@ -8,12 +8,21 @@ from autograder.authoring.draw import Draw
 
 
 def causal_mask(length: int) -> torch.Tensor:
-    """A mask (L, L) that lets each position see itself and those before it."""
+    """Return the boolean causal mask (L, L), in which True allows attention.
+
+    Row i is True up to column i, and False after it.
+    """
     return torch.ones(length, length, dtype=torch.bool).tril()
 
 
 def open_mask(draw: Draw, *shape: int, chance: float = 0.5) -> torch.Tensor:
-    """A random mask with at least one allowed and one masked entry in every row."""
+    """Draw a boolean mask that has a True and a False in every row.
+
+    True stands for an entry that may be attended to. Rows need at least two entries.
+
+    Args:
+        chance: the probability of True, for entries that are not set to ensure this.
+    """
     keep = draw.flags(*shape, chance=chance)
     allowed = draw.ids(0, shape[-1], *shape[:-1], 1)
     keep = keep.scatter(-1, allowed, True)

@@ -31,15 +31,15 @@ def create(chosen: Iterable[Unit], root: Path, folder: Path) -> list[str]:
     """Copy the course with some of its units.
 
     Args:
-        root: of the course, which is a Git checkout.
-        folder: must not exist, or be empty.
+        root: the folder of the course to copy, which is a Git checkout.
+        folder: the new course's folder, which must not exist, or be empty.
 
     Returns:
         The paths of the tests and benchmarks that were left out.
 
     Raises:
         CourseError: a unit builds on one that is not chosen, the folder holds
-            files, or the course is no Git checkout.
+            files, the course is not a Git checkout, or a command fails.
     """
     chosen_units = list(chosen)
     labels = {unit.label for unit in chosen_units}
@@ -123,7 +123,11 @@ def _is_part_of(name: str, dropped: Collection[Unit]) -> bool:
 
 
 def is_named(unit: str, text: str) -> bool:
-    """Whether a text names a unit in code; in prose, the word "attention" does not."""
+    """Return whether code refers to a unit by its name.
+
+    A name that is a single word, such as "attention", may occur in prose. It counts
+    only in an import, or directly after one of ``/ . _ ' "``.
+    """
     if "_" in unit:
         return unit in text
     code = rf"""[/."'_]{unit}(?![a-z])|import [^\n]*\b{unit}\b"""
@@ -133,9 +137,17 @@ def is_named(unit: str, text: str) -> bool:
 def find_affected(
     root: Path, names: Iterable[str], dropped: Collection[str]
 ) -> set[str]:
-    """Find tests and benchmarks that depend on units which are left out.
+    """Find the tests and benchmarks that depend on units which are left out.
 
-    They name such a unit, or import or use the fixtures of a file that does.
+    A file depends on a unit if it names the unit, if it imports a file that depends on
+    it, or if the ``conftest.py`` of its folder does.
+
+    Args:
+        names: the paths of the course's files, relative to ``root``.
+        dropped: the names of the units that are left out.
+
+    Returns:
+        The files' paths, relative to ``root``.
     """
     texts = {
         name: (root / name).read_text(encoding="utf-8", errors="replace")

@@ -30,7 +30,10 @@ _IMPORTS = {
 
 
 def create(unit: Unit, name: str) -> list[Path]:
-    """Write the skeleton of an exercise after the unit's last one; return its files.
+    """Write the skeleton of a new exercise, which follows the last one of a unit.
+
+    Returns:
+        The files that were written: the exercise's own, and the unit's notebook.
 
     Raises:
         CourseError: the name is invalid or taken; nothing is written.

@@ -30,12 +30,13 @@ case = CaseKind  # case(name, title, inputs, hint, ...)
 def sizes(
     *, below: int = 0, scale: float = 2.0, dtype: str = "", **values: Any
 ) -> InputSizes:
-    """Random inputs for a case, in these sizes: ``sizes(B=2, L=5, d_model=6)``.
+    """State the sizes in which a case draws its inputs: ``sizes(B=2, L=5, d_model=6)``.
 
-    The exercise's stub states the dimensions of each tensor. For an argument, give its
-    value, its shape in letters, or a function that draws it from a Draw and from the
-    sizes that it names: ``ids=lambda draw, B, L: draw.ids(4, 9, B, L)``. The remaining
-    parameters are the fields of `InputSizes`.
+    The exercise's stub states the dimensions of each tensor. The name of an argument
+    may stand for its value, for its shape in letters, or for a function that draws it.
+    Such a function takes a Draw and the sizes that its other parameters name:
+    ``ids=lambda draw, B, L: draw.ids(4, 9, B, L)``. For ``below``, ``scale`` and
+    ``dtype``, see `InputSizes`.
     """
     return InputSizes(values, below, scale, dtype)
 

@@ -152,7 +152,12 @@ def _cell(
 
 
 def _points(metadata: dict[str, Any], role: str, location: str) -> float:
-    """Read a cell's points, which exactly the checks and written answers must have."""
+    """Read the points of a check or of a written answer; other cells have 0.
+
+    Raises:
+        CourseError: such a cell states no points, another cell states some, or they are
+            not a number from 0 up.
+    """
     graded = role in ("check", "written")
     if graded != ("points" in metadata):
         raise CourseError(
@@ -247,7 +252,7 @@ def without_markers(text: str) -> str:
 
 
 def to_source(unit: Unit, cells: list[Cell]) -> str:
-    """Generate the text of nbgrader's source notebook; equal cells give equal text."""
+    """Generate the text of nbgrader's source notebook, the same for equal cells."""
     included = [cell for cell in cells if not (cell.is_given and cell.role == "check")]
     built = [_nbformat_cell(cell) for cell in included]
     _set_ids(built)

@@ -44,7 +44,7 @@ def shares(name: str, points: float) -> dict[str, float]:
 
 
 def price_table() -> str:
-    """The table of what each kind of mistake costs, for the students' guide."""
+    """Return a Markdown table of what mistakes cost, for the students' guide."""
     prices = sorted([*PRICES.values(), PART], key=lambda price: -price.least)
     rows = [f"| {price.damage} | {_cost(price)} |" for price in prices]
     return "\n".join(["| what is wrong | costs |", "|---|---|", *rows])
@@ -60,13 +60,19 @@ def _cost(price: Price) -> str:
 def answer_aspects(
     specification: Specification, kind: CaseKind, names: Iterable[str]
 ) -> dict[str, str]:
-    """Map those answers that do not count for their case's own aspect to their aspect.
+    """Map answers to the aspect of the points that they earn.
 
-    In cases of values and of masks, answers count for the usual aspect that the probe
-    declares for them; parts of the results count separately in a case of values, unless
-    it is `undivided`. In other cases, including sequences of calls, only answers whose
-    aspect costs little count separately. The other cases of general properties are not
-    divided.
+    An answer without an entry earns points of its case's own aspect. For other answers,
+    the aspect is the one that the probe declares:
+
+    - In a case of values or of masks, these are the aspects in `PRICES`. If the case is
+      one of values and not `undivided`, they are also the parts of the results.
+    - In other cases, including the one that makes several calls in turn, these are the
+      ``small`` aspects in `PRICES`.
+    - The other cases of general properties have no entries.
+
+    Args:
+        names: the names of the case's answers.
 
     Raises:
         CourseError: the probe declares an answer for no aspect, for several, or for an
@@ -94,7 +100,14 @@ def answer_aspects(
 
 
 def _declared_aspect(specification: Specification, name: str) -> str:
-    """The aspect that the probe declares for an answer; a part is its own aspect."""
+    """Return the aspect that the probe declares for an answer.
+
+    It is `OWN` for an answer that counts for the aspect of its case. A part of the
+    results is an aspect of its own, with the same name.
+
+    Raises:
+        CourseError: as `answer_aspects`.
+    """
     if name in specification.part_names:
         return name
     try:

@@ -30,9 +30,13 @@ Forms = Mapping[str, Mapping[str, Any]]
 
 
 def forms(solution: Any) -> Forms:
-    """Describe those signatures of a solution that have options, as `Forms`.
+    """Describe the signatures of a solution in which arguments have defaults.
 
-    Options are arguments with defaults, which may be passed by name or by position.
+    To test general properties, such arguments are passed by name or by position.
+
+    Returns:
+        The names and defaults under "called" and "made", as `Forms` explains; a
+        signature without defaults has no entry.
     """
     forms_by_call = {"made" if inspect.isclass(solution) else "called": _form(solution)}
     if "forward" in vars(solution):
@@ -41,9 +45,10 @@ def forms(solution: Any) -> Forms:
 
 
 def _form(function: Any, skipped: int = 0) -> dict[str, Any]:
-    """Map "names" and "defaults" to those of a function's arguments.
+    """Return a function's arguments under "names", and their defaults under "defaults".
 
-    The result is {} if no argument has a default, or if the signature is unusual.
+    The result is {} if no argument has a default, if an argument cannot be passed both
+    by name and by position, or if a default is not None, a boolean, a number or a text.
 
     Args:
         skipped: the number of arguments to leave out at the start, such as ``self``.
@@ -253,7 +258,7 @@ def _property_kind(
     """Make the kind of case for one way to call, with the texts of properties.toml.
 
     Args:
-        sources: the kinds of cases whose tolerance is used.
+        sources: the kinds of cases whose largest ``atol`` is used.
     """
     return CaseKind(
         name=f"property_{way_name}",

@@ -118,10 +118,14 @@ def _checks(cells: Iterable[Cell]) -> dict[str, Cell]:
 def _agree(
     unit: Unit, exercises: Iterable[Specification], checks: dict[str, Cell]
 ) -> None:
-    """Refuse exercises without checks, and checks without cases or of wrong targets.
+    """Check that exercises and check cells match.
 
     Args:
         checks: the check cell of each exercise.
+
+    Raises:
+        CourseError: an exercise has no check cell, or a check cell belongs to no
+            exercise with cases, or checks another object than the exercise's target.
     """
     by_name, faults = {exercise.name: exercise for exercise in exercises}, Faults()
     for name, cell in checks.items():
@@ -144,11 +148,14 @@ def _agree(
 def save(unit: Unit, built: dict[str, list[Exercise]]) -> tuple[dict[Path, bytes], str]:
     """Return the reference files by path, and how they differ from the committed ones.
 
-    Committed tensors that agree with the new ones are kept, because rounding differs
-    between processors, and that is no reason to change a file.
+    Nothing is written. Committed tensors that agree with the new ones are kept, because
+    rounding differs between processors, and that is no reason to change a file.
 
     Args:
         built: the exercises to save, as `build` returns them.
+
+    Returns:
+        The files' contents by path; and a description of the differences, or "".
     """
     files, reasons = dict[Path, bytes](), []
     for visibility, exercises in built.items():
@@ -222,7 +229,11 @@ def _keep_case(old: Case | None, new: Case) -> Case:
         return new
 
     def keep(before: Predictions, after: Predictions, part: float) -> dict[str, Any]:
-        """Prefer old values that agree with new ones within a part of the tolerance."""
+        """Return the new values by name, each replaced by an old one that agrees.
+
+        Args:
+            part: the share of the case's tolerance within which values agree.
+        """
         return {
             name: before[name]
             if name in before and not _value_difference(before[name], value, new, part)

@@ -37,10 +37,15 @@ def generate(unit: Unit, source: str) -> str:
 
 
 def _show_opening(unit: Unit, text: str) -> str:
-    """Add the output to the first cell that only draws, to show it before any run.
+    """Add an output to the first cell that only calls `drawing`.
+
+    Students then see the drawing before they run any cell.
 
     Args:
         text: the JSON of the release notebook.
+
+    Returns:
+        The JSON with the output.
     """
     notebook = nbformat.reads(text, as_version=4)
     for cell in notebook.cells:

@@ -145,10 +145,13 @@ def _sketch_double(
 def _is_one(
     cases: Sequence[Case], sketches: Sequence[torch.Tensor], variant: str
 ) -> bool:
-    """Whether two mistakes together give the same answers as one of them, ``variant``.
+    """Return whether two mistakes together give the same answers as one of them.
+
+    The result is False if a case does not store the complete answers of the one.
 
     Args:
-        sketches: of the answers of both together, one per case.
+        sketches: for each case, the sketch of the answers of both mistakes together.
+        variant: the name of the one mistake's variant.
     """
     if any(PATTERN in case.mistakes[variant] for case in cases):
         return False  # its answers depend on rounding, those of both do not

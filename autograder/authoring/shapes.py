@@ -39,14 +39,16 @@ class Parameter:
     """An argument or a result, as its annotation states it.
 
     Args:
-        name: of an argument, "*context" if it takes any number; "" for a result.
-        kind: the dtype of a tensor, one of KINDS; "" if no shape is stated.
+        name: the argument's name, such as "x", or "*context" if it takes any number;
+            "" for a result.
+        kind: the dtype of a tensor, one of `KINDS`; "" if no shape is stated.
         shapes: the alternatives for a tensor, each a tuple of dimensions such as "B",
             "h*d_k" or "*batch"; ``((),)`` for a tensor without dimensions.
-        plain: any other type, as text: "int", "list[int]"; "" if there is none.
+        plain: the types other than tensors and None, as text: "int", "list[int]"; ""
+            if there are none.
         optional: whether None is allowed.
         default: the code of the default; None if there is none.
-        is_array: whether it is an array of NumPy, not a tensor.
+        is_array: whether the annotation states a NumPy array, not a tensor.
     """
 
     name: str = ""
@@ -60,13 +62,14 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Signature:
-    """What a function takes and returns, or a class and its methods.
+    """The arguments and results of a function, or those of a class and its methods.
 
     Args:
-        arguments: in their order, without ``self``; of a class, those of ``__init__``.
-        results: the returned value, or those of a returned tuple in order; empty for a
-            class, and for a function that returns None.
-        methods: of a class, by name, without ``__init__``.
+        arguments: the arguments in order, without ``self``; for a class, those of its
+            ``__init__``.
+        results: the returned value, or the items of a returned tuple in order; empty
+            for a class, and for a function that returns None.
+        methods: a class's methods by name, without ``__init__``.
     """
 
     arguments: tuple[Parameter, ...] = ()
@@ -104,7 +107,7 @@ def read_signature(code: str, target: str) -> Signature:
     """Read the signature of a function or class from the code of a cell.
 
     Args:
-        code: of an exercise, whose annotations `refuse_wrong` accepts.
+        code: the text of an exercise's cell, in which `refuse_wrong` finds no fault.
         target: the name of the function or class, which the code defines.
     """
     definitions = (
@@ -166,7 +169,7 @@ def _describe_faults(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def _describe_unfit_kinds(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Yield the line and a description of each dtype that no input or result has."""
+    """Yield the line and description of each dtype that no case can draw or compare."""
     for node in ast.walk(tree):
         match node:
             case ast.Subscript(
@@ -239,7 +242,10 @@ def _read(
 
 
 def _alternatives(annotation: ast.expr | None) -> Iterator[ast.expr]:
-    """Yield the alternatives of an annotation, which ``|`` separates; none for None."""
+    """Yield the alternatives of an annotation, which ``|`` separates.
+
+    There are none if the annotation is missing.
+    """
     match annotation:
         case ast.BinOp(left, ast.BitOr(), right):
             yield from _alternatives(left)

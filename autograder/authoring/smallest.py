@@ -83,9 +83,10 @@ def _with_results_only(specification: Specification, case: Case) -> Case:
 
 
 def _is_read(case: Case) -> bool:
-    """Whether a person can follow a case: no module, few inputs, not only floats.
+    """Return whether a person can follow a case.
 
-    Floats computed from floats cannot be followed.
+    Such a case has no module and few inputs, and its first result does not consist of
+    floats that are computed from floats.
     """
     is_module = any(name.startswith((MAKE, WEIGHTS)) for name in case.inputs)
     are_few = len(case.inputs.keys() - {CALL}) <= _INPUTS
@@ -159,7 +160,11 @@ class _Search:
         )
 
     def _shrink(self, name: str) -> Iterator[Case]:
-        """Yield the first and the smallest case that show a mistake and are short."""
+        """Shrink a case that shows a mistake; yield its first and last short version.
+
+        A version is short if it can be shown to students. Nothing is yielded if none of
+        the cases that are tried has a short version.
+        """
         failing = (case for case in self._starts if self._fails(name, case))
         by_size = sorted(failing, key=lambda case: len(named_text(case.inputs)))
         for case in by_size[:_STARTS]:

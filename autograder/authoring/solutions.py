@@ -74,7 +74,7 @@ def module_text(label: str, cells: list[Cell], later: Collection[str] = ()) -> s
     use, then the solutions, then the definitions that only later units use.
 
     Args:
-        label: the notebook's, like "02_attention".
+        label: the label of the notebook's unit, like "02_attention".
         later: the names of functions and classes that later units use.
     """
     imports: dict[str, None] = {}
@@ -128,7 +128,10 @@ def _free(code: str) -> set[str]:
 
 
 def _needed(node: ast.Import | ast.ImportFrom) -> bool:
-    """Whether solutions may need an import."""
+    """Return whether an import may be copied from the notebook to the solutions.
+
+    Imports for pictures (`_SKIPPED`) and from ``autograder`` itself are not.
+    """
     module = getattr(node, "module", None) or node.names[0].name
     # `check`, `demo` and `show` are the notebook's own; helpers of a unit are not.
     return module != "autograder" and module.split(".")[0] not in _SKIPPED

@@ -22,14 +22,14 @@ class InputSizes:
     """Sizes of dimensions, from which `autograder.authoring.sizes` draws the inputs.
 
     Args:
-        values: by a dimension's name, its size; by an argument's name, the argument
-            itself, the shape to draw (``"B 1 Lk"``), or a function, which is called
-            with a Draw and with the values that its further parameters name; for
-            "weights", the largest weight of a module, by default 1.
+        values: by the name of a dimension, its size. By the name of an argument, its
+            value, the shape to draw (``"B 1 Lk"``), or a function, which is called with
+            a Draw and with the values that its other parameters name. By "weights",
+            the largest weight of a module, by default 1.
         below: integers are drawn from 0 up to this number, which is excluded.
         scale: floats are drawn between -scale and scale.
-        dtype: a dtype other than float32 for the weights and arguments that would be
-            drawn in it; no gradients are compared then.
+        dtype: the dtype of weights and arguments, in place of float32. If it is stated,
+            no gradients are compared.
     """
 
     values: Mapping[str, Any]
@@ -46,24 +46,27 @@ class CaseKind:
         name: identifier, unique in the exercise.
         title: what is tried, as the student reads it ("a causal mask").
         inputs: a function from a Draw to named tensors or text, or the inputs' sizes.
-        hint: what it usually means when this fails, shown if no mistake is recognised.
+        hint: what a wrong answer to this case usually means, shown if no mistake is
+            recognised.
         hidden_only: whether students never see any case of this kind.
-        picture: "auto", or "curves" for quantities that run along rows.
+        picture: how wrong results are drawn: "auto", or "curves" for quantities that
+            change from row to row.
         measure, scale: for answers that are not just right or wrong (see measures/):
             the measure's name, and pairs (value, share of the points) in rising order.
-        aspect: which of the exercise's points it earns, and what a failure costs (see
-            prices.PRICES); "limits" is for unusual inputs.
+        aspect: the aspect of the exercise whose points the case earns. It decides what
+            a wrong answer costs (see prices.PRICES); "limits" is for unusual inputs.
         says, asks: the message and the question if only this case fails and no mistake
             is recognised, with ``{label}`` for the first wrong answer.
-        expected: a function from an equal Draw to the expected answers, if the inputs
-            are generated from the answers, so that no solution has to compute them.
+        expected: a function from a Draw with the seed of the inputs to the expected
+            answers, for inputs that are generated from the answers, so that no solution
+            has to compute them.
         open: whether the correct answer is the same for all random inputs, or can be
             read in the sandbox. It then counts only if a case that is not open is
             answered correctly as well.
         undivided: whether no part of the results earns points separately, since the
             correct answer of some part is the same for all random inputs, or can be
             read in the sandbox.
-        tests: some words of the contract's line that it tests.
+        tests: some words of the contract's line that the case tests.
     """
 
     name: str
@@ -120,7 +123,7 @@ class Variant:
 
 @dataclass(frozen=True, kw_only=True)
 class Mutant:
-    """A named mistake: what happened, a question that helps, and variants that make it.
+    """A named mistake: the message, a question that helps, and variants that make it.
 
     Variants may give different answers; the check recognises the mistake in a student's
     answers if they are those of any variant. Variants without a name are named after
@@ -149,38 +152,40 @@ class Specification:
     """What the author of an exercise specifies outside the notebook.
 
     Args:
-        cases, mutants: kinds of inputs, and classic wrong solutions.
+        cases, mutants: kinds of inputs, and typical wrong solutions.
         accepted: correct solutions in a different style, which must get every point.
-        precise: compute the reference in float64 (off where inputs are not numbers).
+        precise: whether to compute the expected answers in float64 (off where inputs
+            are not numbers).
         reference: the object that gives the expected answers, if it is not the
             notebook's solution (a trained model is neither exact nor portable; drawing
             a picture takes longer than describing it).
         contract: properties of every call, from which more cases follow.
-        parts: results that earn points separately, by their names, joined by ", "; so
-            do other answers that a probe declares for a part.
-        separate: the reason why a wrong result costs only the share of its case: each
-            case or part is a separate task. If omitted, the usual prices hold.
+        parts: the names of results that earn points separately, joined by ", ". Other
+            answers count for a part if the probe declares them for it.
+        separate: why each case or part is a separate task. If it is stated, a wrong
+            result costs only the share of its case or part, and not the minimum price.
         interactor: the judge's side of the probe, if it needs to know more than ships
             with the probe.
         ready_made: functions that solve the exercise, and that its text forbids: of
             PyTorch ("torch.softmax", "F.rms_norm", "nn.Transformer"), or by their
             module or package ("my_course.library.decoding.make_batch"). A result earns
             no points if one of them was called for it.
-        results: names for what is returned, in words, joined by ", ".
+        results: names for the returned values, in words, joined by ", ".
         gradients: whether gradients of the results are compared, if an argument is a
             tensor of floats and the exercise has no probe of its own.
         numbers: names of a module's numeric attributes to compare, joined by spaces.
         fixed: dimensions that cannot be 1 or equal to another one, joined by spaces.
-        tells: by case, names of variants, joined by spaces, that a few drawings fail to
-            expose, too rarely for the build to notice: inputs are redrawn until they
+        tells: by case, the names of variants, joined by spaces, that random inputs fail
+            to expose too rarely for the build to notice. Inputs are redrawn until they
             expose these as well (telling.py).
         tests: words of the contract's lines that the cases of general properties test.
         name: "unit/exercise", also the grade id and the key of its references; the
             catalogue derives it from the file.
         target: the name that the student's cell defines and passes to the check, or
             several names joined by ", "; by default, the exercise's own.
-        is_possible: whether inputs make sense, if solutions also accept some that do
-            not. Small cases are cut from large ones, and might otherwise be such.
+        is_possible: a function that says whether inputs make sense, if solutions also
+            accept some that do not. Inputs of small cases, which are cut from large
+            ones, are tested with it.
         helpers: names of functions that the cell defines before the target, and that
             belong to the solution as well.
     """
@@ -223,7 +228,10 @@ class Specification:
 
     @property
     def side(self) -> type[Interactor]:
-        """The interactor that the judge runs while a probe tries a student's object."""
+        """The interactor's class: the exercise's own, or else that of its probe.
+
+        An interactor answers the probe's questions during a check.
+        """
         return self.interactor or find(self.name).interactor
 
     @property

@@ -20,14 +20,19 @@ _UNIT_NAME = re.compile(r"(?:(\d\d)_)?([a-z][a-z0-9_]*)")
 
 
 def start(folder: Path, title: str = "") -> list[Path]:
-    """Write a course of one solved exercise, and commit it where Git is installed.
+    """Write a new course with one solved exercise; commit it where Git is installed.
 
     Args:
-        folder: must not exist, or be empty; the course's package is named like it.
-        title: of the course; by default, the folder's name.
+        folder: the course's folder, which must not exist, or be empty. The course's
+            package is named after it.
+        title: the course's title; by default, the folder's name.
+
+    Returns:
+        The files that were written.
 
     Raises:
-        CourseError: the folder holds files, or no package can be named like it.
+        CourseError: the folder holds files, its name cannot be that of a package, or a
+            Git command fails.
     """
     if folder.exists() and any(folder.iterdir()):
         raise CourseError(f"{folder} is not empty; name a new folder")
@@ -74,7 +79,8 @@ def start_unit(name: str, root: Path) -> Path:
     """Write the notebook of a new unit, without an exercise yet; return its file.
 
     Args:
-        name: like "convolution", which comes after the last unit, or "05_convolution".
+        name: the unit's name with its number, like "05_convolution". Without a number,
+            like "convolution", the unit comes after all others.
 
     Raises:
         CourseError: the name is invalid or taken; nothing is written.

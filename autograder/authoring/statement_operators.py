@@ -118,7 +118,7 @@ def leave_out_a_step(node: ast.AST) -> Nodes:
 
 @into(SLIPS)
 def exchange_calls(node: ast.AST) -> Nodes:
-    """``x.a().b()`` becomes ``x.b().a()``."""
+    """Exchange two chained method calls: ``x.a().b()`` becomes ``x.b().a()``."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return
     inner = node.func.value

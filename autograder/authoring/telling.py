@@ -3,9 +3,9 @@
 Inputs expose (*tell*) a mistake if it gives wrong answers to them. Some mistakes are
 exposed only by some random inputs, or in a gradient but not in a value, so that chance
 would decide what they cost a student. The build therefore samples the inputs of each
-case, and records the mistakes that only some samples expose, with the aspects of the
-points that they lose there. Whenever the case is drawn, including during grading, its
-inputs are redrawn until they expose all of these.
+case. It records each mistake that only some samples expose, with the aspect for which
+its answers then earn nothing. Whenever the case is drawn, including during grading, its
+inputs are redrawn until they expose all recorded mistakes, `MOST_DRAWS` times at most.
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ class _Trial:
     def find_tells(self, case: Case) -> set[str]:
         """Find the variants that a case exposes: "name" or "name/aspect", see `Tells`.
 
-        A variant that loses the points of the case's own aspect loses all others as
-        well, except those of parts of the results.
+        For a variant that earns nothing in the case's own aspect, the other aspects in
+        `PRICES` are not listed, but parts of the results are.
         """
         tells = set[str]()
         for name in self.objects:
@@ -178,10 +178,12 @@ def draw_until_telling(
 
 
 def draw_stably(specification: Specification, kind: CaseKind, draw: Draw) -> Inputs:
-    """Draw inputs for which the solution is well within tolerance even in float32.
+    """Draw inputs for which the solution's rounding errors in float32 are small.
 
-    For some inputs, a deep network amplifies its rounding errors. These are replaced,
-    so that no correct answer is refused by chance.
+    For some inputs, a deep network amplifies its rounding errors, so that a correct
+    answer might be refused by chance. Inputs are redrawn while the solution, computed
+    in float32, differs from its expected answers by more than a part of the tolerance.
+    After `_STABLE_DRAWS` failures, the next inputs are returned without this test.
     """
     inputs: Inputs = kind.inputs(draw)
     is_interactive = specification.side is not Interactor

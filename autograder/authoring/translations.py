@@ -70,9 +70,10 @@ def read(path: Path, language: str) -> Catalog:
 def _refuse_foreign(path: Path, entry: Entry) -> None:
     """Refuse a translation unless it has the fields of its sentence, in any order.
 
-    A field must be a plain name, and only the format of a number may change: attributes
-    and indices would read memory where the sentence is shown, and widths would fill it.
-    A field that only the singular or only the plural has in English is optional.
+    A field must be a plain name, and only the format of a number may be changed: with
+    attributes or indices, a translation could read data of the process that shows it,
+    and with a large width it could use up the memory. A field that only the singular or
+    only the plural has in English is optional.
     """
     english = [set(_fields(text)) for text in forms(entry.id)]
     allowed, needed = set.union(*english), set.intersection(*english)
@@ -123,7 +124,11 @@ def _has_its_braces(text: str, entry: Entry) -> bool:
 
 
 def forms(text: str | Sequence[str] | None) -> tuple[str, ...]:
-    """The singular and plural forms of a sentence, or its only form."""
+    """Return the singular and plural forms of a sentence, or its only form, as a tuple.
+
+    Args:
+        text: one form, or a sequence of all forms; None stands for "".
+    """
     return (text or "",) if isinstance(text, str | None) else tuple(text)
 
 

@@ -49,7 +49,10 @@ def bound_names(node: ast.stmt) -> frozenset[str]:
 
 
 def list_documented(tree: ast.AST) -> list[Documented]:
-    """The modules, classes and functions that have a docstring: ``body[0]`` of each."""
+    """List the modules, classes and functions that have a docstring.
+
+    In each of them, the docstring is ``body[0]``.
+    """
     return [
         node
         for node in ast.walk(tree)

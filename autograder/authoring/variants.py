@@ -29,7 +29,11 @@ def solution_source(specification: Specification) -> str:
 
 @functools.cache
 def _source_of(solution: Any) -> str:
-    """The source text of a function or class, cached; a reload makes new objects."""
+    """Return the source text of a function or class.
+
+    The text is cached by object. A reload of the module makes new objects, so their
+    text is read again.
+    """
     return inspect.getsource(solution)
 
 
@@ -139,7 +143,10 @@ def _depth(line: str) -> int:
 
 
 def run_source(source: str, namespace: dict[str, Any], filename: str) -> dict[str, Any]:
-    """Execute code in a namespace, and let tracebacks show its lines."""
+    """Execute code in a namespace, and return that namespace.
+
+    The code is registered under ``filename``, so that tracebacks can show its lines.
+    """
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     exec(_compiled(source, filename), namespace)
     return namespace
@@ -147,7 +154,7 @@ def run_source(source: str, namespace: dict[str, Any], filename: str) -> dict[st
 
 @functools.cache  # the variants of a mutant are built anew for each drawing
 def _compiled(source: str, filename: str) -> CodeType:
-    """Compile code, without warnings of its syntax."""
+    """Compile code, without its syntax warnings."""
     with warnings.catch_warnings():  # in code that is wrong on purpose
         warnings.simplefilter("ignore", SyntaxWarning)
         # Like a cell of a notebook, without the future imports of this module.
@@ -155,7 +162,11 @@ def _compiled(source: str, filename: str) -> CodeType:
 
 
 def argument_names(specification: Specification) -> dict[str, tuple[str, ...]]:
-    """Map functions and methods, like "Head.forward", to the names of arguments."""
+    """Map each function and method, like "Head.forward", to its arguments' names.
+
+    ``self`` is included. Methods whose names begin with an underscore are left out,
+    except ``__init__``.
+    """
     names = namespace(specification)
     functions: dict[str, Any] = {}
     for target in specification.targets:

@@ -14,10 +14,13 @@ _LEAST = 0.005  # points: a smaller loss would be shown as 0
 
 
 def by_aspect(aspects: Mapping[str, Sequence[float]]) -> str:
-    """Say in a sentence for which aspects points were lost, the largest loss first.
+    """Return a sentence on the points lost in each aspect, the largest loss first.
 
-    ``aspects`` maps each one to the points earned and the points possible. Return "" if
-    the total says as much: for one aspect, or if nothing or everything is lost.
+    Return "" for a single aspect, and if nothing or everything is lost, since the total
+    of the points says the same.
+
+    Args:
+        aspects: by aspect, the points earned and the points possible.
     """
     lost = {name: most - earned for name, (earned, most) in aspects.items()}
     named = [name for name in lost if lost[name] >= _LEAST]

@@ -1,8 +1,9 @@
 """Name the mistake behind one wrong result, if no mistake explains all results.
 
 If an exercise asks for several results, a different mistake may spoil each of them, and
-no single one explains the whole. But if a known mistake gives exactly the values of one
-result in every case, and leaves the right results right, then it was made.
+no single one explains the whole. A mistake is still certain if it explains the values
+of one result in every case, and the results that are right are right with this mistake
+as well.
 """
 
 from __future__ import annotations
@@ -47,7 +48,10 @@ def name_by_result(
 
 
 def _find_results(results: Sequence[CaseResult]) -> Findings:
-    """Map each result's name to its findings in all cases without an error."""
+    """Map each result's name to its findings in all cases.
+
+    Errors, gradients and minor aspects are left out.
+    """
     findings: dict[str, list[tuple[CaseResult, Finding]]] = {}
     for result in results:
         for f in result.findings:
@@ -58,7 +62,7 @@ def _find_results(results: Sequence[CaseResult]) -> Findings:
 
 
 def _explains(findings: Findings, name: str, variant: str) -> bool:
-    """Whether a mistake's variant gives the named result and all right ones."""
+    """Return whether a variant predicts the named result and all right results."""
     right = [(r, f) for rows in findings.values() for r, f in rows if not f.problem]
     return all(is_predicted(r, f, variant) for r, f in (*findings[name], *right))
 

@@ -77,7 +77,10 @@ class Cells:
         self._placed: list[str] = []  # names that hold an `Undefined` during a cell
 
     def follow(self) -> None:
-        """Have the notebook's shell, if any, call us before and after each cell."""
+        """Have the notebook's shell, if any, call `before` and `after` for each cell.
+
+        During grading, nothing is registered.
+        """
         if (shell := find_shell()) and not is_grading():
             shell.events.register("pre_run_cell", self.before)
             shell.events.register("post_run_cell", self.after)

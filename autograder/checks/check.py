@@ -28,11 +28,12 @@ from autograder.checks.summary import Summary, summary
 
 
 class Check:
-    """Check answers against the visible references: ``check("unit/exercise", answer)``.
+    """The object ``check``: ``check("unit/exercise", answer)`` checks an answer.
 
-    For an exercise that asks for several functions, pass all of them. A failed exercise
-    is remembered, so that its consequences in later exercises are recognised as such,
-    and a file beside the notebook records what has been solved.
+    For an exercise that asks for several functions, pass all of them. The code of an
+    answer that fails is remembered: if the answer to a later exercise runs it, the
+    verdict may name the earlier exercise as the cause. A file beside the notebook
+    records what has been solved.
     """
 
     def __init__(self) -> None:
@@ -55,20 +56,30 @@ class Check:
         return _show(Shown(**vars(verdict), notice=_notice(answer), next_step=after))
 
     def hidden(self, name: str, answer: object, *further_answers: object) -> Shown:
-        """Check an answer on visible and hidden cases together, as grading does."""
+        """Check an answer on visible and hidden cases together, as grading does.
+
+        Where no hidden references are installed, only the visible cases are used.
+        """
         answer = (answer, *further_answers) if further_answers else answer
         verdict = self._verdict(name, answer, ("public", "hidden"))
         return _show(Shown(**vars(verdict)))
 
     def summary(self) -> Summary | None:
-        """Summarise this notebook's unit: points, open exercises and the next step."""
+        """Summarise this notebook's unit: points, open exercises and the next step.
+
+        While grading, print a line instead, and return None.
+        """
         if is_grading():
             print(_("(summary: the top of the feedback has it)"))
             return None
         return summary(self._scorecard)
 
     def overview(self) -> CourseOverview | None:
-        """Show in one picture what is solved in all units that are available here."""
+        """Return an overview of what is solved in each unit, for display.
+
+        It covers the units that are available here. While grading, print a line
+        instead, and return None.
+        """
         if is_grading():
             print(_("(overview: left out while grading)"))
             return None
@@ -139,7 +150,11 @@ class Check:
         return blame(verdict, [_suspect(name, suspects[name]) for name in called])
 
     def _suspicious(self, name: str) -> set[CodeType]:
-        """The code of an exercise that failed or is a stub; an empty set for others."""
+        """Return those code objects of an exercise that failed its check or are stubs.
+
+        If it failed, these are all code objects of its answer; else only those that are
+        stubs, so the set may be empty.
+        """
         if name in self._failed:
             return self._failed[name]
         place = contents_of(name.partition("/")[0]).places.get(name)
@@ -180,7 +195,10 @@ def _stopped(status: Running, stop: KeyboardInterrupt) -> str:
 
 
 def _notice(answer: object) -> str:
-    """A warning that an older version is checked, as the newest did not run; or ""."""
+    """Return a warning if the newest cell that should define the answer has failed.
+
+    The check is then of an earlier version. Return "" if the cell did not fail.
+    """
     for name in name_of(answer).split(", "):
         if reason := cells.why_stopped(name):
             message = _("The cell of `{name}` did not run: it ended with {why}.")
@@ -189,7 +207,12 @@ def _notice(answer: object) -> str:
 
 
 def _suspect(name: str, code: set[CodeType]) -> Suspect:
-    """Describe an earlier exercise that may be the cause of a failure."""
+    """Describe an earlier exercise that may be the cause of a failure.
+
+    Args:
+        name: the earlier exercise.
+        code: the code objects of its answer that failed or are stubs.
+    """
     unit = name.partition("/")[0]
     contents = contents_of(unit)
     place = contents.places.get(name)
@@ -237,7 +260,10 @@ def _find(name: str, visibility: str) -> Exercise | None:
 
 
 def _close_names(name: str) -> str:
-    """Say that there is no such exercise, and suggest similar names."""
+    """Return the message that no exercise has this name, with the most similar names.
+
+    If no name is similar, the message lists all exercises.
+    """
     names = [n for unit in references.units() for n in references.titles(unit)]
     close = difflib.get_close_matches(str(name), names, n=3, cutoff=0.4)
     listed = ", ".join(f'"{n}"' for n in close or names)

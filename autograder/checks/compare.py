@@ -44,11 +44,11 @@ UNSEEN = translatable("made by hand, so its place was not looked at")
 def judge(
     exercise: Exercise, cases: Sequence[Case], ask: Callable[[Case], Answers]
 ) -> CheckResult:
-    """Judge the answers that ``ask`` returns for each case.
+    """Judge the answers that ``ask`` returns for each case, and diagnose wrong ones.
 
     Cases of the same name are random drawings of one case, which counts once, and only
     if all of its drawings pass; so answers hard-coded for one drawing earn nothing. A
-    measure's scale may end above 1, which is a bonus.
+    case that is scored by a measure (measures.py) may earn a bonus.
     """
     answers = collect_answers(exercise, cases, ask)
     return judge_answers(exercise, renamed.ask_by_position(exercise, answers, ask))
@@ -57,9 +57,10 @@ def judge(
 def collect_answers(
     exercise: Exercise, cases: Sequence[Case], ask: Callable[[Case], Answers]
 ) -> dict[Case, Answers]:
-    """Collect the answers to each case, and watch for calls of ready-made answers.
+    """Collect the answers to each case, and watch for calls of ready-made functions.
 
-    Watching is slow, so only the smallest case is watched, which comes first. If its
+    Such a function does what the exercise asks the student to write (ready_made.py).
+    Watching is slow, so only the smallest case is watched, and it runs first. If its
     answers are wrong, the next case is watched as well, and so on, so that code gains
     nothing by behaving differently while it is watched.
     """
@@ -80,7 +81,11 @@ def collect_answers(
 
 
 def _can_be_watched(case: Case) -> bool:
-    """Whether a case is an ordinary call whose results have to be computed."""
+    """Return whether a case is an ordinary call with results that count.
+
+    It is not if anybody can answer it (``open``), if a measure scores it, if it tests
+    general properties, or if it belongs to an aspect other than "values" and "masks".
+    """
     ordinary = not (case.open or case.measure or KEY in case.inputs)
     return ordinary and case.aspect in RESULTS
 
@@ -114,7 +119,11 @@ def judge_answers(exercise: Exercise, answers: Mapping[Case, Answers]) -> CheckR
 
 
 def compare(case: Case, answers: Answers) -> CaseResult:
-    """Compare the answers to a case, in the order of the expected names."""
+    """Compare the answers to a case with the expected ones, in their order.
+
+    If a ready-made function was called, the first finding says so, and the case earns
+    nothing.
+    """
     result = _compare_case(case, answers)
     if CALLED not in answers:
         return result
@@ -124,7 +133,7 @@ def compare(case: Case, answers: Answers) -> CaseResult:
 
 
 def _compare_case(case: Case, answers: Answers) -> CaseResult:
-    """Compare the answers to a case, ignoring calls of ready-made answers."""
+    """Compare the answers to a case as if no ready-made function had been called."""
     if RAISED in answers and RAISED not in case.expected:
         message = _short(str(answers[RAISED]))
         return CaseResult(case, answers, (Finding("", RAISED, message),), 0.0)
@@ -190,7 +199,10 @@ def _shape(value: Value | None) -> str:
 def _problem(
     expected: Value, actual: Value | None, atol: float, rtol: float
 ) -> tuple[str, str | Callable[[], str]]:
-    """Return a problem ("" if none), and its message or a function that returns it."""
+    """Return the kind of an answer's problem, as in `Finding`, and the message on it.
+
+    Both are "" if there is none. The message may be a function that returns it.
+    """
     if actual is None:
         return "missing", _("was not returned")
     if not isinstance(expected, torch.Tensor) or not isinstance(actual, torch.Tensor):
@@ -231,7 +243,10 @@ def _other_dtype(expected: torch.Tensor, actual: torch.Tensor) -> str:
 
 
 def _other_text(expected: Value, actual: Value) -> str:
-    """Quote both texts; for two lists, the first different items and their count."""
+    """Quote both texts; for two lists in JSON, count the items that differ.
+
+    Only the first pair of these is quoted then. Lists of one item are quoted whole.
+    """
     message = _expected(_in_words(expected), _in_words(actual))
     try:
         lists = [json.loads(str(text)) for text in (expected, actual)]
@@ -293,7 +308,10 @@ def _difference(
 
 
 def _distinguish(expected: torch.Tensor, actual: torch.Tensor) -> str:
-    """Print two different values with enough digits to show the difference."""
+    """Return a message with the numbers of two tensors that have one entry each.
+
+    Floats are written with enough digits to show how they differ.
+    """
     pair = expected.item(), actual.item()
     texts = [str(item) for item in pair]
     for digits in range(4, 17) if expected.is_floating_point() else ():

@@ -88,7 +88,7 @@ def pack(contents: Contents) -> str:
 
 
 def units() -> list[str]:
-    """The units that are available here, in the order of the course."""
+    """Return the units with a public reference file, in the order of the course."""
     from autograder.checks.references import units as known_units
 
     return sorted(known_units(), key=lambda unit: contents_of(unit).number)

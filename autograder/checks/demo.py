@@ -33,12 +33,12 @@ from autograder.checks.rows import error_lines
 
 
 def demo(function: Callable[[], Any]) -> Callable[[], Any]:
-    """Run the decorated demonstration at once.
+    """Run the decorated demonstration at once, and return it.
 
-    If it raises an error, as it does while an exercise that it needs is unsolved or
-    wrong, show one line instead, so that "Run all" goes on to the end of the notebook.
-    With the course's own solutions, as for the website, the error is raised: it is the
-    course's fault.
+    While grading, it does not run. If it raises an error, as it does while an exercise
+    that it needs is unsolved or wrong, show a message instead, so that "Run all" goes
+    on to the end of the notebook. With the course's own solutions, as for the website,
+    the error is raised: it is the course's fault.
     """
     if is_grading():
         print(_("({title}: left out while grading)").format(title=_title(function)))
@@ -104,9 +104,10 @@ def _say_waiting(title: str, reason: str, exercise: str) -> None:
 
 
 def _reason(error: Exception, function: Callable[[], Any]) -> tuple[str, str]:
-    """Why a demonstration stopped, and for which exercise it waits ("" if unknown).
+    """Return why a demonstration stopped, and which exercise it waits for.
 
-    Only lines of answers are quoted, because the other cells are the course's.
+    The exercise is "" if it is unknown. An error is quoted with lines of the student's
+    answers only, because the other cells are the course's.
     """
     unit_contents = contents.contents_of(contents.this_unit())
     codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]

@@ -20,12 +20,13 @@ PLACES = ("{label}.ipynb", "../{label}/{label}.ipynb", "../{label}.ipynb")
 
 
 def earlier(label: str, mine: bool = False) -> ModuleType:
-    """The functions and classes of an earlier unit, as a module.
+    """Return the functions and classes of an earlier unit, as a module.
 
     Args:
         label: the unit's notebook, like "02_attention".
-        mine: whether to take the answers of your own notebook, if it is in this folder
-            or in a folder beside it; what it lacks comes from the reference.
+        mine: whether to take the answers of your own notebook, if it is in this folder,
+            in the folder above, or in the unit's folder beside this one; what it lacks
+            comes from the reference.
     """
     unit = label.split("_", 1)[1]
     reference = importlib.import_module(f"{PACKAGE}.solutions.{unit}")
@@ -62,7 +63,10 @@ def own_answers(label: str) -> ModuleType | None:
 
 
 def _find_notebook(label: str) -> Path | None:
-    """The student's notebook of a unit; None if it is in none of the usual places."""
+    """Return the path of the student's notebook of a unit; None if there is none.
+
+    It is looked for in this folder, the unit's folder beside it, and the folder above.
+    """
     paths = [Path(place.format(label=label)) for place in PLACES]
     return next((path for path in paths if path.is_file()), None)
 

@@ -36,7 +36,7 @@ Predictions = Mapping[str, Value | Sketch]
 
 
 class WrongAnswerError(Exception):
-    """The student's object cannot be observed; the text says what was expected."""
+    """A probe cannot examine the student's object or its result; the text says why."""
 
 
 def plain(value: object) -> Value:
@@ -69,7 +69,7 @@ AFTERWARDS = " afterwards"  # suffix to an input's name: its content after the c
 
 
 def is_stub(answers: Answers) -> bool:
-    """Whether the answers come from an unsolved exercise, rather than a wrong one."""
+    """Return whether the answers come from an exercise whose stub is still in place."""
     return RAISED in answers and STUB in answers
 
 
@@ -78,8 +78,8 @@ class Mistake:
     """A typical wrong solution, and what a good teaching assistant says about it.
 
     ``says`` describes the mistake, and ``asks`` is a question that helps to find it.
-    ``variants`` names the ways to make it, under which cases store its answers; a
-    single variant has the mistake's own name.
+    ``variants`` names the ways to make the mistake; a case stores the answers of each
+    one under that name. By default there is one variant, with the mistake's own name.
     """
 
     name: str
@@ -96,17 +96,24 @@ class Case:
     """One random drawing of inputs, with correct answers and those of known mistakes.
 
     Args:
+        name, title: drawings of one case share its name; the title is what students
+            see.
+        hint: a sentence that helps if the case fails.
         mistakes: by variant of each known mistake, the answers of code that makes it.
         hidden: whether students see no more of the case than its title.
+        picture: "curves" to draw columns of a wrong tensor as curves, else "auto".
         measure, scale: how to measure the answers, and which share of the points the
             value earns (see measures.py); other cases earn all points or none.
+        aspect: what the answers count for, unless ``aspects`` says otherwise
+            (prices.py).
         says, asks: for a general property, the message and the question that are shown
             if only cases of general properties fail.
-        open: whether anybody can give the right answer without solving the exercise;
-            it counts only if the answer to a case that is not open is right as well.
+        open: whether anybody can give the right answer without solving the exercise; it
+            counts only if the answer to a case that is not open is right as well.
         aspects: maps answers that count for an aspect other than the case's own to that
             aspect, as their probe declares it.
-        doubles: sketches of the answers of pairs of mistakes (second_order.py).
+        doubles: for pairs of mistakes made together, which mistakes they are, and two
+            numbers that identify their answers (second_order.py).
         shipped: in a case drawn for grading, aspects whose right answers can be read in
             a visible case; they count like those of an open case.
         tells: variants of mistakes that only some inputs distinguish from the solution;
@@ -194,7 +201,7 @@ class Finding:
 
     @property
     def tensors(self) -> tuple[torch.Tensor, torch.Tensor] | None:
-        """The expected and the actual value, if both are tensors."""
+        """The expected and the actual value if both are tensors; else None."""
         a, b = self.expected, self.actual
         if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
             return a, b

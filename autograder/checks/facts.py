@@ -73,7 +73,11 @@ def _rounded(value: Any) -> Any:
 
 
 def is_told(kind: str, dtype: str, text: str, facts: Collection[str]) -> bool:
-    """Whether the content of a summary is enough to describe the value to a person."""
+    """Return whether these entries of a `summary` tell a person what the value is.
+
+    A boolean tensor needs a text or a fact in `MASKS`; other tensors need nothing more,
+    and other values need a text.
+    """
     if kind == "tensor":
         return dtype != "bool" or bool(text) or not MASKS.isdisjoint(facts)
     return bool(text)
@@ -132,10 +136,11 @@ def tensors(value: object) -> list[torch.Tensor]:
 def difference(before: object, after: object) -> Summary:
     """Describe how a result differs: ``{"same": True}``, ``{"near": True}`` or details.
 
-    ``near`` means that rounding may explain the difference, or that the results cannot
-    be compared; no question is asked about these. The details of tensors are: in
+    ``near`` means that the comparison is inconclusive: rounding may explain the
+    difference, or the results cannot be compared. The details of tensors are: in
     ``turned``, whether the last two dimensions of each one are swapped; in ``factors``,
-    by which factor all its entries are multiplied (None if there is none).
+    by which factor all its entries are multiplied (None if there is none). Other values
+    have no details: {}.
     """
     olds, news = tensors(before), tensors(after)
     if not olds or len(olds) != len(news) or type(before) is not type(after):

@@ -15,7 +15,10 @@ def is_grading() -> bool:
 
 
 def is_all_solved() -> bool:
-    """Whether the course's solutions are in place, so that nothing has to wait."""
+    """Return whether the notebook runs with the course's own solutions.
+
+    Then a demonstration that fails is the course's fault.
+    """
     return os.environ.get(ALL_SOLVED) == "1"
 
 

@@ -49,7 +49,7 @@ class Interactor:
 
     @classmethod
     def in_grading(cls, inputs: Mapping[str, Any], draw: random.Random) -> Interactor:
-        """Create the interactor that grading uses, which may draw more at random."""
+        """Create the interactor for grading; a subclass may draw more at random."""
         return cls(inputs, draw)
 
     def reveal_inputs(self) -> Answers:
@@ -85,7 +85,13 @@ def reply(side: Interactor, question: Answers) -> Answers:
 
 
 def asking(exchange: Callable[[Answers], Answers]) -> Ask:
-    """Build the function with which a probe asks; ``exchange`` returns the `reply`."""
+    """Return the function with which a probe asks its interactor.
+
+    It raises WrongAnswerError if the interactor's reply is an error.
+
+    Args:
+        exchange: takes a question to the interactor, and returns its `reply`.
+    """
 
     def ask(question: Mapping[str, object]) -> Mapping[str, Any]:
         answers = exchange({name: plain(value) for name, value in question.items()})
@@ -184,7 +190,7 @@ class BlindTrial(Interactor):
         raise NotImplementedError
 
     def try_subject(self, number: int, question: Answers) -> Mapping[str, object]:
-        """Answer a question with the current subject, the one of this number."""
+        """Try the current subject, ``self.names[number]``, and return its results."""
         raise NotImplementedError
 
     def answer(self, question: Answers) -> Mapping[str, object]:

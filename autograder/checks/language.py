@@ -109,7 +109,10 @@ def translatable(sentence: str) -> str:
 
 
 def template(sentence: str) -> str:
-    """Mark a template that a sandbox fills in with English, for use by `translate`."""
+    """Mark for translators a template that a sandbox fills in, and return it unchanged.
+
+    The text stays English in the sandbox; `translate` translates it where it is shown.
+    """
     return sentence
 
 
@@ -128,7 +131,7 @@ def translate(text: str) -> str:
     """Translate an English text that comes from a sandbox or a reference.
 
     Names of answers, results in words and errors are composed of parts, so the text
-    that fills a template's field is translated in turn. A text longer than any of ours
+    that fills a template's field is translated in turn. A text longer than `_LONGEST`
     is left as it is, because fields are searched in cubic time.
     """
     translations = catalogue()

@@ -68,9 +68,10 @@ def measure_answers(name: str, expected: Answers, actual: Answers) -> tuple[floa
 
 
 def details(name: str, expected: Answers, actual: Answers) -> dict[str, float]:
-    """The measured value and the measure's details, by name.
+    """Return the measured value, under the measure's name, and the measure's details.
 
-    Details that do not apply are left out: they are NaN, like the recall of nothing.
+    Details that do not apply, such as the recall of nothing, are NaN in the measure's
+    answer; they are left out.
     """
     numbers, measure = {name: measure_answers(name, expected, actual)[0]}, find(name)
     with contextlib.suppress(*_UNREADABLE):

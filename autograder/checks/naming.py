@@ -209,8 +209,9 @@ def _fit_variant(results: Sequence[CaseResult], variant: str) -> _Fit:
 def _compare(result: CaseResult, variant: str) -> tuple[_Fit, bool]:
     """Rate how well a variant's answers match those of one case.
 
-    The second value is False only if an answer is wrong, as the variant predicts, and
-    is no error: that proves more, as unrelated code often raises the same error.
+    The second value says whether a match is weak evidence. It is False if a wrong
+    answer matches that is not an error. An error proves less, as unrelated code often
+    raises the same one. In a case of a general property, any match counts as weak.
     """
     predicted = result.case.mistakes.get(variant, {})
     if PATTERN in predicted:

@@ -93,7 +93,13 @@ def _field(row: ExerciseScore) -> str:
 
 
 def _square(look: str, content: str, tooltip: str = "") -> str:
-    """Draw a square with a CSS look; content and tooltip are HTML."""
+    """Return a square as HTML.
+
+    Args:
+        look: CSS declarations for its fill and its border.
+        content: HTML to show in it.
+        tooltip: escaped text for its attribute ``title``, if any.
+    """
     label = f' title="{tooltip}"' if tooltip else ""
     return (
         f'<span{label} style="display:inline-block;box-sizing:border-box;width:2em;'

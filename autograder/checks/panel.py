@@ -178,7 +178,10 @@ def _all_pass(verdict: CheckResult) -> str:
 
 
 def _aspects(verdict: CheckResult) -> list[str]:
-    """A list with the line on points lost by aspect; empty if the total is enough."""
+    """Return a list with the line on points lost by aspect.
+
+    It is empty if the answer is right, or if the total points say as much.
+    """
     line = "" if verdict.passed else by_aspect(verdict.aspects)
     return [line] if line else []
 
@@ -190,7 +193,10 @@ def _folded_points(line: str) -> str:
 
 
 def _mistake_lines(verdict: CheckResult) -> list[str]:
-    """What is said of a recognised mistake, and the question that helps."""
+    """Return a line on the recognised mistake, and a line with its question.
+
+    There is no question if the mistake has none, and no line if there is no mistake.
+    """
     if verdict.mistake is None:
         return []
     message, asks = _(verdict.mistake.says), verdict.mistake.asks

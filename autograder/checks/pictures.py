@@ -68,7 +68,14 @@ def picture(finding: Finding, case: Case) -> str:
 
 
 def _around(place: Sequence[int], shape: Sequence[int]) -> _Index:
-    """The index of the matrix around an entry, cut to LIMIT rows and columns."""
+    """Return the index of the matrix that contains an entry, in a tensor of any rank.
+
+    The matrix lies in the last two dimensions, and is cut to LIMIT rows and columns.
+
+    Args:
+        place: the entry's index.
+        shape: the tensor's shape.
+    """
     starts = [max(0, index - LIMIT + 1) for index in place[-2:]]
     stops = map(min, shape[-2:], (start + LIMIT for start in starts))
     return (*place[:-2], *map(slice, starts, stops))
@@ -133,7 +140,7 @@ def _shades(matrix: torch.Tensor, most: float) -> Callable[[float], str]:
     strongest = STRONG if _has_numbers(matrix) else 0.95
 
     def fill(value: float) -> str:
-        """The colour of a value: its hue is the sign, its strength the size."""
+        """Return a value's colour: the hue shows its sign, the opacity its size."""
         if not math.isfinite(value):
             return f"rgba({GREY},.45)"
         shade = FAINT + (strongest - FAINT) * min(abs(value) / most, 1.0)

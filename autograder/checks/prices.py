@@ -81,7 +81,11 @@ PART = Price(4.0, HALF, "", "one of several results is wrong")
 
 
 def price(aspect: str) -> Price:
-    """The price of a fault in an aspect; an unknown name is a part of the results."""
+    """Return the price of a fault in an aspect; `PART` for an aspect not in `PRICES`.
+
+    Such an aspect is one of several results, with a name that the exercise has given
+    it.
+    """
     return PRICES.get(aspect, PART)
 
 

@@ -57,7 +57,7 @@ def listing(names: Collection[str]) -> dict[str, Value]:
 
 
 def split(inputs: Answers) -> tuple[Answers, tuple[str, ...]]:
-    """Return a case's inputs without that of `listing`, and the names listed in it."""
+    """Return a case's inputs without the input of `listing`, and the names in it."""
     listed = inputs.get(LISTED)
     if not isinstance(listed, str):
         return inputs, ()
@@ -71,7 +71,7 @@ def report(called: Collection[str]) -> dict[str, Value]:
 
 
 def reported(answers: Answers, names: Collection[str]) -> list[str]:
-    """Select those of the names that answers report as called."""
+    """Return those of ``names`` that the answers report as called."""
     called = str(answers.get(CALLED, "")).split(BETWEEN)
     return [name for name in names if name in called]
 
@@ -156,10 +156,11 @@ class _Notes:
 
 
 def _pattern(name: str) -> Callable[[str], object]:
-    """Return a function that finds the words of a listed name, in order, in a name.
+    """Return a function that searches a text for the words of a listed name, in order.
 
-    Only the last part of the listed name counts. The names of fused operators match as
-    well: `_scaled_dot_product_flash_attention_for_cpu`.
+    Only the last part of the listed name counts, and there may be other text between
+    its words, as in the name of a fused operator:
+    `_scaled_dot_product_flash_attention_for_cpu`.
     """
     words = name.rpartition(".")[2].split("_")
     return re.compile(".*".join(map(re.escape, words))).search
@@ -171,7 +172,11 @@ def _contains(path: str, name: str) -> bool:
 
 
 def _dotted(code: CodeType) -> str:
-    """The dotted name of a function's module and itself, however it was imported."""
+    """Return the dotted path of the function with this code: its module, then its name.
+
+    The path comes from the name of the file, so it does not depend on how the module
+    was imported.
+    """
     path = re.split(r"[/\\]", code.co_filename.removesuffix(".py"))
     ours = (ENGINE.name, PACKAGE)
     for folder in ("site-packages", "dist-packages", *ours):
@@ -213,7 +218,7 @@ class _Operators(TorchDispatchMode):
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Answer without importing PyTorch's compiler, which would take seconds."""
+        """Return False: else PyTorch would import its compiler, which takes seconds."""
         return False
 
     def __torch_dispatch__(

@@ -92,7 +92,11 @@ def _usual(field: Field[Any]) -> object:
 
 
 def _pack_cases(exercise: Exercise, tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
-    """Describe each stored answer, by case and role; add the tensors to ``tensors``."""
+    """Describe each stored answer, by case and by role; add the tensors to ``tensors``.
+
+    The roles are the fields of `Case` that hold answers: "inputs", "expected" and so
+    on.
+    """
     return {
         case.name: stored_answers.pack(case, f"{exercise.name}/{case.name}/", tensors)
         for case in (*exercise.cases, *exercise.small)

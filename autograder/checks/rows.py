@@ -1,7 +1,8 @@
-"""Describe the cases of a verdict, and group those that are described together.
+"""Describe a verdict's cases in lines of text, and group cases that read the same.
 
-Cases that fail in the same way are one row, and so are those that pass. Marks such as
-`code` and *emphasis* are interpreted in the course's words only, not in the student's.
+Cases that fail in the same way share one row, and so do those that pass. In HTML,
+backticks mark code in the course's sentences and in quoted errors; asterisks mark
+emphasis in the course's sentences only.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ def inline(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """An error's words as HTML: `code` is marked up, and everything else escaped."""
+    """Return an error's text as HTML: backticks mark code, asterisks mean nothing."""
     parts = html.escape(text).split("`")
     return "".join(f"<code>{p}</code>" if i % 2 else p for i, p in enumerate(parts))
 
 
 class Line(NamedTuple):
-    """A line of text, with a line of the student's code after it if there is one.
+    """A line of text, which a line of the student's code may follow.
 
-    ``marked_up`` turns the text into HTML.
+    ``code`` is that code, or "". ``marked_up`` converts ``text`` to HTML.
     """
 
     text: str
@@ -57,7 +58,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class CaseGroup:
-    """Cases with the same description, of which the first is shown in full."""
+    """Cases that share one row, which shows the first of them and counts them all."""
 
     cases: tuple[CaseResult, ...]
 
@@ -92,7 +93,10 @@ def title(result: CaseResult) -> str:
 
 
 def results(verdict: CheckResult) -> list[CaseResult]:
-    """One result per case name: the first drawing that failed, else the first."""
+    """Return one result for each case name: the first that failed, or else the first.
+
+    A case may be drawn several times, with different random inputs but the same name.
+    """
     chosen: dict[str, CaseResult] = {}
     for result in verdict.results:
         first = chosen.setdefault(result.case.name, result)
@@ -102,9 +106,11 @@ def results(verdict: CheckResult) -> list[CaseResult]:
 
 
 def rows(verdict: CheckResult) -> list[CaseGroup]:
-    """Group a verdict's cases: failures, passed cases with a remark, and all others.
+    """Group a verdict's cases into rows: first the failures, then the passed cases.
 
-    Cases that fail in the same way are one row, as are all that pass without remark.
+    Cases that fail in the same way share one row. A passed case with something to
+    report (see `details`) has a row of its own, and all other passed cases share the
+    last row.
     """
     failed: dict[object, list[CaseResult]] = {}
     remarked, passed = list[CaseGroup](), list[CaseResult]()
@@ -120,9 +126,10 @@ def rows(verdict: CheckResult) -> list[CaseGroup]:
 
 
 def _failure(result: CaseResult) -> object:
-    """A key that is the same for similar failures, whatever their numbers.
+    """Return a key that is equal for two cases that fail in the same way.
 
-    For a hidden case, it holds only what the student may know: what is wrong, not how.
+    It says which answers are wrong and in which respect, such as their shape; for
+    visible cases, it also holds the errors. Each measured case has a key of its own.
     """
     case = result.case
     if case.measure:
@@ -134,9 +141,11 @@ def _failure(result: CaseResult) -> object:
 
 
 def _error(finding: Finding) -> str:
-    """An error without the details of a case: its type, and the line that raised it.
+    """Return the part of an error that does not depend on the case; "" for none.
 
-    An error of ours is a sentence without a type, in which only numbers are details.
+    This is the error's type and the student's line that raised it. An error that the
+    course reports in its own words has no type: its sentence counts, with 0 for each
+    number.
     """
     if finding.problem != RAISED:
         return ""
@@ -164,10 +173,11 @@ def details(result: CaseResult, verdict: CheckResult) -> list[Line]:
 
 
 def hint(result: CaseResult, verdict: CheckResult) -> str:
-    """The rule that a failing case tests, or what to do next; "" if neither helps.
+    """Return the hint of a failing case, or advice to work by hand; "" for neither.
 
-    Each rule describes what sets its case apart. If most ordinary cases fail, that is
-    not the reason, and a rule that the code follows would mislead.
+    A hint states the rule that its case tests. None is given if a mistake is
+    recognised, or if more than half of the ordinary cases fail, since the rule is then
+    not the cause. The first of these cases gets the advice instead.
     """
     mistake = verdict.mistake
     raised = any(finding.problem == RAISED for finding in result.findings)
@@ -188,7 +198,7 @@ def hint(result: CaseResult, verdict: CheckResult) -> str:
 
 
 def clip_names(names: list[str], most: int = LISTED) -> str:
-    """Join the first names by semicolons, as they may have commas; count the others."""
+    """Join the first names with semicolons, and count the rest: "a; b; and 3 more"."""
     omitted, line = len(names) - most, "; ".join(names[:most])
     if omitted <= 0:
         return line
@@ -218,7 +228,11 @@ def _finding_lines(wrong: Iterable[Finding], result: CaseResult) -> Iterator[Lin
 
 
 def error_lines(message: str) -> Iterator[Line]:
-    """An error, and the student's lines where it arose: "in your line 3: ..."."""
+    """Yield the line of an error, and a line for each place in the student's code.
+
+    Args:
+        message: the error, and below it lines like "in your line 3: x = y".
+    """
     first, *trace = message.splitlines() or [""]
     yield Line(translate(first), "", _quoted)
     for line in trace:

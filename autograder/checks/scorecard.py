@@ -1,4 +1,4 @@
-"""How far a student has come: verdicts of this session, and of earlier ones."""
+"""Keep the state of each exercise, from verdicts of this and of earlier sessions."""
 
 from __future__ import annotations
 
@@ -22,12 +22,17 @@ SIGNS = {True: "✓", False: "✗", None: "·"}  # passed, failed, open
 
 @dataclass(frozen=True)
 class ExerciseScore:
-    """A student's state in one exercise.
+    """A student's state in one exercise, as a summary shows it.
 
-    ``passed`` is None as long as there is no verdict on the present answer. ``cases``
-    says how many cases passed, ``remark`` what else to know, and ``aspects`` for which
-    aspects points were lost; ``number`` ("4.2") and ``place`` say where the exercise is
-    in the notebook.
+    Attributes:
+        passed: None as long as there is no verdict on the present answer.
+        cases: how many cases passed, like "3 of 4"; "" without a verdict.
+        remark: the recognised mistake, or the state in words, like "not checked yet".
+        aspects: for which aspects points were lost, in words.
+        number: the exercise's number in the notebook, like "4.2".
+        place: where the exercise is in the notebook.
+        on_path: whether it is on the short path, the essential exercises of its unit.
+        is_partial: whether nothing is wrong, but a measured answer could earn more.
     """
 
     title: str
@@ -44,14 +49,14 @@ class ExerciseScore:
 
     @property
     def sign(self) -> str:
-        """A tick, a cross, half a disc for progress, or a dot for what is open."""
+        """A tick, a cross, half a disc for partial credit, or a dot for no verdict."""
         if self.passed is None:
             return SIGNS[None]
         return sign(self.passed, self.is_partial)
 
 
 def row_of(verdict: CheckResult) -> ExerciseScore:
-    """Reduce a verdict to the student's state in its exercise, without any tensors."""
+    """Reduce a verdict to the state that a summary shows, which holds no tensors."""
     cases = results(verdict)
     if not cases:
         remark = translatable("not solved yet")
@@ -67,13 +72,15 @@ def row_of(verdict: CheckResult) -> ExerciseScore:
 
 
 def next_step(rows: Mapping[str, ExerciseScore], after: str = "") -> NextStep | None:
-    """The next open exercise, on the short path if one is open there.
+    """Return the next exercise that has not passed; None if there is none.
 
-    The short path is a choice of a unit's exercises: the essential ones.
+    The search begins after the exercise ``after``, and goes on at the start of the
+    unit. Exercises of the short path, the essential ones of a unit, come first. But if
+    ``after`` is not on the path and a later exercise is open, the next one in the
+    notebook comes first, together with the next one on the path.
 
-    After an exercise that is not on the path, the next step is the next exercise in the
-    notebook, together with the next one on the path. That the path is done is reported
-    in a summary and after exercises of the path, but not after each one beyond it.
+    That the path is done is said without ``after`` or after an exercise of the path,
+    but not after each exercise beyond it.
 
     Args:
         rows: a unit's exercises, by name.
@@ -113,7 +120,16 @@ class Scorecard:
         return last or contents.this_unit()
 
     def note(self, verdict: CheckResult, answer: object) -> None:
-        """Remember a verdict; one on a stub does not replace what the file holds."""
+        """Remember a verdict for this session, and in the progress file.
+
+        A verdict on an unsolved exercise does not replace the one in the file. Nothing
+        is remembered if there is no such exercise, or if the check did not run to its
+        end.
+
+        Args:
+            answer: the student's object, whose code is recorded to notice later
+                changes.
+        """
         if not verdict.max_points:
             return  # there is no such exercise
         if not verdict.results and not verdict.unsolved:
@@ -135,7 +151,10 @@ class Scorecard:
                 attempts.keep(folder, attempt)
 
     def rows(self, unit: str) -> dict[str, ExerciseScore]:
-        """A unit's exercises and their states, in order, without those given solved."""
+        """Map a unit's exercises to their states, in order.
+
+        Exercises that the unit gives with their solution are left out.
+        """
         folder = progress.find_folder()
         return self._table(unit, progress.or_nothing(folder) if folder else {})
 
@@ -203,7 +222,7 @@ class Scorecard:
         print(_("All checks of this folder count as not run yet."))
 
     def _try_file(self, use_file: Callable[[], None]) -> None:
-        """Use the progress file; if it has a problem, report that once and go on."""
+        """Call ``use_file``, and print a problem with the progress file only once."""
         try:
             use_file()
             self.problem = ""
@@ -214,7 +233,10 @@ class Scorecard:
 
 
 def _has_changed(earlier: Earlier) -> bool:
-    """Whether the cell that defines an answer is not the one that was checked."""
+    """Return whether the cell that defines an answer has changed since the check.
+
+    Return False if either version is unknown.
+    """
     if not (earlier.source and earlier.target):
         return False
     return digest(current(earlier.target)) not in ("", earlier.source)

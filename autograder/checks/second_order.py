@@ -1,9 +1,10 @@
-"""Recognise two known mistakes in one answer: second-order mutants, by sketches.
+"""Recognise answers in which two known mistakes are combined.
 
-The build runs each pair of an exercise's mutants that can be made together (Jia and
-Harman 2008, "Constructing subtle faults using higher order mutation testing"). The
-answers of all pairs would fill a disk, so only a sketch is stored for each case: two
-numbers, which are weighted sums over all expected answers.
+The build runs each pair of an exercise's mutants that can be made together
+(second-order mutants: Jia and Harman 2008, "Constructing subtle faults using higher
+order mutation testing"). The answers of all pairs would fill a disk, so a case stores
+only a sketch for each pair: two numbers, which are weighted sums over all expected
+answers.
 """
 
 from __future__ import annotations
@@ -23,7 +24,12 @@ _CLOSE = 1e-4  # far above rounding, far below what two different answers come t
 
 
 def sketch(answers: Answers, names: Iterable[str]) -> torch.Tensor:
-    """Two numbers that tell answers apart, ``(2,)``, float32; NaN if they raised."""
+    """Reduce the answers to a case to two numbers, ``(2,)``, float32; NaN for an error.
+
+    Args:
+        answers: the answers, by name.
+        names: the answers to include; their order matters.
+    """
     if RAISED in answers:
         return torch.full((2,), torch.nan)
     parts = [
@@ -56,10 +62,10 @@ def pairs_that_fit(results: Sequence[CaseResult]) -> list[tuple[int, int]]:
 
 
 def _match_rows(result: CaseResult) -> torch.Tensor:
-    """Which pairs of mutants give the answers to a case, by their sketches: (n,), bool.
+    """Return which pairs of mutants give the student's answers to a case: (n,), bool.
 
-    A row is the same pair of mutants in all cases. Two mistakes have several rows if
-    one of them has several variants.
+    An index stands for the same pair of mutants in all cases. Two mistakes have several
+    indices if one of them has several variants.
     """
     sketches = result.case.doubles[SKETCH]
     assert isinstance(sketches, torch.Tensor)
@@ -81,6 +87,9 @@ def are_close(
 
 
 def _size(case: Case) -> float:
-    """The root of the number of terms in a sketch; rounding grows in proportion."""
+    """Return the root of the number of entries that are summed in a case's sketches.
+
+    The rounding errors of a sketch grow in proportion to it.
+    """
     tensors = [v for v in case.expected.values() if isinstance(v, torch.Tensor)]
     return math.sqrt(sum(value.numel() for value in tensors) + 1)

@@ -40,12 +40,15 @@ Wrong = tuple[int, str]  # a wrong answer: the index of its case, and its name
 def several(
     exercise: Exercise, results: Sequence[CaseResult]
 ) -> tuple[Mistake, bool] | None:
-    """Find the mistakes behind the wrong answers of ordinary cases; None if unknown.
+    """Find the mistakes behind the wrong answers to ordinary cases; None if unknown.
 
-    They are joined into one, and the second value says whether they are sure.
+    Ordinary cases test neither a general property nor a measured quality.
 
     Args:
-        results: those of cases that store the answers of mistakes.
+        results: the results of cases that store the answers of mistakes.
+
+    Returns:
+        The mistakes, joined into one, and whether they are certain.
     """
     ordinary = [r for r in results if not (r.case.says or r.case.measure)]
     names, mistakes = list(exercise.mistakes), list(exercise.mistakes.values())
@@ -78,10 +81,10 @@ def several(
 def _in_ordinary_cases(
     results: Sequence[CaseResult], mistakes: Sequence[Mistake]
 ) -> list[Mistake]:
-    """A list of the one mistake that gives all ordinary results; [] if there is none.
+    """Return a list of the only mistake that gives all these results; [] for none.
 
-    Some of these results must be right, and no second mistake may give them all. Cases
-    of general properties then show that there is a further mistake.
+    Some of the results must be right, and some wrong. As no mistake gives the results
+    of all cases, those of general properties then show that there is a further mistake.
     """
     count_wrong = sum(not result.passed for result in results)
     if not 0 < count_wrong < len(results):
@@ -101,7 +104,10 @@ def _explains_all(results: Sequence[CaseResult], mistake: Mistake) -> bool:
 def _input_changed(
     results: Sequence[CaseResult], mistakes: Sequence[Mistake]
 ) -> list[Mistake]:
-    """A list of one mistake if an input has changed that ``mistakes`` do not change."""
+    """Return a list with the mistake of changing an input in place; [] for none.
+
+    Changes that ``mistakes`` predict do not count.
+    """
     predicted = {
         f.name
         for result in results
@@ -121,7 +127,7 @@ def _input_changed(
 def _in_most(
     results: Sequence[CaseResult], mistakes: Sequence[Mistake]
 ) -> list[Mistake]:
-    """The mistakes that alone explain at least half of the wrong cases."""
+    """Select the mistakes of which each explains at least half of the wrong cases."""
     needs = {i: _needed(r) for i, r in enumerate(results) if not r.passed}
 
     def count_explained(mistake: Mistake) -> int:
@@ -132,7 +138,7 @@ def _in_most(
 
 
 def join_mistakes(mistakes: Sequence[Mistake]) -> Mistake:
-    """Join several mistakes into one, with numbers before their sentences."""
+    """Join up to three mistakes into one that numbers their texts: "(1) A (2) B"."""
     if len(mistakes) == 1:
         return mistakes[0]
     message, asks = (
@@ -147,7 +153,12 @@ def join_mistakes(mistakes: Sequence[Mistake]) -> Mistake:
 
 @dataclass(frozen=True)
 class _Part:
-    """What one mistake explains, and in how many cases it is contradicted."""
+    """What one mistake explains.
+
+    Attributes:
+        explains: the wrong answers that the mistake gives as well.
+        refuted: the number of cases in which a right answer contradicts the mistake.
+    """
 
     explains: frozenset[Wrong]
     refuted: int
@@ -186,9 +197,10 @@ def _case_by_case(
 
 
 def _needed(result: CaseResult) -> list[str]:
-    """The names of a case's wrong answers that a mistake has to explain.
+    """Return the names of a case's wrong answers that a mistake has to explain.
 
-    If results are wrong, only they count: wrong gradients and the like follow.
+    They are those that count for the case's own aspect, as wrong gradients and the like
+    follow from them. If there are none, they are all its wrong answers.
     """
     wrong = [f.name or RAISED for f in result.findings if f.problem]
     primary = [n for n in wrong if result.case.aspect_of(n) == result.case.aspect]
@@ -198,7 +210,11 @@ def _needed(result: CaseResult) -> list[str]:
 def _part(
     results: Sequence[CaseResult], needs: Mapping[int, list[str]], mistake: Mistake
 ) -> _Part:
-    """What a mistake explains, according to the variant that explains most."""
+    """Return what a mistake explains, for that variant of it that explains most.
+
+    Args:
+        needs: by the index of a case, the names of the answers to explain.
+    """
     parts = [_variant_part(results, needs, variant) for variant in mistake.variants]
     return max(parts, key=lambda part: (len(part.explains), -part.refuted))
 
@@ -224,10 +240,10 @@ def _variant_part(
 
 
 def _are_rare(results: Sequence[CaseResult], wrong: frozenset[Wrong]) -> bool:
-    """Whether enough of the wrong single numbers are unlikely to agree by chance.
+    """Return whether wrong answers that are single numbers can hardly agree by chance.
 
-    A count or another simple fraction can equal what a mistake gives by chance, so
-    only different floats that are no simple fractions are counted.
+    At least two of them must be different floats that are not close to a simple
+    fraction, since a count or a simple fraction can equal a mistake's answer by chance.
     """
     values = {
         f.actual.item()
@@ -247,7 +263,10 @@ def _is_simple(number: float) -> bool:
 
 
 def is_telling(finding: Finding) -> bool:
-    """Whether a wrong answer is so detailed that no other one agrees by chance."""
+    """Return whether a wrong answer is too detailed to equal another one by chance.
+
+    This holds for long texts, and for tensors with many different values.
+    """
     value = finding.actual
     if isinstance(value, str):
         return bool(finding.problem) and len(value) >= LONG

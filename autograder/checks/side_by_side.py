@@ -43,11 +43,15 @@ Rows = list[list[str]]  # the cells of each line
 
 @dataclass(frozen=True)
 class SideBySide:
-    """What is shown of a small case: inputs by name, two results, and their difference.
+    """A small case on which an answer fails: its inputs and both results, as text.
 
-    ``place`` is the row and the cell of the first difference, or None if none can be
-    marked; ``remark`` states a difference that the cells do not show, such as a dtype.
-    If ``is_mask``, the cells that are True are filled.
+    Attributes:
+        inputs: the name and the value of each input.
+        name: the name of the result; "" if the case expects only one.
+        expected, actual: the cells of each row of the results.
+        place: the row and the cell of the first difference; None if none can be marked.
+        remark: a difference that the cells do not show, such as a dtype.
+        is_mask: whether the expected result is boolean; cells that are True are filled.
     """
 
     inputs: tuple[tuple[str, str], ...]
@@ -76,9 +80,12 @@ class SideBySide:
         return [*lines, self.remark] if self.remark else lines
 
     def _carets(self, margin: int) -> list[str]:
-        """A line of carets below the first cell that differs, if there is one.
+        """Return a line of carets below the first cell that differs; [] for none.
 
         It is used only if both results have a single row.
+
+        Args:
+            margin: the number of characters before the cells.
         """
         if self.place is None:
             return []
@@ -144,7 +151,11 @@ class SideBySide:
 
 
 def compare_side_by_side(result: CaseResult) -> SideBySide:
-    """Choose what to show of a small case that fails; a large answer becomes "..."."""
+    """Compare the first wrong result of a small case with the expected one.
+
+    In place of the wrong result, an error is shown by its first line, and a result that
+    is missing or too large by "...".
+    """
     finding = next(finding for finding in result.findings if finding.problem)
     name, expected, actual = finding.name, finding.expected, finding.actual
     rows, place = [["..."]], None
@@ -173,7 +184,10 @@ def is_shown(value: Value) -> bool:
 
 
 def named_text(inputs: Answers) -> str:
-    """The text that shows the inputs of a case; its length serves as their size."""
+    """Return the inputs of a case as text, one line each.
+
+    The build compares the sizes of cases by the length of this text.
+    """
     return "\n".join(f"{name} = {value}" for name, value in _named_inputs(inputs))
 
 
@@ -206,7 +220,11 @@ def _nested(value: object) -> object:
 
 
 def _rows(value: Value, digits: int = _DIGITS[0]) -> Rows:
-    """A value as rows of cells: the entries of a matrix, the words of a text."""
+    """Split a value into rows of cells: the entries of a matrix, the words of a text.
+
+    Args:
+        digits: how many significant digits of a float are shown.
+    """
     if isinstance(value, Other):
         return [[_("of type {kind}").format(kind=value.kind)]]
     if isinstance(value, str):
@@ -255,9 +273,11 @@ def _first_difference(finding: Finding, case: Case) -> tuple[int, int] | None:
 def _distinguish(
     expected: Value, actual: Value | None, place: tuple[int, int] | None, rows: Rows
 ) -> tuple[Rows, Rows]:
-    """Both results as rows, with enough digits to show their first difference.
+    """Return both results as rows, with enough digits to show their first difference.
 
-    ``rows`` are those of the answer with the usual number of digits.
+    Args:
+        place: the row and the cell of the first difference, if any.
+        rows: the actual result with the usual number of digits.
     """
     expected_rows = _rows(expected)
     if place is None or actual is None or not isinstance(expected, torch.Tensor):

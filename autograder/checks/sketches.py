@@ -1,4 +1,4 @@
-"""Sketches of large tensors: a few weighted sums by which an answer is recognised."""
+"""Reduce large tensors to sketches: a few weighted sums that tell tensors apart."""
 
 from __future__ import annotations
 
@@ -39,13 +39,21 @@ class Sketch:
 
 @functools.lru_cache(maxsize=64)  # one answer is compared with those of many mistakes
 def sketch_tensor(value: torch.Tensor) -> Sketch:
-    """Sketch a tensor; on the scale of `asinh`, relative tolerances are absolute."""
+    """Return a tensor's sketch, whose sums are taken over the `asinh` of its entries.
+
+    The `asinh` of a large entry changes by about the entry's relative error, so one
+    absolute tolerance fits small and large entries.
+    """
     sums = sum_entries(value, SUMS).float()
     return Sketch(dtype_of(value), tuple(value.shape), sums)
 
 
 def sum_entries(value: torch.Tensor, count: int) -> torch.Tensor:
-    """Weighted sums of the `asinh` of a tensor's entries, ``(count,)``, float64."""
+    """Return weighted sums of the `asinh` of a tensor's entries, ``(count,)``, float64.
+
+    The weights depend only on the places of the entries. NaN and infinities count as
+    fixed numbers.
+    """
     entries = value.detach().real.to(torch.float64).flatten()
     entries = entries.nan_to_num(7.3, 1e30, -1e30).asinh()
     return _weights(len(entries), count) @ entries

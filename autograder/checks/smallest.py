@@ -37,10 +37,13 @@ NO_END = template("your code does not end")
 def add_smallest(
     verdict: CheckResult, exercise: Exercise, ask: Callable[[Case], Answers]
 ) -> CheckResult:
-    """Add to a verdict the smallest case on which a wrong answer fails, if any.
+    """Add to a verdict the smallest case on which the student's answer fails.
+
+    Nothing is added if no answer is wrong, if the exercise is unsolved, if each case
+    fails with the same error, or if all small cases pass.
 
     Args:
-        ask: returns the answers to a small case; see `observe_briefly`.
+        ask: returns the student's answers to a small case; see `observe_briefly`.
     """
     answers = [result.answers for result in verdict.results]
     is_wrong = bool(answers) and not (verdict.passed or verdict.is_partial)
@@ -55,14 +58,18 @@ def add_smallest(
 
 
 def _always_raised(verdict: CheckResult) -> bool:
-    """Whether each wrong case ended in an error of one kind, whatever the input."""
+    """Return whether all cases of a verdict failed with the same error."""
     wrong = [result for result in verdict.results if not result.passed]
     errors = {telling_part(str(r.answers.get(RAISED, ""))) for r in wrong}
     return len(wrong) == len(verdict.results) and len(errors) == 1 and "" not in errors
 
 
 def observe_briefly(probe: Report, answer: object, inputs: Answers) -> Answers:
-    """Observe an answer to one case, which must end within a second of CPU time."""
+    """Observe a student's object on one case, for at most a second of CPU time.
+
+    If it takes longer, the answer is an error that says so. There is no limit where
+    code cannot be interrupted, as in threads and on Windows.
+    """
     try:
         with limit(_SECONDS) if _can_be_limited() else contextlib.nullcontext():
             return observe(probe, answer, inputs)

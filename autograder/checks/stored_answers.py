@@ -1,8 +1,8 @@
 """Store the answers of a case: tensors, and JSON that says how to find them.
 
 Of a mistake, only those answers are stored that differ from the solution's. Its tensors
-are flattened into one row for each dtype, since a name for each would take more room
-than most of them; large ones are stored as sketches.
+are joined into one flat row for each dtype, since most are so small that storing each
+under a name of its own would take more room. Large ones are stored as sketches.
 """
 
 from __future__ import annotations
@@ -37,10 +37,11 @@ def sketch_mistakes(case: Case) -> Case:
 def shorten(
     value: Value | Sketch, expected: Value | None, case: Case
 ) -> Value | Sketch:
-    """Convert a mistake's answer to its stored form: a large tensor to a sketch.
+    """Convert a mistake's answer to the form in which it is stored.
 
-    An answer that agrees with the expected one is replaced by the expected one. The
-    two are compared whole, because a sketch is too coarse to tell whether they agree.
+    An answer that agrees with the expected one becomes the expected one, and any other
+    large tensor becomes a sketch. Whole answers are compared, since a sketch is too
+    coarse to tell whether they agree.
     """
     if expected is not None and _agrees(expected, value, case):
         return expected
@@ -59,9 +60,12 @@ def select_whole(answers: Predictions) -> Answers:
 
 
 def pack(case: Case, prefix: str, tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
-    """Describe a case's answers in JSON; add its tensors to ``tensors``, with a prefix.
+    """Describe a case's answers in JSON, and add their tensors to ``tensors``.
 
     Of a mistake's answers, those that agree with the expected ones are left out.
+
+    Args:
+        prefix: the beginning of the names under which tensors are added.
     """
     roles = {"inputs": case.inputs, "expected": case.expected, "doubles": case.doubles}
     packed: dict[str, Any] = {
@@ -97,10 +101,14 @@ def _pack_answer(
 def _pack_mistake(
     answers: Predictions, case: Case, rows: dict[str, list[torch.Tensor]]
 ) -> dict[str, Any] | list[list[Any]]:
-    """Map each answer that differs from the expected one to its description in JSON.
+    """Describe in JSON those of a mistake's answers that differ from the expected ones.
 
-    If an expected answer is missing, return all answers, as pairs. ``rows`` collects
-    the entries of all tensors, by dtype.
+    Args:
+        rows: the lists, by dtype, to which the entries of tensors are added.
+
+    Returns:
+        A dictionary by name. If the mistake lacks an expected answer: a list of pairs
+        of a name and a description, for all of its answers.
     """
     lacks_some = not case.expected.keys() <= answers.keys()
     expected = {} if lacks_some else case.expected
@@ -145,7 +153,15 @@ def _agrees(expected: Value, value: Value | Sketch, case: Case) -> bool:
 def unpack(
     packed: dict[str, Any], prefix: str, read_tensor: Callable[[str], torch.Tensor]
 ) -> dict[str, Any]:
-    """Restore from JSON a case's fields inputs, expected, doubles and mistakes."""
+    """Restore a case's answers from what `pack` returned.
+
+    Args:
+        prefix: the beginning of the names of the case's tensors.
+        read_tensor: returns the tensor of a name.
+
+    Returns:
+        The fields "inputs", "expected", "doubles" and "mistakes" of a `Case`.
+    """
 
     def unpack_answer(role: str, name: str, storage: str, text: str) -> Value:
         if storage == "tensor":
@@ -167,7 +183,13 @@ def unpack(
 
 @dataclass
 class _Rows:
-    """The flattened tensors of a case's mistakes, read one piece after the other."""
+    """A reader for the rows of a case's mistakes, which takes piece after piece.
+
+    Attributes:
+        read: returns the row of a dtype, or that of the sketches.
+        rows: the rows that have been read.
+        places: where the next piece begins in each of these.
+    """
 
     read: Callable[[str], torch.Tensor]
     rows: dict[str, torch.Tensor]
@@ -198,7 +220,7 @@ def _unpack_mistake(
 def _unpack_prediction(
     entry: Any, expected: Value | None, rows: _Rows
 ) -> Value | Sketch:
-    """Restore an answer from its entry, and from the next piece of a row."""
+    """Restore an answer from its JSON and, if a tensor, the next piece of a row."""
     if isinstance(entry, str):
         return entry
     if isinstance(entry, dict):

@@ -1,4 +1,4 @@
-"""Where a student stands in a unit: a table of its exercises, and what to do next."""
+"""Summarise a unit for a student: a table of its exercises, and what to do next."""
 
 from __future__ import annotations
 
@@ -26,11 +26,15 @@ _WIDTHS = ("2.2em", "2.8em", "", "7em", "6em")
 
 @dataclass(frozen=True)
 class Summary:
-    """What `check.summary()` shows: the exercises of a unit in their order.
+    """What `check.summary()` shows.
 
-    ``written`` holds the points of written questions, ``location`` says where progress
-    is kept, ``follows`` is the exercise to do next; ``attempts`` are handed in with the
-    notebook, as data of its output, if the course records them.
+    Attributes:
+        rows: the exercises of a unit, in order.
+        written: the points of each written question.
+        follows: the exercise to do next, if any.
+        location: where progress is kept, or what is wrong with the file.
+        attempts: the recorded checks of this unit, if the course records them. They are
+            part of the output, as data, and so are handed in with the notebook.
     """
 
     rows: tuple[ExerciseScore, ...]
@@ -53,7 +57,12 @@ class Summary:
         return self._next_step(str(self.follows or ""))
 
     def _next_step(self, follows: str) -> str:
-        """What to do now; ``follows`` names the next exercise, as text or HTML."""
+        """Return what to do now, in a sentence.
+
+        Args:
+            follows: the sentence on the next exercise, as text or HTML; "" if there is
+                none.
+        """
         if not self.rows:
             return _("No check has run yet: run the cells above, then this one again.")
         if not follows:
@@ -67,7 +76,7 @@ class Summary:
 
     @property
     def _by_people(self) -> str:
-        """Say how many points teachers give; "" without written questions."""
+        """The points that teachers give, in words; "" without written questions."""
         if not self.written:
             return ""
         return plural(

@@ -1,4 +1,4 @@
-"""End code that computes for too long, from inside its process."""
+"""Interrupt code that computes for too long, with a signal to its own process."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from contextlib import contextmanager
 
 
 class TooLongError(BaseException):
-    """Raised in code that does not end; `except Exception` does not catch it."""
+    """Raised in code that takes too long; `except Exception` does not catch it."""
 
 
 @contextmanager
 def limit(seconds: float) -> Iterator[None]:
-    """Raise `TooLongError` in code that uses more CPU time than this.
+    """Raise `TooLongError` in a ``with`` block whose CPU time exceeds ``seconds``.
 
     The signal is repeated, since an exception that is raised in a callback of the
-    garbage collector is lost. Reports of such lost exceptions are switched off
-    meanwhile, because the next signal would interrupt them.
+    garbage collector is lost. During the block, Python does not report such lost
+    exceptions, because the next signal would interrupt the report.
     """
 
     def stop(*_: object) -> None:

@@ -61,13 +61,17 @@ class AnswerCode:
         """Run code in a copy of the notebook's namespace; return the object `target`.
 
         Args:
-            notes: receives the values of noted expressions whenever the target runs.
+            notes: receives a summary of each value that the code passes to `NOTE`, by
+                number, whenever the object runs.
         """
 
         times = Counter[int]()  # how often each number was noted, in all calls
 
         def note(number: int, value: Any) -> Any:
-            """Note an expression's value, or None once values differ or are many."""
+            """Return ``value``, and record a summary of it in ``notes``.
+
+            The record is None as soon as two values differ or there are too many.
+            """
             if notes is not None and notes.get(number, {}) is not None:
                 times[number] += 1
                 entry = summary(value) if times[number] <= _MOST_NOTES else None
@@ -81,7 +85,7 @@ class AnswerCode:
 
 @dataclass(frozen=True)
 class _Watched:
-    """One of a probe's calls on a case: its number among them, and what happened."""
+    """One of the calls that a probe makes on a case; ``number`` counts them from 0."""
 
     case: Case
     number: int
@@ -89,7 +93,7 @@ class _Watched:
 
 
 def show(answer: AnswerCode, noted: str, edits: Sequence[str]) -> None:
-    """Print a `report` as one line of JSON, or why there is none."""
+    """Print the result of `report` as a line of JSON, or why it cannot be made."""
     try:
         trace = report(answer, noted, edits)
     except CannotTraceError as error:
@@ -136,10 +140,14 @@ def report(answer: AnswerCode, noted: str, edits: Sequence[str]) -> Summary:
 def _watched(
     answer: AnswerCode, probe: Probe, noted: str
 ) -> tuple[Callable[..., Any], list[_Watched]]:
-    """The watched function, and the most informative call of each case, best first.
+    """Watch an answer on visible cases, and choose the most informative call of each.
+
+    Returns:
+        The watched function, and the chosen calls, the most informative first.
 
     Raises:
-        CannotTraceError: there is no such call.
+        CannotTraceError: the code cannot be run on its own, is no plain function or
+            class, or no call of it returns a value to ask about.
     """
     unit, notes = answer.exercise.split("/")[0], Notes()
     try:
@@ -178,7 +186,7 @@ def _watched(
 
 
 def _is_plain(case: Case) -> bool:
-    """Whether a case is an ordinary call: neither measured nor a general property."""
+    """Return whether a case is ordinary: neither measured nor a general property."""
     return not (case.measure or case.says or properties.KEY in case.inputs)
 
 
@@ -230,11 +238,18 @@ def _edited(
     answer: AnswerCode, probe: Probe, usual: Callable[..., Any], code: str,
     before: _Watched, moves: bool,
 ) -> Summary:  # fmt: skip
-    """Run edited code in the same call, and describe how its result differs.
+    """Run edited code in place of the original in one call, and compare the results.
 
     Args:
         usual: the original function, which runs in all earlier calls of the case.
+        code: the edited code.
+        before: the same call of the original code.
         moves: whether to trace which last rows reach the result; see `CallWatch`.
+
+    Returns:
+        The new ``result``, ``moved`` (see `WatchedCall`) and their `difference`; or
+        only ``raised``, an error; or ``near`` if the results cannot be compared, and
+        ``endless`` if this is because the code takes too long.
     """
     most = before.number + 1
     results = []
@@ -261,7 +276,10 @@ def _edited(
 
 
 def _new_memory_holding(value: float | None) -> contextlib.AbstractContextManager[None]:
-    """Have `torch.empty` and the like fill their tensors with a number, if given."""
+    """Return a context in which `torch.empty` and the like fill tensors with ``value``.
+
+    If that is None, nothing is changed.
+    """
     if value is None:
         return contextlib.nullcontext()
 

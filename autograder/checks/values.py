@@ -33,10 +33,11 @@ def is_predicted(result: CaseResult, finding: Finding, variant: str) -> bool:
 
 
 def telling_part(error: str) -> str:
-    """The part of an error that is compared: its first line, or its type alone.
+    """Return the part of an error's description that is compared with that of others.
 
-    The other lines point into the student's code. If that code raised the error itself,
-    the message may have any wording and language, so only the type counts.
+    It is the first line, because the others point into the student's code. If that code
+    raised the error itself, it is only the type, since the message may have any
+    wording.
     """
     first = error.split("\n")[0]
     return first.partition(":")[0] if is_raised_by_code(error) else first
@@ -56,7 +57,7 @@ def is_raised_by_code(error: str) -> bool:
 
 
 def _wording(text: str) -> str:
-    """The part of an error that is compared, as it reads in any version of PyTorch.
+    """Return the part of an error to compare, the same in all versions of PyTorch.
 
     From 2.15 on, an operator's name may precede the message ("mm: mat1 and mat2 ...").
     If an operator does not support a dtype, some versions raise a RuntimeError, and
@@ -99,10 +100,10 @@ def same_values(
 
 
 def same_but_dtype(expected: object, actual: object, case: Case) -> bool:
-    """Whether an answer agrees apart from its dtype: expected integers exactly.
+    """Return whether an answer equals the expected tensor, apart from its dtype.
 
-    Floats may be off by the case's tolerance, or by 8 epsilons of the answer's dtype if
-    that is more, as in half precision.
+    Integers must be equal. Floats may be off by the case's tolerance, or by 8 epsilons
+    of the answer's dtype if that is more, as in half precision.
     """
     if not isinstance(expected, torch.Tensor) or not isinstance(actual, torch.Tensor):
         return False
@@ -118,7 +119,10 @@ def same_but_dtype(expected: object, actual: object, case: Case) -> bool:
 def differing(
     expected: torch.Tensor, actual: torch.Tensor, atol: float, rtol: float
 ) -> torch.Tensor:
-    """A boolean mask of where tensors of equal shape differ; integers exactly."""
+    """Return a boolean mask of the entries in which tensors of equal shape differ.
+
+    Only if ``expected`` holds floats, the tolerances apply, and NaN equals NaN.
+    """
     if not expected.is_floating_point():
         return expected != actual
     a, b = actual.to(torch.float64), expected.to(torch.float64)
@@ -128,9 +132,9 @@ def differing(
 def worst(
     expected: torch.Tensor, actual: torch.Tensor, wrong: torch.Tensor
 ) -> tuple[int, ...]:
-    """The index of the largest difference where ``wrong``; of equal ones, the first.
+    """Return the index of the largest difference among entries that ``wrong`` marks.
 
-    A difference of NaN counts as infinite.
+    A difference of NaN counts as infinite. Of equal differences, the first one counts.
     """
     gap = (actual.to(torch.float64) - expected.to(torch.float64)).abs()
     gap = gap.nan_to_num(math.inf, math.inf).where(wrong, -1.0)

@@ -23,16 +23,22 @@ Notes = dict[int, Summary | None]
 
 
 class _SeenEnoughError(BaseException):
-    """Ends a probe as soon as the last call to be watched has ended."""
+    """Raised to end a probe as soon as the last call to be watched has ended."""
 
 
 @dataclass
 class WatchedCall:
-    """A call: its arguments, and its result or the error that it raised.
+    """A call of a student's function or method.
 
-    ``construction`` is the code that created the module. ``notes`` holds the value of
-    each noted expression by number (None if it was not the same each time). ``moved``
-    says for each argument whether its last row influences row 0 of the first result.
+    Attributes:
+        arguments: copies of the arguments, by name.
+        construction: the code that created the module; "" for a function.
+        result: a copy of the result.
+        raised: the error that the call raised, in one line; "" if none.
+        notes: a summary of each traced expression's value, by number; None if the
+            values differed or were too many.
+        moved: by argument, whether its last row influences row 0 of the first result.
+            Rows are indices of a tensor's last dimension but one.
     """
 
     arguments: dict[str, Any]
@@ -50,10 +56,12 @@ class CallWatch:
     Args:
         method: the method of the class that is watched; "" for a function.
         most: the number of calls after which the probe is ended.
-        moves: whether to repeat the last call with different last rows, for `moved`.
+        moves: whether to find `WatchedCall.moved` for the last call, by repeating it.
         seconds: the limit of CPU time for all of this.
-        usual: a function that replaces the object's code in all calls but the last.
-        notes: the dictionary that instrumented code fills during a call.
+        usual: a function to run in place of the watched one in all calls but the last.
+        notes: the dictionary that traced code fills during a call.
+        calls: the calls so far.
+        endless: whether the time limit was exceeded.
     """
 
     method: str
@@ -79,14 +87,14 @@ class CallWatch:
         return self.calls
 
     def _watched(self, target: Any) -> Any:
-        """Wrap a function, or derive a class whose method is wrapped."""
+        """Wrap a function; for a class, return a subclass with a wrapped method."""
         if not self.method:
             return self._watching(target, 0)
         init = target.__init__
 
         @functools.wraps(init)
         def noting(module: Any, *args: Any, **options: Any) -> None:
-            """Create the module; store its creating code, which each call records."""
+            """Create the module, and store the creating code for its calls."""
             parts = [_short(value) for value in args]
             parts += [f"{key}={_short(value)}" for key, value in options.items()]
             self._construction = f"{target.__name__}({', '.join(parts)})"
@@ -102,7 +110,7 @@ class CallWatch:
 
         @functools.wraps(function)
         def watching(*args: Any, **options: Any) -> Any:
-            """Call the function and record that; end the probe after the last call."""
+            """Call the function and record it; the last call ends the probe."""
             bound = signature.bind(*args, **options)
             arguments = {n: _snapshot(v) for n, v in [*bound.arguments.items()][skip:]}
             call = WatchedCall(arguments, self._construction)
@@ -145,7 +153,7 @@ def _short(value: object) -> str:
 
 
 def _snapshot(value: Any) -> Any:
-    """Copy a value together with its tensors, which may be changed in place later."""
+    """Copy a value with the tensors in it, since they may be changed in place later."""
     if isinstance(value, torch.Tensor):
         return value.detach().clone()
     if type(value) is dict:
@@ -180,9 +188,10 @@ def _trace_last_rows(
 
 
 def _other_rows(value: object) -> tuple[torch.Tensor, ...]:
-    """Three replacements for the last row of a tensor.
+    """Return three replacements for the last row of a tensor of floats.
 
-    None of them keeps the sum, the scale or the order of the row's entries.
+    None of them keeps the sum, the scale or the order of the row's entries. For
+    anything else, and for tensors with fewer than two rows, return ().
     """
     if not isinstance(value, torch.Tensor) or not value.is_floating_point():
         return ()
@@ -197,6 +206,6 @@ def _other_rows(value: object) -> tuple[torch.Tensor, ...]:
 
 
 def _first(result: Any) -> torch.Tensor | None:
-    """The result, or the first of several, if it is a tensor."""
+    """Return the result, or the first of several results; None if it is no tensor."""
     part = result[0] if isinstance(result, tuple | list) and result else result
     return part.detach() if isinstance(part, torch.Tensor) else None

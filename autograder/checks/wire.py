@@ -51,7 +51,7 @@ Wait = Callable[[socket.socket, int], None]
 
 
 def within(seconds: float) -> Wait:
-    """Return a `Wait` that raises WireError once so many seconds from now are over."""
+    """Return a `Wait` that raises WireError after this many seconds from now."""
     deadline = time.monotonic() + seconds
 
     def wait(channel: socket.socket, event: int) -> None:
@@ -108,7 +108,7 @@ def send(
 
 
 def _entry(name: str, value: Value) -> dict[str, Any]:
-    """Describe a value in the header: a text itself, a tensor by dtype and shape."""
+    """Describe a value for the header: a tensor by dtype and shape, a text in full."""
     value = as_received(value)
     if isinstance(value, str):
         return {"name": name, "text": value}
@@ -118,7 +118,7 @@ def _entry(name: str, value: Value) -> dict[str, Any]:
 
 
 def as_received(value: Value) -> Value:
-    """A value as it arrives: a tensor of a dtype that cannot be sent is an `Other`."""
+    """Return a value as it arrives: an `Other` if its dtype cannot be sent."""
     if isinstance(value, torch.Tensor) and value.dtype not in _NAMES:
         return Other(f"{value.dtype} tensor".removeprefix("torch."))
     return value

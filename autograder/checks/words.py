@@ -1,4 +1,4 @@
-"""Names and signs that the checks share with other packages; needs no PyTorch."""
+"""Define names and signs that the checks share with other packages, without PyTorch."""
 
 # Environment variables, set to "1": demonstrations are left out; or all exercises are
 # solved, so that all demonstrations have to run.

@@ -34,7 +34,7 @@ def read(unit: str, root: Path) -> dict[str, Codes]:
 def _answers(notebook: nbformat.NotebookNode) -> dict[str, str]:
     """Map each exercise in a notebook to the student's code.
 
-    The code in cells that the student added is under `OWN`.
+    The key `OWN` has the code of all cells that the student added.
     """
     answers: dict[str, str] = {}
     for cell in notebook.cells:

@@ -20,10 +20,11 @@ def review(
     unit: str, root: Path, today: str,
     grade: Callable[[str, Path, str], None] = requests.regrade,
 ) -> Iterator[str]:  # fmt: skip
-    """Describe each appeal that waits for an answer, with its results before and after.
+    """Describe each appeal that has no answer yet, with its results before and after.
 
-    A submission with new appeals is graded once more, and each new appeal is recorded
-    as a request (requests.py).
+    A submission with new appeals is first graded once more, and each new appeal is
+    recorded as a request (requests.py). An appeal has several lines: the results, the
+    student's reason, the request's file, and the command to answer it.
 
     Args:
         today: the date to record, like "02 November 2026".

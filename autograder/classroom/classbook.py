@@ -15,9 +15,9 @@ from autograder.grading.titles import number
 
 @functools.cache
 def plain(name: str) -> str:
-    """Normalise a name for comparison: no case, blanks or punctuation.
+    """Normalise a name for comparison: no case, spaces or punctuation.
 
-    A letter with an accent is the same whether that is a separate character or not.
+    An accented letter is the same whether or not the accent is a character of its own.
     """
     folded = unicodedata.normalize("NFKC", name).casefold()
     return re.sub(r"[\W_]+", "", folded)
@@ -73,7 +73,7 @@ class HandMark:
 
     @property
     def about_points(self) -> str:
-        """Say how points by hand relate to the check's; "" if there are none."""
+        """How points by hand relate to the check's, in words; "" if there are none."""
         if self.points is None:
             return ""
         if not self.replaced:
@@ -101,8 +101,8 @@ class Submission:
         level: the level of isolation in which its code ran, "" if it did not run.
         is_grouped: whether a Linux control group measured what its code used.
         seconds: how long grading took, None if that was not recorded.
-        graded: identifiers of the notebooks that were graded; "" if there was no
-            decision.
+        graded: identifiers of the notebooks that were graded, with "" for a notebook on
+            which nothing was decided.
         marks: points and comments that people gave by hand, by exercise.
         provenance: when and with which versions each notebook was graded.
     """
@@ -129,12 +129,12 @@ class Submission:
 
     @property
     def graded_points(self) -> float:
-        """The points so far, of what is graded, before any penalty."""
+        """The sum of the points given so far, before any penalty."""
         return sum(points for points in self.points.values() if points is not None)
 
     @property
     def so_far(self) -> float:
-        """The points so far, of what is graded, after the penalty."""
+        """The sum of the points given so far, after the penalty, and at least 0."""
         return max(0.0, self.graded_points - self.penalty)
 
     @property
@@ -145,7 +145,10 @@ class Submission:
 
 @dataclass(frozen=True)
 class Classbook:
-    """A unit with all its graded submissions, in the order of the students' ids."""
+    """A unit with all its graded submissions, in the order of the students' ids.
+
+    ``absent`` are the students in the gradebook who have no submission.
+    """
 
     unit: str
     exercises: tuple[Item, ...]

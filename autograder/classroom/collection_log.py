@@ -13,9 +13,9 @@ class Note:
     """What an LMS's archive says about a submission that was collected.
 
     Attributes:
-        kind: where ``time`` is from: "lms" if the LMS states when the work was handed
-            in, "zip" if it is a file's time in the archive, "" if there is none.
-        time: that time, in ISO format.
+        kind: what ``time`` is: "lms" for the time of the hand-in that the LMS states,
+            "zip" for a file's time in the archive, "" if no time is known.
+        time: the time in ISO format.
         lms: the LMS that made the archive.
         origin: the name of the submission's first file in the archive.
         late: whether the LMS calls it late.

@@ -20,7 +20,10 @@ from autograder.course.printable import format_count
 
 
 def usual() -> list[Unit]:
-    """The default units: those whose manifest says ``demo``, or else the first."""
+    """Return the units of a demonstration for which none are named.
+
+    They are those whose manifest says ``demo``, or else the first unit.
+    """
     all_units = course.units()
     return [unit for unit in all_units if manifest.read(unit).demo] or all_units[:1]
 
@@ -96,7 +99,7 @@ def nbgrader(root: Path, command: str, assignment: str, *flags: str) -> None:
 
 
 def as_text(book: Classbook) -> str:
-    """A line for each student: the points, and why they are not complete."""
+    """Return a heading, and for each student the points and what to know about them."""
     rows = book.submissions
     names = [exercise.name for exercise in book.exercises if not exercise.written]
     width = max(len(row.student.id) for row in rows)

@@ -41,7 +41,9 @@ class Export:
 
 
 def canvas(book: Classbook, into: Sheet, title: str = "") -> Export:
-    """Fill one assignment into an export of Canvas's gradebook, and drop all others.
+    """Fill one assignment's scores into an export of Canvas's gradebook.
+
+    The result has only this column, and those that identify the students.
 
     Args:
         title: of the assignment's column; by default, the column named like the unit.
@@ -136,9 +138,12 @@ def _moodle_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
 
 
 def pair_surest(ranks: Sequence[Sequence[int]]) -> dict[int, int]:
-    """Map the rows of a table of ranks to columns, where each is the other's best.
+    """Pair rows and columns of a table of ranks that are each other's only best match.
 
-    Pairs in which one of them has two best matches are left out.
+    A rank of 0 is no match.
+
+    Returns:
+        The column of each row that has a partner.
     """
     best_of_row = [_surest(row) for row in ranks]
     best_of_column = [_surest(column) for column in zip(*ranks, strict=True)]

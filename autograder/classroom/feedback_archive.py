@@ -4,7 +4,7 @@
   and of the submitted file, in this order, between underscores.
 - Moodle (the assignment, "Upload multiple feedback files in a zip"): a name begins
   ``Full Name_1234567_assignsubmission_file_``.
-- Any other: a page for each student, named after them.
+- Any other LMS, or none: a name begins with the student's name and id.
 """
 
 from __future__ import annotations
@@ -67,11 +67,17 @@ def pages(unit: str, root: Path) -> tuple[dict[str, Path], list[str]]:
 def pack(
     unit: str, root: Path, files: Mapping[str, Path], target: Path, called: str
 ) -> tuple[Path, ...]:
-    """Write ``TARGET-LMS.zip`` with a file for each student who handed in ``unit``.
+    """Write a file for each student into zips, one zip for each LMS.
+
+    The zips are ``TARGET-canvas.zip``, ``TARGET-moodle.zip`` and, for all other
+    students, ``TARGET-pages.zip``; those without a file are not written.
 
     Args:
-        files: the file of each student.
+        files: the file of each student, by id.
         called: the name of each student's file, with its suffix; it gets a prefix.
+
+    Returns:
+        The paths of the zips.
     """
     notes = collection_log.read(root, unit)
     by_id = {student.id: student for student in students(root)}
@@ -94,7 +100,7 @@ def pack(
 
 
 def name_for(note: Note, student: Student, called: str) -> tuple[str, str]:
-    """Choose the zip for a student's file, such as "canvas", and its name in there."""
+    """Return the suffix of a student's zip, like "canvas", and the name in that zip."""
     if note.lms == "Canvas" and (match := _CANVAS.fullmatch(note.origin)):
         return "canvas", f"{match['head']}_{called}"
     if note.lms == "Moodle" and (match := _MOODLE.fullmatch(note.origin)):

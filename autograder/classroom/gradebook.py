@@ -182,7 +182,9 @@ def enter_students(root: Path, entered: Iterable[Student]) -> None:
 
 
 def change(root: Path, action: Callable[[Gradebook], Result]) -> Result:
-    """Apply an action to a course's gradebook, which is created if there is none.
+    """Apply an action to a course's gradebook, and return the action's result.
+
+    The gradebook is created if there is none.
 
     Raises:
         CourseError: the gradebook cannot be written.
@@ -287,7 +289,10 @@ def _student(student: api.Student) -> Student:
 
 
 def _read_grading(unit: str, student: str, root: Path) -> dict[str, Any]:
-    """Read what grading recorded about a submission, as fields of a `Submission`."""
+    """Read what grading recorded in the notebooks of a submission.
+
+    Return fields of a `Submission`, by name.
+    """
     paths = sorted((root / "autograded" / student / unit).glob("*.ipynb"))
     by_notebook = {path.stem: GradingMetadata.of(metadata.read(path)) for path in paths}
     gradings = list(by_notebook.values())

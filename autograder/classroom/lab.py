@@ -26,11 +26,11 @@ c.ExchangeSubmit.strict = True  # a renamed notebook is refused, with its name
 
 
 def prepare(units: Sequence[Unit], root: Path) -> Path:
-    """Set up ``root`` for a student, release units, and return the student's folder.
+    """Set up the folder ``root`` for a student; return the student's working folder.
 
-    Notebooks are copied if they are missing, never over a student's work. Next to the
-    student's folder are the exchange, to which work is handed in, and Jupyter's
-    settings.
+    Each unit is released into an exchange in ``root``, to which work is handed in, and
+    copied into the working folder, unless the student has it already. Jupyter's
+    settings for a student are in ``root``, too.
 
     Raises:
         CourseError: nbgrader cannot release a unit.

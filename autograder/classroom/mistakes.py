@@ -1,4 +1,4 @@
-"""A page for TAs in office hours: what can go wrong in a unit, and what to ask."""
+"""Make a page for TAs in office hours: what can go wrong in a unit, and what to ask."""
 
 from __future__ import annotations
 

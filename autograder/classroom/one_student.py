@@ -38,7 +38,7 @@ def find(book: Classbook, student: str) -> Submission:
 
 
 def _is_called(student: Student, name: str) -> bool:
-    """Whether a name is a student's full name, or a word of it."""
+    """Return whether a name is a student's full name or a word of it, in any case."""
     full_name = student.name.casefold()
     return name.casefold() in (full_name, *full_name.split())
 

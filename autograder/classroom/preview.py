@@ -48,11 +48,12 @@ def commands(unit: str, root: Path) -> list[tuple[str, ...]]:
 def preview(unit: str, root: Path) -> tuple[list[Change], bool]:
     """Find the scores that `commands` would change, by running them in a copy.
 
-    The output of the run is printed if it failed or needs a person's attention.
+    If a command ends with an error status, its messages are printed, and no other is
+    run.
 
     Returns:
         The changes, without those made by hand in the gradebook already; and whether
-        the run succeeded.
+        all commands succeeded.
 
     Raises:
         CourseError: nothing is graded yet, or the course cannot be copied.

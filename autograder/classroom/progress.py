@@ -28,8 +28,8 @@ class Mark:
         share: 0 to 1; what is not graded yet counts as 0.
         waiting: whether a written answer, or the whole submission, is not graded yet.
         late: days late, rounded up.
-        extended: seconds of extension.
-        dropped: whether the course's share leaves it out.
+        extended: the student's extension, in seconds.
+        dropped: whether the unit does not count in the share of the course.
         exercises: each with its points, None while a person has yet to grade it.
     """
 
@@ -153,7 +153,7 @@ def _mark(
 def _line(
     student: Student, marks: Sequence[Mark], weights: Sequence[float], drop: int
 ) -> Standing:
-    """Combine a student's marks to the share of the course, without the worst.
+    """Combine a student's marks into a share of the course, without the worst ones.
 
     Args:
         drop: how many of the worst units do not count.

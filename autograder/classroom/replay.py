@@ -90,7 +90,7 @@ class Explanation:
 
     @property
     def differences(self) -> str:
-        """What has changed since grading in the course, the programs or the machine."""
+        """What has changed since grading: course, programs or machine; "" for none."""
         before, now = self.submission.provenance, self.replayed.provenance
         differences = [describe_differences(notebook, now) for notebook in before]
         return "; ".join(filter(None, differences))
@@ -109,7 +109,7 @@ class Explanation:
 
     @property
     def reasons(self) -> list[str]:
-        """The messages of the verdict."""
+        """The verdict's texts: the mistake, the note, and where points were lost."""
         verdict = self.verdict
         return [text for text in (verdict.says, verdict.note, verdict.lost) if text]
 

@@ -42,10 +42,12 @@ def look_again(
     unit: str, root: Path, student: str, exercise: str, statement: str, today: str,
     grade: Callable[[str, Path, str], None] = regrade,
 ) -> Path:  # fmt: skip
-    """Add a student's statement and a second grading to a request; return its file.
+    """Grade an answer again, and record that with the student's statement in a request.
+
+    Return the request's file.
 
     Raises:
-        CourseError: there is no such submission or exercise.
+        CourseError: there is no such submission or exercise, or it could not be graded.
     """
     book = gradebook.read(unit, root)
     book.of(student)  # raises
@@ -58,7 +60,7 @@ def look_again_at(
     unit: str, root: Path, student: str, statements: Mapping[str, str], today: str,
     grade: Callable[[str, Path, str], None] = regrade,
 ) -> None:  # fmt: skip
-    """Add statements and a second grading to a student's requests.
+    """Grade a submission again, and record that with a student's statements.
 
     Args:
         statements: what the student says, by the exercise's grade id.
@@ -82,7 +84,10 @@ def look_again_at(
 
 
 def read_state(path: Path) -> tuple[bool, list[str]]:
-    """Whether a request is answered, and its last two results, before and after."""
+    """Read from a request's file whether it has an answer, and its last two results.
+
+    The results are the points before and after the last time that it was graded again.
+    """
     text = path.read_text(encoding="utf-8")
     results = re.findall(r"^Graded[^\n]*:\n\n- (.*)$", text, re.MULTILINE)
     return bool(re.search(r"^\*\*Answer of ", text, re.MULTILINE)), results[-2:]
@@ -92,7 +97,7 @@ def answer(
     unit: str, root: Path, student: str, exercise: str, text: str, today: str,
     points: float | None = None,
 ) -> Path:  # fmt: skip
-    """Add the answer to a request and to the student's page; return the request's file.
+    """Add the answer to a request and to the student's feedback; return the file.
 
     Args:
         points: the new points for the exercise; None leaves them as they are.

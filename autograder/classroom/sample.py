@@ -54,7 +54,7 @@ def submissions(unit: Unit) -> dict[str, bytes]:
 def _answers(exercises: Sequence[Specification], solved: Codes) -> dict[str, Codes]:
     """Write the code of each student: complete, blank, broken, noisy, or with mistakes.
 
-    Students with the same kind of code differ by a number, their turn.
+    Students with the same kind of code get a number, ``turn``, by which they differ.
 
     Args:
         solved: the solution of each exercise, by the exercise's name.
@@ -78,7 +78,11 @@ def _answers(exercises: Sequence[Specification], solved: Codes) -> dict[str, Cod
 
 
 def _styles(exercises: Sequence[Specification], solved: Codes, turn: int) -> Codes:
-    """Solve every exercise; ``turn`` selects one of its accepted styles, if any."""
+    """Solve every exercise, if possible in one of the different styles that it accepts.
+
+    Args:
+        turn: the student's number, which selects the style.
+    """
     answers = dict(solved)
     for exercise in exercises:
         styles = [v for v in exercise.accepted if stands_alone(exercise, v)]
@@ -89,7 +93,7 @@ def _styles(exercises: Sequence[Specification], solved: Codes, turn: int) -> Cod
 
 
 def _instead(exercise: Specification, variant: Variant, solved: Codes) -> str:
-    """Write an exercise's solved cell with a variant in place of the solution."""
+    """Return the code of an exercise's cell, with a variant instead of the solution."""
     code = variant_source(exercise, variant)
     return solved[exercise.name].replace(solution_source(exercise).rstrip("\n"), code)
 
@@ -97,7 +101,12 @@ def _instead(exercise: Specification, variant: Variant, solved: Codes) -> str:
 def _mistakes(
     exercises: Sequence[Specification], solved: Codes, turn: int, turns: int
 ) -> Codes:
-    """Put a known mistake into every other exercise, depending on the ``turn``."""
+    """Put a known mistake into every other exercise, and solve the rest.
+
+    Args:
+        turn: the student's number, which selects the exercises and the mistakes.
+        turns: the number of students with such answers.
+    """
     answers = dict(solved)
     for index, exercise in enumerate(exercises):
         if (index + turn) % 2 == 0:

@@ -1,4 +1,4 @@
-"""Connections of extras to LMSs over the network, in place of files to upload."""
+"""Find the extras that connect to LMSs over the network, without files to upload."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autograder.classroom.classbook import Classbook
 
 @dataclass(frozen=True)
 class Delivery:
-    """What was sent: lines to print, and whether none of them reports a problem."""
+    """The outcome of sending: lines to print, and whether none states a problem."""
 
     lines: tuple[str, ...]
     is_complete: bool

@@ -44,10 +44,11 @@ def ungraded(book: Classbook, root: Path, only_student: str = "") -> tuple[str, 
 
 
 def is_graded(student: str, unit: str, root: Path, failed: bool = False) -> bool:
-    """Whether the files that a student has in ``submitted/`` now are those graded.
+    """Return whether the files in a student's ``submitted/`` folder are those graded.
 
     Args:
-        failed: whether grading has just failed, so that only a refusal is a result.
+        failed: whether grading has just failed; then, only a refusal counts as a
+            result.
 
     Raises:
         CourseError: the release or the result cannot be read.
@@ -61,10 +62,10 @@ def is_graded(student: str, unit: str, root: Path, failed: bool = False) -> bool
 
 
 def _comparison(unit: str, root: Path) -> Callable[[Set[str], Path], bool]:
-    """Make a function that says whether a folder still holds the notebooks graded.
+    """Return a function that says whether a folder still holds the notebooks graded.
 
-    It takes the ids recorded for the graded notebooks, and the folder. Earlier versions
-    recorded no ids; a result without them counts as that of the present files.
+    Its arguments are the ids recorded for the graded notebooks, and the folder. Earlier
+    versions recorded no ids; without any, it returns True.
     """
     paths = sorted((root / "release" / unit).glob("*.ipynb"))
     released = {path.stem: notebooks.read(path) for path in paths}
@@ -94,8 +95,8 @@ def _identities(
 ) -> set[str]:
     """Compute the ids that grading would give the notebooks in a student's folder.
 
-    If a folder is refused, the ids are those of missing notebooks; if it cannot be
-    read, there are none.
+    If the folder is refused, they are the ids of missing notebooks; if this account
+    cannot read it, there are none.
     """
     try:
         files = intake.take(folder, limits).files

@@ -35,7 +35,13 @@ something needs a look, and 2 if the command line is wrong."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; its status is 0, 1 or 2, as `_STATUS` explains."""
+    """Run a command, and return its exit status, as `_STATUS` explains.
+
+    After Ctrl-C or a broken pipe, it is 128 plus the number of the signal.
+
+    Raises:
+        SystemExit: the command line cannot be parsed, or asks for help.
+    """
     terminal.settle()
     config_errors.refuse()
     options, unknown = _parser().parse_known_args(arguments)
@@ -86,10 +92,10 @@ def _share(folder: Path) -> None:
 
 
 def _refuse_another_course(folder: Path) -> None:
-    """Refuse to run in a copy of the course with the environment of a different copy.
+    """Refuse to run in the folder of a different copy of the course.
 
     Raises:
-        CourseError: the code that runs is not that of the course in this folder.
+        CourseError: the folder holds a copy of the engine that is not the one running.
     """
     path = folder / ENGINE.name / "root.py"
     if path.is_file() and not path.samefile(ENGINE / "root.py"):

@@ -51,7 +51,12 @@ def _suggest(word: str, choices: Iterable[str]) -> str:
 
 
 def option(name: str, text: str | None, metavar: Any = None, **keywords: Any) -> Option:
-    """Describe an argument; ``text`` is its help, the rest goes to ``add_argument``."""
+    """Describe an argument of a command.
+
+    Args:
+        text: its help.
+        keywords: further arguments of ``add_argument``.
+    """
     return name, {"help": text, "metavar": metavar, **keywords}
 
 

@@ -26,7 +26,8 @@ def build_units(units: Sequence[Unit], options: Namespace) -> None:
     """Build units in the chosen edition, and print in their order what has changed.
 
     Args:
-        options: those of ``--edition``, ``--given`` and, if given, ``--jobs``.
+        options: the values of ``--edition``, ``--given`` and, if there is one,
+            ``--jobs``.
 
     Raises:
         CourseError: with the faults of all units; one in a unit stops no other.
@@ -85,7 +86,7 @@ def _build_in_processes(
 
 
 def _begin_process(is_verbose: bool) -> None:
-    """Prepare a worker process: it ignores Ctrl-C, and ends after the main process."""
+    """Let a worker process ignore Ctrl-C, and end when the main process has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if is_verbose:

@@ -36,7 +36,10 @@ _IN_FOLDERS = {
     option("--output", "default: reports/", "FILE", type=Path),
 )  # fmt: skip
 def _report(options: Namespace) -> int:
-    """Write the report of one unit or of the course; 1 if some work is ungraded."""
+    """Write the report of one unit, or of the course with ``--all``.
+
+    Returns 1 if it is of one unit, and some work in it is ungraded; else 0.
+    """
     from autograder.classroom import gradebook, progress, report, ungraded
 
     if bool(options.unit) == options.all:

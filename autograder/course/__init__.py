@@ -57,7 +57,7 @@ class Unit:
 
     @property
     def package(self) -> Path:
-        """The folder of the course's package."""
+        """The folder of the course's Python package, like ``transformer_course/``."""
         return CONTENT if self.root == ROOT else self.root / PACKAGE
 
     @property
@@ -74,7 +74,7 @@ def units(root: Path = ROOT) -> list[Unit]:
 
 
 def is_called(label: str, name: str) -> bool:
-    """Whether a name like "02_attention", "attention", "02" or "2" means this label."""
+    """Return whether a name like "attention", "02" or "2" refers to a unit's label."""
     return not {name, name.zfill(2)}.isdisjoint({label, *label.split("_", 1)})
 
 

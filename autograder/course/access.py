@@ -58,10 +58,11 @@ def refuse_full(*folders: Path) -> None:
 
 
 def refuse_closed(*paths: Path) -> None:
-    """Check that this account may write paths that exist, and create the others.
+    """Check that this account may use paths that exist, and create the others.
 
     Raises:
-        CourseError: it may not; the message names the path's owner, and what to do.
+        CourseError: a path cannot be read or written, or a folder not entered; the
+            message names the owner, and what to do.
     """
     for path in map(_existing_part, paths):
         needed = os.R_OK | os.W_OK | (os.X_OK if path.is_dir() else 0)
@@ -94,7 +95,7 @@ def permission_message(path: Path) -> str:
 
 
 def _existing_part(path: Path) -> Path:
-    """The path itself, or its nearest parent that exists and that we may see."""
+    """Return the path itself, or its nearest parent that this account can see."""
     paths = (path.absolute(), *path.absolute().parents)
     return next(candidate for candidate in paths if os.path.exists(candidate))
 

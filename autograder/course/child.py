@@ -25,11 +25,14 @@ def start(
     command: Sequence[str], variables: Mapping[str, str] | None = None,
     stdout: int | None = None,
 ) -> tuple[subprocess.Popen[bytes], socket.socket]:  # fmt: skip
-    """Start a process that is connected to us by a socket pair; return it and our end.
+    """Start a child process, connected to this one by a socket pair.
 
     Args:
-        command: the command line, to which the number of the other end is added.
-        variables: environment variables, in addition to our own.
+        command: the command line, to which the child's file descriptor is added.
+        variables: environment variables, in addition to those of this process.
+
+    Returns:
+        The child process, and this process's end of the socket pair.
     """
     ours, theirs = socket.socketpair()
     with theirs:

@@ -1,8 +1,8 @@
 """End a command if nbgrader_config.py has an error, since nothing is safe without it.
 
 By default, traitlets logs an error in a configuration file and continues without the
-file. This would leave plain nbgrader, which runs students' code without a sandbox and
-without the judge, and shows hidden tests on feedback pages.
+file. Then nbgrader would run without the course's settings: it would run students' code
+without a sandbox and without the judge, and show hidden tests on feedback pages.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ _warned: list[bool] = []  # not empty once `warn` has printed its warning
 
 
 def refuse() -> None:
-    """Make any configuration file with an error end the command, and name the line.
+    """Let an error in an nbgrader_config.py end the command, and name its line.
 
-    This affects only files that are read afterwards, so the configuration of the
-    environment, which is read first, calls it (deploy/environment/). Calling it twice
-    is harmless.
+    This affects only files that are read afterwards, so the environment's own file,
+    which is read first, calls it (deploy/environment/). Calling it twice is harmless.
     """
     original = Application._load_config_files
     if getattr(original, "refuses", False):
@@ -52,7 +51,7 @@ def refuse() -> None:
 
 
 def warn(ours: Path) -> None:
-    """Warn that the course's configuration is missing.
+    """Warn once if nbgrader finds no configuration but that of the environment.
 
     nbgrader itself warns only if it finds no configuration at all.
 

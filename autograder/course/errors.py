@@ -1,28 +1,28 @@
 """Errors that a person reads, and a list of all other errors of the engine.
 
     CourseError                    course/errors.py: one line that says what to do
-        UsageError                 course/errors.py: a command line that cannot be
+        UsageError                 course/errors.py: an invalid command line
         NoGradebookError           classroom/gradebook.py
         NothingGradedError         classroom/gradebook.py
         UnreadableError            grading/intake/common.py
         GradebookError             grading/gradebook/book.py
         SetupError                 grading/workers/parallel.py: nothing can be graded
         GradingInfrastructureError grading/faults.py: the submission is graded again
-        NotGradedError             extras/watch/watch.py: tried again later
+        NotGradedError             extras/watch/watch.py: the next round tries again
 
 The following errors are caught and turned into other messages. About a submission, a
 check or a student's object:
 
     RefusedError                   grading/intake/common.py: the student reads why
     WrongAnswerError               checks/exercise.py: the object cannot be observed
-    NotTheirsError                 checks/measures.py: answers that are worth nothing
-    ByHandError                    checks/properties/learning.py: dropout by hand
+    NotTheirsError                 checks/measures.py: answers that earn no points
+    ByHandError                    checks/properties/learning.py: not PyTorch's dropout
     TooLongError                   checks/time_limit.py: code that does not end
     CannotTraceError               checks/tracing.py
     NotListedError                 extras/questions/listing.py
     GradeRefusedError              extras/lti/web.py: one student's grade
     NothingObservedError           extras/questions/observations.py
-    NotPlacedError                 classroom/lms/archive.py: a member of an archive
+    NotPlacedError                 classroom/lms/archive.py: a file or an archive
 
 About processes, sandboxes and files:
 
@@ -30,13 +30,13 @@ About processes, sandboxes and files:
         ConnectionTimeoutError     grading/ipc.py
     WireError                      checks/wire.py: no message, or nothing in time
     ExcessError                    sandbox/messages.py: more than a kernel sends
-    ConfinementError               sandbox/confine/policy.py: a wall cannot be built
+    ConfinementError               sandbox/confine/policy.py: no student code may run
         NotStartedError            sandbox/client.py
         NoRoomError                sandbox/slot.py: the disk is full
     UnfitError                     sandbox/fork_server.py: it must not fork
     WorkerDiedError                grading/workers/parallel.py
     GradingFaultError              grading/workers/reply.py: raised in a worker
-    NoSandboxError                 grading/workers/cluster.py: on a worker's machine
+    NoSandboxError                 grading/workers/cluster.py: a machine cannot grade
     ReferenceFileError             checks/references.py
     BrokenCatalogueError           checks/language.py
     ProgressFileError              checks/progress.py

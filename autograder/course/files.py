@@ -20,7 +20,7 @@ from autograder.course.errors import CourseError
 def write(path: Path, data: str | bytes, *, private: bool = False) -> bool:
     """Replace a file atomically if its content differs, and return whether it did.
 
-    The data are on the disk when this returns, and survive a power cut.
+    The new content is flushed to the disk before it replaces the old one.
 
     Args:
         private: whether only the owner may read the file.
@@ -63,9 +63,10 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def replace_folder(place: Path, part: Path, keep: Path | None = None) -> None:
-    """Move the folder ``part`` to ``place``, and then remove the old folder.
+    """Move the folder ``part`` to ``place``, and then remove the folder that was there.
 
-    If the machine stops between the two renames, the old folder is ``.NAME.old``.
+    That one is first renamed to ``.NAME.old``, where it is left if the machine stops
+    before the move is complete.
 
     Args:
         keep: the path to which the old folder is moved, if it is to be kept.
@@ -130,7 +131,7 @@ def changing_json_state(
 
 
 def locked(path: Path) -> AbstractContextManager[None]:
-    """Keep other commands from changing a file between our reading and writing it.
+    """Lock a file's folder, so that no other command changes the file in the meantime.
 
     Raises as `folder_locked`.
     """

@@ -9,17 +9,26 @@ _ANSWER = "-answer"
 
 
 def of_check(exercise: str) -> str:
-    """The grade id of an exercise's check, or of a written answer: "unit-name"."""
+    """Convert an exercise's name, "unit/name", to its check's grade id, "unit-name".
+
+    A written question has only one cell, the answer; this is its grade id.
+    """
     return exercise.replace("/", "-")
 
 
 def of_answer(exercise: str) -> str:
-    """The grade id of the cell in which an exercise is solved: "unit-name-answer"."""
+    """Convert an exercise's name to the grade id of its answer cell.
+
+    The answer cell contains the student's code: "unit-name-answer" for "unit/name".
+    """
     return of_check(exercise) + _ANSWER
 
 
 def check_of(grade_id: str) -> str:
-    """The grade id of an exercise's check, from the grade id of its answer or check."""
+    """Return a check's grade id, from that of its answer cell or from its own.
+
+    "unit-name-answer" becomes "unit-name", and "unit-name" is returned as it is.
+    """
     return grade_id.removesuffix(_ANSWER)
 
 

@@ -20,26 +20,29 @@ ENGLISH = "en"
 
 @dataclass(frozen=True)
 class Wording:
-    """The words in a notebook that the build looks for, as parts of patterns.
+    """The words in a notebook that the build looks for or writes, in one language.
 
     An edition is a notebook in which some exercises are given: solved, without points.
     The short path is a selection of exercises for students with less time.
 
     Args:
         exercise: the word before the number in an exercise's heading.
-        minutes: the time of an exercise, with ``{}`` for the number of minutes.
-        hours: the time of a unit, with ``{}`` for hours and half hours.
-        half, hour: the time of a unit that takes half an hour, or one hour.
-        short: the short path, with ``{hours}`` and ``{exercises}``.
-        solved: the list of the given exercises, with ``{exercises}``.
-        paid, unpaid: an exercise's points, and the text in their place if it is given.
-        story, instead: the sentence about the short path, and its replacement in an
-            edition.
-        hint, contract: titles of folded sections.
+        minutes: a template for the time of an exercise; ``{}`` is the number of
+            minutes.
+        hours: a template for the time of a unit; ``{}`` is the number of hours: "2½".
+        half, hour: the text for a unit that takes half an hour, or one hour.
+        short: a template for the short path; its fields are ``{hours}`` and
+            ``{exercises}``.
+        solved: a template for an edition's list of given ``{exercises}``.
+        paid: a template for the points of an exercise.
+        unpaid: the text in place of the points of a given exercise.
+        story: a pattern for the sentence about the short path.
+        instead: the sentence that replaces it in an edition.
+        hint, contract: the titles of folded sections.
         difficulty: the word before an exercise's level, as in "difficulty 3/5".
-        points, exercises, questions: patterns of the words that follow a count.
-        singular, plural: the noun after a number of exercises in an edition.
-        numerals: counts in words, from 0 on.
+        points, exercises, questions: patterns for the noun after a number.
+        singular, plural: the noun after the number of exercises in an edition.
+        numerals: the numbers from 0 on, as words.
     """
 
     exercise: str = "Exercise"
@@ -70,28 +73,31 @@ class Wording:
 
     @functools.cached_property
     def heading(self) -> re.Pattern[str]:
-        """A pattern for an exercise's heading; its group is the number, "2.3"."""
+        """A pattern for an exercise's heading; group 1 is its number, like "2.3"."""
         return re.compile(rf"^### {self.exercise} (\d+\.\d+)", re.MULTILINE)
 
     @functools.cached_property
     def titled(self) -> re.Pattern[str]:
-        """A pattern for an exercise's heading; its group is the title at the end."""
+        """A pattern for an exercise's heading with a title, which is group 1."""
         number = rf"^### {self.exercise} \d+\.\d+"
         return re.compile(rf"{number} *[-–—·:] (.+)$", re.MULTILINE)
 
     @functools.cached_property
     def commented(self) -> re.Pattern[str]:
-        """A pattern for an exercise's heading in ``notebooks/``, in a comment."""
+        """A pattern for an exercise's heading in a .py file, where it is a comment."""
         return re.compile(rf"^# ### {self.exercise} \d+\.\d+", re.MULTILINE)
 
     @functools.cached_property
     def budget(self) -> re.Pattern[str]:
-        """A pattern for the time of an exercise; its group is the minutes."""
+        """A pattern for the stated time of an exercise; group 1 is the minutes."""
         return re.compile(_filled(self.minutes, {"": r"(\d+)"}))
 
     @functools.cached_property
     def stated(self) -> re.Pattern[str]:
-        """A pattern for a unit's hours and short path, on one or several lines."""
+        """A pattern for a unit's stated time, with the short path if one follows.
+
+        It has no groups. Spaces in it match any white space, such as line breaks.
+        """
         listed = {"hours": r"[\d½]+", "exercises": r"[\d.,\s]+\b"}
         hours = _filled(self.hours, {"": r"[\d½]+"})
         singular = "|".join(_filled(time, {}) for time in (self.half, self.hour))
@@ -99,18 +105,22 @@ class Wording:
         return re.compile(f"(?:{hours}|{singular})(?:{short})?")
 
     def time(self, hours: str) -> str:
-        """The phrase for a unit's time, such as "About 2½ hours", from "2½"."""
+        """Return the phrase for a unit's hours: "About 2½ hours" for "2½"."""
         singular = {"½": self.half, "1": self.hour}
         return singular.get(hours) or self.hours.format(hours)
 
     @functools.cached_property
     def worth(self) -> re.Pattern[str]:
-        """A pattern for points that a text states; its group is their number."""
+        """A pattern for stated points, like "3 points"; group 1 is the number."""
         return re.compile(rf"(?<![\w.])(\d+(?:\.\d+)?) {self.points}\b")
 
     @functools.cached_property
     def counts(self) -> dict[str, re.Pattern[str]]:
-        """Map a role of cells to a pattern for their number, as stated in a text."""
+        """Patterns for a stated number of cells, by the role of these cells.
+
+        The roles are "check", for exercises, and "written", for written questions.
+        Group 1 is the number, in digits or as a word.
+        """
         return {
             "check": re.compile(rf"(?<!\w)(\w+) {self.exercises}\b"),
             "written": re.compile(rf"(?<!\w)(\w+) {self.questions}"),
@@ -121,7 +131,8 @@ def _filled(template: str, fields: Mapping[str, str]) -> str:
     """Turn a template into a regular expression, in which a space is any white space.
 
     Args:
-        fields: a regular expression for each field.
+        template: a text with fields such as ``{}`` or ``{hours}``.
+        fields: a regular expression for each field, by the field's name.
     """
     text = re.escape(template).replace(r"\ ", r"\s+")
     return re.sub(r"\\{(\w*)\\}", lambda field: fields[field[1]], text)
@@ -173,13 +184,13 @@ def language(root: Path = ROOT) -> str:
 
 
 def wording(text: str, root: Path = ROOT) -> Wording:
-    """Choose the `Wording` of a notebook with this ``text``, by its headings.
+    """Choose the `Wording` of a .py notebook's ``text``, by the exercises' headings.
 
-    They are in the course's language or in English, because the checks may be
-    translated before the notebooks are.
+    The headings may be in the course's language or in English, because the checks may
+    be translated before the notebooks are. Without any, it is the course's language.
 
     Raises:
-        CourseError: `WORDINGS` lacks the course's language.
+        CourseError: `WORDINGS` lacks the course's language, and no heading is English.
     """
     name = language(root)
     for code in (name, ENGLISH):

@@ -50,13 +50,16 @@ _TABLES: Mapping[str, tuple[tuple[str, ...], Any]] = {
 
 @dataclass(frozen=True)
 class Manifest:
-    """How a unit differs from the others; paths are absolute.
+    """The settings of a unit in its ``unit.toml``; all file paths are absolute.
 
-    The short path uses nothing outside itself: whoever solves exactly its exercises can
-    earn all their points, and all demonstrations run except those of ``beyond``. A key
-    of an exercise is an earlier exercise whose solution answers it. When that exercise
-    is tried again, the course's version of a key stands in for the student's only if
-    the student has solved most of the key.
+    The short path uses nothing outside itself: a student who solves exactly its
+    exercises can earn all their points, and all demonstrations run except those of
+    ``beyond``.
+
+    ``keys`` maps an exercise to earlier exercises whose solutions give its answer away.
+    When grading repeats the check of the exercise with the course's solutions in place
+    of failed answers, a key is replaced only if the student has at least half of its
+    points.
     """
 
     summary: str = ""
@@ -70,7 +73,7 @@ class Manifest:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """All files that the manifest names."""
+        """The files of ``handed_in`` and ``ships``."""
         return (*self.handed_in.values(), *self.ships)
 
 
@@ -114,7 +117,10 @@ def path_of(unit: Unit) -> tuple[str, ...]:
 
 
 def place_of_path(unit: Unit) -> str:
-    """The file and line in which a unit's manifest states the short path."""
+    """Return where a unit's manifest states the short path, like "folder/unit.toml:3".
+
+    The file is relative to the course. The line is 1 if no path is stated.
+    """
     file = unit.folder / "unit.toml"
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     stated = (i for i, line in enumerate(lines, 1) if re.match(r"path\s*=", line))
@@ -143,6 +149,9 @@ def _find_file(unit: Unit, name: str, location: str) -> Path:
 
 
 def limits(root: Path = ROOT) -> dict[str, dict[str, float]]:
-    """The limits that units set in their manifests, by the unit's label."""
+    """Map units' labels, like "02_attention", to the limits in their manifests.
+
+    Units whose manifest sets no limit are left out.
+    """
     by_label = {unit.label: dict(read(unit).limits) for unit in units(root)}
     return {label: of_unit for label, of_unit in by_label.items() if of_unit}

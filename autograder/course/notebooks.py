@@ -22,13 +22,18 @@ def read(path: Path) -> NotebookNode:
     """Read a notebook in ``source/``, ``release/`` or ``autograded/``.
 
     Raises:
-        CourseError: it cannot be read; the message says how to restore it.
+        CourseError: the file cannot be read or is no notebook; the message says how to
+            restore it.
     """
     return parse(text_of(path), path)
 
 
 def read_valid_text(path: Path) -> str:
-    """Read the text of a valid notebook, to copy it; raises the errors of `read`."""
+    """Read the text of a notebook's file as it is, if it can be parsed.
+
+    Raises:
+        CourseError: as `read`.
+    """
     text = text_of(path)
     parse(text, path)
     return text
@@ -65,7 +70,10 @@ def parse(text: str, path: Path) -> NotebookNode:
 
 @functools.lru_cache(maxsize=8)
 def shared(text: str) -> NotebookNode:
-    """Parse a notebook's text, cached for all submissions; do not change the result."""
+    """Parse a notebook's text; an equal text returns the same object.
+
+    Callers share this object, and must not change it. Eight texts are cached.
+    """
     notebook: NotebookNode = nbformat.reads(text, as_version=4)
     return notebook
 

@@ -65,7 +65,11 @@ def read(path: Path) -> Sheet:
 
 
 def as_text(rows: Iterable[Iterable[object]], comma: str = ",") -> str:
-    """Format rows as CSV, in which no cell's text can start a new row."""
+    """Format rows as CSV; a line break in a cell does not start a new row.
+
+    Args:
+        comma: the character that separates cells.
+    """
     text = io.StringIO()
     lines = (map(_one_cell, row) for row in rows)
     csv.writer(text, delimiter=comma, lineterminator="\n").writerows(lines)
@@ -89,7 +93,12 @@ _MARKED = re.compile(f"(?<=[;\\t\\n])'{_RUNS}")
 
 
 def harmless(value: object) -> object:
-    """Escape a cell, so that no spreadsheet takes it for a formula."""
+    """Return a cell's value in a form that no spreadsheet takes for a formula.
+
+    A text gets a "'" where a formula could begin: at its start, or after a semicolon,
+    a tab or a line break. A float becomes a rounded text (see `number`). Any other
+    value is returned as it is.
+    """
     if isinstance(value, float):
         return number(value)
     if not isinstance(value, str):
@@ -110,5 +119,5 @@ def as_meant(cell: str) -> str:
 
 
 def number(value: float | None) -> str:
-    """Format points; "" if there are none yet."""
+    """Format points, rounded to four decimals; return "" for None."""
     return "" if value is None else f"{round(value, 4):.12g}"

@@ -20,11 +20,12 @@ _STOPS = ("SIGTERM", "SIGHUP")  # sent by a batch system, or when the terminal c
 
 
 def settle() -> None:
-    """Open closed streams, and let Ctrl-C and similar signals end with one line.
+    """Prepare this process's streams, signals and error messages for a command.
 
-    If a stream stayed closed, the next file to be opened would get its number, and a
-    library's warnings would be written into that file. Output for a closed stderr goes
-    to stdout instead.
+    Closed streams are opened: otherwise the next file to be opened would get a stream's
+    number, and a library's warnings would be written into that file. Output for a
+    closed stderr goes to stdout. Ctrl-C, SIGTERM and SIGHUP end the command with one
+    line instead of a traceback.
     """
     _read_names_alike()
     for number in range(_STREAMS):
@@ -65,7 +66,10 @@ def _stop_alike() -> None:
 
 
 def _log_there(stream: TextIO) -> None:
-    """Send logs that were opened on a closed stderr to this stream."""
+    """Set this stream in all log handlers that have none.
+
+    A handler has none if stderr was closed when the handler was made.
+    """
     for name in logging.root.manager.loggerDict:
         for handler in logging.getLogger(name).handlers:
             if isinstance(handler, logging.StreamHandler) and not handler.stream:
@@ -75,12 +79,13 @@ def _log_there(stream: TextIO) -> None:
 def _end(
     kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
-    """As ``sys.excepthook``, print one line for a stop, or an error a person can fix.
+    """Print an uncaught error, as ``sys.excepthook``: in one line if possible.
 
-    Other errors are printed as usual, with a traceback.
+    That is its message for a `CourseError` or ``TraitError``, and a note that nothing
+    is lost for a ``KeyboardInterrupt``. Other errors are printed with a traceback.
 
     Raises:
-        SystemExit: the command was stopped, or a person can fix the error.
+        SystemExit: after such a line, with the status 1, or 130 for an interrupt.
     """
     if issubclass(kind, CourseError | TraitError):
         print(f"nbgrader: {error}", file=sys.stderr)

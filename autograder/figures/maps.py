@@ -31,12 +31,14 @@ def heat_map(
 
     Args:
         matrix: (rows, columns), of torch or NumPy; True counts as 1.
+        rows, columns: the names of the rows and the columns.
         signed: whether to use the diverging colormap, for values of both signs.
-        top: the absolute value that has the full colour; None: the largest one.
+        top: the absolute value that gets the strongest colour; None: the largest one.
         allowed: booleans of the same shape; cells with False are struck out, and their
             values are not shown.
-        values: the format of the values; None writes none, and a matrix of more than
-            VALUES cells never shows them.
+        values: the format of the values in the cells; None shows no values. A matrix
+            of more than VALUES cells shows none either.
+        size: the font size of the values.
     """
     cells = np.array(_table(matrix), dtype=float)
     unmasked = (
@@ -86,7 +88,12 @@ def format_value(value: float, form: str = ".2f") -> str:
 
 
 def _cells(axes: Any, places: Sequence[tuple[float, float]], fill: Any) -> None:
-    """Draw cells of one colour as one path; the colour None strikes them out."""
+    """Draw cells of one colour as one path.
+
+    Args:
+        places: the row and the column of each cell.
+        fill: the colour; None draws outlines with a stroke through them instead.
+    """
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
@@ -105,7 +112,13 @@ def _cells(axes: Any, places: Sequence[tuple[float, float]], fill: Any) -> None:
 
 
 def lit_matrix(axes: Any, matrix: Any, light: Any, form: str, title: str = "") -> None:
-    """Draw a matrix with its values; ``light`` is the opacity of each cell, 0 to 1."""
+    """Draw a matrix with its values on cells that are lit to different degrees.
+
+    Args:
+        light: how strongly each cell is coloured: 0 hardly, 1 as strongly as is
+            readable (`style.STRONGEST`).
+        form: the format of the values.
+    """
     heat_map(axes, light, title=title, top=1 / style.STRONGEST, values=None)
     for (i, j), value in np.ndenumerate(_table(matrix)):
         axes.text(j, i, format_value(float(value), form), size=8, **_MIDDLE)
@@ -114,7 +127,11 @@ def lit_matrix(axes: Any, matrix: Any, light: Any, form: str, title: str = "") -
 def row_areas(
     figure: Any, axes: Any, rows: int
 ) -> list[tuple[float, float, float, float]]:
-    """The area of each row of a heat map, for `steps` of `autograder.figures.page`."""
+    """Return the area of each row of a heat map, for ``autograder.figures.page.steps``.
+
+    Each area has a left edge, a top edge, a width and a height, relative to the size of
+    the figure.
+    """
     figure.draw_without_rendering()
     box = axes.get_position()
     height = box.height / rows
@@ -145,7 +162,7 @@ def image(
 
 
 def colour_bar(figure: Any, mappable: Any, axes: Any, label: str) -> None:
-    """Add a slim colour bar without a frame."""
+    """Add a slim colour bar, without a frame, for a ``mappable`` from `image`."""
     bar = figure.colorbar(mappable, ax=axes, label=label, fraction=0.03, pad=0.02)
     bar.outline.set_visible(False)
 

@@ -110,8 +110,9 @@ def steps(
     Args:
         sentences: the sentence of each drawing, by the label of the drawing's button.
         opened: the index of the drawing that is shown first.
-        areas: for each drawing, the area that shows it when the mouse is over it: left
-            edge, top edge, width and height, relative to the size of a drawing.
+        areas: for each drawing, an area of all drawings, which shows this one while the
+            mouse is over it, and selects it on a click: left edge, top edge, width and
+            height, relative to the size of a drawing.
     """
     name = _name(*frames)
     rules, buttons, labels, live_frames, pictures = _RULES + _STEP_RULES, "", "", "", ""

@@ -77,7 +77,11 @@ def subplots(
 
 
 def sequential(colour: str = BLUE, strongest: float = STRONGEST) -> Any:
-    """A colormap for weights, from nearly transparent (0) to the colour (1)."""
+    """Return a colormap for weights: one colour, whose opacity grows with the weight.
+
+    Args:
+        strongest: the opacity for the weight 1; it is nearly 0 for the weight 0.
+    """
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
     rgb = to_rgb(colour)
@@ -129,7 +133,11 @@ def name_lines(axes: Any) -> None:
 
 
 def _push_apart(heights: Sequence[float], gap: float) -> list[float]:
-    """Move ascending heights as little as needed for a gap between neighbours."""
+    """Move ascending heights as little as needed for a gap between neighbours.
+
+    Returns:
+        The new heights. Those that are pushed apart keep their mean.
+    """
     groups: list[list[float]] = []  # the heights of names that touch
     for height in heights:
         groups.append([height])
@@ -143,7 +151,10 @@ def _push_apart(heights: Sequence[float], gap: float) -> list[float]:
 
 
 def _bottom(group: Sequence[float], gap: float) -> float:
-    """The lowest label's height, for a group centred on its lines' ends."""
+    """Return the lowest height in a group of labels that are a gap apart.
+
+    The group is centred on the mean of ``group``, the heights of the labels' lines.
+    """
     return sum(group) / len(group) - (len(group) - 1) * gap / 2
 
 

@@ -9,7 +9,10 @@ EVEN = 0.05  # two weights that are closer than this are called even
 
 
 def number(value: float) -> str:
-    """Three digits of a value: ``0.0123``, ``12.3``, ``1,230``."""
+    """Format a value with three digits, or to a whole number from 1,000 on.
+
+    Examples are ``0.0123``, ``12.3`` and ``1,230``.
+    """
     if abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.3g}"

@@ -119,9 +119,13 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
     def _handed_in(
         self, student: str, paths: Sequence[tuple[float, Path]]
     ) -> Iterator[HandedIn]:
-        """Yield a student's newest submissions, from pairs (time of change, folder).
+        """Yield a student's newest submissions, up to `_MOST`, the oldest ones first.
 
-        Examining one takes milliseconds, and a student may hand in ten thousand.
+        There is a limit because examining one takes milliseconds, and a student may
+        hand in ten thousand.
+
+        Args:
+            paths: pairs (time of the last change in seconds, folder).
         """
         if len(paths) > _MOST:
             self.log.warning(
@@ -255,9 +259,12 @@ def put_back(folders: str) -> Iterator[Path]:
 
 
 def _latest(submissions: Sequence[HandedIn], due: datetime.datetime | None) -> HandedIn:
-    """The latest submission that was in time, or the latest of all if none was.
+    """Choose the latest submission in time, or the latest of all if none was in time.
 
-    An incomplete one is chosen only if none of these is complete.
+    Incomplete submissions are chosen only if there is no complete one to choose from.
+
+    Args:
+        due: the student's deadline, in UTC without zone; None if any time is in time.
     """
     in_time = [s for s in submissions if due is None or s.time <= due]
     complete = [s for s in in_time or submissions if s.is_complete]

@@ -49,7 +49,7 @@ from autograder.sandbox import client, logs
 
 
 class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
-    """nbgrader's ``Autograde`` with our intake, and our way of recording.
+    """nbgrader's ``Autograde``, with its own way to read submissions and store results.
 
     ``autograde_preprocessors`` is one list, as in nbgrader. Those before the first
     ``SaveAutoGrades`` or ``AssignLatePenalties`` are run by ``grade``, without a
@@ -127,7 +127,8 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         """Grade all submissions.
 
         Raises:
-            NbGraderException: something needs a person; all that could be graded is.
+            NbGraderException: grading cannot begin or go on; or it has ended, but a
+                person must look at some of the submissions.
         """
         logs.follow(self.parent)
         outcomes: list[Outcome] = []

@@ -1,7 +1,7 @@
 """Due dates: read with a time zone or refused, and written below a notebook's title.
 
-A student may have an extension. It has no effect if the assignment has no due date,
-where nbgrader would fail to add the two.
+A student may have an extension. If the assignment has no due date, the extension has no
+effect; nbgrader itself would raise an error.
 
 nbgrader ignores the offset in ``2026-11-30 23:59 +01:00``, takes that in ``+0100`` for
 a hundred seconds, and reads a date without a zone as UTC; all three without a warning.
@@ -72,7 +72,11 @@ def install(grace_minutes: float = 0) -> None:
 
 
 def find_due_date(coursedir: CourseDirectory) -> datetime.datetime | None:
-    """The due date of an assignment in the gradebook; None if there is none."""
+    """Return the due date of the assignment that ``coursedir`` names, in the gradebook.
+
+    It is in UTC without zone, and includes no extension. The result is None if there is
+    no due date, or if the gradebook does not have the assignment.
+    """
     url, course = coursedir.db_url, coursedir.course_id
     if all(path.exists() for path in book_files(url)):
         with api.Gradebook(url, course) as book, contextlib.suppress(api.MissingEntry):
@@ -100,7 +104,10 @@ _plain_utc = utils.parse_utc
 
 
 def _parse_utc(time: object) -> Any:
-    """Parse a time; nbgrader's own parser gets what this module does not understand."""
+    """Parse a time into UTC without zone; this replaces nbgrader's own parser.
+
+    nbgrader's parser still gets what `parse_stamp` does not understand.
+    """
     moment = parse_stamp(time.strip()) if isinstance(time, str) else None
     return _plain_utc(time) if moment is None else moment
 
@@ -121,9 +128,10 @@ def _refusing(start: Callable[[Any], None]) -> Callable[[Any], None]:
 
 
 def how_late(seconds: float) -> str:
-    """How late something was handed in, like "2 hours late"; "" if in time.
+    """Describe how late something was handed in, like "2 hours late"; "" if in time.
 
-    One second stands for late hand-ins to an LMS that gives no time (`lms/place.py`).
+    Up to one second means that the delay is unknown: if an LMS marks a hand-in as late
+    without giving a time, `lms/place.py` dates it one second after the deadline.
     """
     if 0 < seconds <= 1:
         return "late, unknown by how much"

@@ -31,12 +31,16 @@ Key = Mapping[str, Any]  # the data that score a student's cell, as plain JSON
 
 
 class Handler(Protocol):
-    """Scores a student's cell for an exercise that the extra adds; runs no code."""
+    """The interface of an extra's module, which scores one kind of cell.
+
+    It scores a student's cell without running any code. ``EXERCISE`` names the extra
+    and the exercise that it adds, like "quiz/questions".
+    """
 
     EXERCISE: str  # the extra and its exercise, like "quiz/questions"
 
     def read_keys(self, root: Path, assignment: str) -> Mapping[str, Key]:
-        """Map each student to the data that score the student's cell.
+        """Map each student to the data with which the student's cell is scored.
 
         Raises:
             CourseError: there are none, or they cannot be read.
@@ -64,10 +68,16 @@ def find_handler(cell: NotebookNode) -> Handler | None:
 def read_keys(
     root: Path, assignment: str, sources: Iterable[NotebookNode]
 ) -> dict[str, dict[str, Key]]:
-    """Map each student to the keys, by exercise, to the cells that extras score.
+    """Map each student to the data with which extras score the student's cells.
+
+    Args:
+        sources: the source notebooks of the assignment.
+
+    Returns:
+        For each student, the data by exercise; empty if no extra scores a cell.
 
     Raises:
-        CourseError: an extra has no keys for its cell, or is not installed.
+        CourseError: an extra has no data for its cell, or is not installed.
     """
     keys: dict[str, dict[str, Key]] = {}
     for cell in (cell for book in sources for cell in book.cells):

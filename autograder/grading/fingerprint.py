@@ -79,9 +79,13 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _imports(path: Path, packages: dict[str, Path]) -> Iterator[Path]:
-    """Yield the files of the modules that a Python file imports or names.
+    """Yield the files of those modules in ``packages`` that a Python file mentions.
 
-    ``packages`` maps the name of each package that counts to its folder.
+    An import mentions a module, and so does its dotted name, even in a string.
+
+    Args:
+        packages: maps the names of the engine's and the course's package to their
+            folders.
     """
     if path.suffix != ".py":
         return

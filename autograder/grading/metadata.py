@@ -1,4 +1,4 @@
-"""The metadata that grading stores in a notebook; all are written and read here."""
+"""The metadata that grading stores in a notebook, and how to write and read them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ RUN = "grading_metadata"  # of the resources that stages pass on
 class GradingMetadata:
     """What grading finds out about a notebook, stored in its ``metadata.autograder``.
 
-    Stages share it by their resources (`of_run`), and it is written into the notebook
-    once, when that is published.
+    All stages of a run share one object, which they find in the resources (`of_run`).
+    It is written into the notebook once, when the graded notebook is published.
 
     Attributes:
         checks: the verdicts by the check's grade id.
@@ -34,6 +34,7 @@ class GradingMetadata:
         digest: of all that the result depends on; "" if nothing was decided.
         scores: the scores in the gradebook, by grade id.
         refused: why it could not be graded, "" if it could.
+        repairs: the corrections that were made to the hand-in.
         handed_in: the time of the hand-in, as text.
         id: identifies the submission, "" if nothing was decided.
         provenance: the time, the course, the programs and the machine (provenance.py).
@@ -126,7 +127,14 @@ class GradingMetadata:
 
 
 def as_output(points: float, html: str) -> NotebookNode:
-    """A verdict as the output of its cell, with a mark for `CleanOutputs`."""
+    """Return a verdict as the output of its check's cell.
+
+    It is marked as a verdict in its metadata, by which `CleanOutputs` recognises it.
+
+    Args:
+        points: the points, which become the plain text of the output.
+        html: the panel.
+    """
     # Not by `new_output`, which would validate its result against the schema.
     output: NotebookNode = from_dict({
         "output_type": "execute_result", "execution_count": None,

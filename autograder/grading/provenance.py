@@ -19,7 +19,9 @@ _SECONDS = 10.0  # for git, on a busy machine
 
 
 def course_version(depends: Sequence[str], root: Path = ROOT) -> dict[str, str]:
-    """Two versions by name: the git commit of the "course", a digest of the "build".
+    """Return the git commit, as "course", and a digest of ``depends``, as "build".
+
+    "course" is missing where git names no commit.
 
     Args:
         depends: digests of all that verdicts depend on.

@@ -214,7 +214,11 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         return bool(super().init_destination(assignment_id, student_id))
 
     def init_single_notebook_resources(self, notebook_filename: str) -> dict[str, Any]:
-        """Add changed scores and teachers' sentences to nbgrader's resources."""
+        """Add what only this course's pages show to nbgrader's resources.
+
+        "changes" are the student's changed scores to announce; "sentences" are what
+        teachers say to groups of students whose answers fail alike (`sentences.read`).
+        """
         resources: dict[str, Any]
         resources = super().init_single_notebook_resources(notebook_filename)
         student = resources["nbgrader"]["student"]

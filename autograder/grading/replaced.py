@@ -1,6 +1,6 @@
-"""Keep the last few hand-ins of each student that a newer one has replaced.
+"""Replace a student's hand-in by a newer one, and keep the last three replaced ones.
 
-A new one that only asks for a regrade replaces nothing, and is stored separately.
+A newer hand-in that only asks for a regrade replaces nothing; it is stored separately.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ def appeals_folder(root: Path, unit: str) -> Path:
 
 
 def keep_appeal(root: Path, folder: Path, part: Path) -> bool:
-    """Store a new hand-in separately, if it only asks for a regrade of the earlier one.
+    """Move a new hand-in to `appeals_folder` if it only asks for a regrade.
 
     Args:
-        folder: the earlier one, ``submitted/STUDENT/UNIT``.
-        part: the new one.
+        root: the course's folder.
+        folder: the student's earlier hand-in, ``submitted/STUDENT/UNIT``.
+        part: the folder of the new hand-in.
 
     Returns:
-        Whether it only asks for a regrade.
+        Whether it was moved. If not, ``part`` is as before.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: it cannot be moved.
     """
     if not (folder.is_dir() and only_appeals(folder, part)):
         return False
@@ -47,12 +48,13 @@ def replace_hand_in(root: Path, folder: Path, part: Path) -> None:
     the time (UTC) when it was replaced.
 
     Args:
-        root: the course.
-        folder: the earlier one, ``submitted/STUDENT/UNIT``.
-        part: the new one.
+        root: the course's folder.
+        folder: the earlier hand-in, ``submitted/STUDENT/UNIT``.
+        part: the folder of the new hand-in, which is moved to ``folder``.
 
     Raises:
-        OSError: it cannot be written; the earlier one stays in place.
+        OSError: a folder cannot be moved or removed. If it is the new hand-in that
+            cannot be moved, the earlier one stays in place.
     """
     archive = root / ".autograder" / "replaced" / folder.name / folder.parent.name
     time = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H.%M.%S.%f}"

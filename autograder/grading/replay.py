@@ -35,11 +35,12 @@ class Replay:
 
     Attributes:
         id: identifies the submission.
-        evidence: for its verdict; that of the first try, if the check was tried again
-            with the course's version of an exercise that it builds on.
+        evidence: the inputs and answers on which the verdict is based. If the check was
+            tried again, with the course's solution of an exercise that it builds on,
+            they are those of the first try.
         code: the student's answer.
         isolation: the level of the sandbox.
-        provenance: the course, the programs and the machine.
+        provenance: the versions of the course, the programs and the machine.
     """
 
     id: str

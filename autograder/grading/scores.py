@@ -128,10 +128,11 @@ def most_points(exercise: str, cell: NotebookNode) -> float:
 
 
 def inside_score(cell: NotebookNode) -> float | None:
-    """Score a cell of plain asserts by nbgrader's rule, corrected in two points.
+    """Return the score of a cell that no verdict scores; None if a person must decide.
 
-    Text on stderr costs nothing. A partial credit that is not finite, too large or
-    negative earns nothing, where nbgrader gives full points or stops.
+    nbgrader's rule is followed with two differences. Text on stderr costs nothing. A
+    partial credit that is not finite, too large or negative earns nothing, where
+    nbgrader gives full points or stops.
     """
     if cell.cell_type != "code" or is_solution(cell):
         score: float | None = determine_grade(cell, None)[0]

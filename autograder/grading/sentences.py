@@ -1,4 +1,4 @@
-"""Sentences of teachers on wrong answers in which no known mistake was recognised.
+"""Teachers' sentences on wrong answers in which no known mistake was recognised.
 
 ``sentences/UNIT.csv``, beside the gradebook, has a sentence for each group of answers
 that fail the same visible cases in the same way. It is shown on the page of everybody
@@ -20,10 +20,12 @@ _TITLES = ("group", "sentence")
 
 
 def group_of(verdict: Verdict) -> str:
-    """The id of an answer's group, by how it fails; "" if it is right or explained.
+    """Return the id of the group of wrong answers that an answer belongs to.
 
-    For visible cases, which have the same inputs for everybody, the wrong answer
-    counts; for hidden ones, only that they fail.
+    The answers of a group fail the same cases with the same problem. In visible cases,
+    which have the same inputs for everybody, their wrong answers are the same, too. The
+    id is "" if the answer is right or unsolved, if a known mistake was recognised, or
+    if the verdict has no panel.
     """
     is_explained = verdict.mistake or verdict.is_unsolved or not verdict.panel
     failed = [
@@ -46,7 +48,9 @@ def read(root: Path, unit: str) -> dict[str, str]:
 
 
 def from_table(path: Path) -> dict[str, str]:
-    """Map each group of answers to its sentence in a table that was filled in.
+    """Return the sentences by group in a table with the columns "group" and "sentence".
+
+    Rows without a group or a sentence are skipped.
 
     Raises:
         CourseError: the table cannot be read, or lacks a column.

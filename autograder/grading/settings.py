@@ -26,10 +26,10 @@ _FLAG = "given on the command line"
 
 
 def load_class(kind: object) -> type:
-    """Load a preprocessor's class, which settings may give by its name.
+    """Return the class that a setting gives, either as a class or by its dotted name.
 
     Raises:
-        CourseError: there is no such class.
+        CourseError: it is neither of them, or the class cannot be imported.
     """
     if isinstance(kind, type):
         return kind
@@ -47,7 +47,7 @@ def load_class(kind: object) -> type:
 
 
 def find_misspelt(config: Config) -> Iterator[str]:
-    """Yield a message for each section that is almost named as a class, but not quite.
+    """Yield a message for each section whose name is probably a misspelt class name.
 
     traitlets ignores such sections: they could belong to a class that is not imported.
     """
@@ -65,12 +65,13 @@ def _below(kind: type[Configurable]) -> Iterator[type[Configurable]]:
 
 
 def as_plain(preprocessors: Sequence[Preprocessor], config: Config) -> dict[str, Any]:
-    """The sections of a configuration as plain values.
+    """Return the sections of a configuration, with values that JSON can hold.
 
-    Sections that do not concern these preprocessors are left out if they are not plain.
+    A section with a different kind of value is left out, unless it belongs to one of
+    these preprocessors or their base classes.
 
     Raises:
-        CourseError: a setting of these preprocessors is not plain.
+        CourseError: a section of these preprocessors has a different kind of value.
     """
     wanted = {
         base.__name__ for kind in preprocessors for base in load_class(kind).__mro__
@@ -128,10 +129,11 @@ def from_plain(plain: object) -> object:
 
 
 def class_name(kind: Preprocessor) -> str:
-    """The name by which `load_class` finds a class, in whatever process.
+    """Return the dotted name by which `load_class` finds a class in other processes.
 
     Raises:
-        CourseError: the class is known in this process only.
+        CourseError: the class is defined in ``__main__``, in a function or in a class,
+            so that other processes cannot import it.
     """
     if isinstance(kind, str):
         return kind

@@ -102,7 +102,8 @@ class Task:
 class Graded:
     """An executed notebook, and the metadata of its grading.
 
-    It has no score if it is not ``decided``.
+    Attributes:
+        decided: False if grading has failed; the notebook's cells then have no score.
     """
 
     notebook: NotebookNode
@@ -111,9 +112,10 @@ class Graded:
 
 
 def resources_of(task: Task, metadata: GradingMetadata) -> dict[str, Any]:
-    """The resources for nbgrader's preprocessors, with those that only ours use.
+    """Return the resources that preprocessors of nbgrader and of this package need.
 
-    The latter are the metadata of the grading, and the items of "autograder".
+    Those of this package are the metadata, and the task's secret, id, ``final`` and
+    keys in the dictionary "autograder".
     """
     return {
         RUN: metadata,
@@ -133,9 +135,10 @@ def resources_of(task: Task, metadata: GradingMetadata) -> dict[str, Any]:
 
 
 def identity(resources: Mapping[str, Any]) -> str:
-    """The id of the submission that a preprocessor's resources describe.
+    """Return the id of the submission that a preprocessor's resources describe.
 
-    nbgrader's own converter gives none; then it is made of nbgrader's names.
+    nbgrader's own converter gives no id. The result is then
+    "STUDENT/ASSIGNMENT/NOTEBOOK".
     """
     names = resources["nbgrader"]
     plain = "/".join(names[k] for k in ("student", "assignment", "notebook"))

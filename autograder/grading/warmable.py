@@ -25,7 +25,7 @@ class Warmable(Protocol):
 
 
 class Stage:
-    """A preprocessor of ours that grades.
+    """The base class of this package's preprocessors that give verdicts.
 
     Settings may also name other preprocessors of nbconvert, without these methods.
     """

@@ -123,7 +123,7 @@ class SandboxedKernelApp(IPKernelApp):
             shell.profile_dir = self.kernel.profile_dir = self.profile_dir
 
     def _connect_kernel(self) -> None:
-        """Connect the kernel to the sockets, through streams of ours."""
+        """Give the kernel its sockets; a `PromptStream` reads the shell's messages."""
         kernel, shell = self.kernel, self.kernel.shell
         kernel.iopub_thread, kernel.iopub_socket = self.iopub_thread, self.iopub_socket
         kernel.stdin_socket = self.stdin_socket

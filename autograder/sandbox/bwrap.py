@@ -54,7 +54,10 @@ def _view(room: Room) -> list[str]:
 
 
 def _bind(path: str) -> list[str]:
-    """Arguments that make a path visible, read-only; a link is made anew."""
+    """Return the arguments that make a path visible, read-only.
+
+    A symbolic link becomes a new link with the same target.
+    """
     if os.path.islink(path):
         return ["--symlink", os.readlink(path), path]
     return ["--ro-bind-try", path, path]

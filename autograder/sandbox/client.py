@@ -104,7 +104,11 @@ def _has_listener(run: Path) -> bool:
 
 
 def scratch() -> Path:
-    """The folder for servers' directories; a socket's path may take 107 bytes."""
+    """Return the folder in which the directories of servers are made.
+
+    It is /tmp if the usual folder for temporary files has a long path, as the path of a
+    socket may have 107 bytes at most.
+    """
     base = Path(tempfile.gettempdir())
     return base if len(os.fsencode(base)) < _MAX_BYTES else Path("/tmp")
 
@@ -219,6 +223,10 @@ def _is_abandoned(run: Path) -> bool:
 
 
 def policy_from_environment() -> Policy:
-    """The policy that the environment holds as JSON. Raises ValueError, TypeError."""
+    """Return the policy in ``AUTOGRADER_SANDBOX_POLICY``, else the default one.
+
+    Raises:
+        ValueError, TypeError: the variable does not hold a policy as JSON.
+    """
     text = os.environ.get("AUTOGRADER_SANDBOX_POLICY", "")
     return Policy.from_json(text) if text else Policy()

@@ -1,8 +1,8 @@
-"""Receive and send a kernel's messages with few steps, as it has only one client.
+"""Receive and send a kernel's messages with little overhead, as it has only one client.
 
-Between a message and the cell in it, ipykernel starts two tasks, and it sends in three
-turns of the event loop. A sandbox does not need this, because its only client sends a
-cell only when the one before has ended.
+ipykernel starts two tasks between the arrival of a message and the run of its cell, and
+needs three turns of the event loop to send. A sandbox can do without, because its only
+client sends a cell only when the one before has ended.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class PromptStream(ZMQStream):
 
     Args:
         handler: handles one message.
-        may_go_on: whether the kernel can take another message now; if not, it is asked
-            again soon.
+        may_go_on: returns whether the kernel can take another message now. If not,
+            messages wait in the socket until it is called again, after a millisecond.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class PromptPublisher(IOPubThread):
         self.io_loop.add_handler(self._bell, self._rung, IOLoop.READ)
 
     def _rung(self, *_: object) -> None:
-        """Do what was scheduled, when the eventfd has been written to."""
+        """Call the functions that `schedule` has queued, and reset the eventfd."""
         os.eventfd_read(self._bell)
         self._handle_event(None)  # type: ignore[no-untyped-call]
 

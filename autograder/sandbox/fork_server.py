@@ -233,7 +233,7 @@ class Branch:
             self._become_supervisor(client)
 
     def _settle(self) -> None:
-        """Make later sandboxes cheaper: a first traceback, memory in huge pages."""
+        """Format a first traceback and use huge pages, to speed up later sandboxes."""
         if self.level != "bwrap":
             inside.rehearse()
             ready_to_fork()

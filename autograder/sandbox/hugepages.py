@@ -1,8 +1,8 @@
 """Move the server's memory into huge pages, to make its forks cheaper.
 
-For 200 MB in pages of 4 kB, a fork copies a table of 50,000 entries, which is freed at
-the end of the process: 13 ms, twice for each sandbox. For a huge page, single entries
-are needed only once it is written to.
+To fork a process with 200 MB in pages of 4 kB, the system copies a table of 50,000
+entries, and frees it when the fork ends. This takes 13 ms, twice for each sandbox. With
+huge pages, it needs an entry for each small page only of what a fork writes to.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _COLLAPSE = 25  # MADV_COLLAPSE, since Linux 6.1
 def collapse() -> None:
     """Move what the calling process has written into huge pages, if the system can.
 
-    This takes about 50 ms and has no other effect: pages that are shared with earlier
-    forks stay with these. Errors are ignored.
+    This takes about 50 ms. Earlier forks keep the pages that they share with this
+    process. Errors are ignored.
     """
     try:
         size = int(_SIZE.read_text())

@@ -33,7 +33,10 @@ def install(folder: Path) -> None:
 
 
 def _no_pipe(thread: Any) -> None:
-    """Switch off the pipe for prints of forked processes, which needs sockets."""
+    """Do not open the pipe for what forked processes print, because it needs a socket.
+
+    This replaces a method of ipykernel's `IOPubThread`, which is given as ``thread``.
+    """
     thread._pipe_flag = False
 
 
@@ -147,7 +150,12 @@ class PipeSemaphore:
             poll.poll(None if remaining is None else remaining * 1000)
 
     def release(self) -> None:
-        """Release the semaphore; raise AssertionError or ValueError if not acquired."""
+        """Release the semaphore.
+
+        Raises:
+            AssertionError: it is a recursive lock that this thread does not hold.
+            ValueError: it is no recursive lock, and its value is the maximum already.
+        """
         if self._is_recursive():
             if not self._is_mine():
                 raise AssertionError(

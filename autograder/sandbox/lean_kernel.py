@@ -32,12 +32,12 @@ class SparingStream(OutStream):
     """Standard output whose `flush` does not wait if there is nothing to send.
 
     ipykernel waits four times per cell for the thread that sends output. This is not
-    needed, because that thread sends what it has taken before anything later. What
-    programs have written past Python is fetched here, too, while ipykernel leaves this
-    to chance.
+    needed, because that thread sends what it has taken before anything later.
 
-    The order of outputs is not left to chance either: a write to one stream first sends
-    what waits in the other. A large text is sent in parts that are small enough.
+    Programs that a cell starts write to the file descriptor and not to this stream.
+    Their output is read before anything else is written or flushed, while ipykernel
+    leaves the order to chance. A write to one stream first sends what waits in the
+    other. A long text is sent in parts, because a sandbox may not send a large message.
 
     What a fork prints is treated as a program's output: ipykernel would open a
     connection for each piece, and the cell could end before it arrives.
@@ -192,7 +192,7 @@ class SparingCompiler(compiler.XCachingCompiler):
 
 
 class SparingKernel(IPythonKernel):
-    """A kernel that publishes when it is idle, but not "busy" or a cell's input."""
+    """A kernel that publishes neither the status "busy" nor the input of cells."""
 
     shell_class = Type(ZMQInteractiveShell)
     compiler_class = Type(SparingCompiler)

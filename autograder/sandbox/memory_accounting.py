@@ -27,7 +27,11 @@ _STEP = 1.25  # one step of niceness is a quarter less of a CPU
 
 
 def total_mb(pids: list[int], limit: float, warm_mb: float) -> float:
-    """The memory of processes in MB, counted exactly if a rough count is high.
+    """Return the memory that processes hold, in MB.
+
+    Pages that processes share count for each of them, unless the result would then
+    reach ``limit``. In that case, they are divided among the processes, which takes
+    longer.
 
     Args:
         limit: MB that the processes may hold beyond what the warm server gave them.
@@ -55,10 +59,11 @@ def mapped_mb(pids: list[int]) -> float:
 
 
 def let_go_mb(pids: list[int]) -> float:
-    """The mapped shared anonymous memory in MB, whether it is resident or not.
+    """Return the size of the shared anonymous memory that is mapped, in MB.
 
-    It exists even if no process has a page of it any more (MADV_DONTNEED). What several
-    processes map is counted once.
+    Its pages may still exist although they are resident in no process (MADV_DONTNEED),
+    so all of it is counted. What several processes map at the same address is counted
+    once.
     """
     sizes: dict[str, int] = {}
     for pid in pids:
@@ -73,7 +78,10 @@ def let_go_mb(pids: list[int]) -> float:
 
 
 def sockets_mb(pids: list[int]) -> float:
-    """The most that buffers of sockets beyond `_FREE_SOCKETS` may hold, in MB."""
+    """Return the most that the buffers of sockets may hold, in MB.
+
+    The first `_FREE_SOCKETS` sockets are not counted.
+    """
     sockets: set[str] = set()
     for pid in pids:
         with contextlib.suppress(OSError):

@@ -90,7 +90,16 @@ class Meter:
         self.clock += passed - lost
 
     def _look_at_sandbox(self, supervisor: int, passed: float) -> float:
-        """Measure the CPU time; return how much of the passed time was lost."""
+        """Measure the CPU time; return how long the sandbox was kept from working.
+
+        Args:
+            passed: seconds since the last look.
+
+        Returns:
+            Seconds, at most ``passed``, in which threads of the sandbox or of this
+            process were ready while no CPU was free. While a signal has stopped the
+            sandbox, it is all of ``passed``, up to `_STOPS` seconds in total.
+        """
         pids = list(descendants(supervisor))
         used = sum(cpu_seconds(pids)) + collected_seconds(supervisor)
         self.cpu = max(self.cpu, used)  # ended processes may be missing
@@ -136,16 +145,16 @@ class Span:
 
     @property
     def busy(self) -> bool:
-        """Whether the machine kept the sandbox from working for much of the time."""
+        """Whether the sandbox was kept from working for over a tenth of the time."""
         _, clock, lost = self._elapsed()
         return lost > _BUSY * (clock + lost)
 
     def pause(self) -> None:
-        """Do not count the time since the last look, when the sandbox waited for us.
+        """Take the time since the last look off the clock: the sandbox waited for us.
 
-        Earlier time still counts: otherwise, a sandbox that sends something now and
-        then could stop its clock, as some looks find a message that has not been read
-        yet.
+        Earlier time still counts. Otherwise, a sandbox that sends something now and
+        then could stop its clock, since this method is called when a message has not
+        been read yet.
         """
         self._meter.look()
         seconds = self._meter.clock - self._seen
@@ -158,7 +167,11 @@ class Span:
         self._start = cpu, clock + seconds, lost
 
     def _elapsed(self) -> tuple[float, float, float]:
-        """Seconds of CPU, on the clock and lost since the span began."""
+        """Return three numbers of seconds since the span began.
+
+        They are the CPU time, the time on the meter's clock, and the time in which the
+        sandbox was kept from working.
+        """
         end = self._meter.cpu, self._meter.clock, self._meter.lost
         cpu, clock, lost = (b - a for a, b in zip(self._start, end, strict=True))
         return cpu, clock, lost

@@ -160,7 +160,14 @@ class Relay:
 
 
 def _move(lane: _Lane, ready: Mapping[int, int]) -> bool:
-    """Receive or send, whichever a lane waits for; return whether it goes on."""
+    """Receive data if none waits to be sent, and send what waits.
+
+    Args:
+        ready: maps descriptors to the events that were polled for them.
+
+    Returns:
+        False if the lane's source was closed.
+    """
     going = True
     if not lane.waiting and ready.get(lane.source.fileno(), 0) & _ANYTHING:
         going = lane.receive()

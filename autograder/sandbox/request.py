@@ -27,10 +27,15 @@ class Request(TypedDict):
 class Usage(TypedDict):
     """What a sandbox has used, and how it has ended.
 
-    The fields are its exit status; the reason why it ended, and its explanation; user
-    and system seconds of CPU; the peak memory of its first process in MB, warm pages
-    included; and whether a control group limited its memory, or else a sum over its
-    processes.
+    Attributes:
+        exit: its exit status; negative for the number of the signal that ended it.
+        ended: why it ended.
+        reason: the same in words, for people.
+        utime: user seconds of CPU time.
+        stime: system seconds of CPU time.
+        maxrss_mb: the peak memory of its first process in MB, warm pages included.
+        grouped: whether a control group limited its memory. If not, the supervisor
+            limited the sum over its processes.
     """
 
     exit: int

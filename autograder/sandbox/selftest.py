@@ -33,10 +33,12 @@ View = Callable[[Path, Path], confine.Room]
 
 
 def probe(view: View, wanted: str = "") -> tuple[str, dict[str, list[str]]]:
-    """The strongest working level and, for each stronger one, why it does not work.
+    """Return the strongest level that works, and what goes wrong at each level tried.
 
-    `view(slot, submission)` returns what a sandbox sees, as for a real kernel; with
-    `wanted`, only that level is tried.
+    Args:
+        view: called with a sandbox's slot and submission; returns the room that a real
+            kernel would have.
+        wanted: the only level to try; "" for all of them.
     """
     reasons: dict[str, list[str]] = {}
     levels = (wanted,) if wanted else confine.LEVELS
@@ -283,7 +285,10 @@ def _too_many(limit: int) -> list[str]:
 
 
 def _not_allowed() -> list[str]:
-    """List what a student needs but cannot do."""
+    """Describe each thing that a student needs but cannot do, like running programs.
+
+    A symbolic link that was copied from the submission is listed, too.
+    """
     needs: dict[str, Callable[[], object]] = {
         "write in the working directory": lambda: Path("mine").write_text("x"),
         "read the submission": lambda: open("notes.txt").close(),

@@ -153,7 +153,10 @@ def _close_all_but(keep: list[int]) -> None:
 
 
 def _freshen(seed: str) -> None:
-    """Reset in a forked kernel the random state and what imports know of the host."""
+    """Seed a forked kernel, and reset what depends on the server or earlier sandboxes.
+
+    These are the import system's caches and path, and the temporary folder.
+    """
     inside.seed_dice(seed)
     gc.collect()  # so that the next one does not depend on earlier sandboxes
     sys.path_importer_cache.clear()

@@ -39,11 +39,16 @@ def supervise(
     request: Request, client: socket.socket, channel: int, life: int, level: str,
     groups: Path | None,
 ) -> None:  # fmt: skip
-    """Run one kernel from start to end; never raises.
+    """Run one kernel from start to end; errors are sent to the client.
 
-    `client` sends signals, and is sent the start or an error, then the usage, each with
-    the name of the sandbox's slot. `life` is readable once the server is gone;
-    `channel` is the judge's socket; `groups` is the folder for control groups.
+    Args:
+        client: the connection to the client, which sends signals. It is sent a message
+            when the kernel has started, and at the end its usage or an error. Each
+            message has the name of the sandbox's slot.
+        channel: the descriptor of the socket to the judge, which the kernel inherits.
+        life: a descriptor that is readable once the server is gone.
+        level: how the sandbox is isolated, one of `confine.LEVELS`.
+        groups: the control group below which the sandbox gets one; None for none.
     """
     slot = Path(request["slot"])
     logs.name_process("supervisor")
@@ -78,7 +83,12 @@ def supervise(
 
 
 def room_for(policy: Policy, slot: Path, submission: str | Path | None) -> Room:
-    """The paths that a sandbox of this supervisor sees. Missing paths are skipped."""
+    """Return the paths that a sandbox sees, and its user id.
+
+    They may include paths that do not exist, which are skipped when the sandbox is
+    built. The user id is derived from that of the calling process, the sandbox's
+    supervisor.
+    """
     visible = (*kit.interpreter_paths(), *policy.readable)
     hidden = (*kit.list_hidden(), *policy.hidden)
     uid = confine.slot_uid(os.getpid())

@@ -91,15 +91,21 @@ class Watchdog:
             self._kill(full)
 
     def _holds_too_much(self, pids: list[int]) -> bool:
-        """Whether all processes, and the system for them, hold too much memory."""
+        """Return whether the sandbox holds more memory than its policy allows.
+
+        This includes the system's page tables and socket buffers for its processes. The
+        limit has a spare quarter, and what the sandbox got from the warm server is
+        added to it.
+        """
         used_mb = total_mb(pids, self.policy.memory_mb, self.mapped_mb)
         return used_mb > self.policy.memory_mb * 1.25 + self.warm_mb
 
     def _full_disk(self) -> EndReason | None:
-        """Why the sandbox cannot write any more, if its disk is the host's; else None.
+        """Return why the sandbox may write no more to the host's disk; None if it may.
 
-        On the host's disk, nothing but this check stops a sandbox from writing. If
-        there is no room for a file of the largest size, the sandbox is not at fault.
+        On the host's disk, nothing but this check limits all that a sandbox writes. The
+        reason is DISK if it has exceeded its policy. It is HOST_DISK if the disk has no
+        room for what it may still write to one file, which is not the sandbox's fault.
         """
         if self.level not in ON_HOSTS_DISK:
             return None
@@ -122,9 +128,16 @@ class Watchdog:
         os.kill(self.sandbox, signal.SIGKILL)
 
     def _usage(self, status: int, used: resource.struct_rusage) -> Usage:
-        """The CPU seconds, the peak memory (warm pages included), and why it ended.
+        """Return the usage of a sandbox that has ended.
 
-        Processes that no parent has waited for count as they were last seen.
+        The CPU time includes descendants for which no parent has waited only if the
+        sandbox was killed from here.
+
+        Args:
+            status: the exit status of the sandbox's first process, as `wait4` returns
+                it.
+            used: the resources that this process has used, with the children it
+                collected.
         """
         code = os.waitstatus_to_exitcode(status)
         ended, explanation = EndReason.EXITED, str(EndReason.EXITED)

@@ -32,8 +32,9 @@ def recovered(
     """Recover the target text of each source with a model.
 
     Args:
-        leads: a number for each source, or None; greedy decoding lowers it in place to
-            the smallest lead of one of the text's tokens; see `greedy`.
+        leads: None, or a number for each source. Greedy decoding lowers this number in
+            place to the smallest difference between the best and the second-best logit
+            over the tokens of the text; beam search leaves it unchanged.
         beam, alpha: see `beam_search`; a beam of 1 is greedy.
     """
     rows = [[*tokenizer.encode(source), EOS] for source in sources]

@@ -24,8 +24,9 @@ def apart(work: Callable[[], object], seconds: int, megabytes: int) -> object:
         megabytes: the limit on address space, in addition to what this process uses.
 
     Raises:
-        WrongAnswerError: the function raised it, exceeded a limit, or crashed.
-        RuntimeError: the process failed for a reason that is not the file's fault.
+        WrongAnswerError: the function raised it, exceeded the CPU time, or crashed.
+        RuntimeError: the process ended without a result for any other reason, such as
+            a different error in the function.
     """
     parent = os.getpid()
     reading, writing = os.pipe()
@@ -70,7 +71,15 @@ def _report_outcome(work: Callable[[], object]) -> dict[str, object]:
 
 
 def _limit_process(seconds: int, megabytes: int, parent: int) -> None:
-    """Limit this process's CPU time and memory; end it with the process ``parent``."""
+    """Limit this process's CPU time and address space, and end it with its parent.
+
+    Address space is not limited on systems without /proc, and only Linux ends a process
+    with its parent.
+
+    Args:
+        parent: the id of the process that forked this one; if it has already ended,
+            this one ends at once.
+    """
     child.end_with_parent()
     if os.getppid() != parent:  # the parent ended before the line above
         os._exit(1)

@@ -1,4 +1,4 @@
-"""Unit 6's leaderboards, and what a class tried in its projects."""
+"""Unit 6's leaderboards, and a summary of what a class changed in its projects."""
 
 from pathlib import Path
 

@@ -31,11 +31,14 @@ class Entry:
     """A model on a leaderboard: the name that its author chose, and its scores.
 
     Args:
-        low, high: the ends of the 95% interval of its BLEU.
-        recall: the share of lost words that the model recovered, by ability.
-        level: how much the sources lack, from 1 (punctuation, upper case) to 3.
+        bleu, low, high: the model's BLEU and the ends of its 95% interval.
+        recall: for each of the `ABILITIES`, the share of the words requiring it that
+            the model recovered, from 0 to 1.
+        level: how much was removed from the sources, from 1 (punctuation, upper case)
+            to 3 (also function words and inflections).
         corpus, corpus_name: the number of the corpus, and its author's name for it.
-        rule, inserter: BLEU of the baselines on this corpus and level.
+        rule, inserter: BLEU of the baselines on this corpus and level; ``rule`` is the
+            better one of `baselines.copy` and `baselines.rule`.
     """
 
     name: str
@@ -51,7 +54,10 @@ class Entry:
 
 
 def refuse_without(unit: str, root: Path) -> None:
-    """Raise CourseError if no cell of the assignment's notebook sets _NAME."""
+    """Raise CourseError if no cell of the unit's source notebook contains `_NAME`.
+
+    `_NAME` is the variable that students set in order to be listed.
+    """
     paths = (root / "source" / unit).glob("*.ipynb")
     if not any(_NAME in cell.source for p in paths for cell in notebooks.read(p).cells):
         raise CourseError(f"{unit} has no leaderboard: no cell sets {_NAME}")

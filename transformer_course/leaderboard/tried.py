@@ -70,10 +70,11 @@ class Tried:
     """A summary of the logs of a class.
 
     Attributes:
+        changes: the changes of a setting, the one that most students tried first.
         students: the number of students with a logged run.
         runs: the number of logged runs.
-        several: runs that are left out because they change several settings at once.
-        short: runs that are left out because they are too short to say anything.
+        several: how many runs are left out because they change several settings.
+        short: how many runs are left out because they are too short to say anything.
         remarks: what could not be read, by student; for the instructor only.
         logs: the logs with a run, by student; for the graders only.
     """
@@ -107,10 +108,14 @@ def read(unit: str, root: Path) -> Tried:
 
 
 def summary(logs: Mapping[str, RunLog], remarks: Sequence[str] = ()) -> Tried:
-    """Sum up the logs of a class, given by student, in the numbers of `Tried`.
+    """Sum up the logs of a class.
 
-    A run counts if it is not too short, and changes one setting of the run that it is
-    compared with.
+    ``changes`` covers only runs that are not too short, and that change exactly one
+    setting of the run that they are compared with.
+
+    Args:
+        logs: each student's log.
+        remarks: what could not be read, which is passed on.
     """
     runs = [run for log in logs.values() for run in log.runs]
     medians: dict[tuple[str, str], list[Difference]] = defaultdict(list)
@@ -145,7 +150,10 @@ def _group_by_change(
 
 
 def _list_changes(run: LoggedRun) -> list[str]:
-    """List the settings that a run changes; those in `_TOGETHER` count once."""
+    """List the settings that a run changes; "beam" and "alpha" together count as one.
+
+    If both are changed, only the first of them is listed.
+    """
     separate = [name for name in run.changed if name not in _TOGETHER]
     return separate + [name for name in run.changed if name in _TOGETHER][:1]
 
@@ -170,9 +178,10 @@ def as_csv(tried: Tried) -> str:
 
 
 def as_html(unit: str, tried: Tried) -> str:
-    """The first changes of a setting that students tried, as a page without scripts.
+    """Return a page without scripts about the changes that most students tried.
 
-    The page has a table, and a picture of the differences in BLEU that they made.
+    The page has a table of at most `_MOST` changes of a setting, and a picture of the
+    differences in BLEU that they made.
     """
     changes = tried.changes[:_MOST]
     end = reach(changes)  # the axis of the picture is from -end to end
@@ -189,7 +198,11 @@ def as_html(unit: str, tried: Tried) -> str:
 
 
 def reach(changes: Sequence[TriedChange]) -> float:
-    """The end of the plot's axis: the largest difference in BLEU, from 1 to 100."""
+    """Return the end of the plot's axis: the largest absolute difference in BLEU.
+
+    It covers the medians of the differences and of their intervals' ends, and is at
+    least 1 and at most 100.
+    """
     distances = [abs(end) for change in changes for end in change.median]
     return max(1.0, min(100.0, max(distances, default=1.0)))
 

@@ -39,10 +39,11 @@ def _define_abilities(source: str) -> dict[str, Callable[[str], bool]]:
 def recall(
     sources: Sequence[str], targets: Sequence[str], outputs: Sequence[str]
 ) -> dict[str, float]:
-    """Map each ability to the share of its lost words that were recovered, from 0 to 1.
+    """Map each ability to the share of the words requiring it that were recovered.
 
-    A word counts as recovered if `difflib` matches it with a word of the output in the
-    same order. NaN for an ability that none of the lost words requires.
+    The share is from 0 to 1, or NaN if no word of the targets requires the ability;
+    `_define_abilities` says which words do. A word counts as recovered if `difflib`
+    matches it with a word of the output in the same order.
     """
     lost: Counter[str] = Counter()
     recovered: Counter[str] = Counter()

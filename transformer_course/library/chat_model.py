@@ -77,12 +77,19 @@ def add_and_norm(
     dropout: nn.Module,
     norm_first: bool,
 ) -> Tensor:
-    """Add the output of a sublayer, applied to the normalised x, to x (pre-norm)."""
+    """Return x + sublayer(norm(x)), as in a pre-norm layer.
+
+    ``dropout`` and ``norm_first`` are ignored; unit 4's function has them as well.
+    """
     return x + sublayer(norm(x))  # (B, L, d_model)
 
 
 def greedy_sequence(model: nn.Module, source: Tensor, max_len: int) -> list[int]:
-    """Append the most probable token until EOS, or until there are max_len of them."""
+    """Write up to ``max_len`` tokens, each the most probable one, until EOS.
+
+    Returns:
+        the new ids, without BOS, and with EOS if it was reached.
+    """
     tokens = torch.tensor([[BOS]])
     while tokens.size(1) <= max_len and int(tokens[0, -1]) != EOS:
         best = model(source, tokens)[:, -1:].argmax(-1)  # (1, 1)
@@ -124,7 +131,10 @@ class RMSNorm(nn.Module):
 
 
 class ChatModel(nn.Module):
-    """The model, called as in unit 5: `model(source, tokens)` returns logits."""
+    """The published model, built from the functions in ``slots``.
+
+    As in unit 5, `model(source, tokens)` returns logits.
+    """
 
     def __init__(self, weights: Mapping[str, Tensor], slots: Slots):
         super().__init__()

@@ -101,11 +101,11 @@ def _refuse_others(
 
 
 def describe(path: str | Path) -> dict[str, Any]:
-    """The description in a checkpoint: "sizes", "tokenizer" and "notes".
+    """Return the description in a checkpoint: "sizes", "tokenizer" and "notes".
 
     Raises:
-        CheckpointError: the file has no description, or is larger than a checkpoint
-            that is handed in may be.
+        CheckpointError: there is no such description, it is too long, or the file has
+            more than `LARGEST` bytes.
         SafetensorError: it is not a safetensors file.
     """
     path = Path(path)
@@ -133,9 +133,10 @@ def notes(path: str | Path) -> dict[str, Any]:
 
 
 def handed_in(folder: str | Path = ".") -> Path:
-    """The path of the checkpoint to hand in, my_recovery.safetensors in ``folder``.
+    """Return the path of the checkpoint to hand in, `HANDED_IN` in ``folder``.
 
-    If there is no such file, the path of the instructor's checkpoint, if that exists.
+    If that file does not exist, but text_recovery/recovery.safetensors (the
+    instructor's checkpoint) exists in the package, return the path of the latter.
     """
     path = Path(folder) / HANDED_IN
     spare = _PACKAGE / "text_recovery" / SHIPPED

@@ -1,4 +1,8 @@
-"""Corpora from any source, as pairs of a damaged and an original sentence."""
+"""Corpora from any source, as pairs of a damaged and an original sentence.
+
+A damaged sentence lacks, for example, punctuation and function words. It is the source
+from which a model has to recover the original.
+"""
 
 from __future__ import annotations
 

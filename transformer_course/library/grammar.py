@@ -45,8 +45,9 @@ def split_of(*triple: str) -> str:
 class Person:
     """The subject of a clause, a person or thing: ``text`` names it, as in "my aunt".
 
-    ``lemma`` has the words that a damaged text keeps, as in "aunt". ``pronoun`` is "it"
-    or "they" for things, and "" for a person of whom only the trade is known.
+    ``lemma`` is the subject's noun in the singular, or its names, as in "aunt"; it is
+    "" if there are none, as for "I". ``pronoun`` is "" if it is unknown, as for "the
+    baker".
     """
 
     text: str
@@ -80,7 +81,7 @@ class Person:
 
 
 class UnsaidError(Exception):
-    """Raised if the split has (almost) no triples of the kind that is to be drawn."""
+    """The error raised if none of 300 draws belongs to the writer's split."""
 
 
 ME, YOU = Person("I", "", "I"), Person("you", "", "you")
@@ -97,7 +98,7 @@ class Deed:
 
     @property
     def object(self) -> Noun:
-        """The object; fails if the deed has none."""
+        """The object; raises AssertionError if the deed has none."""
         assert self.noun is not None, f"{self.verb.base} has no object"
         return self.noun
 
@@ -120,14 +121,14 @@ class Writer:
     def draw_in_split(
         self, draw: Callable[[], T], triple: Callable[[T], tuple[str, str, str]]
     ) -> T:
-        """Draw until the triple of the result belongs to the writer's split.
+        """Draw candidates until one has a triple that belongs to the writer's split.
 
         Args:
             draw: draws a candidate.
             triple: maps a candidate to its (subject, verb, object).
 
         Raises:
-            UnsaidError: 300 draws yielded no such result.
+            UnsaidError: none of 300 candidates belongs to this split.
         """
         for _ in range(300):
             candidate = draw()
@@ -188,17 +189,19 @@ class Writer:
         plain: bool = False,
         intended: bool = False,
     ) -> Deed:
-        """A random deed with an object.
+        """Return a random deed with an object.
+
+        If a subject is given, verbs that only professionals do ("pro") are left out.
+        Otherwise, the subject of such a verb is one of the topic's professionals.
 
         Args:
-            topic, subject: those of the deed; random if None. A subject that is given
-                gets no verbs for professionals; otherwise, such a verb gets a
-                professional as its subject.
-            plain: the verb has no particle.
-            intended: the deed is not a mishap.
+            topic: the topic of the deed; random if None.
+            subject: the subject of the deed; random if None.
+            plain: whether to use only verbs without a particle.
+            intended: whether to leave out mishaps.
 
         Raises:
-            UnsaidError: the split has (almost) no such deed.
+            UnsaidError: none of 300 draws belongs to the writer's split.
         """
 
         def draw() -> Deed:
@@ -235,11 +238,12 @@ class Writer:
     # --- noun phrases -----------------------------------------------------------------
 
     def object(self, deed: Deed, definite: bool = False) -> str:
-        """The object of a deed as a noun phrase, with the article that it needs.
+        """Return the object of a deed as a noun phrase, with a determiner if needed.
 
-        Things that people own get a possessive. Otherwise a singular noun gets "a", and
-        a mass noun "some", or no article if it has an adjective; a plural noun has a
-        number or an adjective. If ``definite``, the article is "the".
+        Things that people own usually get a possessive. Otherwise, if ``definite``, the
+        article is "the" (none for abstract nouns). If not, a singular noun gets "a"; a
+        mass noun gets "some", or nothing if it is abstract or has an adjective; and a
+        plural noun has a number or an adjective.
         """
         noun, many = deed.object, deed.subject.pronoun == "they"
         kind = f"{self.pick(noun.adjectives)} " if self.chance(0.45) else ""
@@ -303,7 +307,7 @@ def the(noun: Noun) -> str:
 
 
 def _list_triple(deed: Deed) -> tuple[str, str, str]:
-    """A deed as (subject, verb, object), in the words that a damaged text keeps."""
+    """Return a deed's (subject, verb, object) as lemmas; "" for no object."""
     return deed.subject.lemma, deed.verb.base, deed.noun.word if deed.noun else ""
 
 

@@ -44,10 +44,10 @@ class Likeness:
     """The weights of a model, and its output for one batch of ids.
 
     Args:
-        weights: tensors by name. The names are those of a published Llama; for a router
-            and its experts those of a published Qwen3 (``mlp.gate``,
-            ``mlp.experts.0.up_proj``); and for the norms after Gemma 3's branches the
-            course's (``after_attention``).
+        weights: tensors by their names in a published Llama. A router and its experts
+            have names like those in a published Qwen3 (``mlp.gate``,
+            ``mlp.experts.0.up_proj``), and Gemma 3's norms after its branches have
+            the course's names (``after_attention``).
         ids: the input, `(B, L)`.
         logits: the output, `(B, L, V)`.
     """
@@ -132,7 +132,10 @@ def _rename_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _rename_for_gemma(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Rename weights for Gemma 3, whose norms multiply by 1 + weight instead."""
+    """Convert a state dict to Gemma 3's names for norms, and subtract 1 from vectors.
+
+    The vectors are the weights of norms; Gemma 3's norms multiply by 1 + weight.
+    """
     renamed = {
         "post_attention_layernorm": "pre_feedforward_layernorm",
         "after_attention": "post_attention_layernorm",
@@ -150,7 +153,8 @@ def mistaken(weights: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
     """Map each of three mistakes in attention to weights that have its effect.
 
     A correct model with these weights, which are permuted or scaled, computes the same
-    as a model with the mistake and the original weights.
+    as a model with the mistake and the original weights. The keys describe the
+    mistakes, as in "scores not divided by the root of d_k".
     """
     heads, groups = SIZES["num_heads"], SIZES["num_kv_heads"]
     dealt_out = torch.arange(heads).view(-1, groups).T.flatten()  # 0, 2, 1, 3
@@ -210,7 +214,10 @@ def logits_of(model: nn.Module, weights: Mapping[str, Tensor], ids: Tensor) -> T
 
 
 def compare(kind: str, model: nn.Module, mistakes: Mapping[str, nn.Module]) -> None:
-    """Print how far the logits of a model, and of mistakes, are from the stored logits.
+    """Print how far the logits of several models are from the stored logits.
+
+    These are the course's model, the one in ``transformers`` if that is installed, the
+    course's model with the weights of each mistake in `mistaken`, and ``mistakes``.
 
     Args:
         model: the course's model, whose parameters get the stored weights.

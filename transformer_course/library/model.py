@@ -16,7 +16,7 @@ class Sizes:
 
     Args:
         positions: "sinusoidal" (unit 1's table) or "learned".
-        residual: False removes the residual connections, for an ablation.
+        residual: False subtracts each layer's input from its output, for an ablation.
     """
 
     vocab_size: int
@@ -87,9 +87,11 @@ class Restorer(nn.Module):
 
 
 def _remove_residuals(transformer: Any) -> None:
-    """Remove all residual connections.
+    """Remove the residual stream from layer to layer: outputs no longer contain inputs.
 
-    Hooks subtract each layer's input from its output, so that only branches are left.
+    Hooks subtract each layer's input from its output, which leaves the sum of its
+    branches. Within a layer, a branch still reads the sum of the input and the branches
+    before it.
     """
     for stack in (transformer.encoder, transformer.decoder):
         for layer in stack.layers:

@@ -10,7 +10,7 @@ LEVELS = (1, 2, 3)
 
 
 def damage(sentence: str, level: int) -> str:
-    """Damage a sentence: the words that remain at this level, separated by spaces.
+    """Return the words of a sentence that remain at this level, separated by spaces.
 
     Level 1 removes punctuation and upper case, level 2 also removes function words, and
     level 3 also replaces the remaining words by their lemmas.

@@ -28,7 +28,11 @@ def start_small(model: nn.Module, seed: int, std: float) -> nn.Module:
 
 
 def rate_factor(step: int, steps: int) -> float:
-    """The factor of the peak learning rate: linear warm-up, then a cosine to zero."""
+    """Return the learning rate in a step, as a fraction of the peak rate.
+
+    It rises linearly during the first 5% of the ``steps``, and then falls towards 0
+    like a cosine.
+    """
     warm = max(1, round(WARM_UP * steps))
     if step < warm:
         return (step + 1) / warm

@@ -84,7 +84,11 @@ class RunLog:
         return sum(run.tokens for run in self.runs)
 
     def between_seeds(self, name: str) -> float | None:
-        """The largest change in a run's BLEU with a different seed; None if unknown."""
+        """Return how much a run's BLEU changes at most with a different seed.
+
+        This is the largest absolute difference in BLEU of the runs that are compared
+        with it and changed only the seed; None if there are none.
+        """
         differences = (
             abs(run.difference[0]) for run in self.runs
             if run.difference and run.against == name and run.changed.keys() == {"seed"}

@@ -1,1 +1,4 @@
-"""Measures of trained models; a case names one by its module, such as "recovery"."""
+"""Measures of trained models, such as "recovery", which cases refer to by module name.
+
+Each module defines ``MEASURE``, an `autograder.checks.measures.Measure`.
+"""

@@ -1,4 +1,7 @@
-"""The share of rows that a model gets right, as counted by the probe or the judge."""
+"""The share of sequences for which a model's output is entirely correct.
+
+The probe (in the notebook) or the judge (in grading) decodes and counts them.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from autograder.checks.measures import Measure
 
 
 def _read_share(expected: Answers, actual: Answers) -> float:
-    """Read the share, from 0 to 1, from the observations of the student's model."""
+    """Return ``actual["share"]``, a number from 0 to 1, or 0 if it is not a tensor."""
     share = actual["share"]
     return share.item() if isinstance(share, torch.Tensor) else 0.0
 

@@ -13,13 +13,14 @@ _LARGEST = 700.0  # nats; above it, the perplexity exceeds the largest float
 
 
 def _compute_probability(expected: Answers, actual: Answers) -> float:
-    """Compute the mean probability of the correct byte in percent (geometric mean).
+    """Return the geometric mean of the probability of the correct byte, in percent.
 
-    ``actual`` has the mean loss per byte as "nats", and what the model can do as
-    "likelihood". The perplexity is 100 divided by the returned value.
+    It is computed from ``actual["nats"]``, the mean loss per byte. An invalid loss
+    counts as 0 %. The perplexity is 100 divided by the returned value.
 
     Raises:
-        NotTheirsError: the model sees bytes that it should predict.
+        NotTheirsError: according to ``actual["likelihood"]``, a description of the
+            model's behaviour, later bytes influence earlier logits.
     """
     if actual["likelihood"] == "the future moves the present":
         raise NotTheirsError("0: a later byte changes earlier logits")
@@ -31,7 +32,7 @@ def _compute_probability(expected: Answers, actual: Answers) -> float:
 
 
 def _compute_details(expected: Answers, actual: Answers) -> dict[str, float]:
-    """Compute perplexity and bits per byte, unless they exceed the range of floats."""
+    """Return perplexity and bits per byte by name; nothing for a huge or NaN loss."""
     loss = float(actual["nats"])  # type: ignore[arg-type]
     if not loss < _LARGEST:  # also for NaN
         return {}
@@ -39,7 +40,10 @@ def _compute_details(expected: Answers, actual: Answers) -> dict[str, float]:
 
 
 def _write_remark(expected: Answers, actual: Answers) -> str:
-    """Write what follows the percentage in a verdict: its meaning, and the details."""
+    """Return a note to follow the percentage: its meaning, perplexity, bits per byte.
+
+    If the loss is huge or NaN, the note says so instead.
+    """
     details = _compute_details(expected, actual)
     if not details:
         return "(its logits are huge or NaN, as after a training run that diverged)"

@@ -1,7 +1,8 @@
-"""The measure of recovered texts, as computed by the probe or the judge.
+"""The measure of a model that recovers texts: the points that its BLEU score earns.
 
-The points for a BLEU score depend on the corpus and the level that a student has
-chosen, so the share of the points is part of the measured numbers.
+How many points a BLEU score earns depends on the student's choice of corpus and
+level. So the probe (in the notebook) or the judge (in grading) computes the points and
+reports them together with BLEU; the functions here only read these numbers.
 """
 
 from __future__ import annotations
@@ -44,10 +45,10 @@ def are_shared(student_errors: Mapping[str, str], copied: Mapping[str, str]) -> 
 
 
 def _read_numbers(answers: Answers) -> dict[str, Any]:
-    """Read the measured numbers by name, and a sentence about them, named ``says``.
+    """Return the numbers and the remark ("says") in the JSON text of "recovery".
 
     Raises:
-        KeyError, ValueError, TypeError: the answers contain no such numbers.
+        KeyError, ValueError: there is no such answer, or it is not JSON.
     """
     numbers: dict[str, Any] = json.loads(str(answers["recovery"]))
     return numbers
@@ -73,10 +74,7 @@ def _read_points(expected: Answers, actual: Answers) -> float:
 
 
 def _list_details(expected: Answers, actual: Answers) -> dict[str, float]:
-    """Map names to measured numbers: BLEU with its interval, baselines, recall.
-
-    The names are those under which `_read_numbers` finds the numbers.
-    """
+    """Map names to the measured numbers, such as BLEU and the baselines' BLEU."""
     numbers = _read_numbers(actual).items()
     return {n: float(v) for n, v in numbers if isinstance(v, int | float)}
 

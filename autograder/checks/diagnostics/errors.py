@@ -16,7 +16,13 @@ _LONGEST = 3000  # characters of an error; student code may make it any length
 def explain(
     wrong: Sequence[CaseResult], kinds: Sequence[Crash] = CRASHES
 ) -> tuple[str, str] | None:
-    """Message and question if all wrong cases raise one kind of error; else None."""
+    """Return a message and a question if all wrong cases raise the same kind of error.
+
+    Return None if they do not, or if the messages on their errors would differ.
+
+    Args:
+        kinds: the kinds of errors to recognise; the first that fits is used.
+    """
     if not _all_raised(wrong):
         return None
     errors = [str(r.answers[RAISED]) for r in wrong if RAISED in r.answers]
@@ -29,7 +35,10 @@ def explain(
 
 
 def always(wrong: Sequence[CaseResult]) -> tuple[str, str] | None:
-    """Message and question if an error stops all wrong cases in one line; else None."""
+    """Return a message and a question if all wrong cases stop at the same line of code.
+
+    Return None if they do not.
+    """
     lines = {
         finding.message.partition("\n")[2].partition("\n")[0]
         for result in wrong

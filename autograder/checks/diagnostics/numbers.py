@@ -28,7 +28,7 @@ _LARGE = 1e6  # times the largest expected number: something grows without a bou
 
 
 def _format(number: torch.Tensor) -> str:
-    """A number formatted for a message."""
+    """Return a tensor's only number as text; a float has four significant digits."""
     value = number.item()
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
@@ -88,8 +88,10 @@ def one_value(findings: Sequence[Finding]) -> Sign:
 def not_zero(findings: Sequence[Finding]) -> Sign:
     """Recognise entries that should be 0 but are not, in every case that expects a 0.
 
-    To rule out chance, most wrong entries or most zeros must be such entries; of plain
-    numbers, all wrong ones.
+    To rule out chance, there must be at least `MANY` such entries. They must make up
+    more than half of the wrong entries, or more than three quarters of those that
+    should be 0. If all answers are plain numbers, all wrong ones must be such entries
+    instead.
     """
     pairs = [(a, b) for a, b in value_pairs(findings) if a.is_floating_point()]
     astray = [b[(a == 0) & wrong_entries(a, b)] for a, b in pairs]
@@ -219,7 +221,10 @@ def _is_plus(offset: float, a: torch.Tensor, b: torch.Tensor) -> bool:
 
 
 def _tell_apart(values: Sequence[torch.Tensor]) -> bool:
-    """Whether there are enough different numbers to recognise a rule in them."""
+    """Return whether there are at least three different numbers, and all are finite.
+
+    Fewer could follow a rule by chance.
+    """
     flat = torch.cat([value.double().flatten() for value in values])
     return len(flat.unique()) > 2 and bool(flat.isfinite().all())
 

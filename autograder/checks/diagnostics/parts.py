@@ -45,10 +45,11 @@ from autograder.checks.values import is_raised_by_code, telling_part
 
 
 def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
-    """The first symptom that some wrong answers share, usually all those of one name.
+    """Return the first symptom that some wrong answers share, or None.
 
-    If results are wrong, other answers may be wrong only because of that, so the
-    numbers of those are not quoted.
+    Usually these are all wrong answers of one name. An answer that may be wrong only
+    because a result is wrong, like the gradient of that result, is not described by its
+    numbers.
     """
     comparable = [f for f in faults(wrong) if _is_comparable(f, wrong)]
     answers = _by_answer(comparable)
@@ -98,7 +99,12 @@ def _first(
     signs: Sequence[Callable[[Sequence[Finding]], Sign]],
     answers: Sequence[Sequence[Finding]],
 ) -> Sign:
-    """The first sign that all findings of one answer share; None if there is none."""
+    """Return the first symptom that all findings on one answer share, or None.
+
+    Args:
+        signs: functions that recognise a symptom; earlier ones take precedence.
+        answers: for each answer, the findings on it from all cases.
+    """
     symptoms = (sign(findings) for sign in signs for findings in answers)
     return next(filter(None, symptoms), None)
 

@@ -1,4 +1,4 @@
-"""Recognise wrong names or errors, and changes of what an answer must not change."""
+"""Recognise wrong keys or errors, refused inputs, and unwanted changes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _names(wrong: Wrong) -> Sign:
 
 
 def names(findings: Sequence[Finding]) -> Sign:
-    """Recognise a dictionary whose keys are not the promised ones."""
+    """Recognise a dictionary whose keys are not those that the docstring lists."""
     missing = [f.name for f in findings if f.problem == "missing"]
     unexpected = [str(f.actual) for f in findings if f.name == _OTHER]
     if not missing and not unexpected:
@@ -72,7 +72,7 @@ def another_error(findings: Sequence[Finding]) -> Sign:
 
 
 def _is_error(value: object) -> bool:
-    """Whether a value is the name of an error."""
+    """Return whether a value is text that looks like the name of an exception class."""
     return isinstance(value, str) and value.isidentifier() and value[-5:] == "Error"
 
 
@@ -135,10 +135,10 @@ def input_change(wrong: Wrong) -> Sign:
 
 
 def find_changed_input(finding: Finding, wrong: Wrong) -> str:
-    """The name of the input that has changed, according to a finding; "" for none.
+    """Return the name of the input that a finding reports as changed; "" for none.
 
-    A probe may pass an input that is not in the case. Any tensor, list or dictionary
-    that is reported under a plain name counts as such an input.
+    A probe may also pass an input that is not in the case. A tensor, list or dictionary
+    counts as such an input if the name before `AFTERWARDS` is a Python identifier.
     """
     name = finding.name.removesuffix(AFTERWARDS)
     if name == finding.name:

@@ -41,7 +41,7 @@ def rounded(findings: Sequence[Finding]) -> Sign:
 
 
 def cut_off(findings: Sequence[Finding]) -> Sign:
-    """Recognise numbers limited to a range that the right ones leave."""
+    """Recognise numbers clipped to a range that the right numbers exceed."""
     pairs = [
         (a, b) for a, b in value_pairs(findings) if a.is_floating_point() and a.dim()
     ]

@@ -66,10 +66,12 @@ def _gradients(results: Sequence[CaseResult]) -> Iterator[tuple[str, Finding]]:
 
 
 def _largest_part(name: str, dead: set[str], names: Iterable[str]) -> str:
-    """The outermost module around a parameter in which all parameters are ``dead``.
+    """Return the outermost module around a parameter that never gets a gradient.
 
-    Of all ``names`` of parameters, these get no gradient. If there is no such module,
-    return the parameter's own name.
+    Args:
+        name: the parameter's name; it is returned if there is no such module.
+        dead: the names of all parameters without a gradient.
+        names: all names; those in the module must all be ``dead``.
     """
     steps = name.split(".")
     for count in range(1, len(steps)):
@@ -80,7 +82,7 @@ def _largest_part(name: str, dead: set[str], names: Iterable[str]) -> str:
 
 
 def _other_parameters(results: Sequence[CaseResult]) -> Sign:
-    """Recognise extra or missing parameters, the same wherever any are wrong."""
+    """Recognise the same extra or missing parameters in all cases with wrong ones."""
     wrong = [
         (_parameters(f.expected), _parameters(f.actual))
         for result in results
@@ -151,7 +153,10 @@ def _shows_both(result: CaseResult, right: Sequence[str]) -> bool:
 def _names(
     results: Sequence[CaseResult], belongs: Callable[[str], bool]
 ) -> dict[str, set[str]]:
-    """Map each result whose problem ``belongs`` accepts to its expected values."""
+    """Map results whose ``problem`` passes ``belongs`` to their expected values.
+
+    Results are given by name, and values as texts: of a tensor, its first entries.
+    """
     names: dict[str, set[str]] = {}
     for result in results:
         for f in result.findings:

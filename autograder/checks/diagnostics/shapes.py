@@ -203,9 +203,13 @@ def too_long(findings: Sequence[Finding]) -> Sign:
 
 
 def same_text(finding: Finding, dim: int) -> bool:
-    """Whether one id tensor is a prefix or suffix of the other; True for other dtypes.
+    """Return whether one tensor of token ids is a prefix or a suffix of the other.
 
-    If the contents differ, a different length may just follow from that.
+    Tensors of another dtype than int64 are not compared, and give True. Where the ids
+    differ, a different length may just be a consequence.
+
+    Args:
+        dim: the dimension along which the two may differ in length.
     """
     if not finding.tensors:
         return False

@@ -45,7 +45,7 @@ def kind(findings: Sequence[Finding]) -> Sign:
 
 
 def phrase(findings: Sequence[Finding]) -> Sign:
-    """Recognise the same wrong phrase in all cases, or a yes that should be a no."""
+    """Recognise the same wrong phrase, or the same wrong truth value, in all cases."""
     pairs = {(_word(f.expected), _word(f.actual)) for f in findings}
     if len(pairs) != 1 or "" in (pair := pairs.pop()):
         return None
@@ -151,10 +151,16 @@ def _items(value: object) -> list[str] | None:
 
 
 def _pieces(pairs: Sequence[tuple[list[str], list[str]]]) -> Sign:
-    """Recognise texts that are cut differently, or have missing or extra pieces.
+    """Recognise items that are cut into other pieces, or have missing or extra pieces.
 
-    ``pairs`` holds lists of expected and of actual items, as JSON. The message has a
-    field for the answer's name.
+    The pieces of an item are its words, or its texts if it is a list.
+
+    Args:
+        pairs: for each finding, the expected and the actual items, as JSON.
+
+    Returns:
+        A message, in which the field ``name`` is not filled in yet, and a question; or
+        None.
     """
     wrong = [
         (_text(x), _text(y))

@@ -69,7 +69,7 @@ def _only_gradients(wrong: Wrong) -> Sign:
 
 
 def _only_again(wrong: Wrong) -> Sign:
-    """Recognise that only second calls are wrong."""
+    """Recognise that only repeated calls give wrong answers, not the first ones."""
     if not all("second call" in finding.name for finding in faults(wrong)):
         return None
     return (
@@ -102,7 +102,11 @@ def _only_kind(wrong: Wrong) -> Sign:
 
 
 def _join_kinds(kinds: str) -> str:
-    """Put "and" before the last of several kinds: "a list, a str and a tuple"."""
+    """Put "and" before the last of several kinds: "a list, a str and a tuple".
+
+    Args:
+        kinds: the kinds in a line, separated by commas.
+    """
     first, comma, last = kinds.rpartition(", ")
     return _("{first} and {last}").format(first=first, last=last) if comma else kinds
 

@@ -210,7 +210,11 @@ def describe(value: object) -> str:
 
 
 def kind(value: object, promised: type = Real) -> str:
-    """Call a value of the promised type "a float" or "a number"; describe any other."""
+    """Name the type of a value, as "a float" or "a number" if it is the promised type.
+
+    It is "a float" if ``promised`` is float. A bool, or a value of another type, gets
+    the text of `describe`.
+    """
     if isinstance(value, promised) and not isinstance(value, bool):
         return "a float" if promised is float else "a number"  # NumPy's are Real
     return describe(value)

@@ -21,7 +21,11 @@ class Patients(BlindTrial):
         return [self.RIGHT, "the other one", "a third one"]
 
     def style_and_bug(self, name: str) -> tuple[str, str]:
-        """How a subject is built, and the name of its bug ("" for the correct one)."""
+        """Return the text on how a subject is built, and the name of its bug.
+
+        The name is "" for the correct one. Both are read from the input for the
+        subject; a comma separates them.
+        """
         keys = dict(zip(self.list_subjects(), ("right", "other", "third"), strict=True))
         style, _, bug = str(self.inputs[keys[name]]).partition(", ")
         return style, bug

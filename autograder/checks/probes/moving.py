@@ -13,17 +13,20 @@ Push = Callable[[torch.Tensor], torch.Tensor]  # what is added to x's features, 
 
 
 def uniform(x: torch.Tensor) -> torch.Tensor:
-    """A push of all features by the same number, which a later norm would undo."""
+    """Return a push of all features of ``x`` by the same number, ``(d,)``.
+
+    A norm that follows would undo it.
+    """
     return torch.ones(x.size(-1), dtype=x.dtype)
 
 
 def uneven(x: torch.Tensor) -> torch.Tensor:
-    """A push from -1 at the first feature to 1 at the last one, (d,)."""
+    """Return a push of the features of ``x``, rising from -1 to 1, ``(d,)``."""
     return torch.linspace(-1, 1, x.size(-1), dtype=x.dtype)
 
 
 def zigzag(x: torch.Tensor) -> torch.Tensor:
-    """A push of features up and down in turn, each further than the last, (d,)."""
+    """Return a push of the features of ``x`` up and down in turn, growing, ``(d,)``."""
     steps = torch.arange(1, x.size(-1) + 1, dtype=x.dtype) / x.size(-1)
     return torch.where(torch.arange(x.size(-1)) % 2 == 0, steps, -steps)
 

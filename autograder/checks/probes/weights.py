@@ -29,8 +29,9 @@ _ADDING = (nn.Linear, nn.LayerNorm)  # layers that only add their bias
 def beginning(module: object, inputs: Inputs) -> Seen:
     """Report parameters that a new module lacks, freezes or does not start at random.
 
-    Call this before weights are loaded. For a module whose first call ends the probe
-    (`is_awaited`), nothing is reported, because the report would be lost.
+    The report has the names in `BEGINNING`; each value lists parameters in a line, or
+    is "none". Call this before weights are loaded. For a module whose first call ends
+    the probe (`is_awaited`), nothing is reported, because the report would be lost.
     """
     if is_awaited(module):
         return {}
@@ -161,7 +162,10 @@ def _missing(module: object, weights: Mapping[str, torch.Tensor]) -> list[str]:
 
 
 def _is_added(module: nn.Module, name: str) -> bool:
-    """Whether a name is that of a Linear's or LayerNorm's bias, even if it has none."""
+    """Return whether a name is that of the bias of a Linear or LayerNorm in a module.
+
+    The layer itself must exist, but may have been created without a bias.
+    """
     layer = dict(module.named_modules()).get(name.removesuffix(".bias"))
     return isinstance(layer, _ADDING) and name.endswith(".bias")
 

@@ -116,9 +116,10 @@ def what_was_seen(name: str) -> tuple[str, str]:
 
 
 def by_hand(inputs: Inputs, answers: Answers) -> bool:
-    """Whether a case tests where dropout is applied, but the student implemented it.
+    """Return whether a case on the place of dropout met dropout that is not PyTorch's.
 
-    Such dropout cannot be replaced by a stand-in; other cases test its effect.
+    A stand-in for PyTorch's dropout shows where it is applied. Dropout that the student
+    implemented cannot be replaced like that; other cases test its effect.
     """
     parts = json.loads(str(inputs[KEY]))["parts"] if KEY in inputs else []
     way_names = {part["way"] for part in parts}
@@ -202,7 +203,7 @@ def _call(
     call: _Caught, form: Named, inputs: Inputs,
     made_with: tuple[Callable[..., Any], tuple[Any, ...], Named] | None,
 ) -> Call:  # fmt: skip
-    """Describe a caught call, with the names that the exercise gives to its parts."""
+    """Return a caught call as a `Call`, its arguments under the exercise's names."""
     names = list(form["arguments"])
     bound = dict(zip(names, call.args_given, strict=False))
     bound |= {n: call.keywords.pop(n) for n in names if n in call.keywords}
@@ -227,7 +228,13 @@ _FLAGS = ("typed", "narrow", "named", "alone", "shown")  # of a `Call`
 
 
 def _name_dimensions(forms: list[list[str]], value: object) -> tuple[str, ...]:
-    """Name a value's dimensions, as in the declared shape with the same rank."""
+    """Return the names of a value's dimensions.
+
+    Args:
+        forms: the declared shapes of the argument, as lists of names.
+        value: a tensor takes the first shape of its rank, or () if none fits; any other
+            value takes the last shape.
+    """
     if isinstance(value, torch.Tensor):
         fitting = [form for form in forms if len(form) == value.dim()]
         return tuple(fitting[0]) if fitting else ()

@@ -117,7 +117,11 @@ def _vary_arguments(call: Call) -> Iterator[tuple[str, Named]]:
 
 
 def _one_for_several(call: Call) -> Named:
-    """The same tensor for all arguments whose shapes differ in lengths only; or {}."""
+    """Map several arguments to a tensor that they may share; {} if there are none.
+
+    They are the largest group of floating-point arguments whose shapes agree, apart
+    from lengths.
+    """
     forms: dict[tuple[object, ...], list[str]] = {}
     for name, value in call.floats().items():
         dims = call.dims.get(name, ())
@@ -217,7 +221,11 @@ def spread(call: Call) -> Tries:
 
 
 def _in_float64(call: Call) -> Results:
-    """Call in float64; return the results in float32, with their original dtypes."""
+    """Call in float64, and return the results as float32, with their types beside them.
+
+    Results of another dtype stay as they are. The answer "type of NAME" is the dtype
+    that a result had, as text.
+    """
     outputs = _in_type(call, torch.float64)
     values = {
         name: value.float() if value.dtype == torch.float64 else value

@@ -122,7 +122,10 @@ class Call:
         return make(*values, **options)
 
     def _values(self, arguments: Named, copies: bool = True) -> list[Any]:
-        """The arguments in order, without a None at the end; by default as copies."""
+        """Return the arguments in order, without those at the end that are None.
+
+        With ``copies``, contiguous tensors are copied.
+        """
         values = list(arguments.values())
         while values and values[-1] is None:
             values.pop()  # as a person would leave it out
@@ -230,7 +233,10 @@ def _holding(value: Any, twins: Mapping[int, Any], memo: dict[int, Any]) -> Any:
 
 
 def _open_empty_rows(value: torch.Tensor) -> torch.Tensor:
-    """Allow all keys in mask rows that a cut left without any; ignore other dtypes."""
+    """Allow all keys in those rows of a mask that allow none; ignore other dtypes.
+
+    A row may have lost its keys when the mask was cut.
+    """
     if value.dtype != torch.bool:
         return value
     return value | ~value.any(-1, keepdim=True)

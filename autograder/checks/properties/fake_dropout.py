@@ -16,12 +16,19 @@ _BLOCKS = ("dropout1d", "dropout2d", "dropout3d", "alpha_dropout")
 
 @contextlib.contextmanager
 def dropout_is(stand_in: Callable[..., Tensor]) -> Iterator[None]:
-    """In this context, replace PyTorch's dropout by a function that is not random."""
+    """In this context, replace PyTorch's dropout by a function that is not random.
+
+    Dropout of whole channels and alpha dropout give zeros in training mode.
+
+    Args:
+        stand_in: in training mode, called with the input and the probability ``p``
+            instead of `F.dropout`.
+    """
 
     def single_numbers(
         input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
     ) -> Tensor:
-        """In place of `F.dropout`, which drops single numbers."""
+        """Return the stand-in's result in training mode, the input in eval mode."""
         if not training:
             return input
         return input.copy_(stand_in(input, p)) if inplace else stand_in(input, p)
@@ -62,7 +69,13 @@ def dropout_by_rand() -> Iterator[None]:
 def _in_place_of(
     dropout: Callable[..., Tensor], **replacements: Callable[..., Tensor]
 ) -> contextlib.AbstractContextManager[None]:
-    """In a context, replace PyTorch's dropout and any other functions named."""
+    """In a context, replace PyTorch's dropout.
+
+    Args:
+        dropout: takes the place of `F.dropout` and `torch.dropout`.
+        replacements: by name, what takes the place of other functions in
+            `torch.nn.functional`.
+    """
 
     def direct(input: Tensor, p: float, train: bool) -> Tensor:
         return dropout(input, p, train)

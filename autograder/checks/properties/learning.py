@@ -23,7 +23,10 @@ def training(call: Call) -> Tries:
 
 @contextlib.contextmanager
 def _training_mode(call: Call) -> Iterator[None]:
-    """Put the called module in training mode; in eval mode when the context ends."""
+    """Put the called module in training mode; in eval mode when the context ends.
+
+    If the call raises an error, the module stays in training mode.
+    """
     call.target.train()
     yield
     call.target.eval()
@@ -32,8 +35,9 @@ def _training_mode(call: Call) -> Iterator[None]:
 def dropout(call: Call) -> Tries:
     """Call in training mode with a stand-in for dropout that is not random.
 
-    The stand-in shows where dropout is applied. It also shows on how many numbers it
-    acts, since one draw for several numbers drops them together.
+    The stand-in shows where dropout is applied, and counts the entries of the tensors
+    that it is applied to. There are fewer if one draw drops several numbers together.
+    Results, the count and gradients are reported.
     """
 
     def first_result() -> Results:

@@ -38,7 +38,11 @@ def loaded(call: Call) -> Tries:
 
 
 def _list_contents(call: Call) -> Results:
-    """List the buffers and other names that a module should not hold, as text."""
+    """List what a module should not hold, as text: for each kind, names in a line.
+
+    The kinds are buffers that require a gradient, and, if the exercise is strict about
+    them, further entries of the state dict and further parameters.
+    """
     learning = sorted(n for n, b in call.target.named_buffers() if b.requires_grad)
     contents = {"buffers that ask for a gradient": join_names(learning)}
     if call.alone:

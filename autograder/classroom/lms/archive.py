@@ -54,7 +54,11 @@ class Member:
 
 
 class Source:
-    """An archive or folder: the members that can be read, and those left out."""
+    """An archive or folder: the members that can be read, and those left out.
+
+    A subclass fills ``members`` and defines `open_member`. ``left_out`` has a name and
+    a reason for each member that is not used.
+    """
 
     def __init__(self, path: Path):
         self.path = path
@@ -69,7 +73,7 @@ class Source:
         """Open a member to read it in pieces.
 
         Raises:
-            NotPlacedError: it cannot be read, even if this is found only while reading.
+            NotPlacedError: it cannot be opened, or reading it fails later.
         """
         raise NotImplementedError
 
@@ -95,7 +99,7 @@ class Archive(Source):
         file: the content of the zip, if it is not the file at ``path``.
 
     Raises:
-        NotPlacedError: it is not a zip, too large, or manipulated.
+        NotPlacedError: it is not a zip, has too many members, or is manipulated.
     """
 
     def __init__(self, path: Path, file: IO[bytes] | None = None):
@@ -143,7 +147,10 @@ class Archive(Source):
             end = info.header_offset + 30 + info.compress_size
 
     def _members(self) -> Iterator[Member]:
-        """Yield the members that an LMS may have written; leave out the others."""
+        """Yield the files that an LMS may have written, and leave out the others.
+
+        Folders, and files that operating systems add, are skipped without a record.
+        """
         # `is_dir` of Python 3.11 fails on an empty name, which hostile archives have.
         infos = [i for i in self._zip.infolist() if not i.filename.endswith("/")]
         named = [(info, _name(info)) for info in infos]
@@ -191,7 +198,7 @@ def plain(name: str) -> str:
 
 
 def _objection(info: zipfile.ZipInfo, name: str) -> str:
-    """The reason why no LMS would write such a member; "" if one might."""
+    """Return the reason why no LMS would write a file of this kind; "" if one might."""
     if not name.isprintable():
         return "its name is not plain text"
     parts = name.split("/")

@@ -41,7 +41,8 @@ def contents(archive: Source, attempt: Attempt, unit: str, root: Path) -> Attemp
         root: the course folder, whose source shows which notebook is the unit's.
 
     Raises:
-        NotPlacedError: the attempt is too large, damaged, or has no file.
+        NotPlacedError: the attempt is too large or damaged, or is only text that was
+            typed into the LMS.
     """
     limits, notes = intake.DEFAULTS, []
     if len(attempt.files) > limits.files:
@@ -119,9 +120,9 @@ def _read(
 
 
 def _is_long(path: str) -> bool:
-    """Whether a path has a name too long for a disk, and is not a notebook.
+    """Return whether a path has a name too long for a disk, and is not a notebook.
 
-    Notebooks are renamed anyway.
+    A notebook is kept, since `_rename_notebook` may shorten its name.
     """
     longest = max(len(part.encode()) for part in path.split("/"))
     return longest > 255 and not path.lower().endswith(".ipynb")
@@ -150,10 +151,13 @@ def _unpacked(
 def _rename_notebook(
     files: Mapping[str, bytes], unit: str, path: str
 ) -> dict[str, bytes]:
-    """Give the unit's notebook at ``path`` its proper name, if it is the only one.
+    """Give the unit's notebook its proper name, and return the contents by new path.
 
-    Otherwise notebooks only lose marks of copies, such as " (1)", if their names stay
-    different.
+    If ``path`` is in a folder, or there are other notebooks, notebooks only lose the
+    marks of copies, such as " (1)", and only if all names stay different.
+
+    Args:
+        path: the path of the unit's notebook; "" if there is none.
     """
     if _notebooks(files) == [path] and "/" not in path:
         return {(f"{unit}.ipynb" if p == path else p): d for p, d in files.items()}

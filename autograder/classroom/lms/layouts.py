@@ -1,9 +1,10 @@
-"""Find out whose a file is from its name, for Canvas, Moodle and the LMSs of extras.
+"""Find out from a file's name in an LMS's archive which student handed it in.
 
-Each layout is a pattern for the names in an archive. A name begins with what the LMS
-writes and ends with what a student chose, so patterns are anchored at the start and
-take the first match: no student can choose a file name that passes for another
-student's. An archive has one layout, that of most of its files.
+A layout describes the names that an LMS writes: those of Canvas and Moodle are here,
+those of other LMSs in extras. A name begins with what the LMS writes and ends with what
+a student chose, so patterns are anchored at the start and take the first match: no
+student can choose a file name that passes for another student's. An archive has one
+layout, that of most of its files.
 """
 
 from __future__ import annotations
@@ -24,11 +25,14 @@ ToUtc = Callable[[datetime.datetime], datetime.datetime]
 
 @dataclass(frozen=True)
 class Submitter:
-    """A student as an LMS sees them; ``key`` is their number or user name there, or "".
+    """A student as an LMS sees them.
 
-    ``rival`` is the key by a second possible reading of a name in the archive, or "":
-    a student called "x_12345" may want to pass for 12345. ``grouped`` says that
-    the name of a group and "-" may precede the student's.
+    Attributes:
+        key: the student's number or user name in the LMS, or "".
+        rival: a second possible key, if the name in the archive can be read in two
+            ways, or "". A student called "x_12345" may want to pass for the one with
+            the key 12345.
+        grouped: whether the name of a group and "-" may precede ``name``.
     """
 
     key: str
@@ -73,12 +77,12 @@ class Layout:
         lasting: whether keys identify the same person in every assignment.
         has_usernames: whether keys may be user names.
         beside: a pattern for files that the LMS adds itself, and that are ignored.
-        read_time: converts the group "when" to UTC (naive), given the conversion from
-            the LMS's zone.
-        find_prefix: finds the common prefix before the keys, given all groups "head"
-            and the user names of the roster.
-        read_submitters: reads from an archive the people and the time for each key,
-            given the names of the files that were handed in.
+        read_time: converts the text of the group "when" to UTC (naive); it is also
+            given a function that converts the LMS's local time to UTC.
+        find_prefix: finds what precedes the key in all groups "head", given these and
+            the user names of the roster.
+        read_submitters: reads the people and the time for each key from an archive,
+            given also the names of the files that were handed in.
     """
 
     lms: str
@@ -148,10 +152,13 @@ def is_known(name: str) -> bool:
 
 
 def detect(archive: Source, lms: str = "") -> Layout:
-    """Find the layout of an archive: the one named, or that of most of its files.
+    """Return the layout of an archive.
+
+    Args:
+        lms: the name of its LMS, in lower case; "" for the layout that fits most files.
 
     Raises:
-        NotPlacedError: no known layout matches, or two match equally well.
+        NotPlacedError: no known layout fits, or two fit equally well.
     """
     if lms:
         return next(layout for layout in all_layouts() if layout.lms.lower() == lms)
@@ -172,11 +179,14 @@ def detect(archive: Source, lms: str = "") -> Layout:
 def attempts(
     archive: Source, layout: Layout, utc: ToUtc, usernames: Collection[str] = ()
 ) -> tuple[list[Attempt], list[tuple[str, str]]]:
-    """Group the files of an archive into attempts; also list other files, with reasons.
+    """Group the files of an archive into attempts.
 
     Args:
         utc: converts the LMS's local time to UTC, both naive.
         usernames: user names of the roster, for an LMS that identifies people by them.
+
+    Returns:
+        The attempts; and, for each file that belongs to none, its name and the reason.
 
     Raises:
         NotPlacedError: the archive's names, or its metadata, are ambiguous.

@@ -35,11 +35,12 @@ Claim = tuple[Submitter, Attempt]  # a person who matches a student, and their w
 
 @dataclass(frozen=True)
 class Placing:
-    """The outcome for a submission, a file, or a whole archive (``name`` is "").
+    """What became of a submission, a file, or a whole archive (``name`` is "").
 
     ``status`` is "placed", "replaced", "same" (as the stored submission), "older" (than
-    the stored one), "unclear" (which of both is newer) or "not placed". ``fault`` says
-    why it cannot be graded, so that the student must hand in again; "" if it can.
+    the stored one), "unclear" (which of the two is newer) or "not placed". ``fault``
+    says why the submission cannot be graded, so that the student must hand in again; ""
+    if it can.
     """
 
     archive: str
@@ -134,8 +135,9 @@ class Collection:
     ) -> tuple[str, str, str]:
         """Store a student's latest attempt; return status, remark and any fault.
 
-        ``claims`` are the attempts in the archive that seem to be this student's, each
-        with the person whose attempt it is for the LMS.
+        Args:
+            claims: the attempts in the archive that match this student, each with the
+                person who handed it in according to the LMS.
         """
         person, latest = _latest(claims)
         unread = ""

@@ -40,7 +40,12 @@ _ID = re.compile(r"[\w@][\w@.+-]{0,120}")  # can name a folder on any system
 
 @dataclass(frozen=True)
 class Enrolment:
-    """A student on the roster, with what nbgrader's gradebook has no field for."""
+    """A student on the roster, with data for which nbgrader's gradebook has no field.
+
+    Attributes:
+        participants: the student's numbers in Moodle's worksheet; several if ambiguous.
+        modified: the time of the submission, as Moodle's worksheet states it.
+    """
 
     student: Student
     username: str = ""
@@ -50,14 +55,17 @@ class Enrolment:
 
 
 class Roster:
-    """Finds the student of the course to whom an LMS's key or name refers."""
+    """A list of a course's students; `find` looks up the one whom an LMS names.
+
+    Without entries, the LMS's own keys serve as ids.
+    """
 
     def __init__(self, entries: Iterable[Enrolment] = ()):
         self.entries = list(entries)
 
     @property
     def usernames(self) -> set[str]:
-        """All names by which an LMS with user names may refer to students."""
+        """The names by which an LMS may refer to students: ids and user names."""
         return {n for e in self.entries for n in (e.student.id, e.username) if n}
 
     def find(self, person: Submitter, layout: Layout, blind: bool = False) -> str:
@@ -188,10 +196,10 @@ def valid(student: str) -> str:
 
 
 def _is_known(entry: Enrolment, layout: Layout) -> bool:
-    """Whether the roster has the key by which an LMS's archives identify a student.
+    """Return whether the roster has the key by which an LMS refers to a student.
 
-    The key is the LMS id if that is the same in every assignment, and else Moodle's
-    number of a participant, which comes from the worksheet of the assignment.
+    If keys are the same in every assignment, the key is the LMS id. Otherwise, it is
+    Moodle's number of a participant, from the worksheet of the assignment.
     """
     return bool(entry.student.lms_id if layout.lasting else entry.participants)
 

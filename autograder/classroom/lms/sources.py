@@ -1,4 +1,4 @@
-"""Open what an LMS's submissions may come in: a zip, a folder, or zips in either."""
+"""Open archives of submissions: a zip, a folder, or zips inside of either."""
 
 from __future__ import annotations
 
@@ -93,7 +93,13 @@ def inside(source: Source, member: Member, most: int) -> Archive:
 
 
 def pieces(source: Source, deepest: int = DEEPEST) -> Iterator[Source]:
-    """Yield the archives in a source: itself without outer folders, or the zips in it.
+    """Yield each archive that a source contains, without folders around all its files.
+
+    If the source has only zips, and none has a name that an LMS gives to a student's
+    file, these are the archives; otherwise, the source itself is the only one.
+
+    Args:
+        deepest: how many levels of zips in zips are opened.
 
     Raises:
         NotPlacedError: a zip in it cannot be read; raised after the other archives.

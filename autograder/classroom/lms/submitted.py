@@ -1,6 +1,6 @@
-"""Store a submission in ``submitted/`` by one rename, so that it is never incomplete.
+"""Store submissions in ``submitted/`` by renaming folders, so that none is incomplete.
 
-A new submission replaces the stored one only if it is newer.
+A new submission replaces a different one only if it is newer, or if that is asked for.
 """
 
 from __future__ import annotations
@@ -78,7 +78,15 @@ class Place:
         self, files: Mapping[str, bytes], new: Note, stamp: str, replace: bool,
         old_note: Note | None,
     ) -> tuple[str, str]:  # fmt: skip
-        """Compare a new submission with the stored one; return its status, and why."""
+        """Compare a new submission with the stored one.
+
+        Args:
+            new: the note on the new one.
+            old_note: the note on the stored one, if there is one.
+
+        Returns:
+            The outcome, as in `Placing.status`, and the reason for it.
+        """
         present = intake.take(self.folder, intake.DEFAULTS).files
         stored = {p: f.data for p, f in present.items() if p not in intake.OF_NBGRADER}
         if stored == dict(files):
@@ -111,10 +119,11 @@ class Place:
         return "replaced", ""
 
     def _dated(self, noted: Note) -> Note:
-        """A `Note` of when the stored submission was handed in, by ``timestamp.txt``.
+        """Return a `Note` on when the stored submission was handed in.
 
-        Returns ``noted``, the note from when it was collected, if that file is missing
-        or odd, or if the noted time is only that of a file in the archive ("zip").
+        The time is that in ``timestamp.txt``. If this file is missing or has no
+        plausible time, or if the noted time is only that of a file in the archive
+        ("zip"), return ``noted``, the note from when it was collected.
         """
         stamp, odd = intake.handed_in(self.folder)
         if stamp and not odd and noted.kind != "zip":
@@ -125,10 +134,11 @@ class Place:
         self, files: Mapping[str, bytes], stamp: str,
         put: Callable[[Path, Path, Path], Result],
     ) -> Result:  # fmt: skip
-        """Write a submission beside its folder, then ``put`` it there in one step.
+        """Write a submission to a new folder, and call ``put`` to move it to its place.
 
         Args:
-            put: called with the course folder, the place and the new folder.
+            put: called with the course folder, the place and the new folder; its result
+                is returned.
         """
         part = self.folder.with_name(f".{self.unit}.part")
         shutil.rmtree(part, ignore_errors=True)

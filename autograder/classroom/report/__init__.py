@@ -1,7 +1,7 @@
 """The class report: an analysis of a unit's grades, as a page and as a table.
 
-``overview`` computes everything, and the template only formats it. The shareable
-overview contains no names to begin with, so no page can show them.
+``overview`` computes everything, and the template only formats it. What it computes for
+a shareable report holds no students' names, so the page cannot show them.
 """
 
 from __future__ import annotations

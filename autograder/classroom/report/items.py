@@ -54,7 +54,7 @@ def exercises(book: Classbook) -> Iterator[ExerciseRow]:
 
 
 def _failed(records: Iterable[Verdict]) -> Iterator[CaseRow]:
-    """Count the failures of each case, and yield the cases with any."""
+    """Count the answers that failed each case, and yield the cases with any."""
     cases: dict[str, CaseRow] = {}
     for record in records:
         for case in record.cases:
@@ -93,7 +93,10 @@ def _discrimination(
 
 
 def with_before(overview: Overview, path: Path) -> Overview:
-    """Add the means and indices of an earlier term's shareable table to a report.
+    """Add to a report the mean shares and discrimination indices of an earlier term.
+
+    Args:
+        path: the earlier term's shareable table.
 
     Raises:
         CourseError: the file is not such a table.
@@ -119,7 +122,7 @@ def with_before(overview: Overview, path: Path) -> Overview:
 
 
 def _beside(row: ExerciseRow, mean: float | None, index: float | None) -> ExerciseRow:
-    """Add the mean and index from an earlier report, and flag any large change."""
+    """Add an earlier term's mean and index to a row, and remark on large changes."""
     remarks = [row.remark] if row.remark else []
     if mean is not None and row.mean is not None and abs(row.mean - mean) >= CHANGED:
         remarks.append(

@@ -38,7 +38,8 @@ def overview(
 
     Args:
         sections: sections of extras, for the instructor only.
-        named: False for a report to share, without students and groups below ``RARE``.
+        named: False for a report to share: no students, no groups of fewer than
+            ``RARE``.
         ungraded: students whose latest submission is not graded.
         changes: changes of scores, the oldest first.
 
@@ -96,7 +97,7 @@ def overview(
 
 
 def _bands(points: Sequence[float], most: float) -> tuple[Band, ...]:
-    """Count the scores in each band, in percent of the maximum."""
+    """Count the scores in equal bands from 0 to the maximum, ``most`` points."""
     width = 100 // BANDS
     counts = Counter(
         min(BANDS - 1, int(BANDS * p / most + 1e-9)) if most else 0 for p in points
@@ -137,7 +138,12 @@ def _help(book: Classbook, most: float) -> Iterator[HelpRow]:
 def _reasons(
     submission: Submission, points: float, most: float, book: Classbook
 ) -> Iterator[str]:
-    """Yield the reasons why a student may need help; none for most students."""
+    """Yield the reasons why a student may need help; none for most students.
+
+    Args:
+        points: the student's points from checks.
+        most: the attainable points from checks.
+    """
     if submission.refused:
         yield f"refused: {submission.refused}"
         return

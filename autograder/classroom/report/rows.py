@@ -28,18 +28,21 @@ class CaseRow:
 
 @dataclass(frozen=True)
 class ExerciseRow:
-    """How the class did on one exercise; numbers are None if nothing is graded yet.
+    """How the class did on one exercise.
 
     Attributes:
-        mean: the mean share of the points, 0 to 1.
-        full, part, none: how many students have all, some, or no points; None if the
-            report does not say.
-        waiting: how many answers a person has yet to grade.
-        index: correlation with the points in all other exercises, -1 to 1.
+        mean: the mean share of the points, 0 to 1; None if nothing is graded yet.
+        full, part, none: how many students have all, some, or no points; None in a
+            shareable report.
+        waiting: how many answers are not graded yet.
+        index: correlation with the points in all other checks, -1 to 1; None if it
+            cannot be computed.
         remark: what the index, or the lack of one, means.
-        inside: how many verdicts were reached inside the sandbox.
-        seconds: median time of its check.
-        blank: how many students left the stub as it was.
+        inside: how many verdicts come from an assert in the sandbox, not from the
+            judge.
+        seconds: median time of its check; None without verdicts.
+        blank: how many students left the stub as it was; None for a written question
+            and in a shareable report.
         failed: the cases that students failed, with counts, in the order of the cases.
         stuck: the ids of students without points.
         before, index_before: mean and index in an earlier term, None if unknown.
@@ -66,7 +69,10 @@ class ExerciseRow:
 
 @dataclass(frozen=True)
 class MistakeRow:
-    """A reason for lost points, and its frequency; ``name`` is "" if not recognised."""
+    """A reason for lost points, and its frequency.
+
+    ``name`` is that of the recognised mistake, "" if none was recognised.
+    """
 
     exercise: str
     name: str
@@ -113,7 +119,8 @@ class Overview:
         behind: how many students have less than half of ``known_max``.
         repairs, refused, levels: counts of submissions, by the kind of repair, by the
             reason for a refusal, and by the level of isolation in which they ran.
-        uncounted: how many submissions ran without a control group.
+        uncounted: how many submissions ran without a Linux control group, which
+            measures the resources that they use.
         seconds: the time of grading a submission: median, maximum, and total.
         missing: students who have handed in nothing.
         ungraded: students whose latest submission is not graded yet.

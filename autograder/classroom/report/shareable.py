@@ -33,7 +33,11 @@ def anonymous(overview: Overview) -> Overview:
 
 
 def _common_mistakes(rows: Sequence[MistakeRow]) -> Iterator[MistakeRow]:
-    """Keep recognised mistakes of several students; merge the rest of an exercise."""
+    """Yield the recognised mistakes of at least ``RARE`` students, without names.
+
+    All other reasons in an exercise are merged into one row, which is left out if it
+    counts fewer than ``RARE``.
+    """
     common = [row for row in rows if row.name and row.count >= RARE]
     for row in common:
         yield MistakeRow(row.exercise, row.name, row.message, row.count)
@@ -46,7 +50,10 @@ def _common_mistakes(rows: Sequence[MistakeRow]) -> Iterator[MistakeRow]:
 
 
 def _common(rows: Sequence[Tally]) -> tuple[Tally, ...]:
-    """Remove names; merge groups of fewer than ``RARE``, or leave them out."""
+    """Remove names, and merge the rows that count fewer than ``RARE`` submissions.
+
+    If the merged row still counts fewer, it is left out.
+    """
     common = [Tally(row.label, row.count) for row in rows if row.count >= RARE]
     rare_count = sum(row.count for row in rows if row.count < RARE)
     others = [Tally("others", rare_count)] if rare_count >= RARE else []

@@ -1,6 +1,7 @@
-"""Read records of attempts that students handed in, or that are in their own files.
+"""Read students' recorded attempts, from their submissions or their own folders.
 
-Since they come from students, unreadable entries are left out and counted.
+Since students can change these records, entries that cannot be read are left out, and
+counted in ``AttemptLog.unreadable``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _MOST = 10_000  # the largest number of attempts of one student
 
 
 def handed_in(folder: Path) -> AttemptLog:
-    """The attempts in the notebooks of a submission's folder."""
+    """Read the attempts recorded in all notebooks of a submission's folder."""
     return _merge(
         attempts.parse_entries(entries[:_MOST])
         for path in sorted(folder.glob("*.ipynb"))

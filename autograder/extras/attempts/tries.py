@@ -48,9 +48,11 @@ class ExerciseTries:
 
 
 def read(unit: str, root: Path, live: str = "") -> dict[str, AttemptLog]:
-    """Map each student to the record of attempts, from hand-ins or students' folders.
+    """Map each student to their recorded attempts; students without any are left out.
 
-    ``live`` is a pattern of folders (see `attempt_records.live`); "" means hand-ins.
+    Args:
+        live: a pattern for students' folders, from which the attempts are read (see
+            `attempt_records.live`); "" reads them from the submissions.
     """
     logs = attempt_records.live(live) if live else {
         student: attempt_records.handed_in(folder)
@@ -71,7 +73,11 @@ def describe_unreadable(logs: Mapping[str, AttemptLog]) -> str:
 
 
 def table(unit: str, by_student: ByStudent) -> list[ExerciseTries]:
-    """Sum up the attempts at each exercise that any student tried, in their order."""
+    """Summarise the attempts at each exercise that anybody tried, in the unit's order.
+
+    Args:
+        by_student: each student's attempts, in chronological order.
+    """
     rows = []
     for exercise in reference_metadata.titles(find_unit(unit).name):
         cell, tried = grade_ids.of_check(exercise), 0

@@ -21,8 +21,12 @@ def _time(text: str, utc: ToUtc) -> datetime.datetime | None:
 def _prefix(heads: Collection[str], usernames: Collection[str]) -> str:
     """Find the prefix, "ASSIGNMENT_", that all ``heads``, "ASSIGNMENT_USERNAME", share.
 
-    Since both names may contain "_", there may be several candidates, of which the one
-    is chosen that yields most of the roster's ``usernames``.
+    The names of an assignment and of a user may contain "_". If there are therefore
+    several possible prefixes, the one that yields most of the roster's ``usernames`` is
+    returned.
+
+    Raises:
+        NotPlacedError: there is no prefix, or several are equally likely.
     """
     first = min(heads)
     lengths = [n + 1 for n, letter in enumerate(first) if letter == "_"]

@@ -2,9 +2,9 @@
 
 It has the layout that Gradescope requires: ``setup.sh`` runs once, as root and with
 network access, when the image is built, and ``run_autograder`` for each hand-in. The
-zip contains hidden references and the course's secret, which are made readable by root
-only before anything runs; a submission's code runs as a different user. The zip is for
-Gradescope and must never be given to students.
+zip contains hidden references and the course's secret. Before it grades,
+``run_autograder`` makes these readable by root only; a submission's code runs as a
+different user. The zip is for Gradescope and must never be given to students.
 """
 
 from __future__ import annotations
@@ -56,13 +56,14 @@ _BESIDE = (
 
 
 def build(unit: Unit, path: Path, tell: str) -> Path:
-    """Write the zip for a unit.
+    """Write the zip with which Gradescope grades a unit, and return its path.
 
     Args:
+        path: where to write the zip.
         tell: what students see immediately, one of `extras.hosted.results.TELL`.
 
     Raises:
-        CourseError: the zip cannot be written, or a notebook is damaged.
+        CourseError: the zip cannot be written, or the unit's notebooks are damaged.
     """
     scripts = {"setup.sh": _SETUP, "run_autograder": _RUN}
     for notebook in (unit.source, unit.release):

@@ -27,7 +27,12 @@ _Loader.add_multi_constructor("", lambda loader, suffix, node: None)
 def _submitters(archive: Source, handed_in: Collection[str]) -> dict[str, Submitted]:
     """Map each submission's number to its submitters and the time of the hand-in.
 
-    ``handed_in`` are the names of students' own files, which cannot be metadata.
+    Args:
+        archive: an archive with Gradescope's metadata file, which is read.
+        handed_in: the names of the students' files; none is taken for the metadata.
+
+    Raises:
+        NotPlacedError: there is not exactly one metadata file, or it is damaged.
     """
     files = [
         member for member in archive.members

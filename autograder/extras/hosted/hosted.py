@@ -1,8 +1,8 @@
 """Grade one submission for a hosted service, which starts a process for each hand-in.
 
-``nbgrader autograde`` runs as usual, with the same intake, sandbox, judge and records,
-but in a temporary course folder that contains only the unit, its settings and the one
-submission. The service gets a file in its own format.
+``nbgrader autograde`` grades the submission as it would in a class, but in a temporary
+course folder that contains only the unit, its settings and this submission. `results`
+converts the outcome to the format of the service.
 """
 
 from __future__ import annotations
@@ -31,12 +31,14 @@ c.Autograde.jobs = 1
 def grade(
     unit: str, submission: Path, course: Path, unconfined: bool = False
 ) -> Classbook:
-    """Grade the submission in a folder; returns the classbook of a single student.
+    """Grade the submission in a folder; return a class book with this one student.
 
     Args:
+        submission: the folder with the student's files.
         course: the folder with ``source/``, ``release/`` and ``nbgrader_config.py``.
-        unconfined: grade even if no level of isolation is available, in a container
-            that the service deletes. The judge is still a separate process.
+        unconfined: whether to grade even if this machine cannot isolate the student's
+            code; only for a container that the service deletes. A separate process
+            still decides on the points.
 
     Raises:
         CourseError: grading failed for a reason that is not the student's fault.

@@ -1,8 +1,9 @@
 """A graded submission in the formats of services that grade on hand-in.
 
-The setting ``TELL`` determines what a student sees: only the points of each exercise
-("points"), also its aspects and which cases passed ("cases"), or the check's panel,
-which names the mistake ("panels"). Gradescope reveals the rest after the deadline.
+The argument ``tell``, one of `TELL`, says what a student sees of an exercise: only the
+points ("points"), also which cases passed and in which aspect points were lost
+("cases"), or the check's panel, which names the mistake ("panels"). Gradescope shows
+the panel after the deadline.
 """
 
 from __future__ import annotations
@@ -74,7 +75,10 @@ FORMATS = {"gradescope": gradescope, "prairielearn": prairielearn, "text": text}
 
 
 def reveal(exercise: Item, submission: Submission, tell: str) -> list[str]:
-    """The lines that a student may see about an exercise, besides its points."""
+    """List the lines that a student may see about an exercise, besides its points.
+
+    They depend on ``tell``, one of `TELL`. There are none without a verdict.
+    """
     record = submission.records.get(exercise.name)
     if record is None or tell == "points":
         return []
@@ -84,7 +88,12 @@ def reveal(exercise: Item, submission: Submission, tell: str) -> list[str]:
 def _tests(
     book: Classbook, exercise: Item, submission: Submission, tell: str
 ) -> Iterator[Json]:
-    """Yield an exercise's Gradescope entries: one shown now, one after the deadline."""
+    """Yield an exercise's entries in Gradescope's list of tests.
+
+    The first is visible at once. A second one, with the check's panel, is visible after
+    the deadline; it is left out if it says the same. An exercise that is not graded yet
+    has one entry without a score.
+    """
     name, points = title(book.unit, exercise.name), submission.points[exercise.name]
     if points is None:
         most = sheet.number(exercise.max_points)
@@ -126,7 +135,11 @@ def _cases(record: Verdict) -> Iterator[str]:
 
 
 def _remarks(submission: Submission) -> Iterator[str]:
-    """General remarks on a submission: refusal, repairs, lateness, ungraded answers."""
+    """Yield sentences about a whole submission, each only if it applies.
+
+    They say why it was not graded, what was repaired, how many points lateness costs,
+    and that a teacher has yet to grade some answers.
+    """
     if submission.refused:
         yield f"Not graded: {submission.refused}"
     for _, sentence in submission.repairs:

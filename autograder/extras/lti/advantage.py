@@ -81,7 +81,11 @@ class AdvantageAssignment:
             ]  # fmt: skip
 
     def read_standings(self) -> dict[str, LmsStanding] | None:
-        """Map students' LMS ids to scores, in the gradebook's points; None: unknown."""
+        """Map students' LMS ids to their scores, converted to the gradebook's points.
+
+        Returns:
+            The scores; None if the LMS does not let this tool read them.
+        """
         if not self._grades.can_read_grades():
             return None
         if self._item is None:
@@ -99,7 +103,11 @@ class AdvantageAssignment:
         return None if score is None else score / most * self._max_points
 
     def send(self, key: str, mark: SentMark) -> None:
-        """Send the score, comment and times of the student whose LMS id is ``key``."""
+        """Send the grade of the student whose LMS id is ``key``.
+
+        If the unit has no line item in the LMS yet, it is created first. Errors are
+        those of `OnlineAssignment.send`.
+        """
         from pylti1p3.grade import Grade
         from pylti1p3.lineitem import LineItem
 
@@ -130,9 +138,14 @@ class AdvantageAssignment:
 
     @contextlib.contextmanager
     def _asking(self, of_student: bool = False) -> Iterator[None]:
-        """Turn errors of the LMS into a CourseError or a GradeRefusedError.
+        """Translate errors of the LMS, in a ``with`` block that sends requests.
 
-        The latter means that a request about one student (``of_student``) is refused.
+        Args:
+            of_student: whether the requests are about a single student.
+
+        Raises:
+            GradeRefusedError: the LMS refuses a request about a single student.
+            CourseError: any other error of the LMS or the network.
         """
         from pylti1p3.exception import LtiException, LtiServiceException
 

@@ -13,10 +13,12 @@ from autograder.classroom.classbook import Student, plain
 
 @dataclass(frozen=True)
 class LmsMember:
-    """A member of the LMS's course.
+    """A member of the LMS's course, as the LMS describes the person.
 
-    ``key`` is the LMS's own id; all other fields may be "". ``number`` and ``login``
-    are the institution's ids of the person.
+    Attributes:
+        key: the LMS's own id. All other fields may be "".
+        number: the institution's number for the person.
+        login: the user name; with LTI, the name on the hub.
     """
 
     key: str
@@ -30,11 +32,12 @@ class LmsMember:
 
 @dataclass(frozen=True)
 class LmsStanding:
-    """The LMS's current score of a student.
+    """A student's current entry for the assignment in the LMS.
 
     Attributes:
         score: in the gradebook's points; None if there is none.
-        untouched: why the LMS's entry must not be changed; "" if it may be.
+        untouched: why no score is sent for this student, like "excused in Canvas"; ""
+            if one may be sent.
     """
 
     score: float | None = None
@@ -90,9 +93,11 @@ class FileAssignment(OnlineAssignment, Protocol):
     def attach(self, key: str, page: Path, score: float | None, comment: str) -> None:
         """Attach a feedback page for a member; raises as `send`.
 
+        Some LMSs delete the score and the comment unless they are sent with the file.
+
         Args:
-            score, comment: the LMS's current ones, which some LMSs need to be sent
-                again with a file.
+            score: the LMS's current score; None if there is none.
+            comment: the comment that belongs to the grade.
         """
 
 

@@ -47,7 +47,11 @@ class CanvasAssignment:
         self._refuse(max_points)
 
     def _refuse(self, max_points: float) -> None:
-        """Raise CourseError unless Canvas can receive the gradebook's points."""
+        """Raise CourseError unless Canvas's settings let it receive points.
+
+        The assignment must be published and graded with points, without anonymous
+        grading, and its maximum must be ``max_points``, that of the gradebook.
+        """
         there = self._assignment
         possible = getattr(there, "points_possible", None) or 0.0
         if getattr(there, "anonymize_students", False):
@@ -124,9 +128,14 @@ class CanvasAssignment:
 
     @contextlib.contextmanager
     def _asking(self, of_student: bool = False) -> Iterator[None]:
-        """Turn errors of Canvas into a CourseError or a GradeRefusedError.
+        """Translate errors of Canvas, in a ``with`` block that sends requests.
 
-        The latter means that a request about one student (``of_student``) is refused.
+        Args:
+            of_student: whether the requests are about a single student.
+
+        Raises:
+            GradeRefusedError: Canvas refuses a request about a single student.
+            CourseError: any other error of Canvas or the network.
         """
         from canvasapi import exceptions
 

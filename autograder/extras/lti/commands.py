@@ -1,4 +1,8 @@
-"""LMS commands, and LMSs for ``--to`` (grades, feedback) and ``--from`` (collect)."""
+"""``autograder lti-key`` and ``lms-roster``, and the LMSs reached over the network.
+
+`SERVICES` are the LMSs to which ``--to`` sends grades and feedback, and from which
+``--from`` collects hand-ins.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,14 @@ def _lti_key(options: Namespace) -> int:
 
 
 def _open(lms: str, unit: str, root: Path) -> Any:
-    """Open a unit's assignment in an LMS."""
+    """Connect to a unit's assignment in an LMS.
+
+    Args:
+        lms: one of `SERVICES`.
+
+    Returns:
+        An `OnlineAssignment`; for Canvas and Moodle, it also takes files.
+    """
     from autograder.classroom import gradebook
     from autograder.extras.lti import advantage, canvas, moodle, settings
 

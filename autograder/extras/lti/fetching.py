@@ -53,7 +53,11 @@ class RemoteFiles(Protocol):
 
 
 def fetch(source: RemoteFiles, folder: Path) -> list[str]:
-    """Download all hand-ins into a folder, and list students and times in `METADATA`.
+    """Download all hand-ins into a folder.
+
+    Each student's files are put into a subfolder that is named after the LMS's number
+    of the student. The file `METADATA` maps these numbers to the students' names and
+    emails and the times of their hand-ins.
 
     Returns:
         A line for each file that was left out and each hand-in without a file.

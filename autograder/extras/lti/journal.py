@@ -44,7 +44,12 @@ class Journal:
         return {s: entry for s, entry in self.read().items() if "score" in entry}
 
     def accept(self, student: str, **entry: Any) -> None:
-        """Add what the LMS has accepted for a student to the student's entry."""
+        """Record what the LMS has accepted for a student.
+
+        Args:
+            entry: some of "score", "comment" and "page", as in `read`; the others
+                remain as they are.
+        """
         with files.changing_json_state(self.path) as state:
             students = state.setdefault(self.address, {})
             students[student] = students.get(student, {}) | entry

@@ -38,7 +38,9 @@ class LaunchedCourse:
 
 
 def note_launch(folder: str | Path, authentication: dict[str, Any]) -> None:
-    """Store the services and the user of a launch that the hub has verified.
+    """Store the LMS's services and the user of a launch that the hub has verified.
+
+    They are added to `FILE` in the course folder. If that fails, the error is logged.
 
     Args:
         folder: nbgrader's course folder.
@@ -52,7 +54,7 @@ def note_launch(folder: str | Path, authentication: dict[str, Any]) -> None:
 
 
 def _note(path: Path, authentication: dict[str, Any]) -> None:
-    """Add the services and the user of a launch to a file, if it has these services."""
+    """Add a launch to the file at ``path``, unless it lacks one of the two services."""
     claims = authentication.get("auth_state") or {}
     grades, names = claims.get(_GRADES) or {}, claims.get(_NAMES) or {}
     if not grades.get("lineitems") or not names.get("context_memberships_url"):

@@ -16,7 +16,13 @@ _LARGEST = 16 << 20  # bytes of the metadata
 
 
 def _submitters(archive: Source, handed_in: Collection[str]) -> dict[str, Submitted]:
-    """By the LMS's number of a student, the student and the time of the hand-in."""
+    """Map the LMS's number of each student to the student and the time of the hand-in.
+
+    They are read from the archive's file `METADATA`.
+
+    Raises:
+        NotPlacedError: there is not exactly one such file.
+    """
     files = [member for member in archive.members if member.name == METADATA]
     if len(files) != 1:
         raise NotPlacedError(f"it has no {METADATA}, which says whose the files are")

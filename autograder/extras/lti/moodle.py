@@ -59,7 +59,15 @@ class MoodleAssignment:
         self._refuse(max_points)
 
     def _find(self, name: str) -> Mapping[str, Any]:
-        """Find the assignment, as Moodle lists it, whose page has ``?id=NAME``."""
+        """Find the assignment by the number in the address of its page: ``?id=NAME``.
+
+        Returns:
+            The assignment as Moodle's API lists it.
+
+        Raises:
+            CourseError: the course has no such assignment, or the owner of the token
+                may not see it.
+        """
         with self._asking():
             reply = self._call("mod_assign_get_assignments", courseids=[self._course])
             courses = reply["courses"]
@@ -74,7 +82,11 @@ class MoodleAssignment:
         )
 
     def _refuse(self, max_points: float) -> None:
-        """Raise CourseError unless Moodle can receive the gradebook's points."""
+        """Raise CourseError unless Moodle's settings let it receive points.
+
+        The assignment must be graded with points, identities must not be hidden, and
+        the maximum must be ``max_points``, that of the gradebook.
+        """
         there = self._there
         if there.get("blindmarking") and not there.get("revealidentities"):
             problem = "hides who is who: reveal the identities"
@@ -114,8 +126,12 @@ class MoodleAssignment:
     def attach(self, key: str, page: Path, score: float | None, comment: str) -> None:
         """Make a page the feedback file of a student.
 
-        Moodle saves file, comment and grade together, so that a missing one would be
-        deleted.
+        Moodle saves the file, the comment and the grade together, and would delete what
+        is not sent.
+
+        Raises:
+            GradeRefusedError: there is no score yet, or Moodle refuses the request.
+            CourseError: any other error of Moodle or the network.
         """
         if score is None:
             raise web.GradeRefusedError("send the grade first: autograder grades")
@@ -160,7 +176,11 @@ class MoodleAssignment:
         )
 
     def _list(self, function: str, kind: str) -> list[Any]:
-        """Call a ``function`` that lists "grades" or "submissions", the ``kind``."""
+        """Call a function of Moodle's API that lists entries of the assignment.
+
+        Args:
+            kind: the name of the list in the reply: "grades" or "submissions".
+        """
         reply = self._call(function, assignmentids=[self._there["id"]])
         return [entry for part in reply["assignments"] for entry in part[kind]]
 
@@ -187,9 +207,14 @@ class MoodleAssignment:
 
     @contextlib.contextmanager
     def _asking(self, of_student: bool = False) -> Iterator[None]:
-        """Turn errors of Moodle into a CourseError or a GradeRefusedError.
+        """Translate errors of Moodle, in a ``with`` block that sends requests.
 
-        The latter means that a request about one student (``of_student``) is refused.
+        Args:
+            of_student: whether the requests are about a single student.
+
+        Raises:
+            GradeRefusedError: Moodle refuses a request about a single student.
+            CourseError: any other error of Moodle or the network.
         """
         with web.network("Moodle"):
             try:

@@ -39,7 +39,9 @@ class GradeRow:
     """A line of the table: a student's score in the LMS, and what is done about it.
 
     Attributes:
-        status: "send" or "sent", "same", "waiting", "excused", or one of `_OPEN`.
+        status: "send" (is yet to be sent), "sent", "same" (the LMS already shows it),
+            "waiting" (a written answer is not graded yet), "excused" (the LMS's entry
+            must not be changed), or one of `_OPEN`.
         before: the LMS's score; None if there is none.
         after: the score to send; None if there is none.
         key: the LMS's id of the student.
@@ -62,7 +64,8 @@ def send(
 
     Args:
         is_trial: only report what would be sent.
-        may_lower: whether a score in the LMS may become lower.
+        may_lower: whether to replace a score in the LMS that is higher, or that was
+            changed there after it was sent.
 
     Raises:
         CourseError: the LMS's scores cannot be read; nothing was sent.
@@ -82,7 +85,11 @@ def send(
 def match(
     submissions: Sequence[Submission], assignment: OnlineAssignment
 ) -> dict[str, LmsMember]:
-    """Map students' ids to the LMS's members, where both match each other best."""
+    """Map students' ids to the members of the LMS's course who are these students.
+
+    A student and a member are paired only if each is the other's single best match; see
+    `rank`. All others are left out.
+    """
     everybody = assignment.read_people()
     ranks = [
         [rank(person, s.student, assignment.has_lms_ids) for s in submissions]
@@ -102,7 +109,8 @@ def _plan(
     Args:
         people: the members of the LMS's course, by student id.
         standings: the LMS's scores by a member's key; None if they cannot be read.
-        accepted: by student id, what the LMS has accepted before.
+        accepted: by student id, the score and comment that the LMS accepted last; see
+            `Journal.read_scores`.
     """
     rows = []
     for submission in book.submissions:
@@ -150,11 +158,16 @@ def comment(book: Classbook, submission: Submission) -> str:
 def _compared(
     row: GradeRow, mark: SentMark, sent: Mapping[str, Any], may_lower: bool
 ) -> GradeRow:
-    """Decide what to do with a score, by the LMS's score and what was sent before.
+    """Decide whether to send a score; return the row with the status that says so.
 
-    ``sent`` has the last "score" that was sent and the digest of its "comment"; it is
-    empty if nothing was sent. A score that somebody has changed in the LMS since then
-    stays, and so does a higher one.
+    Without ``may_lower``, a higher score in the LMS is kept, and so is one that was
+    changed in the LMS after this score and comment had been sent. A score that the LMS
+    shows already is sent again only if it or the comment differs from what was sent.
+
+    Args:
+        row: its ``before`` is the LMS's score.
+        sent: the last "score" that was sent and the digest of its "comment"; empty if
+            nothing was sent.
     """
     is_sent = sent and _is_equal(sent["score"], mark.score)
     is_sent = is_sent and sent["comment"] == digest(mark.comment)
@@ -210,9 +223,10 @@ def _accept(journal: Journal, student: str, mark: SentMark) -> None:
 def _look_again(
     rows: Sequence[GradeRow], assignment: OnlineAssignment
 ) -> list[GradeRow]:
-    """Read the LMS's scores again; mark sent rows whose score it does not show.
+    """Read the LMS's scores again, and mark the sent ones that it lacks "not applied".
 
-    Some LMSs accept a score without applying it.
+    Some LMSs accept a score without applying it. If the scores cannot be read, the rows
+    are returned as they are.
     """
     with contextlib.suppress(CourseError):
         if (standings := assignment.read_standings()) is not None:

@@ -48,7 +48,10 @@ def _is_busy(response: requests.Response) -> bool:
 
 
 def _requested_pause(response: requests.Response, otherwise: float) -> float:
-    """The seconds to wait according to ``Retry-After``, which is a number or a date.
+    """Return how many seconds to wait, according to the header ``Retry-After``.
+
+    Args:
+        otherwise: the seconds to wait if the header has neither a number nor a date.
 
     Raises:
         CourseError: the LMS asks for a pause that is too long.
@@ -80,7 +83,10 @@ def shorten(text: object) -> str:
 
 @contextlib.contextmanager
 def network(name: str) -> Iterator[None]:
-    """Turn network errors and unexpected answers of an LMS into a CourseError.
+    """Turn network errors and unexpected answers in a ``with`` block into CourseErrors.
+
+    Args:
+        name: the name of the LMS, for messages.
 
     Raises:
         CourseError: the LMS cannot be reached, or its answer cannot be understood.
@@ -104,5 +110,5 @@ def network(name: str) -> Iterator[None]:
 
 
 def missing(package: str) -> CourseError:
-    """The error for a package of the extra "lti" that is not installed."""
+    """Return the error for a missing ``package``, which says how to install it."""
     return CourseError(f"{package} is not installed; run: pip install '.[lti]'")

@@ -1,4 +1,7 @@
-"""Questions about each student's own accepted code, whose run shows the answers."""
+"""Multiple-choice questions about each student's own accepted code.
+
+The code is run in a sandbox, and what is observed there gives the correct answers.
+"""
 
 from pathlib import Path
 

@@ -33,14 +33,20 @@ def questions(
     listing: CodeListing, places: Sequence[NotedPlace], edits: Sequence[TriedEdit],
     observations: Sequence[Observation], draw: random.Random,
 ) -> list[ChoiceQuestion]:  # fmt: skip
-    """All questions that can be asked about an answer, the best first.
+    """Return all questions that can be asked about an answer, the best first.
 
-    Their kinds are "change" (what happens if a line is changed), "which change" (has a
-    given effect), "input" (which one shows a difference), "shape" and "statement" (of a
-    value inside a call), and "line" (in which a shape first appears).
+    Their kinds are:
+
+    - "change": what happens to the call if a line is changed;
+    - "which change": which of several changes has a given effect;
+    - "input": for which input a change makes a difference;
+    - "shape": the shape of a value inside the call;
+    - "statement": what is true of such a value;
+    - "line": in which line a shape first appears.
 
     Args:
-        places: the numbered values that were recorded.
+        listing: the answer's code as the sheet shows it.
+        places: the places at which values were recorded, by their number.
         edits: the changes that were tried, in the order of ``Observation.edits``.
         observations: one for each case; the first case is the one on the sheet.
 
@@ -77,7 +83,10 @@ def questions(
 
 
 def _are_alike(names: Sequence[str], arguments: Mapping[str, Seen]) -> bool:
-    """Whether the values of two names are of the same kind, so they may be confused."""
+    """Whether the named arguments have the same type, so that they may be confused.
+
+    Names that are not among the arguments are ignored.
+    """
     kinds = {(arguments[n].kind, arguments[n].dtype) for n in names if n in arguments}
     return len(kinds) < 2
 

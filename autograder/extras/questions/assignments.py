@@ -64,7 +64,12 @@ def keep(root: Path, assignment: str, new_keys: Mapping[str, Keys]) -> None:
 
 
 def judge(notebook: NotebookNode, key: Keys, points: float) -> Verdict:
-    """Grade the letters in a student's notebook, for at most ``points``."""
+    """Grade the quiz in a student's notebook by the letters in its answer cell.
+
+    Args:
+        key: the keys of all quizzes that were made for the student.
+        points: the points for a quiz without mistakes.
+    """
     answer = next(c.source for c in notebook.cells if _grade_id(c) == ANSWER)
     return verdict_on(answer, key, points)
 

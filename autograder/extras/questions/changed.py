@@ -44,12 +44,13 @@ def what_if(
     tried: Tried, observations: Sequence[Observation], names: Sequence[str],
     draw: random.Random,
 ) -> Iterator[ChoiceQuestion]:  # fmt: skip
-    """Questions of the kind "You change a line: what happens to this call?".
+    """Yield questions of the kind "You change a line: what happens to this call?".
 
     Args:
-        tried: changes of the student's code, each with its outcome by case.
-        observations: the unchanged code, by case; the question shows the first case.
-        names: what questions call the parts of the result.
+        tried: pairs of a change to the student's code and its outcomes, one per case.
+        observations: the unchanged code, one for each case; the question is about the
+            first case.
+        names: what the questions call the parts of the result.
     """
     is_all_told = _is_all_told(observations[0])
     for edit, outcomes in tried:
@@ -98,9 +99,10 @@ def is_scalar(observation: Observation) -> bool:
 def _false(
     claims: Sequence[Statement], right: Statement, draw: random.Random
 ) -> list[str]:
-    """Choose texts of wrong options, of different kinds that do not imply each other.
+    """Choose the texts of up to three wrong options beside the correct one, ``right``.
 
-    First comes a kind that suits the value, then a usual one, which suits any value.
+    Preferred are first a false statement that suits this result in particular, and then
+    one that suits any result. Options of different kinds do not imply each other.
     """
     by_kind: dict[str, list[str]] = {}
     for claim in claims:
@@ -127,9 +129,13 @@ def _false(
 
 @dataclass(frozen=True)
 class _Effect:
-    """An effect of a changed line, which exactly one of a question's options must have.
+    """An effect that a change may have, to ask which one of several changes has it.
 
-    ``tell`` decides from a change's outcomes whether it has the effect; None: unclear.
+    Attributes:
+        name: the kind of effect; a sheet asks about each kind at most once.
+        text: the question.
+        worth: how worthwhile the question is.
+        tell: says from a change's outcomes whether it has the effect; None: unclear.
     """
 
     name: str
@@ -141,9 +147,9 @@ class _Effect:
 def which_change(
     tried: Tried, observation: Observation, names: Sequence[str], draw: random.Random
 ) -> Iterator[ChoiceQuestion]:
-    """Questions of the kind "Exactly one change has this effect. Which one?".
+    """Yield questions of the kind "Exactly one change has this effect. Which one?".
 
-    ``names`` are what questions call the parts of the result.
+    ``names`` are what the questions call the parts of the result.
     """
     plain = [
         (edit, outcomes)
@@ -204,7 +210,11 @@ def _effects(observation: Observation, names: Sequence[str]) -> Iterator[_Effect
 
 
 def _new_parts(outcomes: Outcomes, parts: Sequence[Seen]) -> Sequence[Seen]:
-    """The parts of the result after a change; () if not as many as ``parts``."""
+    """Return the parts of the result after a change, on the case that the sheet shows.
+
+    Returns:
+        The parts; () if there was an error, or if their number differs from ``parts``.
+    """
     result = outcomes[0].result
     new = result.results if result and not outcomes[0].raised else ()
     return new if len(new) == len(parts) else ()
@@ -241,7 +251,12 @@ def _unsums(index: int, parts: Sequence[Seen], outcomes: Outcomes) -> bool | Non
 def _spread(
     edits: Sequence[TriedEdit], right: TriedEdit, draw: random.Random
 ) -> list[TriedEdit]:
-    """Choose wrong options among edits, from different lines if possible."""
+    """Choose up to three wrong options, from different lines if possible.
+
+    Args:
+        edits: changes that lack the effect in question.
+        right: the change that has it.
+    """
     pool = sorted(edits, key=lambda e: -e.worth - 2 * draw.random())
     chosen: list[TriedEdit] = []
     for most in (1, 2, 4):

@@ -41,14 +41,18 @@ _EACH_LINE = 12  # edits of one line
 
 @dataclass(frozen=True)
 class TriedEdit:
-    """A change to an answer: its description, the changed code, and its worth.
+    """A change to an answer about which a question may be asked.
 
     Attributes:
         line: the displayed line in which the changed statement begins.
+        instruction: the change in words, such as "delete line 3".
+        code: the code of the whole answer with the change.
+        worth: how worthwhile a question about the change is.
         is_return: whether the changed statement is a return.
-        idea: similar changes have the same idea.
+        idea: the kind of change and the name of what it changes; a sheet has no two
+            questions about the same idea.
         has_idea: whether a question is worthwhile even if the result stays the same.
-        exchanged: two names, if one of them replaces the other.
+        exchanged: the two names, if the change replaces one by the other or swaps them.
     """
 
     line: int
@@ -63,7 +67,13 @@ class TriedEdit:
 
 @dataclass(frozen=True)
 class _Change:
-    """A statement to replace another one with, and the parts in which they differ."""
+    """A change to a statement.
+
+    Attributes:
+        operator: the kind of change, such as "swap arguments".
+        replacement: the whole statement after the change.
+        old, new: the part that is changed, before and after.
+    """
 
     operator: str
     replacement: ast.AST
@@ -73,7 +83,13 @@ class _Change:
 
 @dataclass(frozen=True)
 class _Draft:
-    """A possible edit: its change and worth, but not its code, which takes time."""
+    """A possible `TriedEdit`, without its code, which takes time to write.
+
+    Attributes:
+        worth: how worthwhile a question about the change is.
+        place: the statement's parent, and its field and index there.
+        old: the statement before the change.
+    """
 
     worth: float
     place: tuple[ast.AST, str, int | None]
@@ -82,7 +98,10 @@ class _Draft:
 
 
 def edits(listing: CodeListing) -> list[TriedEdit]:
-    """The changes to try, the most worthwhile first, and from many different lines."""
+    """List the changes to an answer that are worth trying, `MOST` at most.
+
+    The best change of each line comes first, then the second best of each, and so on.
+    """
     tree = ast.parse(listing.source)
     function = listing.function_in(tree)
     drafts: dict[int, list[_Draft]] = {}
@@ -132,7 +151,10 @@ def _select_drafts(drafts: dict[int, list[_Draft]]) -> list[_Draft]:
 
 
 def _write_edit(listing: CodeListing, tree: ast.Module, draft: _Draft) -> TriedEdit:
-    """Complete a draft: apply it to the tree, write the code, and undo it."""
+    """Complete a draft with the code of the whole answer after the change.
+
+    ``tree`` is that of the answer; it is changed for this, and restored.
+    """
     change, old = draft.change, draft.old
     replace_node(*draft.place, change.replacement)
     code = ast.unparse(ast.fix_missing_locations(tree))
@@ -254,7 +276,8 @@ _TAKING = {
 def _is_dimension_like(node: ast.AST) -> bool:
     """Whether a constant is 0, 1 or 2, which are often dimensions or sizes.
 
-    They are not replaced, because a number that is off by one is an uninteresting slip.
+    No other constant is tried in place of these, because a number that is off by one is
+    an uninteresting slip.
     """
     number = getattr(node, "value", None)
     return isinstance(number, bool | str) is False and number in (0, 1, 2)

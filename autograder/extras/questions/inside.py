@@ -20,7 +20,11 @@ Noted = Sequence[tuple[NotedPlace, Seen]]
 def _tensors(
     noted: Noted, observation: Observation
 ) -> Iterator[tuple[NotedPlace, Seen, bool]]:
-    """Yield each tensor's place, its value, and whether no argument has its shape."""
+    """Yield each recorded tensor: its place, its value, and whether its shape is new.
+
+    A shape is new if no argument of the call has it. Scalars and large tensors are left
+    out.
+    """
     argument_shapes = [value.shape for _, value in observation.call]
     for place, value in noted:
         if value.is_tensor and value.shape and max(value.shape) <= _LARGEST:

@@ -77,7 +77,14 @@ def listing(source: str, target: str) -> CodeListing:
 
 
 def _function(tree: ast.Module, target: str) -> tuple[ast.stmt, ast.FunctionDef]:
-    """The target's definition, and the function to ask about: itself or a method."""
+    """Find the target's definition, and in it the function to ask about.
+
+    For a class, that is its method ``forward``, ``step`` or ``__call__``, or else the
+    first public one.
+
+    Raises:
+        NotListedError: there is no such definition, or a class without such a method.
+    """
     definitions = [
         node for node in tree.body
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == target
@@ -126,7 +133,12 @@ def _code(source: str) -> dict[int, str]:
 
 
 def _list_lines(part: ast.stmt, code: Collection[int]) -> list[int]:
-    """The line numbers of a definition's code, without docstrings."""
+    """List the lines of a definition that contain code, without docstrings.
+
+    Args:
+        part: the definition.
+        code: the numbers of all lines of the answer that contain code.
+    """
     hidden: set[int] = set()
     for node in ast.walk(part):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node):

@@ -14,12 +14,17 @@ _WIDEST = 60  # the most characters of an expression that a question may quote
 
 @dataclass(frozen=True)
 class NotedPlace:
-    """A recorded value in the code: the displayed line that computes it, and its name.
+    """A place in the code at which a value is recorded, or that the place is reached.
 
-    ``name`` is the variable that it is assigned to. A part of a longer expression has a
-    ``text`` instead. If both are "", only the fact that the line is reached is
-    recorded, or, if ``is_result``, the returned value. ``is_filled`` says whether the
-    value is a tensor filled with one number.
+    Attributes:
+        line: the displayed line.
+        text: the code of the recorded expression; "" for an assigned or returned value.
+        name: the variable to which the value is assigned; "" for other values.
+        is_result: whether the value is the one that the line returns.
+        is_filled: whether the value is a tensor filled with one number.
+
+    If ``text`` and ``name`` are "" and ``is_result`` is false, it is only recorded that
+    the line is reached.
     """
 
     line: int
@@ -39,10 +44,13 @@ class NotedPlace:
 
 
 def insert_notes(listing: CodeListing) -> tuple[str, list[NotedPlace]]:
-    """Wrap each value of an answer in a call that records it.
+    """Wrap the values in an answer's code in calls that record them.
+
+    Calls are also inserted that record which statements are reached.
 
     Returns:
-        the code, and the recorded values, whose indices the calls pass.
+        The changed code, and the places that it records. Each call passes its place's
+        index.
     """
     tree = ast.parse(listing.source)
     places: list[NotedPlace] = []
@@ -88,14 +96,20 @@ class _Noting(ast.NodeTransformer):
         return visited
 
     def reached(self, statement: ast.stmt) -> list[ast.stmt]:
-        """List a statement, and before it a call that records that it is reached."""
+        """Return a statement, after a call that records that it is reached.
+
+        A statement in a line that is not displayed is returned alone.
+        """
         line = self._listing.numbers.get(getattr(statement, "lineno", 0), 0)
         if not line:
             return [statement]
         return [ast.Expr(self._note(ast.Constant(None), NotedPlace(line))), statement]
 
     def _renamed(self, value: ast.expr, place: NotedPlace) -> ast.expr:
-        """Wrap a value to record it as ``place``; change the place if it is wrapped."""
+        """Wrap a value in a call that records it as ``place``.
+
+        If the value is wrapped already, ``place`` replaces the place of that call.
+        """
         if isinstance(value, ast.Call) and getattr(value.func, "id", "") == NOTE:
             number = ast.literal_eval(value.args[0])
             self._places[number] = place

@@ -30,10 +30,15 @@ class NothingObservedError(Exception):
 
 @dataclass(frozen=True)
 class Seen:
-    """An observed value: its kind, and for a tensor its shape, dtype and properties.
+    """A value as the sandbox describes it; see `autograder.checks.facts.summary`.
 
-    ``facts`` are the properties. A text, list or dictionary has a ``length``, and a
-    tuple has ``parts``.
+    Attributes:
+        kind: "tensor", or the name of a type such as "int" or "tuple".
+        text: the value, written as text; "" if it was not described in this way.
+        shape, dtype: those of a tensor.
+        facts: the names of the properties that a tensor has.
+        parts: the first parts of a tuple, list or dictionary.
+        length: the length of a text or a collection; None for other values.
     """
 
     kind: str
@@ -81,10 +86,11 @@ class EditOutcome:
         raised: the error; "" for none.
         moved: by argument, whether its last row influences row 0 of the first result.
         is_same: whether the result is unchanged.
-        near: whether the comparison is inconclusive.
+        near: whether it is unclear if the result has changed, for instance because the
+            difference is tiny.
         turned: by part of the result, whether its last two dimensions are swapped.
-        factors: by part of the result, the factor that all its entries are multiplied
-            by, if there is one.
+        factors: by part of the result, the factor by which all its entries are
+            multiplied; None if there is none.
     """
 
     raised: str = ""
@@ -97,23 +103,33 @@ class EditOutcome:
 
     @property
     def is_trivial(self) -> bool:
-        """Whether the edit raises an error that is obvious or a library's limit."""
+        """Whether the error is of an obvious type, or due to a library's limits."""
         limits = any(word in self.raised for word in _LIMITS)
         return limits or self.raised.partition(":")[0] in _TRIVIAL
 
     @property
     def is_unclear(self) -> bool:
-        """Whether it is unfit for a question: inconclusive, trivial, or NaN."""
+        """Whether no question should be asked about this outcome.
+
+        That is so if it is inconclusive or trivial, or if the result contains NaN.
+        """
         results = self.result.results if self.result else ()
         return self.near or self.is_trivial or any("nan" in r.facts for r in results)
 
 
 @dataclass(frozen=True)
 class Observation:
-    """The execution of an answer on one case: its call and result, and edits' outcomes.
+    """The execution of an answer on one case, and the outcomes of the edits on it.
 
-    ``notes`` are the recorded values that were the same each time their place was
-    reached, with the place's number; ``ran`` are the numbers of all places reached.
+    Attributes:
+        title: the title of the case.
+        construction: the code that created the module; "" for a function.
+        call: the arguments, as pairs of a name and a value.
+        notes: pairs of a place's number and its value, if that was the same each time.
+        ran: the numbers of all places that were reached.
+        result: the returned value.
+        moved: as in `EditOutcome`.
+        edits: the outcomes, in the order in which the edits were tried.
     """
 
     title: str

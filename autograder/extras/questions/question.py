@@ -61,12 +61,14 @@ def shuffled(
 def chosen(
     questions: Sequence[ChoiceQuestion], most: int, subjects: Collection[str] = ()
 ) -> list[ChoiceQuestion]:
-    """Choose questions for a sheet, of different kinds and without common subjects.
+    """Choose questions for a sheet: of various kinds, and without common subjects.
+
+    If there are too few otherwise, up to three may be of the same kind.
 
     Args:
         questions: the candidates, the best first.
         most: the largest number of questions to choose.
-        subjects: the subjects of the sheet's other questions.
+        subjects: the subjects of questions that are already on the sheet.
     """
     picked: list[ChoiceQuestion] = []
     if most < 1:

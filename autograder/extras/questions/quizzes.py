@@ -45,10 +45,10 @@ def write(unit: str, root: Path, sheets: Sequence[QuestionSheet]) -> Iterator[Pa
     """Write students' quizzes, their keys, and the source of the quiz assignment.
 
     The keys are stored first, so that every quiz that is handed out can be graded, even
-    if this is interrupted.
+    if this is interrupted. A source that exists is kept.
 
-    Returns:
-        The paths of the zips for the LMS, and of the assignment's source.
+    Yields:
+        The paths of the zips for the LMS, then that of the assignment's source.
 
     Raises:
         CourseError: something cannot be written.
@@ -104,7 +104,12 @@ def _notebook(name: str = "", sheet: QuestionSheet | None = None) -> NotebookNod
 
 
 def _mark(cell: NotebookNode, grade_id: str, **settings: object) -> None:
-    """Set a cell's metadata for nbgrader; ``settings`` are further items of it."""
+    """Set a cell's id and its metadata for nbgrader.
+
+    Args:
+        settings: entries of nbgrader's metadata that differ from those of a locked cell
+            without points, such as ``locked=False``.
+    """
     locked = bool(settings.get("locked", True))
     cell.id = grade_id
     cell.metadata = NotebookNode(deletable=False, editable=not locked)

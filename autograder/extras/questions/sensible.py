@@ -49,9 +49,9 @@ def is_sensible(old: ast.stmt, new: ast.AST, text: str) -> bool:
 
 
 def has_idea(operator: str, old: ast.AST) -> bool:
-    """Whether it is instructive that a change leaves the result unchanged.
+    """Whether it teaches something that a change leaves the result unchanged.
 
-    It is not if the change is merely a different way to write the same.
+    It does not if the change is merely a different way to write the same.
 
     Args:
         operator: the kind of change, such as "another dimension".
@@ -65,9 +65,11 @@ def has_idea(operator: str, old: ast.AST) -> bool:
 
 
 def is_plumbing(call: ast.Call) -> bool:
-    """Whether a call only concerns types, memory or sizes, so that none forgets it.
+    """Whether no question should be asked about leaving out a call.
 
-    Dropout is also excluded, because a sheet does not show a module's mode.
+    That holds for calls that only concern types, memory or sizes, or create a filled
+    tensor, since nobody forgets them; and for dropout, because a sheet does not show a
+    module's mode.
     """
     name = name_of(call)
     return name in _PLUMBING | _SIZES | _FILLING or "drop" in name.lower()
@@ -81,11 +83,15 @@ def is_filled(node: ast.AST | None) -> bool:
 def is_slip(operator: str, old: ast.AST, new: ast.AST) -> bool:
     """Whether a person in a hurry could write ``new`` for ``old``.
 
-    ``operator`` is the kind of change, such as "swap arguments".
+    Some changes are excluded: to leave out the first argument of a call, to swap
+    arguments that are not written alike, to exchange calls that are chained to
+    ``self``, and to exchange the operands of anything but a sum, a difference or a
+    matrix product. If one operand is left out, the other may not be a constant, a side
+    of a matrix product, or the right operand of a difference, quotient, remainder or
+    power.
 
-    People forget to scale or subtract, but not the operand itself; they forget neither
-    side of a matrix product, and only the last argument of a call; and they do not
-    invert quotients.
+    Args:
+        operator: the kind of change, such as "swap arguments".
     """
     if operator == "drop an argument":
         first, second = (node.args[:1] for node in (old, new))  # type: ignore[attr-defined]

@@ -117,10 +117,10 @@ def make_sheets(
 
 
 def write(unit: str, root: Path, sheets: Sequence[QuestionSheet]) -> Iterator[Path]:
-    """Write pages of sheets and of their key.
+    """Write the pages with the questions, and the page with their correct answers.
 
     Yields:
-        the paths: the page with all sheets, each student's page, and the key.
+        The paths: the page with all sheets, each student's page, and the answers.
     """
     if not sheets:
         return
@@ -183,7 +183,14 @@ def _not_asked(title: str, reason: Exception | str) -> str:
 
 
 def _fit_page(parts: Sequence[SheetPart]) -> tuple[SheetPart, ...]:
-    """Choose the best parts that fit on one page, with questions that go together."""
+    """Choose the parts of a sheet, and questions about each, that fit on one page.
+
+    If these are too few questions, more of them about short answers are allowed, and
+    then also less worthwhile ones.
+
+    Args:
+        parts: all answers that can be asked about, each with all its questions.
+    """
     # If the sheet has too few questions, the limits are relaxed, one after the other.
     for of_short, least in ((_OF_SHORT, _GOOD), (_EACH, _GOOD), (_EACH, -math.inf)):
         fitted = list[SheetPart]()
@@ -242,9 +249,15 @@ def _answers(
     accepted: Sequence[str], cells: Sequence[tuple[str, str]],
     exercises: Mapping[str, Specification], draw: random.Random,
 ) -> tuple[list[_Answer], list[str]]:  # fmt: skip
-    """Choose up to `_TRIED` answers to ask about.
+    """Choose up to `_TRIED` answers to ask about, at random.
 
-    Also returns a line for each answer that was considered but cannot be used.
+    Args:
+        accepted: the names of the exercises that the student has solved.
+        cells: the code of the student's notebook, as `_cells` returns it.
+        exercises: the specifications of the unit's exercises, by name.
+
+    Returns:
+        The answers, and a line for each one that was considered but cannot be used.
     """
     sources = {exercise: source for exercise, source in cells if exercise}
     names = [name for name in accepted if name in exercises and name in sources]

@@ -92,7 +92,7 @@ def _own_numbers(source: str) -> tuple[tuple[str, str], ...]:
 
 
 def in_a_line(node: ast.AST) -> str:
-    """Unparse a statement to one line, without parentheses around several results."""
+    """Unparse a statement to one line; ``return a, b`` gets no parentheses."""
     if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
         return f"return {', '.join(map(ast.unparse, node.value.elts))}"
     return " ".join(ast.unparse(ast.fix_missing_locations(node)).split())

@@ -1,4 +1,4 @@
-"""Make statements about a result or a value, and tell which a run shows to be true."""
+"""Make true and false statements about a result or a value, from what a run shows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ _IMPLIED = (
 
 
 def implied(kind: str, kinds: Sequence[str]) -> bool:
-    """Whether a statement of this kind may imply or follow from one of `kinds`."""
+    """Whether a statement of this kind may imply, or follow from, one of other kinds.
+
+    Args:
+        kinds: the kinds of a question's other options.
+    """
     return any(kind in group and not group.isdisjoint(kinds) for group in _IMPLIED)
 
 
@@ -86,7 +90,10 @@ _ORDER = (
 
 
 def _other_values(before: Observation, names: Sequence[str]) -> str:
-    """The sentence that says that only values have changed."""
+    """Return the statement that only values change, and what stays the same.
+
+    That is the sum of the rows if it is 1, or else the shape, or the type and length.
+    """
     rows = _first_with_rows(before)
     if rows is not None:
         if len(before.result.results[rows].shape) > 2:
@@ -231,13 +238,16 @@ def _of_positions(
 
 
 def positions(before: Observation) -> dict[str, tuple[str, str]]:
-    """Name the result's first position and each argument's last one, to relate them.
+    """Name two positions for each argument, to ask whether one depends on the other.
+
+    These are the result's first position and the argument's last one. Positions lie
+    along the second-to-last axis.
 
     Returns:
-        By argument, a pair such as ("row 0", "row 3 of `keys`"). Positions lie along
-        the second-to-last axis. Only those arguments are included whose dependence was
-        observed and whose shape is that of the result up to the last two axes. Empty
-        if none of these has as many positions as the result.
+        By argument, a pair such as ("row 0", "row 3 of `keys`"). Only those arguments
+        are included whose influence was observed, and whose shape is that of the first
+        result up to the last two axes. {} if none of them has as many positions as the
+        result.
     """
     shape = before.result.results[0].shape
     alike = {

@@ -142,7 +142,11 @@ def set_up(room: Classroom) -> None:
 
 
 def _require(room: Classroom) -> None:
-    """Raise CourseError if something is missing, before anything is changed."""
+    """Raise CourseError if the machine cannot be set up, before anything is changed.
+
+    Required are Linux, the rights of root, at least one grader, the graders' accounts,
+    and that nobody else has written nbgrader's configuration.
+    """
     if not sys.platform.startswith("linux") or os.geteuid():
         raise CourseError(
             "this creates groups and folders for other accounts: run it with sudo"
@@ -200,8 +204,9 @@ def _folder(path: Path, mode: int, group: int | None = None) -> None:
 def _make_exchange(room: Classroom, group: int) -> None:
     """Make the exchange with nbgrader's layout, but owned by the graders' group.
 
-    It is made before the first release, so that no student can create it, and sticky,
-    so that none can move it away. Students' submissions are not changed.
+    It is made before the first release, so that no student can create it. Since it is
+    sticky, no student can move or delete the course's folder in it. Students'
+    submissions are not changed.
     """
     _folder(room.folder, 0o755)
     _folder(room.exchange, 0o3777, group)
@@ -298,7 +303,11 @@ _FIRST_CLOSED = 'for path; do [ -x "$path" ] || { printf %s "$path"; exit; }; do
 
 
 def find_closed(program: Path, account: str) -> Path:
-    """Find the first folder or file whose permissions deny an account a program."""
+    """Find the folder or file whose permissions keep an account from running a program.
+
+    Returns:
+        The first one on the way to the program; the program if none is found.
+    """
     account_entry = pwd.getpwnam(account)
     real = program.resolve()
     steps = [*reversed(real.parents), real, *reversed(program.parents), program]

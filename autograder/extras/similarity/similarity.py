@@ -47,7 +47,11 @@ Runs = frozenset[tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Alike:
-    """A pair's answers to one exercise: the weighted share of their common runs."""
+    """An exercise that two students have solved similarly.
+
+    ``share`` is the weight of their common runs, as a fraction of the total weight of
+    the answer that has less.
+    """
 
     exercise: str
     share: float
@@ -76,9 +80,13 @@ class Pair:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The most similar pairs of students, out of ``listed`` strikingly similar ones.
+    """The pairs of students whose solutions are strikingly similar.
 
-    ``usual`` is the median share of all pairs, which is due to coincidence.
+    Attributes:
+        pairs: these pairs, the most similar first, `MOST_PAIRS` at most.
+        listed: the number of all strikingly similar pairs.
+        usual: the median share of all pairs of students in the class, which is due to
+            coincidence.
     """
 
     pairs: tuple[Pair, ...]
@@ -134,7 +142,7 @@ def _lexed(code: str) -> tuple[tuple[str, bool], ...]:
 
 @functools.cache
 def runs(code: str) -> Runs:
-    """All runs of ``RUN`` tokens in code."""
+    """Return all sequences of ``RUN`` consecutive tokens in code."""
     read = tokens(code)
     return frozenset(tuple(read[n : n + RUN]) for n in range(len(read) - RUN + 1))
 
@@ -191,10 +199,13 @@ def _same_names(first: Codes, second: Codes, alike: Sequence[Alike]) -> bool:
 
 
 class _Item:
-    """All students' answers to one exercise, as token runs with weights.
+    """All students' answers to one exercise, as runs of tokens with weights.
 
-    The fewer students wrote a run, the larger is its weight. ``written`` contains the
-    runs of each student, and ``whole`` their total weight.
+    The fewer students wrote a run, the larger is its weight.
+
+    Attributes:
+        written: the runs of each student.
+        whole: (students,), the total weight of each student's runs.
     """
 
     def __init__(self, written: Sequence[Runs]):

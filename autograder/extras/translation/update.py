@@ -38,8 +38,9 @@ class Updated:
 def update(language: str, unit: Unit | None = None) -> Updated:
     """Update the file of a unit, or of the engine, to its current sentences.
 
-    Existing translations are kept. A new sentence gets the translation that it has in a
-    different file, if any, and a sentence that no longer exists is removed.
+    Existing translations are kept. A sentence that is new in this file gets the
+    translation that a file of another unit, or of the engine, has for it, if any. A
+    sentence that no longer exists is removed.
 
     Raises:
         CourseError: as `translations.read`; the file is not changed.

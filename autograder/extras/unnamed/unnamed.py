@@ -165,7 +165,15 @@ def _mistake(group: AnswerGroup, name: str, asks: str) -> str:
 
 
 def _with_mistake(path: Path, mistake: str) -> str:
-    """The text of an exercise's file with a mistake appended to its list MISTAKES."""
+    """Return the text of an exercise's file with a mistake added to its list MISTAKES.
+
+    Args:
+        path: the exercise's file.
+        mistake: the code of an entry of the list, from `_mistake`.
+
+    Raises:
+        CourseError: the file has no such list, or imports nothing from the notation.
+    """
     text = path.read_text(encoding="utf-8")
     for node in ast.parse(text).body:
         match node:
@@ -182,7 +190,13 @@ def _with_mistake(path: Path, mistake: str) -> str:
 
 
 def _import_word(text: str) -> str:
-    """Add ``student_program`` to a file's imports from the notation module."""
+    """Add ``student_program`` to what a file imports from the notation module.
+
+    That is ``autograder.authoring.notation``.
+
+    Raises:
+        CourseError: the file has no import from this module on a single line.
+    """
     match = re.search(r"from autograder\.authoring\.notation import ([\w, ]+)\n", text)
     if match is None:
         raise CourseError("the exercise's file imports nothing from the notation")

@@ -42,8 +42,9 @@ class Watch:
     """Watches one assignment: grades new hand-ins, and returns their feedback.
 
     Args:
+        steps: the commands that collect, grade and return feedback.
         per_hour: how often one student is graded in any hour, at most.
-        clock: seconds since a fixed time, which is the same after a restart.
+        clock: returns the time in seconds, by a clock that restarts do not reset.
     """
 
     unit: str
@@ -88,7 +89,11 @@ class Watch:
             raise CourseError("; ".join(failed))
 
     def _recent(self, noted: dict[str, Any]) -> list[float]:
-        """The times of a student's gradings in the last hour; ignores future times."""
+        """List the times of a student's gradings in the last hour; ignore future times.
+
+        Args:
+            noted: the student's record, one of the values of `_read_records`.
+        """
         moment = self.clock()
         return [t for t in noted.get("times", ()) if moment - HOUR < t <= moment]
 
@@ -171,7 +176,7 @@ class Commands:
         return child.nbgrader(self.root, *words).returncode == 0
 
     def _graded(self) -> dict[str, int]:
-        """Map each student to the time in nanoseconds when the result was written."""
+        """Map students to the time when their result was written, in nanoseconds."""
         graded = graded_notebooks(self.unit, self.root)
         return {student: path.stat().st_mtime_ns for student, path in graded.items()}
 
@@ -220,11 +225,16 @@ def alone(root: Path, unit: str) -> Iterator[None]:
 
 
 def run(watch: Watch, every: float, single_round: bool = False) -> int:
-    """Watch until interrupted, or for a ``single_round``; return the exit status.
+    """Watch until interrupted, or for a ``single_round``.
 
-    The status is 1 if the single round failed. ``every``: seconds between rounds. If
-    there is nothing to grade, a single round reports that only on a terminal or with
+    If there is nothing to grade, a single round reports that only on a terminal or with
     --verbose.
+
+    Args:
+        every: the seconds between rounds.
+
+    Returns:
+        The exit status: 1 if the single round failed.
     """
     with alone(watch.root, watch.unit):
         while True:

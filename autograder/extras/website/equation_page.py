@@ -35,7 +35,7 @@ def _section(unit: Unit, title: str, cells: Sequence[NotebookNode]) -> str:
 
 
 def _equations(cells: Sequence[NotebookNode]) -> Iterator[tuple[bool, str]]:
-    """Yield for each equation whether it is a display equation, and its TeX."""
+    """Yield each equation as a pair: whether it is a display equation, and its TeX."""
     for cell in cells:
         if cell.cell_type == "markdown":
             for match in _EQUATION.finditer(_CODE.sub("", cell.source)):

@@ -1,7 +1,7 @@
-"""Build the course's website: the released notebooks with the outputs of solved ones.
+"""Build the course's website: the released notebooks, with outputs from the solutions.
 
 Each notebook is executed with the solutions in place of the stubs; its page shows the
-stubs again, with all outputs. The course's docs follow the units.
+stubs again, with the outputs of all other cells. The course's docs follow the units.
 
 The site is built by Sphinx with MyST-NB and the book theme, the components of Jupyter
 Book 1. Pages load nothing from other servers: equations are MathML, pictures and fonts
@@ -159,7 +159,10 @@ def _index(units: Sequence[Unit], docs: Sequence[str]) -> str:
 
 
 def _picture() -> str:
-    """HTML of the README's first picture, for light and dark themes; "" for none."""
+    """Return HTML for the first ``<picture>`` in README.md; "" if there is none.
+
+    It has one image for the light theme and one for the dark theme.
+    """
     readme = ROOT / "README.md"
     text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
     if not (match := _PICTURE.search(text)):
@@ -221,7 +224,7 @@ def _page(unit: Unit) -> str:
 
 
 def _only_draws(code: str) -> bool:
-    """Whether a cell does nothing but draw: comments and imports come first at most."""
+    """Whether ``drawing(`` begins a cell's code, after any comments and imports."""
     before = ("#", "from ", "import ")
     lines = [line for line in code.splitlines() if line.strip()]
     first = next((line for line in lines if not line.startswith(before)), "")

@@ -1,8 +1,9 @@
 """Record the marks of written answers from a filled-in table in the gradebook.
 
-The table's column `MARKED` says who had marked an answer when the table was written. If
-somebody has marked it since, in the formgrader or from a table, an unchanged row leaves
-that mark alone, and a changed one does not overwrite another person's by default.
+The table's column `MARKED` says who had marked an answer when the table was written,
+and when. Somebody may have marked it since, in the formgrader or from a table. A row
+that was not edited then leaves the newer mark alone. An edited row replaces it only if
+the person who records the table made it, unless overwriting is requested.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class AnswerMark:
 
 
 def take_list(unit: str, root: Path, path: Path, overwrite: bool = False) -> int:
-    """Record a filled-in table in the gradebook; returns how many students have points.
+    """Record a filled-in table in the gradebook.
 
     If "points" is filled in, it counts, otherwise the ticked items. An empty row gets
     the mark of the row that its "same as" names, or changes nothing. After an error,
@@ -63,6 +64,9 @@ def take_list(unit: str, root: Path, path: Path, overwrite: bool = False) -> int
     Args:
         overwrite: also overwrite marks that others have set since the table was
             written.
+
+    Returns:
+        The number of students for whom the table has points.
 
     Raises:
         CourseError: the table belongs to no question, contains invalid points, or would

@@ -54,10 +54,14 @@ class EssayPrompt:
 
 @dataclass(frozen=True)
 class Answer:
-    """A student's written answer; ``points`` is None until it is graded.
+    """A student's written answer.
 
-    ``marked`` says who marked it last and when; "" if unknown. ``replaced`` describes a
-    different marker's mark that the current one has replaced; "" if there is none.
+    Attributes:
+        student, name: the student's id and name, or the pseudonym in place of both.
+        points: None until the answer is graded.
+        marked: who marked it last, and when; "" if unknown.
+        replaced: the last points that a different person gave, and who, if the current
+            ones differ; "" if not.
     """
 
     student: str
@@ -182,7 +186,10 @@ def signed(entry: HandEntry) -> str:
 
 
 def grouped(student_answers: Sequence[Answer]) -> list[list[Answer]]:
-    """Group equal answers; blank ones are left out."""
+    """Group the answers that are equal apart from case and white space.
+
+    Blank answers are left out.
+    """
     groups: dict[str, list[Answer]] = {}
     for answer in student_answers:
         if not answer.blank:

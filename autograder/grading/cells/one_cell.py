@@ -45,7 +45,8 @@ class OneCell:
         """Process the kernel's messages until the cell has ended.
 
         Args:
-            over: called now and then; returns a reason to end the cell early, or None.
+            over: called at the start, and then about every `LOOK_SECONDS`; returns a
+                reason to end the cell early, or None.
 
         Returns:
             The reason that ``over`` returned; None if the cell ended by itself.
@@ -69,7 +70,7 @@ class OneCell:
         return self._reply is not None and not self._idle
 
     def close(self) -> None:
-        """Let the client store how the cell has ended."""
+        """Pass the kernel's reply to the client, to store how the cell has ended."""
         self._client.on_cell_executed(
             cell=self._cell, cell_index=self._index, execute_reply=self._reply
         )
@@ -106,7 +107,10 @@ class OneCell:
                 self._idle = True
 
     def _refuse_death(self) -> None:
-        """Raise DeadKernelError if the kernel has died before the cell had ended."""
+        """Raise DeadKernelError if the kernel has died before the cell had ended.
+
+        The messages of a dead kernel are processed first, as they may end the cell.
+        """
         if run_sync(self._client.km.is_alive)():
             return
         while not self._is_over() and self._hear(_LAST_WORDS):

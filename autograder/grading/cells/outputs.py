@@ -28,7 +28,10 @@ def is_count(value: object) -> bool:
 
 
 class CappedOutputs(Execute):  # type: ignore[misc]
-    """nbgrader's Execute, which keeps only as much output as a cell may show."""
+    """nbgrader's Execute, but it drops the output of a cell beyond a limit.
+
+    The outputs of a notebook may be as large as those of `_CELLS_IN_FULL` cells.
+    """
 
     output_kb = Integer(
         1024, help="Output kept of a cell; the rest is dropped as it arrives."
@@ -117,7 +120,10 @@ class CappedOutputs(Execute):  # type: ignore[misc]
         self._open, self._parts = None, []
 
     def _cost(self, content: dict[str, Any]) -> int:
-        """About how many bytes a message takes, in all the outputs that it changes."""
+        """Estimate how many bytes a message takes in the notebook.
+
+        A message with a display id counts once more for each output that it changes.
+        """
         display = (content.get("transient") or {}).get("display_id")
         places = sum(map(len, self._display_id_map.get(display, {}).values()))
         return (_OUTPUT + _size(content)) * (1 + places)

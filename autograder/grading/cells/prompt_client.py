@@ -111,10 +111,11 @@ class PromptClient(AsyncKernelClient):
                 raise RuntimeError(f"Kernel didn't respond in {timeout} seconds")
 
     def _answered(self, request: str, deadline: float) -> bool:
-        """Whether a request's end arrives on the output channel, and then its reply.
+        """Whether a request is answered on both channels before the deadline.
 
-        The first shows that we receive the kernel's output. The deadline also holds if
-        other messages come without end.
+        Its end has to arrive on the output channel first, which shows that we receive
+        the kernel's output, and then its reply. The deadline also holds if other
+        messages come without end.
         """
         try:
             state = ""

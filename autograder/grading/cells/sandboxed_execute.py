@@ -48,8 +48,8 @@ Look = Callable[[Span], EndReason | None]
 class SandboxedExecute(CappedOutputs):
     """Executes cells in a sandbox; if a cell ends it, a fresh one runs the next cells.
 
-    A fresh sandbox first repeats the earlier cells, without those that have ended a
-    sandbox and without test cells, whose outcome already exists.
+    Before that, the fresh sandbox reruns the earlier code cells. It skips test cells,
+    whose outcome already exists, and cells that have ended a sandbox.
     """
 
     timeout = Integer(60, help="CPU seconds of a cell.").tag(config=True)
@@ -133,10 +133,11 @@ class SandboxedExecute(CappedOutputs):
         return level | used[-1] | times | {"sandboxes": len(used)}
 
     def refuse_full(self) -> None:
-        """Check that no sandbox found the host's disk full, even after its last cell.
+        """Check that no sandbox was ended because the host's disk was full.
 
         Raises:
-            GradingInfrastructureError: one did; cells may have failed because of it.
+            GradingInfrastructureError: a sandbox was; cells may have failed because of
+                the full disk.
         """
         for sandbox in self._sandboxes:
             if sandbox.usage and sandbox.usage["ended"] is EndReason.HOST_DISK:
@@ -145,10 +146,18 @@ class SandboxedExecute(CappedOutputs):
     def run(
         self, cell: NotebookNode, index: int, look: Look | None = None
     ) -> NotebookNode:
-        """Execute a cell in a usable sandbox; ``look`` may return a reason to end it.
+        """Execute a cell, and return it with its outputs.
+
+        If the cell or the whole notebook was stopped, the only output is an error that
+        says why.
+
+        Args:
+            look: called now and then with the time that the cell has used; the cell is
+                interrupted if it returns a reason. By default, the usual limits apply.
 
         Raises:
-            GradingInfrastructureError: a fault of ours or the machine's ended the cell.
+            GradingInfrastructureError: the grader or the machine, and not the student's
+                code, may be why the cell ended or lacks output.
         """
         if self.has_sandbox(index):
             self._run(cell, index, look or Span.over)
@@ -157,11 +166,18 @@ class SandboxedExecute(CappedOutputs):
         return cell
 
     def ended(self, index: int) -> Ended | None:
-        """Say why a cell, or the whole notebook, was stopped; None if neither was."""
+        """Say why a cell has ended its sandbox, or else why the notebook was stopped.
+
+        The result is None if neither has happened.
+        """
         return self._ended_cells.get(index, self._stopped)
 
     def has_sandbox(self, index: int) -> bool:
-        """Whether a cell can run; a fresh sandbox, if needed, reruns earlier cells."""
+        """Provide a sandbox for a cell; return False if the notebook has been stopped.
+
+        If the current sandbox is used up, a fresh one is started, and the cells before
+        ``index`` are rerun there.
+        """
         self._note_sandbox()
         while self._used_up and not self._stopped:
             self._start_anew()
@@ -175,7 +191,10 @@ class SandboxedExecute(CappedOutputs):
 
     @contextlib.contextmanager
     def discarding_outputs(self) -> Iterator[None]:
-        """Discard new outputs in this context: cells that rerun already have some."""
+        """Discard what cells output in this context.
+
+        Cells that are run again have their outputs from the first time.
+        """
         before, self._deaf = self._deaf, True
         try:
             yield
@@ -306,7 +325,10 @@ class SandboxedExecute(CappedOutputs):
         return manager
 
     async def _async_check_alive(self) -> None:
-        """Check as nbclient does, but log nothing: the reason is reported later."""
+        """Raise DeadKernelError if the kernel is dead, without nbclient's log line.
+
+        The reason is reported later.
+        """
         if self.km is None or not await self.km.is_alive():
             raise DeadKernelError("Kernel died")
 

@@ -30,10 +30,10 @@ def refuse_large(folder: Path, disk_mb: int) -> None:
 
 
 def submission_key(nb: NotebookNode, folder: Path) -> str:
-    """A digest of a submission's code and of the files beside it.
+    """Return a digest of a notebook's code and of the files beside it.
 
-    Its random cases depend on this and the secret (see `judge/handle.py`), so that a
-    second grading asks the same questions.
+    Random cases are drawn from this digest and the course's secret (`judge/handle.py`),
+    so that the same submission gets the same questions when it is graded again.
     """
     text = json.dumps([cell.source for cell in nb.cells if cell.cell_type == "code"])
     digest = hashlib.sha256(text.encode())

@@ -12,7 +12,7 @@ from nbgrader.utils import is_grade, is_solution
 
 @dataclass(frozen=True)
 class CheckCell:
-    """A judged check: the exercise, and the expression that is checked.
+    """A check that the judge decides: an exercise, and the expression that is checked.
 
     If an exercise checks several objects together, the expression is their tuple.
     """
@@ -22,7 +22,10 @@ class CheckCell:
 
 
 def check_cell(cell: NotebookNode) -> CheckCell | None:
-    """The check that a trusted grade cell consists of; None if it is something else."""
+    """Return the check that a cell of the course consists of; None for other cells.
+
+    A graded answer is no check, even if the student's code calls `check`.
+    """
     # A graded answer is the student's own code, even where it calls `check`.
     if cell.cell_type != "code" or not is_grade(cell) or is_solution(cell):
         return None

@@ -1,7 +1,7 @@
 """Run check cells: the judge asks questions, which the notebook's sandbox answers.
 
-Modules that import PyTorch are imported only if needed, as for most submissions this
-process does without it.
+Modules that import PyTorch are imported inside the functions that need them, because
+for most submissions this process can do without PyTorch.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ class Checks:
         cells: runs the cells of the notebook.
         submission: identifies the submission.
         key: seeds the fresh inputs, together with the course's secret.
-        seconds: CPU time that answers may take.
-        explained: the grade id of a check whose evidence is kept, in `evidence`.
+        seconds: limits on the CPU time of the sandbox's answers.
+        explained: the grade id of the check whose evidence is kept in the attribute
+            `evidence`; "" for none.
     """
 
     def __init__(
@@ -68,9 +69,10 @@ class Checks:
             notebook.cells[index].outputs = [output]
 
     def run(self, cell: NotebookNode, check: CheckCell, index: int) -> None:
-        """Run a check cell, and keep the verdict on it.
+        """Run a check cell, and keep the judge's verdict on it.
 
-        If an earlier cell stopped the notebook, there is no sandbox to be questioned.
+        If an earlier cell has stopped the notebook, the check is not run: the verdict
+        gives no points, and says why the notebook was stopped.
         """
         if not self._cells.has_sandbox(index) and (ended := self._cells.ended(index)):
             from autograder.grading.judge.rendered import without_sandbox
@@ -127,7 +129,10 @@ class Checks:
         }
 
     def _note_withheld(self, index: int, grade_id: str, keys: list[str]) -> None:
-        """Say below a failed check why the exercises ``keys`` were not replaced."""
+        """Explain below a failed check why the exercises ``keys`` were not replaced.
+
+        The solution of each of them would give away the answer to this exercise.
+        """
         from autograder.checks.boxes import ORANGE, boxed
         from autograder.checks.rows import inline
 

@@ -3,11 +3,13 @@
 When an exercise fails and one that it builds on has failed, too, a fresh sandbox runs
 the notebook once more. There, the course's solutions replace the student's failed ones,
 the student's cells that build on these are run again, and the check is repeated. Then
-the student's answers are restored, and the sandbox goes on to the next such check. An
-exercise builds on what its solution uses, and on what the student's own answer names.
-All of that comes before it: so whatever has been replaced already has a final verdict,
-and its solution may become known in that sandbox. Nothing but the new verdicts leaves
-the sandbox. The judge has the code of these solutions: nothing is imported for it.
+the student's answers are restored, and the sandbox goes on to the next such check.
+
+An exercise builds on the exercises that its solution uses, and on those that the
+student's own answer names. These come before it in the notebook. So the verdict on an
+exercise is final when its solution replaces the student's, and it does no harm that the
+student's code can then read the solution. Only the new verdicts leave the sandbox. It
+gets the solutions from the judge as source code, and does not import their module.
 
 Some solutions give away the answer to a different exercise: if the course's table can
 be looked up, its formula is no longer needed. Such "keys" are listed in the unit's
@@ -35,8 +37,8 @@ SOLVED = 0.5  # the share of a key's points that is required before it is replac
 def find_uses(cells: Iterable[NotebookNode]) -> Uses:
     """Map each exercise to the earlier exercises whose objects its answer names.
 
-    A name counts wherever it occurs as a word, because a student's code is not parsed
-    here. A name that plays no part costs a second try at most.
+    The student's code is not parsed here: a name counts wherever it occurs as a word.
+    If it is only mentioned, in a comment say, the check may be repeated needlessly.
     """
     uses: dict[str, Collection[str]] = {}
     before: dict[str, str] = {}  # by name of an object, its exercise
@@ -119,10 +121,11 @@ def titles(exercises: Collection[str]) -> str:
 
 
 def is_better(second: Verdict, first: Verdict) -> bool:
-    """Whether the second verdict has more points, or as many and names the mistake.
+    """Return whether the second verdict is better than the first.
 
-    Two mistakes together rarely look like a known one. With the earlier one corrected,
-    the other may be recognised.
+    It is better if it has more points, or as many points and a mistake where the first
+    names none. Two mistakes together rarely look like a known one; once the earlier one
+    is corrected, the other may be recognised.
     """
     if second.points != first.points:
         return second.points > first.points

@@ -18,7 +18,11 @@ _CONTENTS = _PUBLIC.with_name("contents")
 
 
 def entries(unit: str) -> dict[str, dict[str, Any]]:
-    """Map each exercise of a unit to its JSON entry; {} for an unknown unit."""
+    """Map each exercise of a unit ("unit/name") to what the last build stored about it.
+
+    This is an entry of the unit's JSON file of references: title, points, cases etc.
+    The result is {} for an unknown unit.
+    """
     path = _PUBLIC / f"{unit}.json"
     return _read(path, path.stat().st_mtime_ns) if path.is_file() else {}
 
@@ -75,19 +79,23 @@ def numbers(unit: str) -> dict[str, str]:
 
 
 def points(exercise: str) -> float | None:
-    """The points that an exercise was built with; None if it is unknown."""
+    """Return an exercise's points in the last build; None for an unknown exercise."""
     entry = entries(exercise.split("/")[0]).get(exercise)
     return float(entry["points"]) if entry else None
 
 
 def most(exercise: str) -> float:
-    """The largest share of its points that an exercise can give; a bonus is above 1."""
+    """Return the largest share of its points that an exercise can give.
+
+    It is 1.0, or the highest share on the scales of its measured cases, which is above
+    1 if there is a bonus.
+    """
     cases = entries(exercise.split("/")[0])[exercise]["cases"]
     shares = [float(share) for case in cases for _, share in case.get("scale", [])]
     return max(shares, default=1.0)
 
 
 def is_measured(exercise: str) -> bool:
-    """Whether points depend on how good a trained model is, not on its being right."""
+    """Return whether any case of an exercise is scored by a measure of quality."""
     cases = entries(exercise.split("/")[0])[exercise]["cases"]
     return any(case.get("measure") for case in cases)

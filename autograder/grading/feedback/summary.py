@@ -55,7 +55,7 @@ class Block:
 
     @property
     def heading(self) -> str:
-        """The first heading in the text, or a description if it has none."""
+        """The first heading in the block's Markdown cells, or a general description."""
         texts = [cell.source for cell in self.cells if cell.cell_type == "markdown"]
         match = _HEADING.search("\n".join(texts))
         return match[1][:80].strip() if match else "text and demonstrations"
@@ -70,7 +70,11 @@ class Block:
 
     @property
     def is_open(self) -> bool:
-        """Whether points were lost, a cell raised, or a teacher has commented."""
+        """Whether the page shows the block unfolded.
+
+        It does if an exercise lacks full points, a cell raised an error, or a teacher
+        has commented.
+        """
         is_full = self.row is None or self.row["sign"] == "✓"
         return not is_full or any(
             nbgrader_of(cell).get("comment")
@@ -129,10 +133,11 @@ def _summary(
     nb: NotebookNode, notebook: SubmittedNotebook, metadata: GradingMetadata,
     assignment: str, sentences: Mapping[str, str],
 ) -> dict[str, Any]:  # fmt: skip
-    """The values that the page's template needs, by name.
+    """Return the values that the page's template needs, by name.
 
     Args:
-        sentences: what a teacher says to all who fail in the same way, by group.
+        sentences: what teachers say to all whose answers fail in the same way, by the
+            id of the group (`sentences.group_of`).
     """
     graded = [cell for cell in nb.cells if "score" in nbgrader_of(cell)]
     rows = [_row(cell, metadata.checks, assignment, sentences) for cell in graded]
@@ -205,11 +210,14 @@ def _row(
     cell: NotebookNode, checks: Mapping[str, Verdict], assignment: str,
     sentences: Mapping[str, str],
 ) -> dict[str, Any]:  # fmt: skip
-    """One exercise's row in the page's table; ``sign`` is "" until it is graded.
+    """Return the values of an exercise's row in the page's table, by name.
+
+    ``sign`` is "" as long as a person has yet to grade the answer.
 
     Args:
         checks: the verdicts, by grade id.
-        sentences: what an instructor says to all who fail in the same way, by group.
+        sentences: what teachers say to all whose answers fail in the same way, by the
+            id of the group (`sentences.group_of`).
     """
     mark = nbgrader_of(cell)
     name, waits = mark["grade_id"], mark.get("waiting")

@@ -64,7 +64,12 @@ def _short(verdict: Verdict) -> str:
 
 
 def _is_over(names: Mapping[str, str]) -> bool:
-    """Whether the student's deadline, with any extension, has passed."""
+    """Return whether the student's deadline, with any extension, has passed.
+
+    Args:
+        names: nbgrader's resources, which name the gradebook, the assignment and the
+            student.
+    """
     with Gradebook(names["db_url"]) as book:
         try:
             due = book.find_submission(names["assignment"], names["student"]).duedate

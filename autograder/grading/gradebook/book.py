@@ -219,7 +219,10 @@ def rows_of(
 
 
 def set_score(grade: api.Grade, score: float | None) -> None:
-    """Set an automatic score; if it is None or one is by hand, a person must look."""
+    """Set a grade's automatic score, and whether a person must look at the grade.
+
+    A person must look if the score is None, or if there are points by hand.
+    """
     grade.auto_score = score
     grade.needs_manual_grade = grade.manual_score is not None or score is None
 
@@ -245,10 +248,14 @@ def cell_name(unit: str, notebook: str, grade_id: str) -> str:
 
 @dataclass(frozen=True)
 class CellPoints:
-    """The points of a student in a cell: ``total``, and the part given ``by_hand``.
+    """A student's points in a cell; None stands for points that are not given yet.
 
-    None means that no points have been given yet. ``automatic`` are the points
-    of the check; ``replaced`` says whether points by hand replace or else extend them.
+    Attributes:
+        total: all points of the student in the cell.
+        by_hand: the points that a person gave.
+        automatic: the points that the check gave.
+        replaced: whether the points by hand replace those of the check; otherwise they
+            are added to them.
     """
 
     student: str

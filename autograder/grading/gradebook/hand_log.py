@@ -37,15 +37,16 @@ _TABLE = sql.Table(
 
 @dataclass(frozen=True)
 class HandEntry:
-    """A change to an answer's points, or to the comment on it, by a person.
+    """An entry of the log: points by hand, or a comment on an answer, have changed.
 
     Attributes:
-        number: counts the entries in their order.
+        number: rises from entry to entry.
         time: in UTC.
+        who: the user of the program that made the change.
         before: the total points before the change, None for none yet.
         after: the total points after it.
         by_hand: the part of these that a person gave.
-        why: the cause, if it was not a person; else "".
+        why: the cause, if the program made the change by itself; else "".
     """
 
     number: int

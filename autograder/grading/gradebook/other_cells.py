@@ -19,7 +19,10 @@ Cells = Mapping[str, dict[str, Any]]  # nbgrader's fields of a cell, by grade id
 
 
 class CourseCells(SaveCells):  # type: ignore[misc]
-    """nbgrader's step that enters a source's cells, also if it has submissions."""
+    """nbgrader's step that enters a source's cells into the gradebook.
+
+    Unlike nbgrader's own, it can add and remove cells when there are submissions.
+    """
 
     def _create_notebook(self, nb: NotebookNode) -> None:
         ids = (self.notebook_id, self.assignment_id)
@@ -31,7 +34,10 @@ class CourseCells(SaveCells):  # type: ignore[misc]
         super()._create_notebook(nb)
 
     def _kinds(self, notebook: api.Notebook) -> Iterator[tuple[str, Any, Cells]]:
-        """Yield each kind of cell: its name, and the gradebook's and source's cells."""
+        """Yield each kind of cell: its name, the gradebook's cells, the source's cells.
+
+        The name is the one that nbgrader uses, such as "grade_cell".
+        """
         yield "grade_cell", notebook.grade_cells, self.new_grade_cells
         yield "solution_cell", notebook.solution_cells, self.new_solution_cells
         yield "task_cell", notebook.task_cells, self.new_task_cells

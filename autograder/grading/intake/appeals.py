@@ -22,9 +22,10 @@ Cells = tuple[tuple[str, str], ...]
 
 
 def read_appeals(folder: Path) -> dict[str, str]:
-    """Map each exercise about which a hand-in appeals, as named there, to the reason.
+    """Map each exercise that a hand-in asks to look at again to the student's reason.
 
-    The first cell about an exercise counts. Unreadable files contain no appeals.
+    The exercise is named as the student wrote it, such as "2.3". The first cell about
+    an exercise counts. Unreadable files contain no appeals.
     """
     try:
         return _find_appeals(take(folder).files)
@@ -44,7 +45,7 @@ def only_appeals(earlier: Path, new: Path) -> bool:
 
 
 def _find_appeals(files: Mapping[str, File]) -> dict[str, str]:
-    """Map each exercise about which a file appeals, as named there, to the reason."""
+    """Map each exercise that an appeal in these files names to the student's reason."""
     appeals: dict[str, str] = {}
     for cell in (cell for cells in _notebooks(files) for cell in cells):
         if match := _APPEAL.match(cell.source):
@@ -53,7 +54,12 @@ def _find_appeals(files: Mapping[str, File]) -> dict[str, str]:
 
 
 def _work(files: Mapping[str, File]) -> tuple[list[Cells], dict[str, bytes]]:
-    """The graded parts of a hand-in: cells that are no appeals, and the other files."""
+    """Return what a hand-in contains apart from appeals, to compare two hand-ins.
+
+    Returns:
+        For each notebook, the kind and text of its cells, without empty cells and
+        appeals; and the content of all other files of the student, by path.
+    """
     notebooks = [
         tuple(
             (cell.kind, cell.source)

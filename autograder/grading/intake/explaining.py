@@ -1,6 +1,6 @@
-"""Say which notebook of a hand-in was chosen, what of it counts, or why none was.
+"""Say in words which notebook of a hand-in is graded, or why none can be.
 
-A notebook belongs to the assignment that has most of the grade ids of its cells.
+A notebook is said to be of the assignment with which it shares most grade ids.
 """
 
 from __future__ import annotations
@@ -95,7 +95,10 @@ def _grade_ids(path: Path, _changed: int) -> frozenset[str]:
 
 
 def owner(ids: Collection[str], assignments: GradeIds) -> str:
-    """Describe the assignment with most of these ids in words; "" if none has any."""
+    """Describe the assignment that shares most grade ids with ``ids``; "" if none does.
+
+    The text is like "unit 2's notebook (02_attention)".
+    """
     shared = {
         label: len({*ids} & {*assignment_ids})
         for label, assignment_ids in assignments.items()
@@ -113,13 +116,16 @@ def is_other_units(
     ids: Collection[str], unit_ids: Collection[str], recognised: int,
     assignments: Callable[[], GradeIds],
 ) -> bool:  # fmt: skip
-    """Whether a notebook has the grade ids of another unit, and none of this one.
+    """Return whether the grade ids in a notebook are those of another assignment.
 
-    It may still define a name that one of this unit's answers has.
+    They are if none is of this unit, some are of an assignment of the course, and there
+    are more of them than ``recognised``. This last number need not be 0: another unit's
+    notebook may define a name that an answer of this unit defines, too.
 
     Args:
         unit_ids: the grade ids of this unit.
-        recognised: how many of its graded cells were found in the notebook.
+        recognised: how many of this unit's cells with a grade id were found in the
+            notebook.
     """
     marks = {*ids} - {""}
     if marks & {*unit_ids}:

@@ -27,10 +27,11 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def last_change(folder: Path, ignore: Sequence[str]) -> datetime.datetime:
-    """The time of the last change to any entry that counts, by the file system's clock.
+    """Return the time of the last change to a submission's folder, in UTC without zone.
 
-    This is the inode's change time, which nobody can set, unlike that of a file's
-    content. Entries that cannot be examined are not copied, either.
+    It is the latest inode change time of the folder and of what `copy` reads. Nobody
+    can set this time, unlike that of a file's content. An entry that cannot be examined
+    is left out here, and `copy` cannot read it either.
     """
     latest = folder.lstat().st_ctime
     with contextlib.suppress(OSError), _open_folder(folder) as descriptor:
@@ -81,14 +82,20 @@ def copy(
 def _read(
     parent: int, name: str, owner: int | None, limits: SizeLimits, most: int
 ) -> tuple[bytes, int, os.stat_result] | None:
-    """Read a file: its content, a size, and its status; None for a folder.
-
-    The size is that of a notebook that was read without its outputs, else 0.
+    """Read a file of a submission; return None if it is a folder.
 
     Args:
-        parent: the open folder in which the file is.
-        owner: the account that must own the file; None for any.
-        most: the bytes that are left for it.
+        parent: the descriptor of the open folder in which the file is.
+        owner: the user id of the account that must own the file; None for any.
+        most: the bytes that are left for the file.
+
+    Returns:
+        The content; the full size of a notebook whose outputs were left out, else 0;
+        and the file's status after it was read.
+
+    Raises:
+        RefusedError: the file is a link, another account's, or too large, for example.
+        UnreadableError, OSError: it cannot be read.
     """
     status = os.stat(name, dir_fd=parent, follow_symlinks=False)
     if stat.S_ISDIR(status.st_mode):
@@ -106,10 +113,17 @@ def _read(
 def _within(
     file: IO[bytes], name: str, size: int, limits: SizeLimits, most: int
 ) -> tuple[bytes, int]:
-    """Read a file of this size within the limits; a large notebook without its outputs.
+    """Read a file within the limits; leave out the outputs of a large notebook.
+
+    Args:
+        size: the file's size in bytes.
+        most: the bytes that are left for the file.
 
     Returns:
         The content, and the notebook's full size if outputs were left out, else 0.
+
+    Raises:
+        RefusedError: the file is too large.
     """
     if size > limits.notebook and name.lower().endswith(".ipynb"):
         return read_slim(file, limits, most)
@@ -119,7 +133,10 @@ def _within(
 
 
 def _counting(folder: int, ignore: Sequence[str]) -> Iterator[tuple[str, int, str]]:
-    """Yield the entries that are copied and whose times count, as `_entries` does."""
+    """Yield the entries that `copy` and `last_change` consider, as `_entries` does.
+
+    These are the first `SizeLimits.files`, without ``timestamp.txt`` and ignored names.
+    """
     entries = _entries(folder, [*ignore, STAMP])
     return islice(entries, SizeLimits.files)
 

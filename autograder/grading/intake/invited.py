@@ -1,6 +1,7 @@
-"""Recognise changes that a notebook invites: to its settings and its demonstrations.
+"""Recognise a cell of the course in which only settings or demonstrations differ.
 
-They cannot change what an exercise needs, so they are not reported.
+A setting is a name to which a cell assigns a literal; a demonstration is a function
+with the decorator ``@demo``. Changes to these are not reported as repairs.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ import ast
 
 
 def is_invited(changed: str, original: str) -> bool:
-    """Whether a changed cell of the course only sets what the original sets, too.
+    """Return whether only settings and demonstrations differ in a cell of the course.
 
-    Both may only assign literals to names, and define functions with ``@demo``.
+    Both versions must do nothing but assign literals to names and define functions with
+    ``@demo``, and the changed one may set no name that the original does not set.
     """
     ours, theirs = _sets(original), _sets(changed)
     return ours is not None and theirs is not None and theirs <= ours

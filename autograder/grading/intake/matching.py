@@ -95,8 +95,9 @@ def defined(code: str) -> set[str]:
 def _plain(text: str) -> str:
     """Normalise a cell's text, so that only what a student wrote makes it differ.
 
-    Editors change blanks. A kit published for students has links, versions and module
-    names of its own; imports are sorted, since other names change their order.
+    Editors change blanks at the end of lines, and empty lines. Kits that are published
+    for students differ in links, versions and module names. Imports are sorted, since a
+    different module name changes their order.
     """
     for pattern, replacement in _KIT:
         text = pattern.sub(replacement, text)
@@ -207,9 +208,9 @@ class Match:
             self.restored.append(slot)
 
     def in_place(self) -> set[int]:
-        """The largest set of matched cells that are in the course's order.
+        """Return the largest set of matched cells that are in the course's order.
 
-        That is a longest increasing sequence of slots.
+        It holds the indices of these cells in the submission.
         """
         last_slots: list[int] = []  # smallest last slot of a run of each length
         last: list[int] = []  # the cell that ends it
@@ -228,12 +229,16 @@ class Match:
         return run
 
     def recognised(self) -> int:
-        """How many graded or answered slots have a cell."""
+        """Count the slots with a grade id to which a cell belongs."""
         graded = {n for n, slot in enumerate(self.slots) if slot.grade_id}
         return len(graded & set(self.slot_of.values()))
 
     def belongs(self) -> bool:
-        """Whether this can be the unit's notebook at all."""
+        """Return whether the submission can be the unit's notebook at all.
+
+        It can if at least one slot with a grade id, or more than a fifth of all slots,
+        has a cell.
+        """
         matched = set(self.slot_of.values())
         return self.recognised() > 0 or 5 * len(matched) > len(self.slots)
 
@@ -247,8 +252,8 @@ def find_notebook(
 ) -> tuple[str, tuple[Repair, ...]]:
     """Find, by its content, the file that is the unit's notebook.
 
-    Of several, the one with most of the unit's cells counts, then the one with most
-    answers, then the newest.
+    Of several, the one counts in which most of the unit's cells with a grade id are
+    found, then the one with most answers, then the newest.
 
     Args:
         name: the name it should have, like "02_attention.ipynb".

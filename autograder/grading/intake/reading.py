@@ -20,7 +20,14 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
 
 @dataclass(frozen=True)
 class StudentCell:
-    """The parts of a student's cell that are read; all else in the file is dropped."""
+    """The parts of a student's cell that are read; all else in the file is dropped.
+
+    Attributes:
+        kind: "code", "markdown" or "raw".
+        grade_id: the id by which nbgrader names the cell, "" for none.
+        ids: the cell's own id, and the one that Colab stores in its metadata.
+        attachments: pictures as base64 text, by name and MIME type.
+    """
 
     kind: str
     source: str
@@ -34,7 +41,8 @@ class StudentNotebook:
     """A student's notebook.
 
     Attributes:
-        personal: whether Colab put a name into it.
+        language: of the kernel, in lower case; "" if the file does not say it.
+        personal: whether Colab has stored a user's name in a cell.
         is_cut: whether the file ends, or is damaged, after these cells.
     """
 
@@ -116,7 +124,8 @@ def _whole_cells(text: str, most: int) -> list[Json]:
 def refuse_many_parts(data: bytes) -> None:
     """Check that parsing takes at most some hundred megabytes.
 
-    A list is 64 bytes in memory and may be two in the file; commas separate the texts.
+    An empty list takes two bytes in the file, but more than 50 in memory. The number of
+    commas limits the number of texts.
 
     Raises:
         RefusedError: it holds too many lists, objects or texts.

@@ -87,7 +87,11 @@ class Slimmer:
             at = self._string(piece, at) if self._in_string else self._next(piece, at)
 
     def _string(self, piece: bytes, start: int) -> int:
-        """Keep a string, to its end or the piece's; return the position after it."""
+        """Go to the end of the current string, or of the piece if that comes first.
+
+        The string is kept unless it belongs to a dropped value. Returns the position at
+        which to go on.
+        """
         match = _IN_STRING.match(piece, min(start + self._escaped, len(piece)))
         end = match.end() if match else start
         self._escaped = piece[end : end + 1] == b"\\"  # the last byte of the piece
@@ -96,11 +100,13 @@ class Slimmer:
         return end + 1
 
     def _next(self, piece: bytes, start: int) -> int:
-        """Go past the next mark outside of strings; return the position after it.
+        """Go past the next quote, bracket, brace, colon or comma outside of strings.
 
-        A quote begins a string, which may be the name of a dropped value. A colon after
-        such a name begins the value: ``[]`` is kept in its place, and it is skipped up
-        to the mark that ends it.
+        A quote begins a string, which may be the name of a value to drop. A colon after
+        such a name begins the value. It is dropped up to the comma or bracket that ends
+        it, and ``[]`` is kept in its place.
+
+        Returns the position at which to go on.
         """
         at = start
         if self._depth > 0 and (passed := _UNIMPORTANT.match(piece, at)):

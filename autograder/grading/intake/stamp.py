@@ -19,14 +19,17 @@ _SKEW = datetime.timedelta(minutes=5)  # the clocks of two machines may differ b
 
 
 def handed_in(folder: Path) -> tuple[datetime.datetime | None, tuple[Repair, ...]]:
-    """When a submission was handed in (UTC, without zone); None if this is unknown.
+    """Find out when a submission was handed in.
 
-    The rule: ``timestamp.txt``, which nbgrader's collecting puts there, is believed if
-    it is a plain time between the year 2000 and the collection. The collection is the
-    latest change of the folder's or the file's inode, a time that the system sets and
-    no archive or copy can choose. An unreadable or later stamp counts as the time of
-    collection, and a repair reports it (up to five minutes later, clocks just differ:
-    not reported). Without a stamp no time is known, and nothing counts as late.
+    The time in ``timestamp.txt``, which nbgrader's collecting writes, is believed if it
+    is between the year 2000 and the collection. The collection is the latest change of
+    the folder's or the file's inode, a time that the system sets and no archive or copy
+    can choose. Instead of a stamp that is unreadable, earlier or later, the time of
+    collection counts, and a repair reports this. There is no repair if the stamp is at
+    most five minutes later, because the clocks of two machines may differ by that much.
+
+    Returns:
+        The time in UTC without zone, or None if there is no stamp; and repairs.
     """
     path = folder / STAMP
     try:

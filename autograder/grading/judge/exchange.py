@@ -32,10 +32,10 @@ _AFTERWARDS = Budget(cpu=5.0, clock=10.0)  # for the cell to end after its verdi
 
 @dataclass(frozen=True)
 class Seconds:
-    """CPU time that a sandbox may take for one answer, and for all answers to a check.
+    """Limits on CPU time in seconds: for one answer, and for all answers to a check.
 
-    On the clock, the limits are twice as long, for code that sleeps. Answering the
-    questions of the sandbox may take the judge as much CPU time as ``check``.
+    On the clock, the limits are twice as long, for code that sleeps. ``check`` is also
+    the limit on the judge's own CPU time for the questions that the sandbox asks.
     """
 
     answer: float = 20.0
@@ -98,7 +98,15 @@ class Exchange:
         return not self._asked or bool(self.verdict and not self._goes_on)
 
     def prepare(self, **request: object) -> None:
-        """Have the judge prepare the check, and await its reply."""
+        """Send the judge a request to prepare the check, and await its reply.
+
+        Args:
+            request: the seeds of the cases, the limits of time, the exercises that are
+                replaced by solutions, and whether evidence is wanted.
+
+        Raises:
+            GradingInfrastructureError: the judge was lost.
+        """
         self._asked = True
         self._send({"prepare": request})
         self.code = str(self._take("prepared")["code"])
@@ -144,7 +152,13 @@ class Exchange:
         return span.over()
 
     def settle(self) -> RenderedVerdict:
-        """Return the verdict, once the cell has ended and no more answers can come."""
+        """Wait for the verdict, and return it; called when the cell has ended.
+
+        If there is no verdict yet, the judge is told that no more answers can come.
+
+        Raises:
+            GradingInfrastructureError: the judge was lost.
+        """
         self.look()
         if not self.verdict:
             self._send({"over": True})

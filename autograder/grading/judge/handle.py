@@ -74,10 +74,11 @@ class Judge:
                 self.close()
 
     def _seeds(self, question: Question) -> dict[str, str]:
-        """The seeds of cases: "own" for this submission only, "shared" with others.
+        """Return the seed of a submission's "own" cases and that of its "shared" ones.
 
-        Both depend on the submission's content, so that grading it again asks the same
-        questions.
+        There are `DRAWINGS` shared seeds for each exercise, and several submissions may
+        get the same one. The submission's content decides which one it gets, and
+        determines its own seed: grading it again asks the same questions.
         """
         own_seed = self._digest(f"{question.key}/{question.exercise}")
         shared = f"{int(own_seed, 16) % DRAWINGS}/{question.exercise}"
@@ -149,7 +150,7 @@ class Judge:
 
 
 class _Fork:
-    """A forked child, ended as a `subprocess.Popen` is."""
+    """A forked child process, with `kill` and `wait` as `subprocess.Popen` has them."""
 
     def __init__(self, pid: int):
         self._pid = pid

@@ -81,7 +81,8 @@ def serve(control: socket.socket) -> None:
 def _answer(message: Message, line: Connection) -> None:
     """Serve one exchange: prepare a check, question the sandbox, send the verdict.
 
-    ``line`` leads to the process that grades; `exchange.py` is its side of this.
+    ``line`` is the connection to the grading process, whose side of the exchange is in
+    `exchange.py`.
     """
     names = {key: message[key] for key in ("id", "exercise", "submission")}
     request = message["prepare"]
@@ -115,7 +116,7 @@ def _answer(message: Message, line: Connection) -> None:
     log.debug("decided in %s s: %s", seconds, decided.verdict)
 
     def tell(state: str, final: RenderedVerdict, continues: bool) -> None:
-        """Send a verdict; ``continues`` says that one with a mistake's name follows."""
+        """Send a verdict; ``continues`` says whether one with a mistake will follow."""
         verdict = final.verdict
         if replaced and verdict.decided != "person":
             final = reference_substitution.render_second_verdict(verdict, replaced)

@@ -29,9 +29,10 @@ NAMING_SECONDS = 60.0  # of CPU time
 def name_mistake(
     exercise: Exercise, task: Specification, result: CheckResult
 ) -> CheckResult:
-    """Name the known mistake that explains a result, also its answers to fresh cases.
+    """Return a result with the known mistake that explains its answers, if any does.
 
-    Returns the result unchanged if this takes more than `NAMING_SECONDS`.
+    Answers to fresh cases are considered, too. The result is returned unchanged if this
+    takes more than `NAMING_SECONDS`.
     """
     with contextlib.suppress(TooLongError), limit(NAMING_SECONDS):
         return _diagnose(exercise, task, result)
@@ -41,14 +42,15 @@ def name_mistake(
 def _diagnose(
     exercise: Exercise, task: Specification, result: CheckResult
 ) -> CheckResult:
-    """Name the mistake that the answers of a result show.
+    """Return a result with the mistake that its answers show, if there is one.
 
     The answers that mistakes give are stored for the visible cases; for fresh cases,
     they must be computed, which takes time. So they are computed only for mistakes that
     fit the visible cases. A mistake that fits these but not the fresh cases keeps its
-    name, as in the student's notebook, and is called likely. If only hidden cases fail,
-    all mistakes are computed that the visible cases do not contradict. A mistake whose
-    code a student wrote is never executed here, so that it is likely at best.
+    name, because the student's notebook shows the same name, but it is called likely.
+    If only hidden cases fail, answers are computed for all mistakes that the visible
+    cases do not contradict. The code of a mistake that a student wrote is not run here;
+    such a mistake is likely at best.
     """
     confined = {v.name for m in task.mutants for v in m.variants if v.confined}
     wrong = [r.case for r in result.results if any(f.problem for f in r.findings)]
@@ -71,13 +73,15 @@ def _diagnose(
 def _with_answers(
     exercise: Exercise, result: CheckResult, task: Specification, names: Collection[str]
 ) -> list[CaseResult]:
-    """Add to the results what these variants of mistakes answer to the fresh cases.
+    """Return the results, with the answers of mistakes stored in their fresh cases.
 
-    A variant is one wrong program that makes a mistake; ``names`` are those to try.
-    Wrong answers are compared first: a mistake that answers one of them differently is
-    excluded, and is not computed for further cases. Measured cases are left out,
-    because their answers say only how good a model is, and running mistaken models
+    Wrong results are compared first. A variant that does not give the student's answers
+    to a case is excluded, and is not run for further cases. Measured cases are left
+    out, because their answers say only how good a model is, and running mistaken models
     takes long.
+
+    Args:
+        names: the variants of mistakes to try; each is a wrong program that makes one.
     """
     results = list(result.results)
     mistakes = {  # no other mistake is looked for
@@ -126,14 +130,22 @@ def _compute_answers(
 def _reuse_answers(
     result: CaseResult, visible: Case | None, names: Collection[str], is_played: bool
 ) -> tuple[dict[str, Predictions], set[str]]:
-    """Find the answers of mistakes to a fresh case that need not be computed.
+    """Find the answers of mistakes to a fresh case that are known without running them.
 
-    Returns them by mistake, and the names of mistakes that the visible case stores as
-    patterns, which only say which answers are wrong. A mistake whose pattern is that of
-    this result need not be computed. ``is_played`` says that the judge interacts with
-    the answer, which takes long. A mistake that is right in the visible case is then
-    right in all fresh ones (a test asserts this), so it is not run if this result is
-    right.
+    In a case of a general property, the visible case stores for each variant which
+    answers are wrong (a pattern). A variant is known if its pattern is that of this
+    result. In other cases, variants are known only if the judge interacts and this
+    result is right: a variant that is right in the visible case is then right in all
+    fresh ones (a test asserts this), so that the correct answers are its answers.
+
+    Args:
+        visible: the visible case with the same name, if there is one.
+        names: the variants of mistakes to look for.
+        is_played: whether the judge interacts with the answer, which takes long.
+
+    Returns:
+        The known answers by variant; and the variants of which the visible case stores
+        patterns.
     """
     mistakes = visible.mistakes if visible else {}
     stored = {name: mistakes[name] for name in names if name in mistakes}

@@ -51,13 +51,15 @@ class PreparedCheck:
     def fresh(self) -> tuple[Case, ...]:
         """The cases that students do not get, with correct answers; slow to draw.
 
-        The stored hidden cases stay in the judge, because the student's code could
-        print whatever enters the sandbox. Where answers consist of many computed
+        They take the place of the stored hidden cases, because the student's code could
+        print whatever enters the sandbox. If the answers consist of many computed
         numbers, a few sets of cases serve all submissions: knowing their inputs reveals
-        no answers. All other cases are drawn for each submission. These are cases in
-        which the judge interacts, since feedback tells which words were right; those
-        that measure a model, since people read their inputs; and masks or lists of
-        words, which can be filled in by hand or from feedback.
+        no answers. In all other exercises, each submission gets cases of its own:
+
+        - if the judge interacts, because feedback tells which words were right;
+        - if a model is measured, because people read the inputs;
+        - if answers are masks or lists of words, because these can be filled in by hand
+          or from feedback.
         """
         if self.shared_seed and _is_computed(self.task.name):
             return _fresh_for_several(self.task.name, self.shared_seed)
@@ -93,7 +95,10 @@ class PreparedCheck:
 
 
 def find_exercise(name: str) -> Visible:
-    """Find an exercise as students see it; one never built has only its name."""
+    """Return an exercise as students see it.
+
+    If no build has included the exercise, it has only a name, no cases and no points.
+    """
     exercise: Visible | None = _visible(name.split("/")[0]).get(name)
     return exercise or Visible(name, name, 0.0, ())
 

@@ -50,10 +50,12 @@ FOR_A_PERSON = translatable("This check could not be decided: a person looks at 
 def render_verdict(
     result: CheckResult, submission: str, images: Mapping[str, str] | None = None
 ) -> RenderedVerdict:
-    """Render the verdict on a submission, from the result as it is displayed.
+    """Return the verdict that a check's result gives, with its panel as HTML.
 
     Args:
-        images: the pictures of its panel, if they were drawn already.
+        result: the result, as the panel is to show it.
+        submission: identifies the submission.
+        images: the pictures of the panel, if they were drawn already.
     """
     return RenderedVerdict(verdict_of(result, submission), as_html(result, images))
 
@@ -77,10 +79,10 @@ def without_sandbox(
 
 
 def verdict_of(result: CheckResult, submission: str = "") -> Verdict:
-    """The verdict that a result on a submission gives, without any tensors.
+    """Return the verdict that a check's result gives, without any tensors.
 
-    A case's inputs that students see, and those drawn for grading, count as one case.
-    Where it has a measure (a score of a trained model), the values are kept, too.
+    The visible and the fresh inputs of a case count as one case, which has a problem if
+    either has one. The values that measures of fresh cases return are kept as scores.
     """
     cases: dict[str, CaseVerdict] = {}
     scores: dict[str, float] = {}

@@ -1,11 +1,11 @@
 """Find fresh cases whose correct answers can be read from the shipped visible cases.
 
 Some fresh cases have the same answer as a visible one: a mask without padding, a
-rotation by as many steps, an error that every impossible size raises. Repeating such an
-answer takes no solution, so it counts only if an answer that cannot be repeated is
-correct, too, as for a case that is `open`. Such a case is kept, not drawn again: if
-fresh answers always differed from the visible ones, this alone would reveal which of
-two possible answers is correct.
+rotation by as many steps, an error that every impossible size raises. Such an answer
+can be repeated without a solution. So it counts only if another answer, which cannot
+be repeated, is correct as well; the same rule holds for a case that is `open`. The case
+is kept, and not drawn again: if fresh answers always differed from the visible ones,
+this alone would reveal which of two possible answers is correct.
 """
 
 from __future__ import annotations
@@ -88,7 +88,12 @@ def _answers(cases: Iterable[Case], name: str) -> Iterator[Value]:
 def _available_tensors(
     value: Value, case: Case, visible: Sequence[Case], side: type[Interactor]
 ) -> Iterator[Value]:
-    """Yield tensors that a sandbox has, for a value too large to match by chance."""
+    """Yield what code in a sandbox could return as a tensor without computing it.
+
+    This is a tensor in which all numbers are the same, an input of the case that the
+    sandbox has, or any answer to a visible case. Nothing is yielded for a ``value``
+    that is no tensor or a single number, which may be equal by chance.
+    """
     if not isinstance(value, torch.Tensor) or value.numel() < 2:
         return
     yield value.flatten()[:1].expand_as(value)  # one number, everywhere

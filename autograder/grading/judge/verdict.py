@@ -37,8 +37,8 @@ class Verdict:
     """The verdict on a check: points out of ``max_points``, and why the rest was lost.
 
     ``mistake`` names the recognised mistake, and ``says`` tells students about it.
-    ``scores`` measure the quality of answers to fresh inputs, where it is a matter of
-    degree.
+    ``scores`` maps the names of measures, such as a trained model's accuracy, to their
+    values for the answers to fresh inputs; it is {} where nothing is measured.
     ``decided`` is "outside" (by the judge), "person" (the judge has failed, and a
     person has yet to decide) or "inside" (by an assert in the sandbox).
     ``submission`` identifies the submission.

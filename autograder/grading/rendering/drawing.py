@@ -52,7 +52,15 @@ def main() -> None:
 
 
 def _draw(request: dict[str, Any]) -> dict[str, Any]:
-    """Render one text, and measure the processor time."""
+    """Render one text, and measure the processor time.
+
+    Args:
+        request: "kind" (a key of `DRAWINGS`), "values" (the arguments of the function
+            there) and "seconds" (the limit on processor time).
+
+    Returns:
+        "html", which is None if a parser has failed, and "seconds".
+    """
     started = time.process_time()
     _alarm(request["seconds"])
     try:

@@ -15,8 +15,9 @@ _DRAWER = Renderer()
 class Allowance:
     """Limits of processor time (seconds) and characters, for a cell and for a page.
 
-    A whole notebook of this course takes about a second, a large table of pandas a
-    tenth of that.
+    ``cut`` is the number of characters that are shown of a text that is not rendered.
+    Rendering a whole notebook of this course takes about a second, and a large table of
+    pandas a tenth of a second.
     """
 
     cell_seconds: float = 2.0
@@ -43,7 +44,7 @@ class Page:
         self._cell_seconds, self._cell_characters = self._allowance.cell_seconds, 0
 
     def render(self, kind: str, text: str, **arguments: object) -> str:
-        """Render a text, or show it as plain text if it exceeds the allowance.
+        """Render a text; show it as plain text if that fails or exceeds the allowance.
 
         ``kind`` is a key of `drawing.DRAWINGS`: the function there gets the arguments.
         """
@@ -53,14 +54,15 @@ class Page:
     def trim_traceback(self, text: str, cell_numbers: list[str], message: str) -> str:
         """Trim a traceback to its frames in the given cells, followed by ``message``.
 
-        The result is plain text; it is only ``message`` if the allowance is exceeded.
+        The result is plain text; it is only ``message`` if trimming fails or exceeds
+        the allowance.
         """
         arguments = {"cell_numbers": cell_numbers, "message": message}
         markup = self._within("traceback", text, **arguments)
         return message if markup is None else markup
 
     def _within(self, kind: str, text: str, **arguments: object) -> str | None:
-        """Render a text; None if it exceeds the allowance."""
+        """Render a text; return None if that fails or exceeds the allowance."""
         allowance = self._allowance
         seconds = min(self._cell_seconds, self._seconds)
         room = min(

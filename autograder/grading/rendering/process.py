@@ -1,4 +1,4 @@
-"""A handle on the rendering process (`drawing`), which may be killed."""
+"""Send texts to the rendering process (`drawing`), and replace it when it has ended."""
 
 from __future__ import annotations
 
@@ -21,14 +21,19 @@ _PROCESS = "autograder.grading.rendering.drawing"
 
 @dataclass(frozen=True)
 class Drawing:
-    """The result of a request: HTML, or None if it failed, and the seconds it took."""
+    """A rendered text, and the processor time that rendering took.
+
+    Attributes:
+        html: None if rendering failed.
+        seconds: CPU seconds; the limit if the process has not answered.
+    """
 
     html: str | None
     seconds: float
 
 
 class Renderer:
-    """A handle on the rendering process, which is started when it is needed."""
+    """A handle on one rendering process, which is started at the first request."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()  # a request and its answer belong together
@@ -36,9 +41,12 @@ class Renderer:
         self._control: Connection | None = None
 
     def draw(self, kind: str, values: Mapping[str, object], seconds: float) -> Drawing:
-        """Have the process call `drawing.DRAWINGS[kind]` with these ``values``.
+        """Have the rendering process call `drawing.DRAWINGS[kind]` with ``values``.
 
-        If this fails, or takes more ``seconds``, the drawing has no HTML.
+        If this fails or takes more CPU time than ``seconds``, the drawing has no HTML.
+
+        Args:
+            values: the keyword arguments of that function.
 
         Raises:
             CourseError: the process does not start.

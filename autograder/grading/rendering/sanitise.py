@@ -67,7 +67,10 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
 
 
 def _style(value: str) -> str | None:
-    """Keep the declarations that neither fetch anything nor cover other content."""
+    """Return the harmless declarations of a style; None if there are none.
+
+    A style that contains a backslash, "@", "<" or "!" is dropped as a whole.
+    """
     if re.search(r"[\\@<!]", value):
         return None
     harmless = [part for part in value.split(";") if _is_harmless(part)]
@@ -75,7 +78,12 @@ def _style(value: str) -> str | None:
 
 
 def _is_harmless(declaration: str) -> bool:
-    """Whether a style sets an allowed property to a moderate value."""
+    """Return whether a declaration like "width: 80px" is harmless.
+
+    It must set a property in `_STYLES`, call no function but ``rgb`` and ``rgba``, and
+    have moderate numbers. The numbers in a colour may be of any size, as they move
+    nothing.
+    """
     name, _, value = declaration.partition(":")
     if name.strip().lower() not in _STYLES or "(" in re.sub(r"rgba?\(", "", value):
         return False
@@ -84,7 +92,12 @@ def _is_harmless(declaration: str) -> bool:
 
 
 def is_moderate(value: str) -> bool:
-    """Whether no length is negative, or so large that it hides other content."""
+    """Return whether all numbers in a style or length are from 0 to `_MOST`.
+
+    `_MOST` has a limit for each unit; larger or negative numbers could hide other
+    content. Numbers with any other unit are refused, and colours like "#aaa" are
+    ignored.
+    """
     return all(
         not sign and len(digits) <= 4 and int(digits) <= _MOST.get(unit, -1)
         for sign, digits, unit in _NUMBER.findall(_COLOUR.sub("", value).lower())
@@ -102,5 +115,9 @@ _CLEANER = nh3.Cleaner(
 
 
 def clean_html(text: str) -> str:
-    """Sanitise untrusted HTML."""
+    """Return untrusted HTML with only the allowed tags, attributes and styles.
+
+    Scripts, style sheets and frames are removed with their content. Of other tags that
+    are not allowed, the content stays.
+    """
     return _CLEANER.clean(text)

@@ -25,7 +25,7 @@ _FRAME = re.compile(
 
 
 class _Renderer(IPythonRenderer):
-    """nbconvert's markdown with equations as MathML and no anchors."""
+    """nbconvert's Markdown renderer, with MathML equations and attached pictures."""
 
     def block_math(self, body: str) -> str:
         return equation(body, display=True)
@@ -69,12 +69,17 @@ def terminal(text: str) -> str:
 
 
 def traceback(text: str, cell_numbers: Collection[str], message: str) -> str:
-    """Trim a traceback to its frames in some cells, followed by its message."""
+    """Return a traceback's frames in some cells as plain text, followed by ``message``.
+
+    Args:
+        text: the traceback, which may contain ANSI escapes.
+        cell_numbers: the execution counts of the cells whose frames stay, like "3".
+    """
     return "\n".join([*_frames(str(strip_ansi(text)), cell_numbers), message])
 
 
 def _frames(text: str, cell_numbers: Collection[str]) -> Iterator[str]:
-    """Yield the frames of a traceback that are in these cells."""
+    """Yield the text of each frame in a cell with one of these execution counts."""
     frames = list(_FRAME.finditer(text))
     boundaries = [*(frame.start() for frame in frames), len(text)]
     for frame, (start, end) in zip(frames, itertools.pairwise(boundaries), strict=True):

@@ -52,12 +52,13 @@ class Assignment:
     """What all submissions of an assignment share.
 
     Attributes:
-        notebooks: by name, the texts of source and release.
-        beside: the course's files beside the notebooks, by relative path.
-        stages: the preprocessors that grade.
-        depends: values, besides the files, on which results depend.
-        ignored: patterns of files that are not looked at.
-        keys: by student, the answer keys of cells that extras score.
+        notebooks: by name, the texts of each notebook's source and release.
+        beside: the contents of the course's other files, by relative path.
+        stages: the preprocessors that grade a notebook, in this order.
+        depends: digests of what results depend on, besides the submission's and the
+            course's files.
+        ignored: file name patterns; matching files in a submission are skipped.
+        keys: by student, the data for scoring the cells that extras score.
     """
 
     name: str
@@ -74,7 +75,11 @@ class Assignment:
 
     @functools.cached_property
     def version(self) -> Mapping[str, str]:
-        """The commit of the course, and a digest of what verdicts depend on."""
+        """The versions of the course, by name.
+
+        "build" is a digest of what verdicts depend on, and "course" is the git commit,
+        which is missing outside a checkout.
+        """
         return course_version(self.depends)
 
     def submission(self, student: str, folder: Path, final: bool) -> InFlightSubmission:
@@ -111,7 +116,15 @@ class Assignment:
         self, student: str, name: str, files: Mapping[str, File],
         repairs: tuple[Repair, ...], reason: str, final: bool,
     ) -> Task:  # fmt: skip
-        """The task of grading one notebook; ``reason`` says why, if it is refused."""
+        """Return the task of grading one notebook of a submission.
+
+        Args:
+            name: the notebook's name, without the suffix.
+            files: the files of the submission, by relative path.
+            repairs: what was corrected in the submission so far.
+            reason: why the submission is refused; "" if it is not.
+            final: whether there is no second try.
+        """
         source, release = self.notebooks[name]
         data = None
         if not reason:
@@ -181,10 +194,14 @@ class Assignment:
                 )
 
     def _refuse_other_points(self, name: str, source: NotebookNode) -> None:
-        """Check that the cells of a unit have the points of the course's checks.
+        """Refuse a unit whose source and checks have different points for a cell.
 
-        They differ if the course was built again, but not copied to its folder.
-        Assignments that are no units may use the checks with different points.
+        This happens if the course was built again, and the source in this folder is a
+        copy of an earlier build. Assignments that are not units may use the checks with
+        other points.
+
+        Raises:
+            CourseError: they differ; the text says what to do.
         """
         if self.name not in {unit.label for unit in units()}:
             return
@@ -217,9 +234,11 @@ def load(
     Args:
         pattern: a glob pattern of the notebooks' names, without the suffix.
         exempt: files beside the source that do not replace the students'.
+        stages: the preprocessors that grade a notebook, in this order.
+        ignored: file name patterns; matching files in a submission are skipped.
 
     Raises:
-        CourseError: a notebook is missing, or source and release differ.
+        CourseError: a notebook is missing, or a release was not made from its source.
     """
     paths = sorted(source.glob(f"{pattern}.ipynb"))
     if not paths:
@@ -250,7 +269,10 @@ def load(
 
 
 def identity(student: str, assignment: str, notebook: str, data: bytes | None) -> str:
-    """An id of a submission, so that it cannot get the verdict of a different one."""
+    """Return an id made of these names and a digest of the student's notebook.
+
+    Results carry this id, so that no submission can get the verdict on a different one.
+    """
     parts = (student, assignment, notebook, hashlib.sha256(data or b"").hexdigest())
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
 

@@ -1,7 +1,7 @@
-"""Recompute late penalties of submissions that are up to date.
+"""Recompute the late penalties of submissions that are not graded again.
 
-After grading, a deadline is moved, a policy is changed, or a person gives points by
-hand. The penalty in the gradebook is that of the last grading, which is not repeated.
+Their penalties in the gradebook are those of the last grading. Since then, somebody may
+have moved the deadline, changed the policy, or given points by hand.
 """
 
 from __future__ import annotations

@@ -77,9 +77,10 @@ def summary(outcomes: Sequence[Outcome]) -> str:
 
 @contextlib.contextmanager
 def above_bar(log: logging.Logger) -> Iterator[None]:
-    """Print log lines above the progress bar, and no more of them than before.
+    """Print log lines above the progress bar while a ``with`` block runs.
 
-    Records that no handler prints are not even created: nbclient has ten for each cell.
+    Meanwhile, the logger does not create records that no handler prints: nbclient would
+    create ten for each cell.
     """
     before, level_before = list(log.handlers), log.level
     level = max((handler.level for handler in before), default=logging.NOTSET)

@@ -15,7 +15,12 @@ _THREADS = 24
 
 
 def check_ulimits(jobs: int) -> None:
-    """Check that limits allow so many jobs; raise that of open files if possible.
+    """Check that the shell's limits allow grading so many submissions at once.
+
+    The limit of open files is raised first, as far as necessary and possible.
+
+    Args:
+        jobs: the number of submissions that are graded at once.
 
     Raises:
         CourseError: a limit is too low; the text says which one to raise.
@@ -26,7 +31,11 @@ def check_ulimits(jobs: int) -> None:
 
 
 def _refuse_few_files(needed: int) -> None:
-    """Raise the limit of open files if it is too low, and refuse it if it stays so."""
+    """Raise the limit of open files to ``needed``, or as far as the hard limit allows.
+
+    Raises:
+        CourseError: fewer than `_FILES` open files are allowed, even so.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= needed:
         return

@@ -117,9 +117,10 @@ def _failures(graded: Graded) -> dict[str, str]:
 
 
 def _reason(verdict: Verdict) -> str:
-    """The objection that a verdict on the course's own solution raises; "" if none.
+    """Return what is wrong with a verdict on the course's own solution; "" if nothing.
 
-    A trained model may be a little worse on another machine, so any points will do.
+    All points are required. Where points measure the quality of a trained model, any
+    positive number is enough, as the model may be a little worse on another machine.
     """
     if verdict.decided == "person":
         return verdict.fault or verdict.note

@@ -94,10 +94,11 @@ class Run:
                 wait(running, 0.5, FIRST_COMPLETED)
 
     def _record_graded(self, begun: Iterable[InFlightSubmission]) -> None:
-        """Record submissions that are graded but wait for a slow one before them.
+        """Record graded submissions that wait for a slower one before them.
 
-        Otherwise runs that are stopped again and again, as by a time limit, would never
-        get past a slow one. What raises an error is graded by the next run.
+        This is done when the run is interrupted. If each run had a time limit that the
+        slower one exceeds, the later ones would otherwise never be recorded.
+        Submissions that cannot be recorded are left to the next run.
         """
         for submission in begun:
             futures = submission.futures.values()
@@ -108,7 +109,17 @@ class Run:
     def _begin(
         self, student: str, folder: Path, final: bool = False
     ) -> InFlightSubmission:
-        """Start grading a submission, unless it is up to date; lock its results."""
+        """Lock a student's results, and start grading what is not up to date.
+
+        Args:
+            final: whether this is the second and last try.
+
+        Returns:
+            The submission; its ``error`` is set if grading could not be started.
+
+        Raises:
+            SetupError: no submission can be graded.
+        """
         submission = InFlightSubmission(student, final)
         with contextlib.ExitStack() as cleanup:
             try:

@@ -1,4 +1,4 @@
-"""Submissions in flight: started in order, graded anywhere, recorded in order."""
+"""Submissions whose grading has begun, and whose results have not been recorded yet."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ class InFlightSubmission:
         final: whether this is its second try, and the last one.
         stamp: when it was handed in; in UTC, without zone.
         beside: files that are published with the result: releasing feedback needs them.
-        tasks: one for each notebook.
+        tasks: the tasks of grading its notebooks.
         earlier: by notebook, the metadata that an earlier run stored.
-        futures: by notebook, the future result; none for what is up to date.
+        futures: by notebook, the future result. Notebooks that are up to date have
+            none.
         error: why grading could not be started.
         cleanup: releases locks and removes folders when the submission is closed.
     """

@@ -13,10 +13,10 @@ from autograder.grading.workers.parallel import Pool
 
 
 class InlineExecutor:
-    """Grades in this process, during `submit`: in place of a `Pool` with one job.
+    """Grades in this process, one task at a time; `submit` returns once it is graded.
 
     Args:
-        shared: resources to preload; each task waits for those it needs.
+        shared: what `preload` starts in the background; tasks wait for what they need.
     """
 
     slots = 1

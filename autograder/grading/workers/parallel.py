@@ -55,7 +55,8 @@ class Pool:
 
     Args:
         slots: how many tasks run at once.
-        shared: processes that all of them share, started before they are forked.
+        shared: processes that these processes share; they are started before any worker
+            is forked.
     """
 
     def __init__(self, slots: int, shared: Sequence[Warmable]):
@@ -90,9 +91,12 @@ class Pool:
     def submit(self, task: Task) -> Future[bytes]:
         """Submit a task; `reply.read_reply` reads the bytes of the result.
 
+        The future raises a GradingInfrastructureError if two workers died while they
+        graded the task, or if one hung.
+
         Raises:
-            SetupError: the processes cannot be started, or given these settings.
-            GradingInfrastructureError: by the future: two workers died, or one hung.
+            SetupError: the processes cannot be started, or the task's settings cannot
+                be sent to them.
         """
         try:
             data = task.to_bytes()
@@ -229,7 +233,11 @@ class _ForkServer:
         return f"signal {-status}"
 
     def _ask(self, request: Message, descriptors: Sequence[int] = ()) -> Message:
-        """Send a request and return the reply; without a reply, the process is lost."""
+        """Send a request and file descriptors to the process; return its reply.
+
+        Raises:
+            WorkerDiedError: there is no proper reply; the process counts as lost.
+        """
         names = {"id": secrets.token_hex(8)}
         with self._lock:
             try:

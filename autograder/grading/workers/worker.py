@@ -109,12 +109,12 @@ def _work(descriptor: int) -> None:
 
 @contextlib.contextmanager
 def _signs_of_life(tasks: Connection, names: Message, every: float) -> Iterator[None]:
-    """Send signs of life from a thread while a task is graded and uses CPU.
+    """Send signs of life from a thread while a task is graded and uses CPU time.
 
     Args:
         tasks: the connection to the pool of workers.
-        names: what each message repeats: the task's ``id``.
-        every: seconds between two signs.
+        names: the task's ``id``, as a dictionary; it becomes part of each message.
+        every: seconds between two signs, at least.
     """
     over = threading.Event()
 

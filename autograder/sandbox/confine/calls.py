@@ -124,6 +124,9 @@ LAST_KNOWN = 456  # newer calls, and x86's table above 0x40000000, are refused
 
 
 def numbers(calls: Calls) -> list[int]:
-    """The numbers of the calls that this machine has."""
+    """Return the numbers of these system calls on this machine.
+
+    Calls that its architecture lacks are left out.
+    """
     column = 0 if X86 else 1
     return [n for call in calls.values() if (n := call[column]) is not None]

@@ -20,7 +20,9 @@ from autograder.sandbox.confine.system import (
 
 
 def set_limits(level: str, policy: Policy) -> None:
-    """Set limits of the calling process; the supervisor watches the sandbox's sums.
+    """Set the limits of the calling process, such as its memory and its open files.
+
+    The sums over all processes of the sandbox are limited by the supervisor.
 
     RLIMIT_DATA counts what a process could write to, so that an excessive allocation
     raises a MemoryError and the kernel survives. The memory that the warm process

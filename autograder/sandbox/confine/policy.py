@@ -32,16 +32,25 @@ class ConfinementError(RuntimeError):
 class Policy:
     """What a submission may use. Plain values, so that JSON and traitlets can carry it.
 
-    `memory_mb` bounds what each process of the sandbox allocates and what all of them
-    hold together; `disk_mb` and `files` bound everything written; `file_mb` one file;
-    `message_mb` one message to the client, `messages_mb` all of them; `processes`
-    counts threads, too; `notebook_seconds` is the CPU time of all processes together
-    (their sleeping is bounded by the process that starts sandboxes: see meter.py).
-    `readable` adds paths that the sandbox may read; `hidden` excludes paths below
-    readable ones. `level` forces one level instead of the strongest that works.
-    `allow_unconfined` permits ``none``. `imports` are the modules that the warm server
-    is to import first, of those that it imports on demand. `seed` seeds all random
-    number generators before the notebook does; with "", they are seeded at random.
+    Attributes:
+        memory_mb: what each process allocates, and what all of them hold together.
+        processes: processes and threads.
+        open_files: open files of each process.
+        file_mb: the size of one file.
+        disk_mb: the size of everything written; at ``bwrap``, in each of three folders.
+        files: the number of files and folders; not limited at ``bwrap``.
+        message_mb: the size of one message to the client.
+        messages_mb: the size of all messages to the client.
+        notebook_seconds: CPU time of all processes together. Their sleeping is bounded
+            by the process that starts sandboxes (see meter.py).
+        readable: further paths that the sandbox may read.
+        hidden: paths below readable ones that the sandbox may not read.
+        level: the level of confinement; "" for the strongest that works.
+        allow_unconfined: whether the level ``none`` is permitted.
+        imports: modules for the warm server to import before it forks the sandbox, out
+            of those in `warm.ON_DEMAND`.
+        seed: seeds all random number generators before the notebook does; with "", they
+            are seeded at random.
     """
 
     memory_mb: int = 2048

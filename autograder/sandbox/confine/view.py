@@ -72,7 +72,10 @@ def _mount_home(policy: Policy, room: Room, root: str) -> None:
 
 
 def _bind(path: str, root: str, *, device: bool = False) -> None:
-    """Show a host path, if any, below `root`; it is read-only unless a `device`."""
+    """Show a host path below `root`, read-only unless it is a `device`.
+
+    A path that does not exist is skipped.
+    """
     target = root + path
     if os.path.islink(path) and not os.path.lexists(target):
         os.makedirs(os.path.dirname(target), exist_ok=True)

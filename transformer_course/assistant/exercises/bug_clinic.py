@@ -36,10 +36,12 @@ def _write_test(
     """Write a student's test, which tries a training step on a random batch.
 
     Args:
-        check: the last lines of the test. They can use the step's results, loss and gradient, and the correct ones,
-            right and leaf.grad.
+        check: the last lines of the test. They can use what the step has returned, ``loss`` and ``gradient``, and the
+            correct values, ``right`` and ``leaf.grad``.
         spans: (row, begin, end) of each answer in the batch.
+        rows: the number of rows of the batch.
         before: a line that changes the batch before the step is called; "" for none.
+        name: the variant's name.
     """
     lines = [
         f"logits, ids = torch.randn({rows}, 12, 7), torch.randint(7, ({rows}, 12))",

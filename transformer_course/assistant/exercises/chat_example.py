@@ -39,7 +39,7 @@ def _draw_talk(*roles: str, longest: int = 9, lines: bool = False, newline: str 
 
 
 def _draw_role_in_text(draw: Draw) -> Inputs:
-    """A conversation whose user texts contain the name of the assistant's role, and repeat its answer."""
+    """Draw a conversation in which the user writes "assistant" and the same text as the assistant's answer."""
     text = _draw_text(draw)
     return {"turns": json.dumps([("user", f"assistant\n{text}"), ("assistant", text), ("user", text)])}
 

@@ -46,9 +46,11 @@ _LIKELY = torch.tensor([2, 0, 5, 3])
 
 
 def _draw_peaked(height: float, rows: int = 0) -> Callable[..., torch.Tensor]:
-    """Make a function that draws distributions with peaks at the likely guesses, followed by `rows` without a peak.
+    """Make a function that draws a distribution for each token of `_LIKELY`, in which this token is the most probable.
 
-    ``height`` is how much the logit of a peak is raised.
+    Args:
+        height: is added to the logit of this token.
+        rows: the number of further distributions, in which no token is preferred.
     """
 
     def draw_distributions(draw: Draw) -> torch.Tensor:

@@ -8,7 +8,10 @@ MARKERS = {"<|im_start|>": 1, "<|im_end|>": 2}
 
 
 def encode_letters(text: str) -> list[int]:
-    """Encode each marker as one id and each character as its code point plus 3."""
+    """Encode each of the `MARKERS`, and each other character, as one id.
+
+    The id of a character is its code point plus 3.
+    """
     ids: list[int] = []
     for part in re.split(r"(<\|im_start\|>|<\|im_end\|>)", text):
         ids += [MARKERS[part]] if part in MARKERS else [ord(c) + 3 for c in part]

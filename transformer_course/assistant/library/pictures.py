@@ -112,7 +112,11 @@ def _smooth(values: Sequence[float], window: int) -> list[float]:
 
 
 def passes(rates: Mapping[int, float]) -> None:
-    """Draw the bytes per pass of speculative decoding, by the number of guesses."""
+    """Draw the bytes that a pass of speculative decoding writes, by number of guesses.
+
+    Args:
+        rates: maps each number of guesses to the mean number of bytes per pass.
+    """
     figure, axes = style.subplots(height=2.4, width=5.0)
     axes.plot([*rates], [*rates.values()], color=BLUE, marker="o")
     axes.set(xlabel="guesses ahead", title="bytes per pass", ylim=(0, None))

@@ -31,7 +31,7 @@ def load_reader(encoder_decoder: ModuleType) -> SentenceReader | None:
 
 
 class SentenceReader:
-    """The published model at the end of unit 4, with its tokenizer.
+    """MiniLM in the classes of unit 4, with its tokenizer.
 
     Args:
         encoder_decoder: unit 4, whose `Stack` and `EncoderLayer` it uses.

@@ -9,6 +9,9 @@ RECORDED = Path(__file__).with_suffix(".json")
 
 
 def show(name: str) -> None:
-    """Print the recorded output of a demonstration whose model is not installed."""
+    """Print the recorded output of the demonstration ``name``.
+
+    `RECORDED` maps the names of demonstrations to the lines that they printed.
+    """
     print("What it printed for us:")
     print("\n".join(json.loads(RECORDED.read_text("utf-8"))[name]))

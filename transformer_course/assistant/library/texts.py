@@ -1,4 +1,4 @@
-"""Texts that the chat model has never seen, and questions with four choices."""
+"""Texts and questions for unit 8's demonstrations with the published chat model."""
 
 from __future__ import annotations
 

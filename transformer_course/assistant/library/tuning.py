@@ -78,7 +78,9 @@ def tune(
     """Train the parameters that require gradients, on one random example per step.
 
     Args:
-        loss_of: maps the logits and the labels of an example to its loss.
+        chat: maps ids `(1, L)` to logits `(1, L, V)`.
+        examples: pairs of ids and labels, `(L,)` each.
+        loss_of: maps an example's logits `(L, V)` and labels `(L,)` to its loss.
 
     Returns:
         the loss of each step.

@@ -13,9 +13,10 @@ from transformer_course.assistant.library.letters import encode_letters
 
 @probe("assistant/chat_example", results="ids; labels", calls="turns afterwards")
 def chat_example(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report the ids and labels that the student's function makes of a conversation.
+    """Report the ids and labels that the student's function returns for a conversation.
 
-    The function gets the turns, and an encoder that makes one id of each letter.
+    The function gets the turns, and an encoder that maps each marker and each character
+    to one id. The turns are also reported as they are after the call.
     """
     turns = [tuple(turn) for turn in json.loads(inputs["turns"])]
     newline = str(inputs.get("newline", "\n"))  # what a newline is encoded as

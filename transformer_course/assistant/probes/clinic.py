@@ -16,17 +16,21 @@ from transformer_course.library.observing import run_test
 
 
 class _Steps(Patients):
-    """The judge's side of the bug clinic: training steps with and without a bug."""
+    """The interactor of the bug clinic, which takes training steps, some with a bug."""
 
     RIGHT = "a correct step"
     MOST_LOGITS, MOST_IDS = 4 * 32 * 16, 4 * 32
 
     def reveal_inputs(self) -> Answers:
-        """How many steps there are to judge, as the input "count"."""
+        """Return the number of steps to judge as "count"."""
         return {"count": torch.tensor(len(self.names))}
 
     def try_subject(self, number: int, question: Answers) -> Seen:
-        """Compute the loss and the gradient of a batch with step ``number``."""
+        """Return the "loss" of a batch in step ``number``, and its "gradient".
+
+        The question contains "logits" `(B, L, V)`, "ids" `(B, L)` and "answers"
+        `(B, L)`, as in `take_step`; the gradient is with respect to the logits.
+        """
         style, bug = self.style_and_bug(self.names[number])
         logits = require_tensor(
             question, "logits", 3, [torch.float32], self.MOST_LOGITS
@@ -43,13 +47,14 @@ class _Steps(Patients):
     results="a correct step; the other one; a third one",
 )
 def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
-    """Report whether the student's test accepts or rejects each training step.
+    """Run the student's test on each training step, and send the judge its verdicts.
 
-    The test gets a function that asks the judge for the step's loss and gradient.
+    The test gets a function that asks the judge for the step's loss and gradient. The
+    probe's own report is empty.
     """
 
     def judge_step(number: int) -> str:
-        """The verdict of the test on the step with this number."""
+        """Return the test's verdict on step ``number``: "accepted" or "rejected"."""
 
         def step(
             logits: torch.Tensor, ids: torch.Tensor, answers: torch.Tensor

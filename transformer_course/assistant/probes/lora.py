@@ -21,7 +21,11 @@ from autograder.checks.probes import Inputs, Seen, describe, probe
     learning="trainable; start of *",
 )
 def lora_linear(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report a layer before and after `a` and `b` are set, and its merged layer."""
+    """Report a student's LoRA layer before and after training, and its merged layer.
+
+    To imitate training, the probe copies the case's matrices into the layer's
+    parameters `a` and `b`. The results before that are those of the initial parameters.
+    """
     base = _create_base(inputs)
     torch.manual_seed(0)
     layer = module_class(base, int(inputs["rank"]), float(inputs["alpha"]))
@@ -77,7 +81,10 @@ def _list_trainable(layer: nn.Module) -> str:
 
 
 def _describe_start(matrix: Tensor) -> str:
-    """Describe the initial entries of a matrix."""
+    """Describe a matrix as "zeros", "random entries" or "equal entries".
+
+    It counts as random if it has more than two different entries.
+    """
     if not matrix.any():
         return "zeros"
     return "random entries" if len(matrix.unique()) > 2 else "equal entries"

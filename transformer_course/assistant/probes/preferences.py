@@ -16,7 +16,10 @@ from autograder.checks.probes.default import observe_call
     gradients="gradient of chosen; gradient of rejected",
 )
 def dpo_loss(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report the same as the default probe, except the gradients of the reference."""
+    """Report a call as the default probe does, but without gradients of the reference.
+
+    A solution may treat the reference model's log-probabilities as constants.
+    """
     observations = observe_call(function, inputs)
     for name in ("reference_chosen", "reference_rejected"):
         observations.pop(f"gradient of {name}", None)  # may be a constant

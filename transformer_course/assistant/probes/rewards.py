@@ -16,7 +16,10 @@ from autograder.checks.probes.default import observe_call
     gradients="gradient of logits",
 )
 def grpo_loss(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report the same as the default probe, except the gradient of the advantages."""
+    """Report a call as the default probe does, but without gradients of the advantages.
+
+    A solution may treat the advantages as constants.
+    """
     observations = observe_call(function, inputs)
     observations.pop("gradient of advantages", None)  # may be constants
     return observations

@@ -72,7 +72,7 @@ def _compute_loss(
 
 
 def _select(bug: str, answers: Tensor) -> Tensor:
-    """The mask (B, L) of tokens in the loss: ``answers``, unless the bug differs."""
+    """Return the mask (B, L) of tokens in the loss: ``answers``, perhaps with a bug."""
     before, after = F.pad(answers, (1, 0))[:, :-1], F.pad(answers, (0, 1))[:, 1:]
     starts = (answers & ~before).cumsum(dim=1)  # (B, L): number of the answer in a row
     match bug:

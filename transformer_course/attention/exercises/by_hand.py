@@ -11,7 +11,10 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 
 
 def _draw_parlour(d_k: int, keys: int, d_v: int, sold_out: int) -> Maker:
-    """Make a function that draws a query, keys, values and a mask with at most ``sold_out`` masked keys."""
+    """Make a function that draws a query, ``keys`` keys and values, and a mask.
+
+    The mask forbids ``sold_out`` random keys, or fewer, since a key may be drawn twice.
+    """
 
     def make_inputs(draw: Draw) -> Inputs:
         allowed = torch.ones(keys, dtype=torch.bool)

@@ -54,8 +54,11 @@ def _draw_negative_pad(draw: Draw) -> Inputs:
 def _draw_two_masks(first: tuple[int, ...], second: tuple[int, ...], ask: str, chance: float = 0.6) -> Maker:
     """Make a function that draws two masks of these shapes.
 
-    Each entry is True with probability ``chance``. ``ask`` says which calls the probe makes: of "both, None and
-    None", the first gets both masks, and the second gets None twice.
+    Each entry is True with probability ``chance``.
+
+    Args:
+        ask: the calls that the probe makes, such as "both, None and None": the first call gets both masks, and the
+            second gets None for each of them.
     """
     return lambda draw: {
         "first": draw.flags(*first, chance=chance), "second": draw.flags(*second, chance=chance), "ask": ask

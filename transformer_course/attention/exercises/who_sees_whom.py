@@ -16,12 +16,14 @@ def _draw_layer(
 ) -> Maker:
     """Make a function that draws vectors and a layer in which some positions influence others.
 
+    The layer has a table of weights, one for each feature, output position and input position.
+
     Args:
         kind: the layer's name in the probe's `_make_layer`.
-        size: how much an influence changes the features of an output, with random signs.
-        rest: how much every other position changes these features.
-        apart: whether the influences are different for each feature.
-        x: the vectors are "random", "equal", or "flat" (each all zeros or all ones).
+        size: the absolute weight of a position that influences an output; the signs are random.
+        rest: an absolute weight that every position has in addition, such as one too small to count as an influence.
+        apart: whether each feature has influences of its own; otherwise, all features share them.
+        x: "random" vectors, "equal" ones (one vector at all positions), or "flat" ones (each is all zeros or all ones).
     """
 
     def make_inputs(draw: Draw) -> Inputs:

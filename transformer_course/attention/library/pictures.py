@@ -17,7 +17,7 @@ from transformer_course.library.attention_maps import SentenceMaps
 
 
 def attention_weights(names: Sequence[str], weights: Tensor) -> None:
-    """Draw the attention weights as a bar for each dish."""
+    """Draw one query's attention weights as bars, one for each dish in ``names``."""
     figure, axes = style.subplots(height=1.7, width=5.0)
     named = dict(zip(names, weights.tolist(), strict=True))
     bars(axes, named, ".4f", most=1.12)
@@ -78,7 +78,13 @@ def by_hand(
     output: Tensor,
     sold_out: int,
 ) -> None:
-    """Draw attention weights and outputs: a row per guest, and one dish masked."""
+    """Draw the attention weights and the outputs of guests (queries) for dishes (keys).
+
+    Args:
+        weights: `(guests, dishes)`.
+        output: `(guests, 2)`, the price and the minutes.
+        sold_out: the index of the dish that is masked.
+    """
     figure, (left, right) = style.subplots(
         1, 2, height=2.3, width=6.0, gridspec_kw={"width_ratios": [2, 1]}
     )
@@ -94,7 +100,11 @@ def by_hand(
 
 
 def rising_scores(factors: Sequence[float], weights: Sequence[Tensor]) -> None:
-    """Draw the attention weights for scores times each of the factors, one per step."""
+    """Draw, in steps, the softmax of one query's scores times each factor.
+
+    Args:
+        weights: the attention weights `(keys,)` for each of the factors.
+    """
     frames, captions, alts = [], {}, []
     for factor, row in zip(factors, weights, strict=True):
         values = row.tolist()
@@ -123,7 +133,12 @@ def rising_scores(factors: Sequence[float], weights: Sequence[Tensor]) -> None:
 
 
 def masks(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
-    """Draw Boolean masks side by side."""
+    """Draw Boolean masks `(L, L)` side by side, in which True allows a key.
+
+    Args:
+        named: the masks by their titles.
+        words: the sentence's words, which label queries and keys.
+    """
     figure, row = style.subplots(1, len(named), height=2.7)
     alts = []
     for axes, (title, mask) in zip(row, named.items(), strict=True):
@@ -181,7 +196,12 @@ def follow_rows(
 
 
 def who_is_it(sentences: Sequence[Sequence[str]], weights: Sequence[Tensor]) -> None:
-    """Draw what "it" attends to in sentences that differ in their last word."""
+    """Draw what "it" attends to in two sentences that differ in their last word.
+
+    Args:
+        sentences: the words of each sentence.
+        weights: the attention weights `(L, L)` of each sentence.
+    """
     lasts = [words[-1] for words in sentences]
     rows = list(zip(lasts, sentences, weights, strict=True))
     caption = "In step 2, “it” attends to the noun that fits the last word."
@@ -191,7 +211,11 @@ def who_is_it(sentences: Sequence[Sequence[str]], weights: Sequence[Tensor]) -> 
 def it_in_a_real_model(
     sentence_maps: Mapping[str, SentenceMaps], layer: int, head: int
 ) -> None:
-    """Draw what "it" attends to in a published model, for several last words."""
+    """Draw what "it" attends to in a published model, for two last words of a sentence.
+
+    Args:
+        sentence_maps: for each last word, the attention maps of the sentence with it.
+    """
     rows = [
         (last, m.tokens, m.weights[layer, head]) for last, m in sentence_maps.items()
     ]
@@ -202,7 +226,12 @@ def it_in_a_real_model(
 def _show_pronoun(
     rows: Sequence[tuple[str, Sequence[str], Tensor]], number: str, caption: str
 ) -> None:
-    """Draw arcs from "it" for each row (last word, sentence, `(L, L)` weights)."""
+    """Show two sentences with arcs from "it" to the words that it attends to.
+
+    Args:
+        rows: for each sentence, its last word, its words and its weights `(L, L)`.
+        number: the number of the figure.
+    """
     figure, column = style.subplots(len(rows), 1, height=1.8 * len(rows))
     alts = []
     for axes, (last, words, matrix), colour in zip(
@@ -222,7 +251,13 @@ def _show_pronoun(
 
 
 def recall(named: Mapping[str, Tensor], questions: Tensor, book: Tensor) -> None:
-    """Draw maps `(PAIRS, PAIRS)` of the attention from names to phone-book entries."""
+    """Draw the attention weights from names to the entries of a phone book.
+
+    Args:
+        named: maps of weights `(PAIRS, PAIRS)` by their titles.
+        questions: the names to look up, one-hot, as `recall.draw` returns them.
+        book: the entries of the phone book, each a one-hot name and a one-hot digit.
+    """
     names = [NAMES[index] for index in questions.argmax(-1).tolist()]
     entries = [
         f"{NAMES[row[: len(NAMES)].argmax()]} {int(row[len(NAMES) :].argmax())}"
@@ -247,7 +282,12 @@ def recall(named: Mapping[str, Tensor], questions: Tensor, book: Tensor) -> None
 
 
 def clinic(named: Mapping[str, Tensor]) -> None:
-    """Draw which outputs depend on which inputs, one map per layer."""
+    """Draw which outputs depend on which inputs, one matrix per layer.
+
+    Args:
+        named: by the layer's name, a Boolean matrix `(L, L)`: entry (i, j) is True if
+            output i changes with input j.
+    """
     figure, row = style.subplots(1, len(named), height=2.2)
     alts = []
     for axes, (title, matrix) in zip(row, named.items(), strict=True):

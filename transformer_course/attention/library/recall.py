@@ -1,7 +1,7 @@
 """Look up digits in a phone book, which attention can learn and an average cannot.
 
-Each phone book is new and random, and has `PAIRS` entries of a name and a digit. The
-task is to return the digit of each of its names.
+Each phone book is new and random, and has `PAIRS` entries of a name and a digit. For
+each name in the book, the task is to return its digit.
 """
 
 from __future__ import annotations
@@ -36,7 +36,11 @@ def draw(size: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]
 
 
 def train(layer: nn.Module, steps: int, seed: int = 0) -> None:
-    """Train a layer that maps `(x, memory)` to `(logits, weights)`, 64 books a step."""
+    """Train a layer to return the digits of names, on 64 new phone books per step.
+
+    The layer maps `(x, memory)` to `(logits, weights)`: x contains the names to look
+    up, and the memory is the phone book.
+    """
     generator = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(layer.parameters(), lr=0.03)
     for _ in range(steps):

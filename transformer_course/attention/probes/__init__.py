@@ -82,9 +82,11 @@ def _read_numbers(numbers: object, what: str) -> torch.Tensor:
     },
 )
 def masks(functions: Any, inputs: Inputs) -> Seen:
-    """Report what one of the student's three functions returns, and its arguments.
+    """Report the masks that one of the student's three functions returns.
 
-    The names in ``inputs`` tell which function the case is for.
+    It is the function for padding masks if ``inputs`` contains "ids", the one for
+    causal masks if it contains "lengths", and otherwise the one that combines masks.
+    Tensors among its arguments are also reported as they are after the call.
     """
     padding_mask, causal_mask, combine_masks = functions
     if "ids" in inputs:
@@ -102,9 +104,10 @@ def _observe_padding_mask(function: Any, inputs: Inputs) -> Seen:
 
 
 def _observe_causal_masks(function: Any, inputs: Inputs) -> Seen:
-    """Report masks of several lengths.
+    """Report causal masks of several lengths.
 
-    Of long masks, report only the size and the number of allowed pairs.
+    Of a mask with `_LONG` positions or more, report only the shape and the number of
+    allowed pairs.
     """
     observations: Seen = {}
     for n in inputs["lengths"].tolist():

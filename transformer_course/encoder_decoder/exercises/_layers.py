@@ -9,7 +9,10 @@ _DROPOUT = "self.dropout = nn.Dropout(dropout)"
 
 
 def _write_dropout(factor: str) -> str:
-    """Write code that replaces a layer's dropout: in training mode, it multiplies x by ``factor``, which is code."""
+    """Write code for a layer's dropout that multiplies x by ``factor`` in training mode.
+
+    ``factor`` is itself code, such as "(torch.rand_like(x) >= dropout)".
+    """
     return f"self.dropout = lambda x: x * {factor} if self.training else x"
 
 

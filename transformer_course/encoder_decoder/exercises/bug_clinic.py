@@ -88,7 +88,10 @@ def _check(line: str, condition: str) -> tuple[str, str]:
 
 
 def _wrap_test(code: str, name: str = "") -> Variant:
-    """Write a test with ``code`` as its body, which can call the solution as `find_bug(layer, d_model, d_ff)`."""
+    """Make a variant called ``name``: a student's test whose body is ``code``.
+
+    The code can call the reference solution as `find_bug(layer, d_model, d_ff)`.
+    """
     body = textwrap.indent(textwrap.dedent(code), "    ")
     return source(f"find_bug = assert_decoder_layer\ndef assert_decoder_layer(layer, d_model, d_ff):{body}", name)
 

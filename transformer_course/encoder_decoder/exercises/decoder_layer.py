@@ -268,7 +268,10 @@ _MASKS = ("1 {}", "B 1 1 {}", "B num_heads Lt {}")
 
 
 def _mask_both(shape: str) -> dict[str, str]:
-    """Map the names of both masks to this shape, in which ``{}`` stands for the number of keys."""
+    """Map "tgt_mask" and "memory_mask" to shapes that differ only in the number of keys.
+
+    In ``shape``, such as "B Lt {}", ``{}`` stands for that number.
+    """
     return {"tgt_mask": shape.format("Lt"), "memory_mask": shape.format("Ls")}
 
 

@@ -17,7 +17,11 @@ GUESS = math.log(12)  # the loss of guessing one of twelve letters
 
 
 def _draw_guessing(axes: Any, value: float, at: float) -> None:
-    """Draw a dotted line at the value of guessing; its label ends at x = ``at``."""
+    """Draw a dotted line, labelled "guessing", at the height ``value``.
+
+    The value is the loss or the accuracy of random guesses. The label ends at
+    x = ``at``.
+    """
     axes.axhline(value, **style.DOTTED)
     axes.text(
         at, value, "guessing", color=style.QUIET, size=8.5, ha="right", va="bottom"
@@ -83,7 +87,12 @@ def _draw_masks(parts: Sequence[Named], number: str, caption: str, across: str) 
 
 
 def who_moves(parts: Sequence[Named]) -> None:
-    """Draw which outputs (rows) change when an input (column) changes."""
+    """Draw which outputs (rows) change when an input (column) changes.
+
+    Args:
+        parts: for each matrix, its title, the names of its rows and of its columns, and
+            the Boolean matrix.
+    """
     caption = "A cell is filled if its output (row) changes with its input (column)."
     _draw_masks(parts, "4.7", caption, "the input that changes")
 
@@ -93,7 +102,14 @@ Cost = tuple[int, int, int, int]
 
 
 def costs(lengths: Sequence[int], layer_costs: Sequence[Cost]) -> None:
-    """Draw FLOPs and entries of attention and feed-forward network, by length."""
+    """Draw the costs of attention and of the feed-forward network, by length.
+
+    Args:
+        lengths: the numbers of positions.
+        layer_costs: for each length, the FLOPs of attention and of the network, and the
+            numbers of attention weights and of hidden activations that are kept for the
+            backward pass.
+    """
     figure, row = style.subplots(1, 2, height=2.8)
     attention, network, weights, hidden = map(list, zip(*layer_costs, strict=True))
     parts = (
@@ -123,7 +139,12 @@ def costs(lengths: Sequence[int], layer_costs: Sequence[Cost]) -> None:
 
 
 def masks(named: Mapping[str, Tensor], names: Sequence[str]) -> None:
-    """Draw masks side by side by their titles; ``names`` label the queries and keys."""
+    """Draw masks `(L, L)` side by side.
+
+    Args:
+        named: the masks by their titles.
+        names: the labels of the positions, for both queries and keys.
+    """
     parts = [(title, names, names, mask) for title, mask in named.items()]
     caption = "One attention mask makes both masks; the keys struck out are masked."
     _draw_masks(parts, "4.11", caption, "key")
@@ -161,9 +182,11 @@ def families(
 
 
 def mirror(weights: Tensor, shares: Sequence[float]) -> None:
-    """Draw what each head attends to from a masked letter, `(h, L, L)`.
+    """Draw where each head attends from each position, if the letter there is masked.
 
-    ``shares`` are the heads' attention weights on the mirror image.
+    Args:
+        weights: `(h, L, L)`, with a row for each masked position of a palindrome.
+        shares: each head's mean weight on the mirror image of the masked position.
     """
     figure, row = style.subplots(1, len(weights), height=2.3)
     ticks, descriptions = range(0, weights.size(-1), 3), []
@@ -186,7 +209,13 @@ def mirror(weights: Tensor, shares: Sequence[float]) -> None:
 
 
 def crossing(weights: Tensor, writes: Sequence[str], reads: Sequence[str]) -> None:
-    """Draw the cross-attention from the target's words to those of the source."""
+    """Draw the cross-attention from the target's words to those of the source.
+
+    Args:
+        weights: `(Lt, Ls)`.
+        writes: the words that the decoder writes, one for each row.
+        reads: the words of the source, one for each column.
+    """
     figure, axes = style.subplots(height=3.2, width=4.6)
     maps.heat_map(axes, weights, [f"→ {word}" for word in writes], reads)
     caption = "The decoder attends to the words that it is about to translate."

@@ -1,9 +1,10 @@
 """Request outputs ahead of time, before the student's test asks for them.
 
-A test uses the same random numbers for every layer, so it asks every layer for the
-same outputs. Since sending a request takes longer than computing its answer, a request
-also asks for the outputs that followed in earlier layers: successive pairs of x and
-memory with the same shapes and dtypes are stacked into one group.
+A test uses the same random numbers for every layer, so it tends to ask every layer for
+the same outputs in the same order. Sending a request takes longer than computing its
+answer. Therefore, a request also asks for the outputs that came next when the test
+judged earlier layers: successive pairs of x and memory with the same shapes and dtypes
+are stacked into one group.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ MOST_EARLY_NUMBERS = 1 << 9  # entries of a sequence that is requested ahead of 
 
 
 def format_suffix(place: int) -> str:
-    """The suffix of the names of a group's tensors, as in "x.0" for group 0."""
+    """Return the suffix of the names of a group's tensors: ".0" for group 0."""
     return f".{place}"
 
 
@@ -46,7 +47,8 @@ class Ahead:
     small because a test often rejects a buggy layer after a few calls.
 
     Args:
-        follows: maps two successive requests to the next one; shared by all layers.
+        follows: maps the keys of two successive requests to the request that followed
+            them, as its key and its pair of x and memory; shared by all layers.
         call: sends x and memory to the judge, and returns the outputs by name.
     """
 

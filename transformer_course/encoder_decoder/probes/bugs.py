@@ -62,7 +62,7 @@ def _overwrite_last(x: torch.Tensor) -> torch.Tensor:
 
 
 def _mask_first(x: torch.Tensor) -> torch.Tensor:
-    """A causal mask in which only position 0 may attend to position 0."""
+    """Return a causal mask that hides position 0 from all later positions."""
     mask = _make_causal_mask(x)
     mask[1:, 0] = False
     return mask

@@ -32,7 +32,7 @@ from transformer_course.encoder_decoder.probes.patients import DecoderLayer
 
 
 class _Patients(Patients):
-    """The judge's side of the bug clinic: decoder layers with and without a bug."""
+    """The interactor of the bug clinic: it runs correct and buggy decoder layers."""
 
     RIGHT = "a right decoder layer"
     MOST = 1 << 12  # entries of a sequence that a layer accepts
@@ -46,14 +46,18 @@ class _Patients(Patients):
         self._early = 0  # how many outputs have been requested ahead of time
 
     def _build_layer(self, name: str) -> DecoderLayer:
-        """The layer of a subject, with the case's sizes and random weights."""
+        """Build a decoder layer with the case's sizes and random weights.
+
+        ``name`` is the layer's name in the answers; see `list_subjects`.
+        """
         sizes = tuple(self.inputs["sizes"].tolist())
         return _make_layer(self.own_seed(), sizes, *self.style_and_bug(name))
 
     def most_times(self, name: str) -> int:
-        """How often a layer is tried at most: one random layer twice, the others once.
+        """Return how many times at most the test gets a layer: 2 for one layer, else 1.
 
-        A test calls a layer many times, so more would take too long.
+        Which layer may come up twice is random. A test calls a layer many times, so
+        more would take too long.
         """
         return 2 if name == self._twice else 1
 
@@ -75,9 +79,14 @@ class _Patients(Patients):
     def try_subject(self, number: int, question: Answers) -> Mapping[str, object]:
         """Compute a layer's output, or gradients if the question contains "pull".
 
-        A question contains "x" and "memory". It may also contain further pairs of them,
-        which the test is expected to ask for next. Their outputs are computed ahead of
-        time, in stacks of the same form (shapes and dtypes).
+        A question contains "x" and "memory"; "pull" is the gradient of a loss with
+        respect to the output. It may also contain further pairs of x and memory, which
+        the test is expected to ask for next. Their outputs are computed ahead of time,
+        in stacks of the same form (shapes and dtypes).
+
+        Returns:
+            "output", with "output.0" and so on for the stacks; or gradients, as
+            `_compute_gradients` names them.
         """
         pair = self._read_sequences(question, "", 3, self.MOST)
         if "pull" in question:
@@ -98,8 +107,9 @@ class _Patients(Patients):
     def _read_early_pairs(self, question: Answers) -> list[list[Pair]]:
         """Read the pairs that a question asks for ahead of time, grouped by form.
 
-        A pair is x and memory; the pairs of a group agree in shapes and dtypes. Stop at
-        the first group that is malformed, too large or beyond the limit on such pairs.
+        A pair is x and memory; the pairs of a group agree in shapes and dtypes. Stop
+        at the first group that is malformed, too large, or exceeds the limit on the
+        number of pairs in a question (`MOST_AHEAD`) or in a case (`MOST_EARLY`).
         """
         groups: list[list[Pair]] = []
         room = min(MOST_AHEAD, self.MOST_EARLY - self._early)
@@ -197,7 +207,10 @@ def _run_layer(layer: DecoderLayer, pairs: Sequence[Pair]) -> list[torch.Tensor]
 
 
 def _count_largest(*stacks: torch.Tensor) -> int:
-    """The size of the largest tensor in these stacks; an empty side counts as 1."""
+    """Return the number of entries of the largest tensor in these stacks of tensors.
+
+    A stack's first dimension counts its tensors. Sizes of 0 count as 1.
+    """
     return max(math.prod(max(side, 1) for side in stack.shape[1:]) for stack in stacks)
 
 
@@ -231,7 +244,7 @@ class _Patient(nn.Module):
         return F.dropout(output, training=self.training)
 
     def _send(self, **values: torch.Tensor) -> Inputs:
-        """Send tensors to the judge as a question to this layer."""
+        """Send tensors to the judge as a question to this layer; return the answer."""
         return self._ask({"thing": self._number, **values})
 
 
@@ -262,14 +275,15 @@ class _Call(torch.autograd.Function):
     results="a right decoder layer; the other one; a third one",
 )
 def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
-    """Report the verdict of the student's test on each decoder layer.
+    """Run the student's test on each decoder layer, and send the judge its verdicts.
 
-    The test uses the same random numbers for each, so that none has better chances.
+    The test uses the same random numbers for each layer. The probe's own report is
+    empty.
     """
     d_model, d_ff, count = inputs["sizes"].tolist()
 
     def judge_layer(number: int) -> str:
-        """The verdict of the test on the layer with this number."""
+        """Return the test's verdict on the layer ``number``; see `_run_test`."""
         shapes = json.loads(inputs[f"shapes.{number}"])
         layer = _Patient(number, shapes, ask)
         seed(0)
@@ -285,7 +299,16 @@ _CRASHES = (WrongAnswerError, RuntimeError, IndexError, TypeError)
 def _run_test(
     test: Callable[..., Any], layer: nn.Module, d_model: int, d_ff: int
 ) -> str:
-    """Run the student's test; return "accepted", "rejected", or how else it ended."""
+    """Run the student's test on a layer, and return its verdict.
+
+    Returns:
+        "accepted", or "rejected" after an assertion error or one of `_CRASHES`, or
+        "ended by" and the name of any other error.
+
+    Raises:
+        NotImplementedError, NameError: the test raised it, which is its own fault.
+        WrongAnswerError: the test has returned something.
+    """
     try:
         result = test(layer, d_model, d_ff)
     except (NotImplementedError, NameError):  # faults of the test, whatever the layer

@@ -33,10 +33,11 @@ _probe_layer = partial(
     results="output; output in training*",
 )
 def feed_forward(module_class: Any, inputs: Inputs) -> Seen:
-    """Report a call and, if the case has a dropout rate, the output in training mode.
+    """Report a call as `observe_call` does, and the output in training mode.
 
-    If x is a single vector, what is dropped is random, so the mean of the outputs for
-    many copies of it is reported.
+    The latter is reported only if the case has a dropout rate. If x is a single vector,
+    what is dropped is random, so the mean of the outputs for many copies of x is
+    reported.
     """
     observations = observe_call(module_class, inputs)
     if _RATE not in inputs:
@@ -122,7 +123,7 @@ def _observe_chance(module: nn.Module, inputs: Inputs) -> Seen:
     mode="output in eval mode; calls, also in eval mode",
 )
 def add_and_norm(function: Any, inputs: Inputs) -> Seen:
-    """Report the output and how often each part was called, then both in eval mode.
+    """Report the output and how often each part was called, in training and eval mode.
 
     The parts are a sublayer, a norm and a dropout, which ``inputs`` name; see `_PARTS`.
     """
@@ -132,7 +133,7 @@ def add_and_norm(function: Any, inputs: Inputs) -> Seen:
         part.register_forward_hook(lambda *_, name=name: calls.update([name]))
 
     def list_calls() -> str:
-        """How often each part has been called so far."""
+        """Return each part's number of calls so far, as in "sublayer 1, norm 1"."""
         return ", ".join(f"{name} {count}" for name, count in calls.items())
 
     in_eval = {**inputs, **parts, "x": inputs["x"].clone()}

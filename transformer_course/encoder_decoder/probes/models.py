@@ -26,7 +26,10 @@ _probe_model = partial(
 
 @_probe_model("encoder_decoder/language_model", results="logits")
 def language_model(module_class: Any, inputs: Inputs) -> Seen:
-    """Report a call, and which ids start with a zero vector, as only padding should."""
+    """Report a call as `observe_call` does, and a new model's zero vectors of tokens.
+
+    Only the vector of the padding id should be zero.
+    """
     observations = observe_call(module_class, inputs)
     model = create_module(module_class, inputs)
     return observations | {"vectors that start as zero": starting_as_zero(model)}
@@ -59,7 +62,11 @@ def transformer(module_class: Any, inputs: Inputs) -> Seen:
 
 
 def _observe_methods(model: Any, src: torch.Tensor, tgt: torch.Tensor) -> Seen:
-    """Report the memory, and the logits for several memories and for one token."""
+    """Report what `encode` returns (the memory), and the logits of calls of `decode`.
+
+    These are a call with that memory, one with another memory, one after `encode` has
+    been called for different sources, and one with only the first token of each target.
+    """
     memory = tensor(model.encode(src), "what `encode` returns")
 
     def decode(tgt: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:

@@ -13,13 +13,16 @@ from transformer_course.encoder_decoder.probes.bugs import BUGS, Step
 
 
 class DecoderLayer(nn.Module):
-    """A decoder layer, "post relu" or "pre gelu", with at most one of the `BUGS`.
+    """A decoder layer that has one of the `BUGS`, or none if ``bug`` is "".
 
-    With "rounding", as in "post relu rounding", the rounding of each number in a batch
-    depends on all others. Since a test calls a layer a hundred times, its parts are not
-    called as modules, which would take as long as the computation itself, and several
-    batches of one shape are computed together: x is (..., B, Lt, d_model), memory
+    For speed, its forward pass calls the `forward` of its parts directly, and several
+    batches of one shape can be computed together: x is (..., B, Lt, d_model), memory
     (..., B, Ls, d_model).
+
+    Args:
+        style: the place of the norm ("pre" or "post") and the activation ("relu" or
+            "gelu"), as in "post relu". With "rounding" as a third word, the outputs
+            have rounding errors that depend on all sentences of the batch.
     """
 
     def __init__(self, d_model: int, num_heads: int, d_ff: int, style: str, bug: str):

@@ -85,7 +85,10 @@ class _EncoderStandIn(nn.Module):
         self.register_forward_hook(_EncoderStandIn._count_hook)
 
     def _count_hook(self, *_: object) -> None:
-        """A hook, which does not run if `forward` is called directly."""
+        """Subtract the current call from ``skipped_hooks``, since it has run this hook.
+
+        If `forward` is called directly, no hook runs, so the call stays counted.
+        """
         self.skipped_hooks -= 1
 
     def forward(

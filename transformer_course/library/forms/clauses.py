@@ -118,10 +118,10 @@ def there_is(w: Writer) -> str:
 
 
 def compared(w: Writer) -> str:
-    """A sentence such as "The cake is sweeter than the pie.".
+    """Return a sentence such as "The cake is sweeter than the pie.".
 
-    Both nouns are from one group of a topic. If they are equal, or the adjective has no
-    comparative, it draws again.
+    Both nouns are from one group of a topic. Draw again if they are the same noun, or
+    if the adjective has no comparative in `MORE`.
     """
 
     def draw() -> tuple[Noun, Noun, str]:

@@ -1,4 +1,4 @@
-"""Phrases for several forms of sentences: a deed in words, its time and place."""
+"""Clauses, times and places that several forms of sentences share."""
 
 from __future__ import annotations
 

@@ -80,7 +80,14 @@ def _read_gguf(listing: Listing, path: bytes | Path) -> tuple[Weights, Any]:
 def _make_byte_tokenizer(
     library: Any, tokens: list[str], merges: list[str], special: list[str]
 ) -> Any:
-    """Make SmolLM2's tokenizer: byte-pair encoding over bytes, digits kept single."""
+    """Make SmolLM2's tokenizer: byte-pair encoding over bytes; each digit is separate.
+
+    Args:
+        library: the package ``tokenizers``.
+        tokens: the vocabulary, in the order of the ids.
+        merges: pairs of symbols, separated by a space, in their order.
+        special: the control tokens, such as the one that ends a turn.
+    """
     vocabulary = {token: index for index, token in enumerate(tokens)}
     pairs = [tuple(merge.split(" ")) for merge in merges]
     tokenizer = library.Tokenizer(library.models.BPE(vocabulary, pairs))

@@ -9,7 +9,10 @@ from autograder.authoring.specification import Inputs
 
 
 def draw_model(draw: Draw, blocks: int, vocab_size: int, d_model: int, heads: int, groups: int) -> Inputs:
-    """The weights of a model's embedding, blocks and output matrix, and its numbers of heads."""
+    """Draw a stand-in model's weights, with the names of a case such as "weights.embedding.weight".
+
+    "heads" has the numbers of heads and of groups of heads that share values.
+    """
     d_k = d_model // heads
     shapes: dict[str, tuple[int, ...]] = {"embedding.weight": (vocab_size, d_model)}
     for i in range(blocks):

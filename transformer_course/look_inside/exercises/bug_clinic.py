@@ -1,4 +1,4 @@
-"""A test for patching tools."""
+"""A test for patching tools, which replace a hidden state of a model by that of another text."""
 
 from __future__ import annotations
 

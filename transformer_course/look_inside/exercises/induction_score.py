@@ -1,4 +1,4 @@
-"""How much a head attends to the token after the last occurrence."""
+"""How much a head attends to the token that followed the last time its query's token occurred."""
 
 from __future__ import annotations
 

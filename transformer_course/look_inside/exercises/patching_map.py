@@ -1,4 +1,4 @@
-"""The share of an effect that each state carries."""
+"""The share of the difference between two texts' logits that each hidden state carries."""
 
 from __future__ import annotations
 

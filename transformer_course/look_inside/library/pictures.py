@@ -16,7 +16,11 @@ LOOKS = ((ORANGE, "--"), (BLUE, "-"))
 
 
 def cliff(curves: Mapping[str, Sequence[float]]) -> None:
-    """Draw the losses of two training runs, averaged over ten steps each."""
+    """Draw the losses of two training runs; each point is the mean of ten steps.
+
+    Args:
+        curves: the losses of all steps, by the name of the run.
+    """
     figure, axes = style.subplots(height=2.5, width=6.0)
     smooth = {
         name: [sum(losses[i : i + 10]) / 10 for i in range(0, len(losses), 10)]
@@ -33,7 +37,13 @@ def cliff(curves: Mapping[str, Sequence[float]]) -> None:
 
 
 def stripes(weights: Tensor, period: int, titles: Sequence[str]) -> None:
-    """Draw the attention maps of all heads on one text, `(heads, L, L)`."""
+    """Draw the attention maps of all heads on one periodic text.
+
+    Args:
+        weights: `(heads, L, L)`.
+        period: the query from which a dotted line shows that the text repeats itself.
+        titles: one for each head.
+    """
     figure, row = style.subplots(1, len(weights), height=2.6, sharey=True)
     for axes, head_weights, title in zip(row, weights, titles, strict=True):
         maps.image(axes, head_weights, top=1.0)
@@ -50,7 +60,13 @@ def stripes(weights: Tensor, period: int, titles: Sequence[str]) -> None:
 
 
 def bus(contributions: Mapping[str, float], token: str) -> None:
-    """Draw, in steps, what each part contributes to a token's logit."""
+    """Draw, in steps, what each part of the model contributes to a token's logit.
+
+    Args:
+        contributions: by name, the terms of the logit, such as that of an attention
+            layer, in the order of the model.
+        token: the token, as the captions call it.
+    """
     names, values = [*contributions], [*contributions.values()]
     tall = max(map(abs, values))
     frames, alts = [], []
@@ -73,11 +89,11 @@ def bus(contributions: Mapping[str, float], token: str) -> None:
 def _draw_bus(
     axes: Any, names: Sequence[str], values: Sequence[float], count: int, tall: float
 ) -> None:
-    """Draw a bus with its first parts connected, and the running total at its end.
+    """Draw the residual stream as a line, with bars for what parts add to a logit.
 
     Args:
         names, values: all parts, and what each of them adds to a logit.
-        count: how many parts are connected.
+        count: how many parts are drawn as bars and included in the total at the end.
         tall: the largest absolute value.
     """
     end = len(names) + 0.6

@@ -14,7 +14,10 @@ MEASURED: dict[str, Any] = {}  # results of this session, by name
 
 
 def note(name: str, value: Any) -> Any:
-    """Store a result (numbers, strings, lists) in MEASURED, and return it."""
+    """Store a result in `MEASURED` under ``name``, and return it.
+
+    A result consists of numbers, strings and lists.
+    """
     MEASURED[name] = value
     return value
 

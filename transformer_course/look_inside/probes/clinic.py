@@ -19,7 +19,10 @@ ROUNDING = 4e-6  # noise between equal runs; smaller than the contract's toleran
 
 
 class _Tools(Patients):
-    """The judge's side of the bug clinic: patching tools with and without a bug."""
+    """The interactor of the bug clinic: it runs correct and buggy patching tools.
+
+    A patching tool runs a model on a text, with one hidden state of another text.
+    """
 
     RIGHT = "a correct tool"
     MOST = 12  # the largest number of tokens in a text
@@ -41,10 +44,10 @@ class _Tools(Patients):
         }  # fmt: skip
 
     def try_subject(self, number: int, question: Answers) -> Seen:
-        """The logits of a run with one of the tools, which patches one hidden state.
+        """Return the "logits" that tool ``number`` computes, with some rounding noise.
 
         The question has two texts, "ids" and "other_ids", and the "block" and the
-        "position" of the state that is taken from the other text.
+        "position" of the hidden state that is taken from the other text.
         """
         ids, other = (
             require_tensor(question, name, 2, [torch.int64], self.MOST)
@@ -72,15 +75,16 @@ class _Tools(Patients):
     results="a correct tool; the other one; a third one",
 )
 def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
-    """Report whether the student's test accepts or rejects each patching tool.
+    """Run the student's test on each patching tool, and send the judge its verdicts.
 
     A tool runs a model on a text, with one hidden state taken from another text. The
-    test gets a function that asks the judge for the tool's logits.
+    test gets a function that asks the judge for the tool's logits. The probe's own
+    report is empty.
     """
     blocks, vocab_size = inputs["sizes"].tolist()
 
     def judge_tool(number: int) -> str:
-        """The verdict of the test on the tool with this number."""
+        """Return the test's verdict on tool ``number``: "accepted" or "rejected"."""
 
         def patch(
             ids: torch.Tensor, other_ids: torch.Tensor, block: int, position: int

@@ -43,10 +43,11 @@ EDITS: dict[str, Edit] = {
     "hooks *; after an error*",
 )
 def run_edited(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report the logits of an edited run, and what the run leaves in the model.
+    """Report the logits of a run with edits, and whether the run changes the model.
 
-    ``inputs["edits"]`` lists modules with the names of their `EDITS`. In a case with
-    "fails", the model also raises an error during a run.
+    ``inputs["edits"]`` names an edit of `EDITS` for each module, such as
+    "blocks.1: halve". In a case with "fails", the model also raises an error during
+    a run.
     """
     model = StandIn(inputs)
     names = str(inputs["edits"]).split(", ")
@@ -87,7 +88,7 @@ def run_edited(function: Callable[..., Any], inputs: Inputs) -> Seen:
     "output after removal; hooks *",
 )
 def silence_head(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report a layer's output with one and two silent heads, and after removal."""
+    """Report a layer's output with one silent head, with two, and without the hooks."""
     layer = Attention(inputs["x"].size(-1), *inputs["heads"].tolist())
     load_weights(layer, inputs)
     first, second = inputs["silent"].tolist()
@@ -112,9 +113,10 @@ def silence_head(function: Callable[..., Any], inputs: Inputs) -> Seen:
     calls="* afterwards; logits of a later run; hooks *",
 )
 def patching_map(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report the map of activation patching, and what computing it leaves in the model.
+    """Report the map of activation patching, and whether making it changes the model.
 
-    ``inputs["answers"]`` are the ids that the texts "ids" and "other" suggest.
+    ``inputs["answers"]`` are the ids of two tokens, whose logits the map compares: that
+    for the text "ids", and that for the text "other".
     """
     model = StandIn(inputs)
     ids, other = inputs["ids"], inputs["other"]

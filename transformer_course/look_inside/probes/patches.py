@@ -28,7 +28,7 @@ def make_model(seed: int, blocks: int, vocab_size: int) -> StandIn:
 
 
 class PatchingTool:
-    """Runs a text with one hidden state replaced by that of a different text.
+    """A tool that runs a model on a text with one hidden state taken from another text.
 
     Args:
         model: the model to run.
@@ -109,10 +109,11 @@ class PatchingTool:
     def _patch(
         self, x: Tensor, block: int, changes: list[tuple[int, int, Tensor]]
     ) -> Tensor:
-        """Change x, the input of a block, by those changes that are for this block.
+        """Return x, the input of a block, with those changes that are for this block.
 
-        A change is (number of a block, position, states to put there). The bug decides
-        which positions change and how.
+        A change is (number of a block, position, states of another run). A correct tool
+        replaces x at that position by the state there; some bugs change other
+        positions, only some components, or add the state.
         """
         for at, position, new in changes:
             if at == block and x.shape == new.shape:

@@ -14,9 +14,10 @@ class StandInError(RuntimeError):
 
 
 class Attention(nn.Module):
-    """Causal attention with a fixed pattern per head, and grouped values.
+    """Causal attention whose weights depend only on the head and on the distance.
 
-    The weight of head n at distance d is proportional to (n + 2) ** -d.
+    The weight of head n at distance d is proportional to (n + 2) ** -d. As in
+    grouped-query attention, several heads share the same values.
     """
 
     def __init__(self, d_model: int, num_heads: int, num_kv_heads: int):
@@ -29,7 +30,7 @@ class Attention(nn.Module):
         self.merged = torch.zeros(0)  # the input of w_o in the last call
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Attend with weights base**-distance; keeps the shape `(B, L, d_model)`."""
+        """Return the output for the vectors ``x``, both of shape `(B, L, d_model)`."""
         values = self.w_v(x).unflatten(-1, (self.num_kv_heads, -1)).transpose(1, 2)
         copies = self.num_heads // self.num_kv_heads
         values = values.repeat_interleave(copies, dim=1)  # (B, h, L, d_k)
@@ -43,7 +44,7 @@ class Attention(nn.Module):
 
 
 class StandInBlock(nn.Module):
-    """A residual branch of attention, and one that processes each position alone."""
+    """A block with two residual branches: attention, and a layer per position."""
 
     def __init__(self, d_model: int, num_heads: int, num_kv_heads: int):
         super().__init__()
@@ -57,7 +58,12 @@ class StandInBlock(nn.Module):
 
 
 class StandIn(nn.Module):
-    """A model with the weights of a case; maps ids `(B, L)` to logits `(B, L, V)`."""
+    """A language model with the weights in ``inputs``; maps ids `(B, L)` to logits.
+
+    Attributes:
+        calls: the number of calls so far.
+        fails: whether a call raises `StandInError` after the last block.
+    """
 
     def __init__(self, inputs: Inputs):
         super().__init__()
@@ -72,7 +78,11 @@ class StandIn(nn.Module):
         load_weights(self, inputs)
 
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
-        """Logits for the token after each position."""
+        """Return the logits `(B, L, V)` for the token after each position.
+
+        Raises:
+            StandInError: ``fails`` is set.
+        """
         self.calls += 1
         x = self.embedding(ids)
         for block in self.blocks:

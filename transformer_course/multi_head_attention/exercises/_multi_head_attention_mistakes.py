@@ -1,4 +1,4 @@
-"""Mistakes of multi-head attention."""
+"""Wrong solutions of the exercise on multi-head attention, which its cases must detect."""
 
 from __future__ import annotations
 
@@ -21,9 +21,12 @@ _LAST = "self.w_o = nn.Linear(d_model, d_model)"
 
 
 def _split_wrongly(heads: str, *pairs: str, name: str = "") -> Variant:
-    """Make a mistake in splitting into heads: ``heads`` is code that splits the projected features y into h heads.
+    """Return a variant of the solution that splits the queries, keys and values wrongly.
 
-    ``pairs`` are further edits: a string of the solution, then what replaces it, and so on.
+    Args:
+        heads: code that splits the projected features ``y`` into ``h`` heads.
+        pairs: further edits: a string of the solution, then its replacement, and so on.
+        name: the name of the variant.
     """
     calls = (f"(lambda y, h: {heads})(self.w_{x[0]}({x}), self.num_heads)" for x in _NAMES)
     return edit(*chain(*zip((_Q, _K, _V), calls, strict=True)), *pairs, name=name)
@@ -39,9 +42,12 @@ def _replace_layers(layer: str, letters: str = "qkv", name: str = "") -> Variant
 def write_attention(
     closed: str = 'scores.masked_fill(~mask, float("-inf"))', scores: str = "scores", weights: str = "scores.softmax(-1)"
 ) -> str:
-    """Write code that computes attention weights; each argument is the code of one of its steps.
+    """Return code that computes attention weights from ``q``, ``k`` and ``mask``.
 
-    ``closed`` is what becomes of the scores if there is a mask.
+    Args:
+        closed: the code for the masked scores; it is used if there is a mask.
+        scores: the code for a change to the scaled scores before masking.
+        weights: the code for the weights, computed from the masked scores.
     """
     return f"""
         scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5

@@ -30,7 +30,10 @@ CASES = [
 
 
 def _three_dimensional(place: str, name: str) -> Variant:
-    """Make a mistake only in 3-D masks: their new dimension is at ``place``, an index given as code."""
+    """Return a variant of the solution that gives a 3-D mask its new dimension at the wrong index.
+
+    The code ``place`` is that index; other masks are treated correctly.
+    """
     return edit(_IF, f"if mask is not None and mask.dim() == 3:\n    return mask.unsqueeze({place})\n{_IF}", name=name)
 
 

@@ -20,7 +20,7 @@ from transformer_course.multi_head_attention.exercises._multi_head_attention_mis
 
 
 def _draw_uneven(draw: Draw) -> Inputs:
-    """Pairs (d_model, number of heads) in which the heads do not divide d_model."""
+    """Draw three rows (d_model, number of heads) in which d_model is not divisible; they are named "refuse"."""
     heads = 3 + int(draw.ids(0, 4))
     return {"refuse": torch.tensor([[heads * 3 + 1, heads], [heads - 1, heads], [heads * 4 - 1, heads]])}
 

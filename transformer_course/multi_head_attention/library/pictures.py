@@ -21,9 +21,12 @@ def _draw_maps(
     caption: str,
     height: float = 2.6,
 ) -> None:
-    """Draw attention maps side by side, by their titles; words name rows and columns.
+    """Draw attention maps side by side in a figure.
 
-    ``number`` is the figure's number, such as "3.1".
+    Args:
+        named: maps the title of each map to its weights.
+        words: the labels of both the rows and the columns.
+        number: the figure's number, such as "3.1".
     """
     figure, row = style.subplots(1, len(named), height=height)
     descriptions = []
@@ -36,7 +39,10 @@ def _draw_maps(
 
 
 def one_head_or_two(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
-    """Draw the maps of two heads with one pattern each, and of one head with both."""
+    """Draw two heads that attend to one neighbour each, and one that attends to both.
+
+    ``named`` maps titles to attention weights `(L, L)`; ``words`` are the L words.
+    """
     _draw_maps(
         named,
         words,
@@ -48,7 +54,11 @@ def one_head_or_two(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
 
 
 def _draw_cells(axes: object, numbers: Tensor, d_k: int, title: str) -> None:
-    """Draw entries like 21 (position 2, feature 1) in the colours of their heads."""
+    """Draw a table of numbers, each in the colour of its head.
+
+    The number 21, for example, stands for feature 1 of position 2; ``d_k`` is the
+    number of features of a head.
+    """
     rows = numbers.long().tolist()
     words = [[f"{n:02d}" for n in row] for row in rows]
     colours = [[HEADS[n % 10 // d_k] for n in row] for row in rows]
@@ -56,7 +66,10 @@ def _draw_cells(axes: object, numbers: Tensor, d_k: int, title: str) -> None:
 
 
 def blocks(numbers: Tensor, num_heads: int) -> None:
-    """Draw the output of the projection, and how it is divided into heads."""
+    """Draw a table of all features, and beside it the block of columns of each head.
+
+    ``numbers`` are entries as in `_draw_cells`, of shape `(L, d_model)`.
+    """
     d_k = numbers.size(1) // num_heads
     widths = [numbers.size(1)] + [d_k] * num_heads
     figure, row = style.subplots(
@@ -77,7 +90,11 @@ def blocks(numbers: Tensor, num_heads: int) -> None:
 
 
 def splits(named: Mapping[str, Tensor]) -> None:
-    """Draw ways to split into heads, one per row, `(h, L, d_k)` each."""
+    """Draw ways to split features into heads, one way per row and one head per column.
+
+    ``named`` maps the name of each way to its result, entries as in `_draw_cells`
+    of shape `(h, L, d_k)`.
+    """
     count = next(iter(named.values())).size(0)
     figure, grid = style.subplots(len(named), count, height=4.2, width=4.6)
     descriptions = []
@@ -117,7 +134,10 @@ def losses(named: Mapping[int, Sequence[float]], sizes: Mapping[int, int]) -> No
 
 
 def trained(named: Mapping[str, Tensor]) -> None:
-    """Draw the attention maps of the trained layers."""
+    """Draw attention maps of a trained layer with one head and of one with two heads.
+
+    ``named`` maps the title of each map to its weights, `(L, L)`.
+    """
     length = next(iter(named.values())).size(-1)
     caption = (
         "The single head divides its attention; the heads of the pair divide the work."
@@ -154,9 +174,11 @@ def birth(
 
 
 def who_writes_what(spread: Tensor, features: Sequence[str]) -> None:
-    """Draw how much each head writes into each feature, `(h, d_model)`.
+    """Draw how much each head contributes to each feature of the output.
 
-    ``features`` are the names of groups of features of the same size, in order.
+    Args:
+        spread: the standard deviations of the contributions, `(h, d_model)`.
+        features: the names of equally large groups of features, in order.
     """
     figure, axes = style.subplots(height=1.5)
     rows = [f"head {i}" for i in range(len(spread))]
@@ -201,7 +223,10 @@ def all_heads(sentence_maps: SentenceMaps) -> None:
 
 
 def neighbours(named: Mapping[str, Tensor], tokens: Sequence[str]) -> None:
-    """Draw the heads of a published model that attend most to a neighbour."""
+    """Draw maps of two heads: one attends to the previous token, one to the next.
+
+    ``named`` maps the title of each map to its weights.
+    """
     _draw_maps(
         named,
         tokens,

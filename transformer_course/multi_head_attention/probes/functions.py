@@ -43,11 +43,13 @@ def mask_for_heads(function: Any, inputs: Inputs) -> Seen:
     parts={"bias": "w_?.bias"},
 )
 def pack_heads(function: Any, inputs: Inputs) -> Seen:
-    """Report the six packed tensors, the heads afterwards, and a second call.
+    """Report the packed tensors, the heads after the call, and a second call.
 
-    They are the weights and biases of `w_q`, `w_k` and `w_v`, packed from all heads.
-    If the inputs contain "double", the heads are in float64, and the probe reports the
-    dtypes and the digits that float32 would lose.
+    The student's function packs the weights and biases of `w_q`, `w_k` and `w_v` of all
+    heads into six tensors. The second call shows whether it packs new weights after a
+    change. If the inputs contain "double", the heads are in float64, and the probe
+    reports the tensors' dtypes and the digits that float32 would lose, instead of the
+    tensors.
     """
     count = int(inputs["num_heads"])
     if "double" in inputs:
@@ -85,7 +87,13 @@ def pack_heads(function: Any, inputs: Inputs) -> Seen:
 
 
 def _read_tensors(answer: object, names: Sequence[str]) -> Seen:
-    """Read the named tensors of a dict; list the other names, usually none."""
+    """Return the tensors of a dict that have the given names, without missing ones.
+
+    "other names" lists the dict's other keys.
+
+    Raises:
+        WrongAnswerError: the answer is not a dict, or a named value is not a tensor.
+    """
     if not isinstance(answer, Mapping):
         raise WrongAnswerError(f"expected a dict of tensors, got {describe(answer)}")
     extra = sorted(set(map(str, answer)) - set(names))
@@ -114,7 +122,14 @@ def _scale_lost_digits(numbers: torch.Tensor) -> torch.Tensor:
     parts={"weights": "weights", "in_proj_bias": "in_proj_bias"},
 )
 def to_pytorch(function: Any, inputs: Inputs) -> Seen:
-    """Report the settings and the output of the new layer, and whether it is a copy."""
+    """Report the student's conversion of a layer to PyTorch's `nn.MultiheadAttention`.
+
+    The report has the settings and the output of the converted layer, and the original
+    layer's parameters after those of the converted layer have changed.
+
+    Raises:
+        WrongAnswerError: the function returns anything else.
+    """
     mine = _make_projections(inputs, "weights.", "qkvo")
     mine.num_heads = int(inputs["num_heads"])
     # The contract does not name the dropout module, so its name varies.
@@ -168,10 +183,10 @@ def _make_projections(inputs: Inputs, prefix: str, letters: str) -> Any:
 
 
 def _observe_second_call(call: Callable[[], object], module: nn.Module) -> str:
-    """Say whether a call after a change of the weights uses "new" or "old numbers".
+    """Return "new numbers", or "old numbers" if a call ignores a change of weights.
 
-    All weights change sign in place, as an optimiser would change them, and are
-    restored at the end.
+    The first call precedes the change: all parameters of ``module`` change sign in
+    place, as an optimizer would change them. They are restored after the second call.
     """
     before = _copy_tensors(call())
     with torch.no_grad():

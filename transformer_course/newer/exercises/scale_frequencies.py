@@ -13,7 +13,7 @@ from autograder.authoring.specification import Specification
 
 
 def _draw_frequencies(draw: Draw) -> torch.Tensor:
-    """Frequencies with between an eighth of a turn and nine turns in 64 positions."""
+    """Draw seven frequencies, with which a pair turns between about 1/8 and 9 times over 64 positions."""
     turns = torch.tensor([9.0, 5.0, 3.0, 2.0, 1.5, 0.5, 0.125]) + draw.tensor(7, scale=0.0625)
     return 2 * math.pi * turns / 64
 

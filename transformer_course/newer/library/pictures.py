@@ -20,7 +20,12 @@ def largest_scores(curves: Mapping[str, Sequence[float]]) -> None:
 
 
 def windows(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
-    """Draw the loss on new text by the number of bytes read at a time."""
+    """Draw the loss on new text of two models, by the number of bytes in a text.
+
+    Args:
+        lengths: the numbers of bytes that a model reads at a time.
+        losses: maps a model's name to its loss at each length.
+    """
     figure, axes = _plot_two(lengths, losses, "o", xlabel="bytes read at a time")
     axes.set_title("loss on new text")
     axes.set_xticks(lengths, lengths)
@@ -60,7 +65,10 @@ def optimizers(curves: Mapping[str, Sequence[float]]) -> None:
 
 
 def exchanges(losses: Mapping[str, Sequence[float]]) -> None:
-    """Draw the training losses of a model, and of models with one part replaced."""
+    """Draw the training losses of a model, and of models with one part replaced.
+
+    ``losses`` maps the name of each model to its loss in each step.
+    """
     figure, axes = style.subplots(height=3.0)
     smooth = {name: _smooth(values) for name, values in losses.items()}
     colours = (style.INK, *PALETTE)
@@ -78,7 +86,12 @@ def exchanges(losses: Mapping[str, Sequence[float]]) -> None:
 
 
 def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
-    """Draw the loss on new text over window lengths, for each kind of positions."""
+    """Draw the loss on new text of models with four ways to encode positions.
+
+    Args:
+        lengths: the numbers of bytes in a window.
+        losses: maps the name of each way to the loss at each length.
+    """
     figure = _plot_four(lengths, losses, "loss on fresh text")
     caption = (
         "After a short training at 64 bytes, rotary positions are best at every length."
@@ -88,7 +101,12 @@ def positions(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> 
 
 
 def stretched(lengths: Sequence[int], losses: Mapping[str, Sequence[float]]) -> None:
-    """Draw the loss on new text over lengths, for several frequency scalings."""
+    """Draw the loss on new text for four ways to scale the rotary frequencies.
+
+    Args:
+        lengths: the numbers of bytes in a window.
+        losses: maps the name of each way to the loss at each length.
+    """
     figure = _plot_four(lengths, losses, "loss on new text")
     caption = (
         "Without further training, a larger base helps on longer texts, and "

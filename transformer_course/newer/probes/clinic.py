@@ -32,7 +32,7 @@ class _Pools(BlindTrial):
         return {"count": torch.tensor(len(self.names)), **sizes}
 
     def try_subject(self, number: int, question: Answers) -> Answers:
-        """Return the current pool: its tables, lengths and free pages."""
+        """Return the tables, lengths and free pages of the pool with this number."""
         subject = _SUBJECTS[self.names[number]]
         return {part: self.inputs[f"{subject} {part}"] for part in _PARTS}
 

@@ -24,7 +24,7 @@ _LEARNING = f"parameters; {BEGINNING}"
     learning=_LEARNING,
 )
 def mixture(module_class: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report the same as the default probe, and how many vectors each expert gets."""
+    """Report what the default probe does, and each expert's number of input vectors."""
     observations = observe_call(module_class, inputs)
     module: Any = load_weights(create_module(module_class, inputs), inputs)
     counts = [0] * len(module.experts)

@@ -13,12 +13,15 @@ ANYWHERE = "table of pairs that point anywhere"
 
 
 def compute_angles(max_len: int, d_model: int) -> torch.Tensor:
-    """The angles of all pairs, (max_len, d_model/2); row 1 contains the frequencies."""
+    """Return the angle of each position and pair of columns, (max_len, d_model/2); row 1 contains the frequencies."""
     return torch.arange(max_len).unsqueeze(1) / 10000 ** (torch.arange(0, d_model, 2).double() / d_model)
 
 
 def make_table(angles: torch.Tensor, of_cosines: torch.Tensor | None = None) -> torch.Tensor:
-    """The table (max_len, d_model) of sines and cosines of ``angles``; ``of_cosines`` are other angles for cosines."""
+    """Return the table (max_len, d_model) of the sines and cosines of ``angles``, in alternating columns.
+
+    With ``of_cosines``, the cosines are those of these angles instead.
+    """
     cosines = (angles if of_cosines is None else of_cosines).cos()
     return torch.stack((angles.sin(), cosines), dim=-1).flatten(1)
 
@@ -29,8 +32,8 @@ def draw_tables(
 ) -> Maker:
     """Make a function that draws a correct table, incorrect tables of the same size, and one of random angles.
 
-    The last one has unit-length pairs as well, so a test that checks only lengths earns nothing. All entries
-    are multiples of 2**-14, which are accurate to four decimals and equal on every platform.
+    In the table of random angles, each pair of columns also has length 1, so a test that checks only these lengths
+    accepts it. All entries are multiples of 2**-14, which are accurate to four decimals and equal on every platform.
 
     Args:
         make_wrong: makes the incorrect tables, by name, from the angles of the correct one.

@@ -21,11 +21,14 @@ from transformer_course.positional_encoding.exercises._tables import (
 
 
 def _disturb_two(change: float, is_other: Callable[[torch.Tensor], torch.Tensor]) -> Maker:
-    """Make a function that draws a correct table, and two that have one wrong entry each.
+    """Make a function that draws a correct table, and two with one wrong entry each: a cosine and a sine.
 
-    The first wrong entry is a cosine where `is_other` is false, the second a sine where it is true. Both are within the
-    first ten rows and columns 2 to 7, but not in the last column or, for the cosine, in row 0: a test that leaves
-    something out should find both or miss one, whatever is drawn.
+    Both wrong entries are in the first ten rows and in columns 2 to 7, but not in the last column; the cosine is not in
+    row 0.
+
+    Args:
+        change: added to the cosine, and subtracted from the sine.
+        is_other: marks entries of a correct table; the sine is one of these, and the cosine is not.
     """
     def make_wrong(draw: Draw, angles: torch.Tensor) -> Inputs:
         table = make_table(angles)
@@ -66,10 +69,11 @@ def _make_cancelling(draw: Draw, angles: torch.Tensor) -> Inputs:
 
 
 def _make_drifting(draw: Draw, angles: torch.Tensor) -> Inputs:
-    """Tables whose errors grow slowly or start late.
+    """Make incorrect tables whose errors grow slowly or start late, and one with an infinite entry.
 
-    A slow error grows by at most 0.0002 from row to row, as it may in a correct table;
-    after 50 rows it is above 0.01. A reversed end leaves sums of the whole table as they are.
+    In two tables, all angles are off by 0.02 %: from row to row, the error grows by at most 0.0002, little more than
+    between rows of the tables in `_draw_nearly_right`, but after 50 rows it reaches 0.01. Reversing the rows from
+    position 111 on does not change the sums of the columns.
     """
     right = make_table(angles)
     return {

@@ -8,7 +8,7 @@ from autograder.authoring.specification import InputSizes, Specification
 
 
 def _draw_sizes(B: int, L: int, d_model: int, padding_idx: int) -> InputSizes:
-    """State a case's inputs by their sizes; the build draws them.
+    """Return the sizes from which the build draws a case's inputs.
 
     The inputs are ids below 11 of shape (B, L), and vectors for up to 20 positions.
     ``padding_idx`` is the id of padding.

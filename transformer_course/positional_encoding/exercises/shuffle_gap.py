@@ -1,4 +1,4 @@
-"""The shuffle gap."""
+"""The shuffle gap: how far a function's outputs change, apart from their order, if its input vectors are shuffled."""
 
 from __future__ import annotations
 

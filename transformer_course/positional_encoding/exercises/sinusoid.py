@@ -12,7 +12,7 @@ from autograder.authoring.specification import Specification
 
 
 def _draw_width(draw: Draw) -> int:
-    """Draw d_model from so many values that the visible tables hardly ever have the same rows."""
+    """Draw an even d_model from 6 to 80: so many values that the tables of the visible cases rarely share a row."""
     return 2 * int(draw.ids(3, 41))
 
 

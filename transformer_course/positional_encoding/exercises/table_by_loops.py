@@ -8,7 +8,11 @@ from autograder.authoring.specification import InputSizes, Specification
 
 
 def _draw_sizes(max_len: tuple[int, int], pairs: tuple[int, int]) -> InputSizes:
-    """Random sizes: an odd max_len and an even d_model, so that the two always differ."""
+    """Return random sizes of a table: an odd max_len and an even d_model, so that the two always differ.
+
+    Both arguments are bounds, as for `range`: ``max_len`` of half the number of rows, rounded down, and ``pairs`` of
+    half the number of columns.
+    """
     return sizes(max_len=lambda draw: 2 * draw.ids(*max_len) + 1, d_model=lambda draw: 2 * draw.ids(*pairs))
 
 

@@ -16,7 +16,10 @@ from autograder.figures.style import BLUE, ORANGE
 def _draw_bars(
     named: Mapping[str, float], form: str, colours: Any = BLUE, log: bool = False
 ) -> Any:
-    """Draw horizontal bars with their values in this format; return the figure."""
+    """Draw horizontal bars, by their names, and return the figure.
+
+    ``form`` is the format of the numbers beside the bars.
+    """
     figure, axes = style.subplots(height=0.45 + 0.34 * len(named), width=6.0)
     bars(axes, named, form, colours, log=log)
     axes.invert_yaxis()
@@ -31,7 +34,10 @@ def gaps(named: Mapping[str, float]) -> None:
 
 
 def dimensions(table: Tensor, numbers: Sequence[int]) -> None:
-    """Draw some dimensions of the table, counted from 1, over its positions."""
+    """Draw columns of the table as curves over the positions.
+
+    ``numbers`` are the columns to draw, counted from 1.
+    """
     figure, axes = style.subplots()
     curves = {f"dimension {n}": table[:, n - 1].tolist() for n in numbers}
     for name, values in curves.items():
@@ -63,7 +69,12 @@ def whole_table(table: Tensor) -> None:
 
 
 def similarity(products: Tensor, rows: Sequence[int]) -> None:
-    """Draw dot products of positions, and some rows of them as curves."""
+    """Draw the dot products of all pairs of positions, and two rows of them as curves.
+
+    Args:
+        products: the dot products, `(L, L)`.
+        rows: the two positions whose rows are drawn.
+    """
     figure, (left, right) = style.subplots(1, 2, height=2.9)
     image = maps.image(left, products)
     left.set(xlabel="position", ylabel="position", title="dot product", aspect="equal")

@@ -24,10 +24,9 @@ class _Tables(BlindTrial):
         return {"count": torch.tensor(len(self.names))}
 
     def conclude(self, answers: Answers) -> dict[str, object]:
-        """Report the test's verdict on each table, and whether it modified any.
+        """Report the test's verdict on each table, and whether it modified any table.
 
-        ``_words`` holds a verdict for each table that the test was given; those with
-        the suffix `_CHANGED` are of tables that the test modified.
+        The test modified a table if the verdict on it ends in `_CHANGED`.
         """
         changed = any(word.endswith(_CHANGED) for word in self._words)
         self._words = [word.removesuffix(_CHANGED) for word in self._words]
@@ -38,7 +37,7 @@ class _Tables(BlindTrial):
         }
 
     def try_subject(self, number: int, question: Answers) -> Answers:
-        """Return the current table."""
+        """Return the table with this number."""
         return {"table": self.inputs[self.names[number].removeprefix("the ")]}
 
 

@@ -14,7 +14,7 @@ from autograder.checks.probes.default import observe_call, read_arguments
 
 @probe("positional_encoding/shuffle_gap", results="gap of *", calls="* afterwards")
 def shuffle_gap(function: Any, inputs: Inputs) -> Seen:
-    """Report the gap of each mixer that ``inputs["mix"]`` names, and x afterwards.
+    """Report the gap of each mixer that ``inputs["mix"]`` names, and x after the call.
 
     The student's function gets a mixer, x, and an order to shuffle x into. It returns
     the gap: how much shuffling changes what the mixer returns.

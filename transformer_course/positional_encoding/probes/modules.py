@@ -32,9 +32,9 @@ DROPOUT = torch.tensor(0.25)  # the rate for the input layer in training mode
     f'device after .to("meta"); parameters; {BEGINNING}',
 )
 def module(module_class: Any, inputs: Inputs) -> Seen:
-    """Report a call, whether `pe` is a buffer, and whether it moves with the module.
+    """Report what the default probe reports, and whether `pe` is a buffer that moves.
 
-    To do so, `pe` has to change its dtype and device together with the module.
+    A buffer moves if its dtype and device change together with those of the module.
     """
     observations = observe_call(module_class, inputs)
     created, x = create_module(module_class, inputs), inputs["x"].to(torch.bfloat16)
@@ -117,7 +117,10 @@ class _AddRows(nn.Module):
 
 
 def _is_alike_along(dim: int, is_kept: torch.Tensor) -> bool:
-    """Whether the entries along a dimension are always kept or dropped together."""
+    """Return whether the entries along a dimension are kept or dropped only together.
+
+    The result is False for a dimension of size 1.
+    """
     return is_kept.size(dim) > 1 and bool((is_kept.all(dim) == is_kept.any(dim)).all())
 
 

@@ -11,10 +11,12 @@ from transformer_course.sequence_reversal.exercises._inputs import BOS, EOS, FIR
 
 
 def draw_lines(*ends: int, max_len: int, vocabulary: int, training: bool = True, pads: bool = False) -> Maker:
-    """Make a function that draws output lines for the probe's model: for each index in ``ends``, a line with EOS there.
+    """Make a function that draws sources, and for each of them the fixed output ("line") of the probe's model.
 
-    A line has tokens after its EOS, and no EOS if the index is too large. If ``pads``, it also contains PAD and BOS
-    before its EOS.
+    Args:
+        ends: for each line, the index of its first EOS; further tokens follow. An index too large means no EOS.
+        training: whether the model is in training mode at first.
+        pads: whether lines also contain PAD and BOS before their EOS, if there is room, or PAD if they have no EOS.
     """
 
     def make_inputs(draw: Draw) -> Inputs:

@@ -37,7 +37,10 @@ def draw_tables(draw: Draw, scale: float) -> Inputs:
 
 
 def draw_batches(draw: Draw, count: int, lengths: tuple[int, ...]) -> Inputs:
-    """Draw batches of sequences and their reversals; rows have these ``lengths``, rotated from batch to batch."""
+    """Draw batches of sequences and their reversals, with rows of these ``lengths``.
+
+    From batch to batch, the order of the lengths is rotated by one row.
+    """
     sources, targets = [], []
     for n in range(count):
         turn = n % len(lengths)

@@ -23,7 +23,7 @@ def _draw_steps(warmup: int, steps: int) -> Callable[[Draw], torch.Tensor]:
 
 
 def _is_possible(inputs: Mapping[str, Any]) -> bool:
-    """Whether there is a warm-up, and a step after it."""
+    """Return whether a case makes sense: there is a warm-up, and it is shorter than the training run."""
     return 1 <= int(inputs["warmup"]) < int(inputs["steps"])
 
 

@@ -12,9 +12,9 @@ from transformer_course.sequence_reversal.exercises._inputs import FIRST, UNK
 
 
 def _draw_sequences(*lengths: int, low: int = FIRST, high: int = 14, **options: str) -> Maker:
-    """Make a function that draws sequences of these lengths as a text like "7 5 9; 6".
+    """Make a function that draws sequences of these lengths, written as a text like "7 5 9; 6".
 
-    The ids are from ``low`` to ``high`` - 1.
+    The ids are from ``low`` to ``high`` - 1; ``options`` are further inputs of the case.
     """
     def make_inputs(draw: Draw) -> Inputs:
         rows = [draw.ids(low, high, length).tolist() for length in lengths]
@@ -39,7 +39,7 @@ CASES = [
 ]
 
 def _is_possible(inputs: Mapping[str, Any]) -> bool:
-    """Whether no sequence is empty."""
+    """Return whether a case makes sense: no sequence is empty."""
     return all(row.split() for row in inputs["sequences"].split(";"))
 
 

@@ -11,7 +11,13 @@ from transformer_course.sequence_reversal.exercises._inputs import draw_labels
 
 
 def _draw_rows(*lengths: int, V: int, **options: Any) -> Any:
-    """State the inputs of a batch by their sizes: rows of these numbers of labels, padded to the longest."""
+    """Return the sizes from which the build draws a batch of logits and labels.
+
+    Args:
+        lengths: the number of labels in each row, which is padded to the longest.
+        V: the size of the vocabulary.
+        options: see `sizes`.
+    """
 
     def draw_padded(draw: Draw) -> Any:
         return draw_labels(draw, lengths, V)

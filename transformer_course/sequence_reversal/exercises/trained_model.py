@@ -81,7 +81,7 @@ def _draw_two_seeds(draw: Draw) -> Inputs:
 
 
 def _answer_correctly(draw: Draw) -> Answers:
-    """What the probe reports for a model that reverses correctly, whatever the inputs."""
+    """Return the probe's report on a model that reverses all sequences correctly."""
     return {"share": torch.tensor(1.0), "exact match": "reverses"}
 
 
@@ -117,7 +117,10 @@ return model
 
 
 def _train_briefly(*edits: str, name: str = "") -> Variant:
-    """A solution with these edits that trains for two steps and returns a correct model: only its start is checked."""
+    """Return an edited solution that trains for two steps only, and then returns an `Oracle`.
+
+    It serves for mistakes with the seed, for which the probe compares only the first step of training.
+    """
     return edit(_END, f"""
             steps=2, warmup=1,
         )

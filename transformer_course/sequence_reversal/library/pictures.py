@@ -214,7 +214,10 @@ def birth(
 def with_and_without(
     lengths: Sequence[int], named: Mapping[str, Sequence[float]]
 ) -> None:
-    """Draw the exact match of two models, by length."""
+    """Draw exact match by length for a model without attention and for the Transformer.
+
+    ``named`` maps the label of each model, in this order, to its exact match.
+    """
     figure, axes = style.subplots(height=2.5)
     looks = ((ORANGE, "s--"), (BLUE, "o-"))
     for (name, scores), (colour, line) in zip(named.items(), looks, strict=True):

@@ -18,11 +18,11 @@ from transformer_course.sequence_reversal.probes.observing import BOS, EOS, PAD
 class _Lines(Interactor):
     """The judge's side: a model with a fixed output ("line") for each source.
 
-    It predicts token t of a line if it gets BOS and all earlier tokens of the line. A
-    second token is so nearly as probable that rounded probabilities are equal. If the
-    prefix is not part of the line, or the memory is not that of the row's source, the
-    model predicts the last id of the vocabulary. Rows are identified by their source,
-    so they may be decoded in any order or number.
+    If the model gets BOS and the first tokens of a line, it predicts the next token of
+    the line. Its second choice has a logit so close to the best that rounding makes
+    them equal. If the tokens are not the start of the line, or the memory is not that
+    of the source, the model predicts the last id of the vocabulary. Rows are identified
+    by their source, so they may be decoded in any order or number.
     """
 
     keeps = frozenset({"lines", "noise"})
@@ -160,7 +160,7 @@ def greedy_decode(function: Any, inputs: Inputs, ask: Ask) -> Seen:
 
 
 def _count_unended(tokens: torch.Tensor) -> torch.Tensor:
-    """The number of rows with other tokens than EOS and PAD after their first EOS."""
+    """Return the number of rows with a token other than EOS or PAD after an EOS."""
     over = (tokens == EOS).cumsum(dim=-1) > 0
     return (over & (tokens != EOS) & (tokens != PAD)).any(dim=-1).sum()
 
@@ -169,8 +169,9 @@ def _decode(function: Any, inputs: Inputs, ask: Ask) -> tuple[Any, Seen]:
     """Decode the case's source with the student's function.
 
     Returns:
-        The function's result, and side effects by name: the modes of the model, the
-        recording of gradients, and the source, during decoding or afterwards.
+        The function's result, and observations by name: whether the model was in
+        training mode and gradients were recorded, both during decoding and afterwards,
+        whether parameters still require gradients, and the source afterwards.
     """
     source, max_len = inputs["source"], int(inputs["max_len"])
     model = _RemoteModel(ask)

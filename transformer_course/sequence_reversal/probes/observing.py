@@ -26,7 +26,11 @@ def read_number(result: object, name: str) -> float:
 
 
 def hide_unlabelled(decoder_input: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """Put PAD into a decoder input where the label is PAD: any id may be there."""
+    """Replace the ids of a decoder input by PAD wherever the label is PAD.
+
+    There, a student's function may have any id. An input of another shape than the
+    labels is returned as it is.
+    """
     if decoder_input.shape != labels.shape:
         return decoder_input
     return decoder_input.masked_fill(labels == PAD, PAD)

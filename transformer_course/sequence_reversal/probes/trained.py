@@ -38,16 +38,17 @@ _MODELS: WeakKeyDictionary[Any, tuple[nn.Module, set[Any]]] = WeakKeyDictionary(
 
 
 class RuleBased(nn.Module):
-    """A model of the course that follows a rule instead of being trained.
+    """A base class for models that follow a rule, which serve to test the check itself.
 
-    It is used only to test the check itself; grading needs a model's weights.
+    In the notebook's process, such a model is observed as it is; in grading, only
+    weights count.
     """
 
 
 class Reverser(Interactor):
     """The judge's side: decodes with the student's weights in the course's model.
 
-    Only weights are taken over, so a student's model that computes answers in a
+    Only the weights come from the student, so a model that computes its answers in a
     different way, such as by a rule, gains nothing.
     """
 
@@ -78,8 +79,9 @@ class Reverser(Interactor):
     def observe(self, model: nn.Module, answers: Answers) -> Seen:
         """Report the share of correct rows or, in a case with seeds, the seed's effect.
 
-        The effect is what `_observe_seed` has found, taken from ``answers``. It is also
-        reported whether the model has learnt something: otherwise a seed earns nothing.
+        The share comes with a description of the outputs. The seed's effect is what
+        `_observe_seed` has put into ``answers``; it comes with whether the model
+        reverses enough rows to have learnt something.
         """
         examined = _examine(model, self.inputs, self.decode)
         if "seeds" not in self.inputs:
@@ -106,7 +108,7 @@ def _observe_in_notebook(function: Any, inputs: Inputs) -> Seen:
     "others from another seed; some is learnt",
 )
 def trained_model(function: Any, inputs: Inputs, ask: Ask) -> Seen:
-    """Report the model's weights by name and, given two seeds, whether they matter."""
+    """Report the model's weights by name and, given two seeds, the seed's effect."""
     observations = _observe_seed(function, inputs) if "seeds" in inputs else {}
     return {
         **observations,
@@ -188,7 +190,10 @@ def _count_arguments(function: Any) -> int:
 
 
 def _report_weights(model: nn.Module) -> Seen:
-    """The weights of the model, or of its submodule that ``new_model`` has made."""
+    """Return the weights of the model, or of its part that ``new_model`` made, if any.
+
+    That is the first module whose parameters are named as in `_create_model`.
+    """
     names = _list_names(_create_model())
     parts = (part for part in model.modules() if _list_names(part) == names)
     return weights_of(next(parts, model))

@@ -21,7 +21,10 @@ from transformer_course.sequence_reversal.probes.observing import (
 
 @probe("sequence_reversal/learning_rate", results="factors", form="kind of a factor")
 def learning_rate(function: Any, inputs: Inputs) -> Seen:
-    """Report the factors at some steps; a case without a floor uses the default one."""
+    """Report the learning-rate factors at some steps, and their types.
+
+    The student's function uses its default floor if the case has none.
+    """
     warmup, steps = int(inputs["warmup"]), int(inputs["steps"])
     floor = [float(inputs["floor"])] if "floor" in inputs else []
     step_numbers = inputs["step"].tolist()
@@ -112,10 +115,11 @@ class _LoggingSGD(torch.optim.Optimizer):
     },
 )
 def training_step(function: Any, inputs: Inputs) -> Seen:
-    """Report losses, the model's inputs, its mode, and its tables after some steps.
+    """Report the losses, the model's inputs and mode, and its parameters at the end.
 
     The model is a stand-in that logs its calls. Some cases have a bound for clipping
-    ("max_norm"), a custom loss ("weight"), or leave gradients behind ("spare").
+    ("max_norm") or a custom loss function ("weight"); in some, parameters have
+    gradients from before the first step ("spare").
     """
     model = _Scripted(inputs)
     rate = float(inputs["rate"])
@@ -172,10 +176,11 @@ def _observe_unused(function: Any, inputs: Inputs) -> torch.Tensor:
 
 
 def _read_loss(inputs: Inputs) -> dict[str, Any]:
-    """The keyword argument with a custom loss function, if the case has a weight.
+    """Return the argument ``loss_function`` of the student's function by name, if any.
 
-    The loss weighs EOS more than other tokens, and late columns more than early ones.
-    Without a weight, the argument is None if the case has a bound, else it is omitted.
+    If the case has a "weight", the loss function weighs EOS more than other tokens, and
+    late columns more than early ones. If it has only a bound ("max_norm"), the argument
+    is None; if it has neither, there is no argument.
     """
     if "weight" not in inputs:
         return {"loss_function": None} if "max_norm" in inputs else {}

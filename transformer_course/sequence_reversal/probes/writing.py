@@ -28,9 +28,10 @@ from autograder.checks.probes.default import observe_call
     errors="error at the temperature *",
 )
 def sampling_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report a call, whether it used random numbers, and errors at two temperatures.
+    """Report the probabilities, whether random numbers were used, and two errors.
 
-    Also report how many tokens with the logit -inf get a probability besides 0.
+    The errors are those at the temperatures 0 and -1. Also report how many tokens with
+    the logit -inf get a probability other than 0.
     """
     random_state = torch.random.get_rng_state()
     observations = observe_call(function, inputs)
@@ -74,7 +75,11 @@ def perplexity(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 
 def _read_float(value: object, name: str) -> torch.Tensor:
-    """Convert a Python float to a tensor; anything else is a WrongAnswerError."""
+    """Convert a Python float to a tensor.
+
+    Raises:
+        WrongAnswerError: the value is anything else.
+    """
     if not isinstance(value, float):
         raise WrongAnswerError(f"expected {name} as a float, got {describe(value)}")
     return torch.tensor(value)

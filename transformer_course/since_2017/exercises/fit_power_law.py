@@ -10,7 +10,10 @@ from autograder.authoring.specification import InputSizes, Specification
 
 
 def _draw_runs(*counts: int, noise: float = 0.04) -> InputSizes:
-    """State inputs by their sizes: models with these numbers of parameters, whose losses scatter around a power law."""
+    """Return the inputs, to be drawn by the build, of a case with models of these numbers of parameters.
+
+    Their losses follow a random power law, times random factors from exp(-noise) to exp(noise).
+    """
     model_sizes = torch.tensor(counts, dtype=torch.float32)
 
     def draw_losses(draw: Draw) -> torch.Tensor:

@@ -24,9 +24,13 @@ _NAMES = {
 def _draw_file(
     blocks: tuple[int, ...], d_model: int, heads: int, groups: int, d_ff: int, half: bool = False
 ) -> Maker:  # fmt: skip
-    """Make a function that draws the tensors of a file with these blocks, in float16 if ``half``.
+    """Make a function that draws the tensors of a published file, in float16 if ``half``.
 
-    The input "own" lists the parameters to find.
+    Args:
+        blocks: the numbers of the blocks in the file.
+
+    Returns:
+        The function. Its result also has the input "own", the names of all parameters in the course's model.
     """
     shapes: Shapes = {"token_embd": (7, d_model), "output_norm": (d_model,)}
     names = ["embedding.weight", "norm.weight"]

@@ -15,7 +15,12 @@ def _draw_from(least: int, most: int) -> Callable[[Draw], int]:
 
 
 def _draw_sizes(heads: int, groups: int, layers: tuple[int, int], large: int = 1) -> InputSizes:
-    """Random sizes of a model and a batch, all of them different; ``large`` multiplies most of them."""
+    """Return random sizes of a model and a batch.
+
+    Args:
+        layers: the least and the largest number of layers.
+        large: multiplies the sizes of the vocabulary, the vectors and the feed-forward network, and the length.
+    """
     return sizes(
         num_heads=heads, num_kv_heads=groups, num_layers=_draw_from(*layers),
         vocab_size=_draw_from(300 * large, 500 * large),

@@ -31,7 +31,10 @@ def manual() -> tuple[str, ...]:
 
 
 def split(documents: Sequence[str]) -> tuple[str, str]:
-    """Split documents into training and held-out ones; return each part as one text."""
+    """Join documents into a training text and a held-out text, and return both.
+
+    One in `HELD_OUT` documents is held out, the first of them among these.
+    """
     held_out = documents[::HELD_OUT]
     train = [text for i, text in enumerate(documents) if i % HELD_OUT]
     return "\n\n".join(train), "\n\n".join(held_out)
@@ -45,7 +48,7 @@ def _read_topics() -> list[str]:
 
 
 def _read_docstrings() -> Iterator[str]:
-    """The longer docstrings of the standard library, in the order of its files."""
+    """Yield the standard library's docstrings of at least `SHORTEST` characters."""
     library = Path(os.__file__).parent
     for name in sorted(sys.stdlib_module_names):
         for path in (library / f"{name}.py", *sorted((library / name).rglob("*.py"))):

@@ -55,7 +55,7 @@ def clocks(turned: Tensor, scores: Tensor, stops: Sequence[int]) -> None:
 
 
 def cache(without: Sequence[int], cached: Sequence[int]) -> None:
-    """Draw, in steps, what is computed for each new token without and with a cache.
+    """Draw, in steps, the scores and keys computed per token without and with a cache.
 
     Args:
         without, cached: for each token, how many keys the layer computed.
@@ -114,7 +114,10 @@ def cost(lengths: Sequence[int], named: Mapping[str, Sequence[float]]) -> None:
 
 
 def reading(curves: Mapping[str, Mapping[int, float]]) -> None:
-    """Draw the bits per byte of unseen text during training, for each tokenizer."""
+    """Draw the bits per byte of unseen text during training, for two tokenizers.
+
+    ``curves`` maps the name of each tokenizer to the bits per byte after some steps.
+    """
     figure, axes = style.subplots(height=2.6, width=6.0)
     looks = ((ORANGE, "--"), (BLUE, "-"))
     for (name, curve), (colour, line) in zip(curves.items(), looks, strict=True):

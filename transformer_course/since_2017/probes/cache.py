@@ -49,12 +49,13 @@ class _Layer(nn.Module):
     calls="* afterwards",
 )
 def attend_with_cache(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report what the student's attention with a cache returns, chunk after chunk.
+    """Report the outputs of the student's attention for a text that it gets in chunks.
 
-    The function is also called for a second text, for one row of the batch, and with
-    old caches, which later calls must not have changed. If the inputs contain
-    "measured", the probe reports whether a cache grows too much, and whether it holds
-    unrotated keys.
+    The function is also called for a second text, for one row of the batch, and again
+    with caches that it returned earlier and that later calls must not have changed. If
+    the inputs contain "measured", the probe also reports whether the last chunk adds
+    more to the cache than its keys and values, and whether the cache holds unrotated
+    keys.
     """
     layer = _Layer(inputs)
     load_weights(layer, inputs)

@@ -122,7 +122,10 @@ def published_tensor(function: Callable[..., Any], inputs: Inputs) -> Seen:
     parts={"weights": "weights"},
 )
 def grouped_attention(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report the same as the default probe, or the error for incompatible sizes."""
+    """Report what the default probe does, or the error that incompatible sizes raise.
+
+    Sizes are incompatible if the number of heads of k does not divide that of q.
+    """
     if inputs["q"].size(1) % inputs["k"].size(1):
         return {"the error": _read_refusal(function, *(inputs[name] for name in "qkv"))}
     return observe_call(function, inputs)

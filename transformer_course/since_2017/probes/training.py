@@ -20,14 +20,14 @@ _OTHER = "the weights of this model are not those of a `new_model()`"
 class _Reader(Interactor):
     """The judge's side: measures the student's weights in the course's model.
 
-    Only weights are taken over, so a student's model that predicts text in a different
+    Only the weights come from the student, so a model that predicts text in a different
     way gains nothing.
     """
 
     keeps = frozenset({"windows"})
 
     def conclude(self, answers: Answers) -> Seen:
-        """Report the loss of a model with the student's weights, and what it can do."""
+        """Report what `examine` finds for the course's model with these weights."""
         unit = importlib.import_module("transformer_course.solutions.since_2017")
         model = with_weights(unit.new_model(), answers, _OTHER)
         return examine(model, self.inputs["windows"].long())
@@ -58,7 +58,9 @@ def _read_model(function: Callable[..., Any]) -> nn.Module:
 
 
 def examine(model: nn.Module, windows: torch.Tensor) -> Seen:
-    """Report a model's loss on windows of bytes (N, L + 1), and what it can do.
+    """Report the mean loss per byte ("nats") on windows of bytes `(N, L + 1)`.
+
+    Also describe in a few words what the model does ("likelihood").
 
     Raises:
         WrongAnswerError: its logits have an unexpected shape.
@@ -92,7 +94,13 @@ def examine(model: nn.Module, windows: torch.Tensor) -> Seen:
 
 
 def _describe_likelihood(nats: float, repeat_share: float, future: bool) -> str:
-    """Describe in a few words, by observed facts only, what the model can do."""
+    """Describe in a few words what a model does.
+
+    Args:
+        nats: its mean loss per byte.
+        repeat_share: the share of bytes for which it predicts the byte that it sees.
+        future: whether a later byte changes earlier logits.
+    """
     if future:
         return "the future moves the present"
     if repeat_share > 0.5:

@@ -68,7 +68,12 @@ class HandIn:
 def sample(
     files: Mapping[str, bytes], originals: list[str], seed: int, places: Sequence[int]
 ) -> list[str]:
-    """Select the sources that the sandbox gets: those at ``places``, except indices that are too large.
+    """Return the sources at ``places`` on which the student's function is tested; indices too large are skipped.
+
+    Args:
+        files: the handed-in files, by name.
+        originals: new sentences of the embedded corpus.
+        seed: the seed for drawing sentences from the student's own corpus, if there is one.
 
     Raises:
         WrongAnswerError: the files cannot be graded.
@@ -85,6 +90,7 @@ def graded(
     """Grade the handed-in files; return the JSON of `measuring.measure`.
 
     Args:
+        files, originals, seed, places: as in `sample`.
         texts: the output of the student's function for the sources at ``places``.
 
     Raises:
@@ -187,10 +193,16 @@ def _refuse_improbable(
     model: Restorer, tokenizer: Tokenizer, sources: list[str], texts: list[str],
     own_texts: list[str],
 ) -> None:  # fmt: skip
-    """Refuse texts that the weights cannot have produced with any search.
+    """Refuse the student's texts if the handed-in weights cannot have produced them with any search.
 
-    With a weak model, the output of a beam search differs from greedy output, but is no
-    less probable. Texts of any other origin are less probable.
+    Even with a weak model, for which different searches yield different texts, those of a beam search are no less
+    probable than greedy ones. Texts of any other origin are less probable.
+
+    Args:
+        own_texts: what the judge decodes with the weights.
+
+    Raises:
+        WrongAnswerError: the texts are less probable than ``own_texts`` by more than `LESS`, or not as many.
     """
     if len(texts) == len(own_texts):
         theirs, ours = (
@@ -218,7 +230,13 @@ def _log_probability(
 
 
 def _refuse_shipped_texts(texts: list[str], own_texts: list[str], sources: list[str]) -> None:
-    """Refuse texts that agree with the shipped checkpoint wherever ``own_texts``, the model's own, do not."""
+    """Refuse the student's texts if they come from the shipped checkpoint instead of the handed-in weights.
+
+    Only sentences count for which the shipped checkpoint's output differs from ``own_texts``, those of the weights.
+
+    Raises:
+        WrongAnswerError: there are at least `_TELLING` of these, and all of them have the shipped checkpoint's output.
+    """
     rows = zip(texts, own_texts, shipped_outputs(sources), strict=True)
     matches = [text == shipped for text, ours, shipped in rows if ours != shipped]
     if len(matches) >= _TELLING and all(matches):
@@ -242,7 +260,11 @@ def _refuse_shipped(
 
 
 def _refuse_vast(sizes: Mapping[str, Any]) -> None:
-    """Refuse sizes of a model that are too large for decoding."""
+    """Refuse a model with one of the sizes above its limit in `_LARGEST`, or with an invalid one.
+
+    Raises:
+        WrongAnswerError: a size is not a whole number from 1 to its limit.
+    """
     for name, most in _LARGEST.items():
         size = sizes.get(name, 1)
         if type(size) is not int or not 0 < size <= most:

@@ -65,7 +65,10 @@ def shipped_outputs(sources: list[str]) -> list[str]:
 def _restored(
     sources: list[str], dtype: torch.dtype, leads: Tensor | None = None
 ) -> list[str]:
-    """The outputs of the shipped checkpoint, computed with this dtype."""
+    """Return the outputs of the shipped checkpoint, computed with this dtype.
+
+    Each text's smallest lead of a token is written to ``leads``, if given; see `recovered`.
+    """
     before = torch.get_default_dtype()
     try:
         torch.set_default_dtype(dtype)

@@ -27,13 +27,15 @@ def _draw_script(
 ) -> Maker:
     """Make a function that draws the tables of the probe's `Script`.
 
-    There are several good paths, and EOS is likelier from position to position.
+    There are several good paths, and EOS tends to become more probable with each position.
 
     Args:
         sizes: the beam sizes to search with.
-        eos, specials: additions to the logits of EOS, and the logits of PAD and BOS.
+        eos: added to the logits of EOS.
+        specials: the logits of PAD and BOS.
         habit: how much each token of a prefix changes the logits of later tokens.
         count: the number of sentences, whose order is not that of the tables.
+        vocab: the number of tokens.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
@@ -60,10 +62,10 @@ def _pack_inputs(
 
 
 def _draw_offered_ends(*sentences: dict[int, float], alpha: float = 0.0) -> Maker:
-    """Make a function that draws tables in which one token per position costs nothing.
+    """Make a function that draws tables for two sentences; one token per position has the logit 0, others have -200.
 
     Args:
-        sentences: for each of two sentences, the cost of EOS by position, as a negative log-probability.
+        sentences: for each of the two sentences, maps some positions to the logit of EOS there, without its minus sign.
     """
 
     def make_inputs(draw: Draw) -> Inputs:

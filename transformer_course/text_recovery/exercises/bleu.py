@@ -20,7 +20,10 @@ def _pack_texts(hypotheses: list[str], references: list[str]) -> Inputs:
 
 
 def _draw_corpus(draw: Draw, count: int, share: float, shorter: int = 0) -> Inputs:
-    """Outputs that differ from their originals in a share of the words, without the first ``shorter`` words."""
+    """Draw sentences, and outputs that differ from them in about this share of the words.
+
+    Of each output, the first ``shorter`` words are left out, and the first output is in lower case.
+    """
     originals = draw_sentences(draw, count)
     outputs = [" ".join(blur_words(draw, text, share).split()[shorter:]) for text in originals]
     return _pack_texts([outputs[0].lower(), *outputs[1:]], originals)

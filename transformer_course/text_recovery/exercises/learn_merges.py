@@ -74,10 +74,10 @@ def _draw_real_words(draw: Draw) -> list[str]:
 
 
 def _draw_ties(draw: Draw) -> Inputs:
-    """Words with many pairs of the same count, so that the order of ties matters.
+    """Draw words with many pairs of the same count, so that the order of ties matters.
 
-    After the merge of (a, b), as a pair (a, c) is smaller than (ab, a); as joined text, it
-    is larger.
+    After the merge of (a, b), there is a tie between (a, c) and (ab, a). As pairs, the first is smaller; as joined
+    texts, the second ("aba" < "ac").
     """
     letters = draw_some(draw, "abcdefghiklmn", 10)
     a, b, c = sorted(letters[:3])

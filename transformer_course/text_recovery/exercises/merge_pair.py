@@ -11,7 +11,10 @@ from transformer_course.text_recovery.exercises._inputs import draw_some
 
 
 def _draw_rows(draw: Draw, longest: int, signs: bool = False) -> Inputs:
-    """Random lists of two letters, and hand-written lists, each with a pair to merge."""
+    """Draw random lists of two letters, and add hand-written lists; each comes with pairs to merge.
+
+    With ``signs``, some lists contain punctuation that has a meaning in regular expressions.
+    """
     rows = []
     for length in (3, longest, longest + 2):
         letters = ["ab"[int(i)] for i in draw.ids(0, 2, length)]

@@ -28,7 +28,10 @@ def _draw_learnt(draw: Draw, count: int, merges: int) -> Inputs:
 
 
 def _draw_competing(draw: Draw, characters: str) -> Inputs:
-    """Competing merges; words of two to nine characters, and all symbols as words."""
+    """Draw merges of overlapping symbols, and words to segment.
+
+    The words are random ones of two to nine characters, all symbols, and one with the unknown character ß at each end.
+    """
     merges, symbols = _draw_merges(draw, characters, [])
     words = _draw_words(draw, characters, [*range(2, 8)] * 4 + [9])
     return _pack_inputs(merges, [*words, *symbols, f"ß{words[-1]}ß"])

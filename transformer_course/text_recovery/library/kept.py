@@ -105,10 +105,12 @@ class KeptRuns:
             ) from None
 
     def counts(self, name: str, pairs: Sequence[Pair]) -> Tensor:
-        """The counts of a run's texts as in `bleu.counts`, ``(n, 10)``.
+        """Return the BLEU counts of a run's texts against the targets of ``pairs``.
+
+        They have the shape `(n, 10)`; see `bleu.counts`.
 
         Raises:
-            ProjectError: there are no texts, or a different number of them.
+            ProjectError: there are no texts, or not as many as ``pairs``.
         """
         texts = self.texts(name)
         if len(texts) != len(pairs):

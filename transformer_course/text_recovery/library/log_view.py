@@ -17,11 +17,14 @@ _MARKS = ("o-", "s-", "^-", "D-", "v-", "X-")
 
 
 def line(run: LoggedRun, sentences: int, log: RunLog) -> str:
-    """Describe a run in a line or two: its BLEU, and how it compares with another.
+    """Describe a run in a line or two: its BLEU, and how it compares with another run.
 
-    A run is too short if its BLEU is not clearly above that of the inserter, a baseline
-    that inserts what was most frequent in training. ``sentences`` is the number of
-    sentences in dev.
+    A run that was stopped, or whose BLEU is not clearly above that of the baseline
+    `Insertion`, is not compared.
+
+    Args:
+        sentences: the number of sentences in dev.
+        log: tells by how much runs with different seeds differ.
     """
     if run.stopped or run.bleu is None:
         reason = run.stopped or "an unknown reason"
@@ -41,9 +44,9 @@ def line(run: LoggedRun, sentences: int, log: RunLog) -> str:
 
 
 def _seed_gap(run: LoggedRun, against: str, log: RunLog) -> float | None:
-    """The BLEU difference between seeds of the run ``against``, to compare a gain with.
+    """Return by how much BLEU varies with the seed of the run ``against``.
 
-    None if it is unknown, or if the run only decodes or only changes the seed.
+    None if that is unknown, or if ``run`` only decodes or changes only the seed.
     """
     if run.kind == "decoding" or run.changed.keys() == {"seed"}:
         return None

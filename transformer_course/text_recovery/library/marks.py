@@ -23,7 +23,7 @@ def table(kinds: Mapping[str, Sequence[int]], count: int) -> str:
 
 
 def _write_remarks(by_kind: Mapping[str, Sequence[int]], count: int) -> Iterator[str]:
-    """Sentences about outputs without a kind, and numbers that are no outputs."""
+    """Yield sentences about outputs without a kind, and about numbers of no output."""
     classified = {number for outputs in by_kind.values() for number in outputs}
     numbers = range(1, count + 1)
     if unclassified := [number for number in numbers if number not in classified]:

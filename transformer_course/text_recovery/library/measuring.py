@@ -50,7 +50,10 @@ def pairs_of(
 def marks_of(
     student_track: Track, corpus: OwnCorpus | None, pairs: Sequence[Pair]
 ) -> Marks:
-    """The marks that turn BLEU on these pairs into points."""
+    """Return which BLEU on these pairs earns which share of the points.
+
+    For a student's corpus, this is estimated from baselines measured on the pairs.
+    """
     if corpus is None:
         return scale.EMBEDDED[student_track.level]
     return scale.of_own(corpus.train, pairs)
@@ -60,11 +63,14 @@ def measure(
     texts: Sequence[str], pairs: Sequence[Pair], student_track: Track, marks: Marks,
     corpus: OwnCorpus | None,
 ) -> str:  # fmt: skip
-    """Compute all measures of some texts, and a sentence about them, as JSON.
+    """Measure a model's texts; return the numbers, and a sentence about them, as JSON.
+
+    The numbers are the percentage of the points ("recovery"), BLEU and its interval,
+    the baselines' BLEU, the level, the corpus's key, and the recall of each ability.
 
     Args:
         texts: what the model recovered from the sources of ``pairs``.
-        marks: BLEU of baselines, and the points for more; see `marks_of`.
+        marks: the shares of the points by BLEU, as from `marks_of`.
         corpus: the student's corpus, if any; see `pairs_of`.
 
     Raises:

@@ -54,7 +54,10 @@ def align(output: Sequence[str], original: Sequence[str]) -> list[Pair]:
 
 
 def kind_of(output: str | None, original: str | None) -> str:
-    """The first of `KINDS` that fits two different tokens; None is a missing token."""
+    """Return the first of `KINDS` that describes the difference between aligned tokens.
+
+    None stands for a token that the output or the original lacks.
+    """
     present = [token.lower() for token in (output, original) if token is not None]
     is_pair = len(present) == 2
     if is_pair and present[0] == present[1]:

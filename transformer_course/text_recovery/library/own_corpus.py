@@ -160,7 +160,12 @@ def _refuse_small(train: list[Pair], test: list[Pair]) -> None:
 
 
 def _refuse_useless(test: list[Pair]) -> None:
-    """Refuse pairs on which BLEU would say nothing about a model."""
+    """Refuse test pairs whose BLEU would say nothing about a model.
+
+    Raises:
+        CorpusError: the targets are too short on average, the sources are hardly
+            damaged, or the words are those of the embedded corpus.
+    """
     sources, targets = zip(*test, strict=True)
     words = sum(len(target.split()) for target in targets) / len(targets)
     if words < SHORTEST:

@@ -24,10 +24,11 @@ def share_of_words(sources: Sequence[str], texts: Sequence[str]) -> float:
 
 
 def fit(pairs: Sequence[Pair]) -> float:
-    """How consistently the sources of pairs leave out the same words, from 0 to 1.
+    """Return how consistently the sources of pairs leave out the same words, 0 to 1.
 
     A pipeline keeps or drops a word regardless of its context, and does not change the
-    order. The result is the F1 score of the kept words that such a rule predicts.
+    order. So a rule is made from the pairs: a word is always kept if it is kept at
+    least half of the time, and else always dropped. The result is the rule's F1 score.
     """
     rows = [(_list_words(source), _list_words(target)) for source, target in pairs]
     positions = [{j for _, j in _align(*row)} for row in rows]

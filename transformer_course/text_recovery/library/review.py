@@ -44,10 +44,10 @@ def missing(log: RunLog) -> Iterator[str]:
 
 
 def _find_unfinished(runs: Sequence[LoggedRun]) -> Iterator[str]:
-    """Yield the name of the first run of each comparison that still has no next step.
+    """Yield, for each comparison without a next step, the name of its first run.
 
-    Runs that change the same settings of the same run form one comparison. The newest
-    run does not need a next step yet.
+    Runs that change the same settings of the same run form one comparison. The one with
+    the newest run does not need a next step yet.
     """
     comparisons = defaultdict(list)
     for run in runs:

@@ -1,8 +1,9 @@
-"""Points for BLEU: linear between measured models, from a rule to a well-chosen run.
+"""The points that a BLEU score earns, interpolated linearly between given scores.
 
-docs/recovery_grade.md describes how the numbers were measured. Since grading trains no
-models, the marks of a student's corpus are estimated: all points are reached at a fifth
-of the way from the inserter's BLEU to 100, as on Multi30k.
+These are the scores of baselines and trained models; docs/recovery_grade.md describes
+how they were measured. Since grading trains no models, they are estimated for a
+student's corpus: all points are reached at a fifth of the way from the inserter's BLEU
+to 100, as on Multi30k.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ ESTIMATED = 0.21  # the share of the way from the inserter to 100 for all points
 
 @dataclass(frozen=True)
 class Marks:
-    """BLEU of the baselines on one kind of test sentences, and the points beyond them.
+    """The shares of the points that BLEU scores on one kind of test sentences earn.
 
     Args:
         copy, rule, inserter: BLEU of the three systems in `baselines`.
-        beyond: (BLEU, share of the points) in rising order, above copy and rule.
+        beyond: (BLEU, share of the points) in rising order, above copy and rule, which
+            earn nothing.
     """
 
     copy: float
@@ -33,7 +35,7 @@ class Marks:
 
     @property
     def most(self) -> tuple[float, float]:
-        """(BLEU, share of the points) from which only a bonus can be added."""
+        """The pair (BLEU, share of the points) with the largest share of at most 1."""
         return max((mark for mark in self.beyond if mark[1] <= 1), key=lambda m: m[1])
 
     def scale(self) -> tuple[tuple[float, float], ...]:

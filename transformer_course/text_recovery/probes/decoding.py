@@ -18,8 +18,8 @@ class Script(nn.Module):
 
     Logits after ``target[:, : t + 1]`` are ``places[sentence, t]`` plus the sum of
     ``habits[token]`` over the whole prefix. The model determines the sentence from the
-    memory *and* the source, so both must belong to the prefix. Training mode shifts the
-    logits by one token.
+    memory *and* the source, so both must be those of the prefix's sentence. In training
+    mode it takes the sentence for a different one, and shifts the logits by one token.
     """
 
     one_hot: torch.Tensor  # (S, S)

@@ -38,7 +38,7 @@ def read_text(value: object, name: str) -> str:
 
 
 def describe_kind(value: object) -> str:
-    """The type of a result in words: "a list", "a tuple", or else its `kind`."""
+    """Return "a list", "a tuple", or the description by `kind` of any other value."""
     if isinstance(value, list | tuple):
         return f"a {'list' if isinstance(value, list) else 'tuple'}"
     return kind(value)

@@ -20,7 +20,10 @@ from transformer_course.text_recovery.probes.observing import read_number, write
     calls="* afterwards",
 )
 def bleu(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report BLEU by 13a tokens and by tokens cut at spaces, and texts afterwards."""
+    """Report BLEU with default tokens and with words, and the texts after the calls.
+
+    The second call passes `str.split` to split texts at spaces.
+    """
     hypotheses = json.loads(inputs["hypotheses"])
     references = json.loads(inputs["references"])
     score = function(hypotheses, references)
@@ -41,7 +44,10 @@ _INTERVAL = ("low", "high", "wins")
     "text_recovery/paired_bootstrap", results="low; high; wins", calls="* afterwards"
 )
 def paired_bootstrap(function: Callable[..., Any], inputs: Inputs) -> Seen:
-    """Report the interval and the wins, and the counts and the generator afterwards."""
+    """Report the interval of the difference in score, and the second system's wins.
+
+    Also report the counts and the next number of the generator after the call.
+    """
     first, second = inputs["first"], inputs["second"]
     rng, resamples = random.Random(int(inputs["seed"])), int(inputs["resamples"])
     extra = [resamples] if resamples else []
