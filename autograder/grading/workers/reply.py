@@ -35,6 +35,8 @@ def answer(data: bytes) -> bytes:
             graded = grade(Task.from_bytes(data))
             metadata = graded.metadata.to_json()
             reply: dict[str, Any] = {"notebook": graded.notebook, "metadata": metadata}
+        except GradingInfrastructureError as error:
+            reply = {"infrastructure": str(error)}
         except CourseError as error:
             reply = {"course": str(error)}
         except Exception:
@@ -47,14 +49,18 @@ def read_reply(reply: bytes, task: Task, log: logging.Logger) -> Graded:
     """Read the reply of `answer` to a task, and log its warnings here.
 
     Raises:
-        CourseError, GradingFaultError: as grading did.
-        GradingInfrastructureError: the reply is to a different task.
+        CourseError: grading raised a CourseError or a subclass of it, with this text.
+        GradingFaultError: grading raised any other exception.
+        GradingInfrastructureError: grading raised this error, or the reply is to a
+            different task.
     """
     content = json.loads(reply)
     if content["id"] != task.id:
         raise GradingInfrastructureError("what came back is another submission's")
     for level, line in content["log"]:
         log.log(level, printable(line[:_LONGEST_LINE]))
+    if "infrastructure" in content:
+        raise GradingInfrastructureError(content["infrastructure"])
     if "course" in content:
         raise CourseError(content["course"])
     if "fault" in content:
@@ -65,7 +71,7 @@ def read_reply(reply: bytes, task: Task, log: logging.Logger) -> Graded:
 
 @contextlib.contextmanager
 def _collect_warnings() -> Iterator[list[logging.LogRecord]]:
-    """Collect the warnings that traitlets' classes log meanwhile."""
+    """Collect the warnings that traitlets' classes log while a ``with`` block runs."""
     handler, logger = BufferingHandler(sys.maxsize), get_logger()
     handler.setLevel(logging.WARNING)
     log = logger.logger if isinstance(logger, logging.LoggerAdapter) else logger
