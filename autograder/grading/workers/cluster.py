@@ -29,6 +29,7 @@ from autograder.course.errors import CourseError
 from autograder.grading.task import Task
 from autograder.grading.warmable import warmables
 from autograder.grading.workers.parallel import Pool, SetupError
+from autograder.root import CONTENT
 
 PATIENCE = 30.0  # seconds for a scheduler to answer, and to have a worker
 log = logging.getLogger("autograder.grading")
@@ -81,11 +82,13 @@ class Cluster:
         """Do nothing, since the workers of a cluster have already been started."""
 
     def submit(self, task: Task) -> Future[bytes]:
-        """Submit a task, like `Pool.submit`.
+        """Submit a task; the future is like that of `Pool.submit`.
+
+        The future also raises a CourseError if the task was cancelled, if no worker is
+        left that can grade, or if each machine that graded the task was lost.
 
         Raises:
-            SetupError: these settings cannot be sent, or no worker can grade.
-            CourseError: by the future: see `Pool.submit`, or four machines were lost.
+            SetupError: the task's settings cannot be sent, or no worker can grade.
         """
         try:
             data = task.to_bytes()
@@ -200,14 +203,15 @@ def _connected(address: str) -> Any:
 
 @functools.cache
 def course_version() -> str:
-    """A digest of the package and of the versions of the libraries for grading."""
+    """A digest of the engine, of the course and of the libraries for grading."""
     digest = hashlib.sha256()
     for name in ("torch", "numpy", "nbgrader", "nbclient", "nbformat", "ipykernel"):
         digest.update(f"{name} {importlib.metadata.version(name)}\n".encode())
-    folder = Path(autograder.__file__).parent
-    for path in sorted(folder.rglob("*")):
-        if path.suffix in (".py", ".safetensors", ".json", ".toml"):
-            digest.update(f"{path.relative_to(folder)}\n".encode() + path.read_bytes())
+    for folder in (Path(autograder.__file__).parent, CONTENT):
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in (".py", ".safetensors", ".json", ".toml"):
+                name = str(path.relative_to(folder.parent))
+                digest.update(f"{name}\n".encode() + path.read_bytes())
     return digest.hexdigest()
 
 
@@ -218,7 +222,9 @@ def grade_there(data: bytes, version: str) -> bytes:
     """Grade a task's bytes on this machine; runs in a thread of a Dask worker.
 
     Raises:
-        CourseError: the task is of a different version, or see `Pool.submit`.
+        CourseError: this machine's version is a different one.
+        GradingInfrastructureError: two processes died while they graded it, or one
+            hung.
         NoSandboxError: this machine cannot grade.
     """
     if version != course_version():
@@ -234,9 +240,12 @@ def grade_there(data: bytes, version: str) -> bytes:
 
 
 def _submitted(task: Task) -> Future[bytes]:
-    """Submit a task to this worker's pool. Raises NoSandboxError: there can be none.
+    """Submit a task to this worker's pool, which has one process per thread.
 
-    The pool is created with the first task and has one process per thread.
+    The pool is created with the first task.
+
+    Raises:
+        NoSandboxError: the pool's processes cannot be started on this machine.
     """
     from distributed import get_worker
 

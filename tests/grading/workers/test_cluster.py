@@ -14,6 +14,7 @@ from traitlets import Unicode
 from traitlets.config import Config
 
 from autograder.course.errors import CourseError
+from autograder.course.files import write
 from autograder.grading.workers import cluster
 from autograder.grading.workers.cluster import Cluster
 from autograder.grading.workers.parallel import SetupError
@@ -224,6 +225,17 @@ def older(monkeypatch):
 def test_workers_with_another_version_of_the_course_are_refused(workers, older):
     with pytest.raises(SetupError, match="workers have a different version"):
         Cluster(workers.scheduler_address)
+
+
+def test_other_references_are_another_version_of_the_course(tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "CONTENT", tmp_path / "course")
+    versions = []
+    for content in (b"1", b"2"):
+        write(tmp_path / "course" / "references" / "hidden.safetensors", content)
+        cluster.course_version.cache_clear()
+        versions.append(cluster.course_version())
+    cluster.course_version.cache_clear()
+    assert versions[0] != versions[1]
 
 
 def test_a_worker_that_joins_late_with_another_version_grades_nothing():
