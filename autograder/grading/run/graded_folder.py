@@ -1,4 +1,4 @@
-"""A student's folder in ``autograded/``: the earlier results, and the new ones.
+"""Read and write a student's folder in ``autograded/``, which holds graded notebooks.
 
 The notebook is written last and renamed into place, so that it is complete or
 unchanged. It contains a digest of everything it was made from, and the recorded scores.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import nbformat
@@ -55,14 +55,16 @@ class GradedFolder:
             return None
 
     def replace(
-        self, name: str, notebook: NotebookNode, beside: Mapping[str, bytes],
-        notebook_names: Collection[str],
-    ) -> None:  # fmt: skip
-        """Write a new graded notebook, after the files that belong to it.
+        self, name: str, notebook: NotebookNode, beside: Mapping[str, bytes]
+    ) -> None:
+        """Write a graded notebook, after the files that belong to it.
+
+        Other files and folders are removed, except notebooks.
 
         Args:
-            beside: contents of `OF_NBGRADER` files, by name; any not given is removed.
-            notebook_names: the notebooks that the folder may hold, by name.
+            name: the notebook's name, without the suffix.
+            beside: the contents of files in `OF_NBGRADER`, by name. Those of these
+                files that are not given are removed.
 
         Raises:
             CourseError: it cannot be written.
@@ -72,11 +74,10 @@ class GradedFolder:
                 write(path, beside[path.name])
             else:
                 path.unlink(missing_ok=True)
-        expected = {*OF_NBGRADER, *(f"{stem}.ipynb" for stem in notebook_names)}
         for path in self.path.iterdir():  # of another grader, or a run that was cut off
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
-            elif path.name not in expected and path.suffix != ".ipynb":
+            elif path.name not in OF_NBGRADER and path.suffix != ".ipynb":
                 path.unlink()
         # Not validated by nbformat, which would only log problems: the notebook is the
         # course's, rebuilt, and outputs were checked as they arrived.

@@ -118,10 +118,15 @@ class ResultWriter:
         return outcome
 
     def _publish(self, task: Task, graded: Graded, beside: Mapping[str, bytes]) -> None:
-        """Write the results. Raises GradebookError: the disk is full."""
-        folder, names = self.published(task.student), self.course.notebooks
+        """Write a graded notebook and the files beside it to ``autograded/``.
+
+        Raises:
+            GradebookError: the disk is full.
+            CourseError: the folder cannot be written for another reason.
+        """
+        folder = self.published(task.student)
         try:
-            folder.replace(task.notebook, graded.notebook, beside, names)
+            folder.replace(task.notebook, graded.notebook, beside)
         except CourseError:
             try:
                 refuse_full(folder.path)
@@ -132,7 +137,11 @@ class ResultWriter:
     def _undecided(
         self, task: Task, submission: InFlightSubmission, error: Exception
     ) -> Outcome:
-        """After a fault of ours, keep the old result, or record that there is none."""
+        """Return the outcome of a notebook that ``error`` has kept from being graded.
+
+        The result of an earlier grading stays. Without one, the notebook is recorded as
+        not graded yet, and published with the reason `UNSURE`.
+        """
         metadata = submission.earlier[task.notebook]
         old = bool(metadata.digest or metadata.id)  # of a grading by this program
         if not old:

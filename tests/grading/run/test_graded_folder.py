@@ -25,7 +25,7 @@ def notebook(**note: object):
 
 
 def test_what_was_noted_is_known_to_the_next_run(folder):
-    GradedFolder(folder).replace("a", notebook(digest="d1"), {}, ["a", "b"])
+    GradedFolder(folder).replace("a", notebook(digest="d1"), {})
     assert GradedFolder(folder).read_metadata("a") == GradingMetadata(digest="d1")
     assert GradedFolder(folder).read_metadata("b") == GradingMetadata()
     (folder / "a.ipynb").write_text('{"cells": [')
@@ -37,10 +37,10 @@ def test_what_others_left_behind_goes_and_other_notebooks_stay(folder):
         (folder / name).write_text("old")
     (folder / "sub").mkdir()
     (folder / "sub" / "x.txt").touch()
-    GradedFolder(folder).replace("a", notebook(), KEPT, ["a", "b"])
+    GradedFolder(folder).replace("a", notebook(), KEPT)
     assert {p.name for p in folder.iterdir()} == {"a.ipynb", "b.ipynb", "timestamp.txt"}
     assert (folder / "timestamp.txt").read_bytes() == KEPT["timestamp.txt"]
-    GradedFolder(folder).replace("a", notebook(), {}, ["a"])
+    GradedFolder(folder).replace("a", notebook(), {})
     assert {p.name for p in folder.iterdir()} == {"a.ipynb", "b.ipynb"}
 
 
