@@ -36,11 +36,10 @@ def copy_submission(source: Path, target: Path, policy: Policy) -> None:
         folders.sort()  # listings depend on the order of creation
         place = target / Path(folder).relative_to(source)
         place.mkdir(exist_ok=True)
-        remaining_files -= 1
+        remaining_files -= 1 + len(names)
+        if remaining_files < 0:
+            raise ConfinementError("the submission is too large for its sandbox")
         for name in sorted(names):
-            remaining_files -= 1
-            if remaining_files < 0 or remaining_bytes < 0:
-                raise ConfinementError("the submission is too large for its sandbox")
             remaining_bytes -= _copy_regular(
                 handle, name, place / name, remaining_bytes
             )

@@ -16,6 +16,15 @@ def test_a_submission_over_its_share_of_the_disk_is_refused(tmp_path):
         home.copy_submission(tmp_path, target, policy)
 
 
+def test_a_submission_of_many_empty_folders_is_refused(tmp_path):
+    for number in range(9):
+        (tmp_path / "source" / str(number)).mkdir(parents=True)
+    with pytest.raises(confine.ConfinementError, match="too large"):
+        home.copy_submission(
+            tmp_path / "source", tmp_path / "copy", confine.Policy(files=18)
+        )
+
+
 def test_files_are_made_in_the_order_of_their_names(tmp_path, monkeypatch):
     """A sandbox's disk lists them by it, and the host's by what it likes."""
     source, file_names = tmp_path / "source", []
