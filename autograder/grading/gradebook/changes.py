@@ -34,11 +34,11 @@ class Change:
     """A changed score.
 
     Attributes:
-        time: of the run that noticed it, in UTC.
-        cell: the grade id, or ``PENALTY``, whose points are subtracted.
+        time: when a run noticed the change, or when it was logged; in UTC.
+        cell: the exercise (see `cell_name`), or ``PENALTY``: its points are subtracted.
         before: the earlier points as text, "" for none yet.
-        after: the points of now as text.
-        why: one of the reasons above, like ``MENDED``.
+        after: the new points as text.
+        why: one of this module's reasons, like ``MENDED``, or the reason in the log.
         who: the person who gave the points, if this was logged.
         comment: that person's comment.
     """
@@ -65,7 +65,7 @@ _TITLES = tuple(column.name for column in fields(Change))
 
 
 def begin(root: Path, unit: str, book: Gradebook) -> None:
-    """Store the scores in the gradebook, unless an earlier run has stored some.
+    """Store the gradebook's current scores in a file, unless an earlier run did so.
 
     Raises:
         CourseError: the file of scores cannot be read or written.
@@ -93,7 +93,9 @@ def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[
         entries = hand_log.read(book, unit, noted.get("by_hand", 0))
         before_by_student = noted.get("scores", {})
         for entry in entries:  # their rows come from the log
-            cells = before_by_student.setdefault(entry.student, {})
+            if entry.student not in before_by_student:
+                continue  # graded for the first time in this run: all cells are new
+            cells = before_by_student[entry.student]
             most = next(iter(cells.get(entry.cell, ())[2:]), None)
             cells[entry.cell] = [entry.after, entry.by_hand, most]
         time = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M:%S}"
@@ -175,7 +177,10 @@ def _note_path(root: Path, unit: str) -> Path:
 
 
 def _scores(book: Gradebook, unit: str) -> Scores:
-    """The current scores of all students in a unit, and their late penalties."""
+    """Return the current points of all students in an assignment, as `Scores`.
+
+    A student's late penalty is stored under ``PENALTY``, beside the cells.
+    """
     scores: Scores = {}
     most = points_of_book(book, unit)
     for points in points_of(book, unit):

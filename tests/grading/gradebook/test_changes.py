@@ -79,6 +79,19 @@ def test_what_is_graded_otherwise_without_a_new_submission_is_a_mended_check(gra
     assert "Points that have changed" not in bob
 
 
+def test_points_by_hand_before_a_first_run_has_ended_add_no_exercises(
+    graded, monkeypatch
+):
+    hand_in(graded, "eve", tiny.good(graded))
+    with monkeypatch.context() as killed:
+        killed.setattr(changes, "end", lambda *rest: [])
+        autograde(graded, force=False)
+    change(graded, "eve", manual_score=1.5)
+    log = autograde(graded, force=False)["log"]
+    assert "new exercise" not in log and "exercise was added" not in log
+    assert {row[4] for row in read_changes(graded) if row[0] == "eve"} <= {"by hand"}
+
+
 def test_a_table_that_is_damaged_ends_in_a_line_and_is_kept(graded):
     path = graded / ".autograder" / "scores" / f"{UNIT}.json"
     path.write_text("{")
