@@ -16,7 +16,7 @@ from http.client import HTTPException
 from importlib import metadata
 from pathlib import Path
 from typing import IO
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 
 from tqdm.auto import tqdm
 
@@ -32,14 +32,18 @@ _SECONDS = 5.0  # until a host that does not answer counts as unreachable
 
 
 def find(listing: Listing, location: str | Path | None = None) -> Path:
-    """Find the folder or the zip file that contains all files of a model.
+    """Find the folder or the zip file with a model's files; download them if necessary.
+
+    The files are looked for in the installed package, in ``location``, and in the cache
+    of downloads. Only `verify` checks whether all files are there.
 
     Args:
         location: a folder, a zip file or the file with the weights; used if the model
             is not installed.
 
     Raises:
-        PublishedModelError: the files are not here and cannot be downloaded.
+        PublishedModelError: the model is not installed, and ``location`` is unsuitable
+            or, without one, the files cannot be downloaded.
     """
     if (installed := _find_installed(listing)) is not None:
         return installed
@@ -52,12 +56,13 @@ def find(listing: Listing, location: str | Path | None = None) -> Path:
         for file in listing.files:
             if not (cache / file.name).is_file():
                 _download(listing, file, cache)
-    except URLError:
-        raise PublishedModelError(
-            f"{listing.title} is not here, and {HUB} cannot be reached. Install it and "
-            f"run this again: {listing.install}"
-        ) from None
-    except (OSError, HTTPException) as error:  # a full disk, a connection that broke
+    except (OSError, HTTPException) as error:
+        if isinstance(error, URLError) and not isinstance(error, HTTPError):
+            raise PublishedModelError(
+                f"{listing.title} is not here, and {HUB} cannot be reached. Install it "
+                f"and run this again: {listing.install}"
+            ) from None
+        # A full disk, a connection that broke, or an error that the Hub reports.
         raise PublishedModelError(
             f"{listing.title} was not downloaded to {cache}: {error}. Run this again; "
             "if the disk is full, make room or set XDG_CACHE_HOME to another folder"
@@ -66,7 +71,7 @@ def find(listing: Listing, location: str | Path | None = None) -> Path:
 
 
 def verify(place: Path, file: PublishedFile) -> bytes | Path:
-    """Check a file's SHA-256; returns its path, or its bytes if it is in a zip file.
+    """Check a file's SHA-256, and return its path, or its bytes if it is in a zip file.
 
     Raises:
         PublishedModelError: the file is missing, truncated, or not the published one.
@@ -107,7 +112,11 @@ def _find_installed(listing: Listing) -> Path | None:
 
 
 def _resolve_location(listing: Listing, path: Path) -> Path:
-    """The folder or zip file to use for a path. Raises PublishedModelError."""
+    """Return a folder or a zip file unchanged, and for the file of weights its folder.
+
+    Raises:
+        PublishedModelError: the path is none of these.
+    """
     if path.suffix == ".zip" or path.is_dir():
         return path
     if path.name == listing.weights.name:

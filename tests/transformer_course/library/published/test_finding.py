@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import zipfile
+from email.message import Message
 from importlib import metadata
 from pathlib import Path
+from urllib.error import HTTPError
 
 import pytest
 import torch
@@ -144,6 +146,16 @@ def test_a_full_disk_keeps_nothing_and_says_so(listing, tmp_path):
     (part / f"{drawn.SAFE}.part").symlink_to("/dev/full")
     assert "No space left on device" in read_refusal(listing)
     assert not list(part.iterdir())
+
+
+def test_an_error_of_the_hub_is_reported_as_one(listing, tmp_path, monkeypatch):
+    publish(tmp_path / "files", tmp_path)
+
+    def refuse(*arguments):
+        raise HTTPError(finding.HUB, 404, "Not Found", Message(), None)
+
+    monkeypatch.setattr(finding, "_read_chunks", refuse)
+    assert "was not downloaded" in read_refusal(listing)
 
 
 def test_a_connection_that_breaks_keeps_nothing_and_says_so(
