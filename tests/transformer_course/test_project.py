@@ -142,6 +142,7 @@ def test_models_and_texts_are_kept(trained):
         ),
         (lambda p: p.run("x", "better"), "say what you expect of 'x', and why"),
         (lambda p: p.run("../x", WHY), "a run cannot be called '../x'"),
+        (lambda p: p.run("4  heads", WHY), "never two spaces in a row"),
         (
             lambda p: p.run("x", WHY, tokens=90_000),
             "target tokens are left, but this run",

@@ -35,7 +35,8 @@ BUDGET = 6_000_000  # target tokens: 10 to 15 minutes on two cores, default size
 RUN = 400_000  # the default number of target tokens in a run
 DEV, PEEK = 1000, 100  # sentences of dev: at the end of a run, and during training
 _REASON = 10  # the fewest characters of a hypothesis or a next step
-_NAME = re.compile(r"[\w.-]([\w ,.-]{0,38}[\w.-])?")
+# The log joins successive spaces, and would not find such a name again.
+_NAME = re.compile(r"(?!.*  )[\w.-]([\w ,.-]{0,38}[\w.-])?")
 
 Settings = Mapping[str, Any]
 Build = Callable[[dict[str, Any], Corpus, int], tuple[Restorer, Tokenizer]]
@@ -43,7 +44,7 @@ Train = Callable[[Restorer, Tokenizer, Corpus, TokenMeter, dict[str, Any], int],
 
 
 class Project:
-    """Runs under one budget, with a log beside the notebook.
+    """A series of runs that share a budget of training tokens and a log.
 
     Args:
         build: maps settings, corpus and seed to an untrained model and its tokenizer.
@@ -206,7 +207,13 @@ class Project:
     def _train_and_log(
         self, run: LoggedRun, settings: Settings, tokens: int
     ) -> LoggedRun:
-        """Build a model and train it on so many target tokens; measure and log it."""
+        """Build a model, train it on ``tokens`` target tokens, measure and log it.
+
+        If the training is interrupted or fails, the tokens so far are logged.
+
+        Raises:
+            ProjectError: ``train`` took no batch through the meter.
+        """
         torch.manual_seed(run.seed)
         model, tokenizer = self._build(dict(settings), self.corpus, run.seed)
         curve: list[tuple[int, float]] = []
@@ -289,7 +296,11 @@ class Project:
         return {**self.settings, **changes}
 
     def _find_logged(self, name: str, planned: Settings) -> LoggedRun | None:
-        """The logged run with this name and these settings; None without that name."""
+        """Return the logged run with this name, and print it; None if there is none.
+
+        Raises:
+            ProjectError: that run has different settings, or another corpus or level.
+        """
         run = self.log.get(name)
         if run is None:
             return None
@@ -310,7 +321,7 @@ class Project:
         if not _NAME.fullmatch(name):
             raise ProjectError(
                 f"a run cannot be called {name!r:.60}: use letters, digits, spaces "
-                "and , . _ -"
+                "and , . _ -, and never two spaces in a row"
             )
         if len(hypothesis.strip()) < _REASON:
             raise ProjectError(f"say what you expect of {name!r}, and why")
