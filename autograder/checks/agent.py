@@ -57,12 +57,12 @@ def in_place(
 
     Args:
         names: the notebook's namespace.
-        answers: the student's cells that are run again after the code, because a class
-            keeps the base class that a name stood for when its cell ran.
+        answers: the source of student's cells to run again after ``code``, so that
+            their classes inherit from the classes that ``code`` defines.
     """
     before = dict(names)
-    exec(compile(code, "<given>", "exec", dont_inherit=True), names)
     try:
+        exec(compile(code, "<given>", "exec", dont_inherit=True), names)
         for answer in answers:
             _run_again(answer, names)
         yield

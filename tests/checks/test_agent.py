@@ -84,6 +84,14 @@ def test_a_name_that_is_not_there_and_an_error_are_answers(asking):
     assert answer(channel, 1)[RAISED].startswith("ValueError: no luck")
 
 
+def test_names_are_what_they_were_after_given_code_that_fails():
+    names = {"replaced": 1}
+    code = "replaced = new = 2; 1 / 0"
+    with pytest.raises(ZeroDivisionError), agent.in_place(code, names):
+        pass
+    assert names["replaced"] == 1 and "new" not in names
+
+
 def test_names_are_what_they_were_once_given_code_is_no_longer_in_place():
     names = {"kept": 1, "replaced": 2}
     with agent.in_place("import math\nreplaced = new = math.pi", names):
