@@ -56,10 +56,15 @@ def _describe_unshipped(path: Path, root: Path) -> Iterator[str]:
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Yield the line and the name of each module that code imports."""
+    """Yield the line and the name of each module that code imports.
+
+    Relative imports within a folder are left out: their modules ship together.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level > 1:
+            yield node.lineno, "." * node.level + (node.module or "")
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names = (
                 [alias.name for alias in node.names] if _is_bare(node.module) else []
@@ -71,7 +76,10 @@ def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def _is_bare(module: str) -> bool:
-    """Whether a package, like "autograder" or a unit, only contains packages."""
+    """Return whether names imported from a module count as packages within it.
+
+    They do for "autograder", for the course's package, and for the package of a unit.
+    """
     match module.split("."):
         case ["autograder"]:
             return True
@@ -83,6 +91,8 @@ def _is_bare(module: str) -> bool:
 def _is_shipped(parts: list[str]) -> bool:
     """Whether a module, like ["autograder", "checks"], ships or is a third party's."""
     match parts:
+        case ["", *_]:
+            return False  # a relative import from above
         case ["autograder", room, *_]:
             return room in _OF_THE_ENGINE
         case [package, room, *inner] if package == PACKAGE:

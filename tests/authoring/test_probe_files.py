@@ -43,6 +43,7 @@ def test_probes_in_a_single_file_are_refused_with_the_place_for_them(unit):
         ("from autograder import authoring", "autograder.authoring"),
         ("def late():\n    import autograder.grading", "autograder.grading"),
         (f"from {PACKAGE}.tiny import exercises", ""),
+        ("from ..exercises import e", "..exercises"),
         (
             f"import {PACKAGE}.tiny.exercises.e",
             f"{PACKAGE}.tiny.exercises",
