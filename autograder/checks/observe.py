@@ -80,8 +80,9 @@ def observe(probe: Report, answer: object, inputs: Answers) -> Answers:
 def isolated(inputs: Answers) -> Iterator[Answers]:
     """Yield copies of a case's inputs, in an environment that is always the same.
 
-    The generator is seeded, and restored afterwards; dropout drops the same entries in
-    all versions of PyTorch.
+    PyTorch's CPU generator is seeded, and restored afterwards. New tensors are created
+    on the CPU, warnings are dropped, and dropout drops the same entries in all versions
+    of PyTorch.
     """
     copies = {
         name: value.clone() if isinstance(value, torch.Tensor) else value
@@ -98,9 +99,11 @@ def quiet() -> Iterator[None]:
     stream = io.StringIO()
     with contextlib.redirect_stderr(stream), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        yield
-    if stream.getvalue():
-        print(showable(stream.getvalue()), end="", file=sys.stdout)
+        try:
+            yield
+        finally:
+            if stream.getvalue():
+                print(showable(stream.getvalue()), end="", file=sys.stdout)
 
 
 @contextlib.contextmanager
@@ -229,7 +232,10 @@ def _line(code: CodeType, number: int) -> str:
 
 
 def is_library(filename: str) -> bool:
-    """Whether a file is ours, Python's or an installed one, but not the student's."""
+    """Return whether a file belongs to the course, Python or an installed package.
+
+    All other code is the student's.
+    """
     return filename.startswith(_LIBRARIES) or not _INSTALLED.isdisjoint(
         re.split(r"[/\\]", filename)
     )

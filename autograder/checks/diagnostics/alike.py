@@ -17,9 +17,10 @@ Pairs = list[tuple[torch.Tensor, torch.Tensor]]  # expected, and the student's
 def compose_sign(
     findings: Sequence[Finding], message: str, asks: str, **fields: object
 ) -> tuple[str, str]:
-    """Return a message and a question, with the message's fields filled in.
+    """Return a symptom: the message, with its fields filled in, and the question.
 
-    The field ``name`` is the name of the first finding; ``fields`` are the others.
+    The field ``name`` is filled with the name of the first finding's answer, the other
+    fields with ``fields``.
     """
     return message.format(name=translate(findings[0].name), **fields), asks
 
@@ -41,7 +42,10 @@ def agree(a: object, b: object) -> bool:
 
 
 def close(a: torch.Tensor, b: torch.Tensor, share: float) -> bool:
-    """Whether tensors differ by at most ``share`` times the largest entry of ``a``."""
+    """Return whether tensors differ by at most ``share`` times the largest ``abs(a)``.
+
+    Real parts are compared. If ``a`` is empty, the answer is False.
+    """
     a, b = a.real.double(), b.real.double()  # `real`: complex numbers would warn
     return bool((a - b).abs().max() <= share * a.abs().max()) if a.numel() else False
 
@@ -64,13 +68,17 @@ def which_input(result: CaseResult, finding: Finding) -> str:
     for name, value in result.case.inputs.items():
         if not isinstance(value, torch.Tensor) or not value.dim():
             continue
-        if torch.equal(value, actual):
+        # `equal` compares values only: a copy of another dtype is not the input itself.
+        if value.dtype == actual.dtype and torch.equal(value, actual):
             return name
     return ""
 
 
 def value_pairs(findings: Sequence[Finding]) -> Pairs:
-    """The expected and the actual tensors; [] if any differ in more than values."""
+    """Return the expected and the actual tensors if only their values differ; else [].
+
+    Each pair must differ by more than rounding, and must not be complex.
+    """
     if any(f.problem != "values" for f in findings):
         return []
     pairs = tensor_pairs(findings)

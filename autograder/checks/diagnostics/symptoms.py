@@ -24,7 +24,10 @@ Signs = tuple[Callable[[Wrong], Sign], ...]
 
 
 def of_a_property(results: Sequence[CaseResult]) -> Mistake | None:
-    """The symptom of failed general properties, if all other cases are right."""
+    """Return the symptom if only cases of general properties fail; else None.
+
+    A general property holds for any exercise (see `autograder.checks.properties`).
+    """
     wrong = [result for result in results if not result.passed]
     if not wrong or any(not result.case.says for result in wrong):
         return None
@@ -35,7 +38,11 @@ def of_a_property(results: Sequence[CaseResult]) -> Mistake | None:
 
 
 def _of_calls(result: CaseResult) -> Mistake | None:
-    """The symptom of a property's case; None if not even the usual call is right."""
+    """Return the symptom of a failed case of a general property.
+
+    Such a case compares a usual call with special ones. Return None if the first wrong
+    answer is that of a usual call.
+    """
     case, findings = result.case, [f for f in result.findings if f.problem]
     if findings[0].problem == RAISED:
         if explanation := errors.explain([result], (UNKNOWN_ARGUMENT,)):
@@ -61,7 +68,9 @@ def _only_in_training(wrong: Sequence[CaseResult]) -> bool:
     """Whether a module is right in training mode, and wrong in eval mode."""
     findings = [f for result in wrong for f in result.findings]
     labels = {(what_was_seen(f.name)[1], bool(f.problem)) for f in findings}
-    return ("in eval mode", True) in labels and ("in training mode", True) not in labels
+    return {("in eval mode", True), ("in training mode", False)} <= labels and (
+        "in training mode", True
+    ) not in labels  # fmt: skip
 
 
 def _label(finding: Finding) -> str:
@@ -87,7 +96,7 @@ _OF_A = re.compile("of a ")
 
 
 def _join_labels(labels: Sequence[str]) -> str:
-    """Join up to three labels, and count the others."""
+    """Join up to three labels; of more, join the first two, and count the others."""
     if len(labels) > 3:
         remainder = _("{count} more").format(count=len(labels) - 2)
         labels = [*labels[:2], remainder]
@@ -107,7 +116,11 @@ _HELD = "of a look at what it holds"
 
 
 def _note(message: str) -> str:
-    """Extract from an error the note on what was special about the call, or ""."""
+    """Return the note in brackets at the end of an error's first line; "" for none.
+
+    Such a note says what was special about the call that raised the error. Other text
+    in brackets is ignored.
+    """
     match = _LAST_BRACKETS.search(message.split("\n")[0])
     note = match.group(1).split(SEPARATOR)[0] if match else ""
     return note if note.startswith(_NOTES) else ""
@@ -169,10 +182,10 @@ def _explain_part(signs: Signs, wrong: Wrong) -> Mistake | None:
 def _of_a_later_call(
     results: Sequence[CaseResult], wrong: Sequence[CaseResult]
 ) -> Mistake | None:
-    """The symptom of failed repeated calls, if otherwise only gradients are wrong.
+    """Explain wrong gradients by a failed case of repeated calls, if there is one.
 
-    Gradients are taken in a second call, so they are wrong if that reuses what the
-    first call stored.
+    Gradients are taken in a second call. They are wrong if that call reuses something
+    that the first one stored. Return None if ordinary cases fail in anything else.
     """
     findings = faults(wrong)
     if not findings or not all(map(is_gradient, findings)):

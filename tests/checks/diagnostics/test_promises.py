@@ -92,6 +92,12 @@ def test_what_is_right_in_training_mode_only_is_told():
     assert (symptom.says, symptom.asks) == ONLY_IN_TRAINING
 
 
+def test_nothing_is_said_of_training_mode_where_it_was_not_observed():
+    only_eval = replace(PROPERTY, expected={"y · in eval mode": X})
+    wrong = [compare(only_eval, {"y · in eval mode": -X})]
+    assert of_a_property(wrong) is None
+
+
 def test_a_cache_that_goes_stale_is_not_taken_for_a_cut_graph():
     """A gradient is that of a second call, so it is wrong where that is."""
     gradient_case = Case("c", "c", "", {}, {"y": X, "gradient of x": X})
