@@ -9,6 +9,8 @@ from typing import Any
 
 from autograder.checks.facts import is_told
 from autograder.checks.tracing import MARK
+from autograder.course.printable import printable
+from autograder.extras.questions.question import OPTIONS
 
 _LONGEST = 4_000_000  # the most characters of a report
 _WORD = 120  # the most characters of a name or a text in it
@@ -158,6 +160,8 @@ def read(printed: str) -> list[Observation]:
         observations = [_observation(case) for case in report["cases"]]
         if len({len(observation.edits) for observation in observations}) != 1:
             raise ValueError("not the same edits")
+        if len(observations) > OPTIONS:  # `which_input` makes an option of each case
+            raise ValueError("too many cases")
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         raise NothingObservedError("what its code reports makes no sense") from None
     return observations
@@ -217,7 +221,7 @@ def _read_moves(report: dict[str, Any]) -> dict[str, bool]:
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError("not a text")
-    return value[:_WORD]
+    return printable(value[:_WORD])  # a lone surrogate could not be written to a file
 
 
 def _integer(value: object) -> int:

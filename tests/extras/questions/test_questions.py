@@ -1,6 +1,7 @@
 """Questions about an answer: several kinds, one correct option, decided by running."""
 
 import ast
+import json
 import re
 from dataclasses import replace
 
@@ -315,6 +316,25 @@ FORGED = [
 def test_a_forged_report_is_refused_in_a_line(text):
     with pytest.raises(NothingObservedError, match="makes no sense"):
         read(f"hello\n{MARK}{text}\n")
+
+
+FORGED_CASE = {
+    "title": "a \ud800", "made": "", "call": [], "notes": [], "ran": [], "moved": {},
+    "result": {"kind": "int"}, "edits": [],
+}  # fmt: skip
+
+
+def test_a_forged_report_has_no_more_cases_than_a_question_has_options():
+    report = json.dumps({"cases": [FORGED_CASE] * 4})
+    assert len(read(f"{MARK}{report}")) == 4
+    report = json.dumps({"cases": [FORGED_CASE] * 5})
+    with pytest.raises(NothingObservedError, match="makes no sense"):
+        read(f"{MARK}{report}")
+
+
+def test_a_forged_text_can_be_written_to_a_file():
+    report = json.dumps({"cases": [FORGED_CASE]})
+    assert read(f"{MARK}{report}")[0].title == "a ?"
 
 
 def test_a_sandbox_that_says_nothing_is_told():
