@@ -94,7 +94,12 @@ def _are_alike(names: Sequence[str], arguments: Mapping[str, Seen]) -> bool:
 def result_names(listing: CodeListing, result: Seen) -> list[str]:
     """Name each part of a result: "the returned `x`", or else "the first result"."""
     function = listing.function_in(ast.parse(listing.source))
-    returns = [n.value for n in ast.walk(function) if isinstance(n, ast.Return)]
+    _, *inside = ast.walk(function)
+    helpers = [node for node in inside if isinstance(node, ast.FunctionDef)]
+    of_helpers = {node for helper in helpers for node in ast.walk(helper)}
+    returns = [
+        n.value for n in inside if isinstance(n, ast.Return) and n not in of_helpers
+    ]
     parts = returns[-1] if len(returns) == 1 else None
     nodes = parts.elts if isinstance(parts, ast.Tuple) else [parts]
     usual = plain_names(result)

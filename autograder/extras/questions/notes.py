@@ -59,7 +59,7 @@ def insert_notes(listing: CodeListing) -> tuple[str, list[NotedPlace]]:
     for statement in function.body:
         noting.visit(statement)  # in its place
     for node in ast.walk(function):
-        for field in ("body", "orelse"):
+        for field in ("body", "orelse", "finalbody"):
             lines = getattr(node, field, None)
             if isinstance(lines, list) and not isinstance(node, ast.ClassDef):
                 lines[:] = [new for old in lines for new in noting.reached(old)]

@@ -14,6 +14,7 @@ from autograder.checks.probes import find
 from autograder.checks.references import load
 from autograder.checks.watched_calls import CallWatch
 from autograder.course import units
+from autograder.extras.questions.asking import result_names
 from autograder.extras.questions.edits import edits
 from autograder.extras.questions.listing import NotListedError, listing
 from autograder.extras.questions.notes import insert_notes
@@ -21,6 +22,7 @@ from autograder.extras.questions.observations import (
     MARK,
     EditOutcome,
     NothingObservedError,
+    Seen,
     read,
 )
 from autograder.extras.questions.question import chosen
@@ -221,6 +223,21 @@ def test_noted_code_gives_the_same_results():
         place.description: notes[i] for i, place in enumerate(places) if place.name
     }
     assert named["`powers` right after line 2"].shape == (2, 3)
+
+
+def test_a_line_in_a_finally_clause_is_noted_as_reached():
+    source = (
+        "def f(x):\n    try:\n        y = x\n    finally:\n        g(x)\n    return y"
+    )
+    _, places = insert_notes(listing(source, "f"))
+    reached = [p.line for p in places if not (p.text or p.name or p.is_result)]
+    assert sorted(reached) == [2, 3, 5, 6]
+
+
+def test_a_result_is_named_after_the_return_of_its_own_function_only():
+    inner = "    def g(y):\n        return y\n"
+    shown = listing(f"def f(x):\n{inner}    s = g(x)\n    return s", "f")
+    assert result_names(shown, Seen("tensor")) == ["the returned `s`"]
 
 
 def test_an_edit_is_told_in_the_student_s_own_words():
