@@ -8,10 +8,11 @@ with their next feedback, and the program can become a mistake of the exercise.
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 import textwrap
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.authoring.catalogue import specification
@@ -83,7 +84,7 @@ def _bare(code: str) -> str:
     try:
         tree = ast.parse(code)
         drop_docstrings(tree)
-        return ast.unparse(tree)[:_LONGEST]
+        return ast.unparse(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
 
@@ -100,7 +101,8 @@ def write_list(unit: str, root: Path) -> list[Path]:
         (g.key, title(unit, g.exercise), str(len(g.students)), g.sentence)
         for g in answer_groups
     ]
-    html = page.render("unnamed.html.j2", unit, folder=TEMPLATES, groups=answer_groups)
+    shown = [replace(g, program=g.program[:_LONGEST]) for g in answer_groups]
+    html = page.render("unnamed.html.j2", unit, folder=TEMPLATES, groups=shown)
     path = root / "reports" / f"{unit}-unnamed.html"
     return page.write_both(path, html, sheet.as_harmless_text(rows))
 
@@ -172,7 +174,8 @@ def _with_mistake(path: Path, mistake: str) -> str:
         mistake: the code of an entry of the list, from `_mistake`.
 
     Raises:
-        CourseError: the file has no such list, or imports nothing from the notation.
+        CourseError: the file has no such list with a bracket in a line of its own, or
+            imports nothing from the notation.
     """
     text = path.read_text(encoding="utf-8")
     for node in ast.parse(text).body:
@@ -184,9 +187,13 @@ def _with_mistake(path: Path, mistake: str) -> str:
                     lines = text.splitlines(keepends=True)
                     lines.insert(value.end_lineno - 1, mistake)
                     changed = _import_word("".join(lines))
-                    ast.parse(changed)
-                    return changed
-    raise CourseError(f"{path} has no list MISTAKES; add this by hand:\n{mistake}")
+                    with contextlib.suppress(SyntaxError):
+                        ast.parse(changed)
+                        return changed
+    raise CourseError(
+        f'{path} has no list MISTAKES that ends in a comma and a line with "]"; add '
+        f"this by hand:\n{mistake}"
+    )
 
 
 def _import_word(text: str) -> str:

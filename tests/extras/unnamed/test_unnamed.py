@@ -35,6 +35,28 @@ def test_a_program_that_is_nested_too_deeply_is_not_shown():
     assert unnamed._bare("x = 1" + " + 1" * 2_000) == ""
 
 
+def test_a_long_program_is_cut_on_the_page_but_not_when_it_is_adopted(graded):
+    lines = "".join(f"    x = x + {n}\n" for n in range(1_000))
+    program = f"def double(x):\n{lines}    return x"
+    answers(graded, bob=(program, failed("a1")))
+    assert unnamed.groups(UNIT, graded)[0].program == program
+    unnamed.write_list(UNIT, graded)
+    page = (graded / "reports" / f"{UNIT}-unnamed.html").read_text()
+    assert "x = x + 9\n" in page and "x = x + 999\n" not in page
+
+
+@pytest.mark.parametrize(
+    "mistakes", ["[]", "[wrong()]", "[\n    wrong()\n]", "[*OTHERS]", "()"]
+)
+def test_a_list_that_takes_no_entry_is_a_line_with_the_entry_to_add(tmp_path, mistakes):
+    path = tmp_path / "softmax.py"
+    path.write_text(
+        f"from autograder.authoring.notation import wrong\nMISTAKES = {mistakes}\n"
+    )
+    with pytest.raises(CourseError, match=r"by hand:\n    wrong\('quarter'"):
+        unnamed._with_mistake(path, "    wrong('quarter'),\n")
+
+
 def ask(root: Path, capsys, *arguments: str) -> tuple[int, str]:
     status = cli.main(["unnamed", "01", *arguments, "--course", str(root)])
     output = capsys.readouterr()
