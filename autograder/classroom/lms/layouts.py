@@ -225,12 +225,13 @@ def attempts(
         submitters = (Submitter(key, name, rival=rival, grouped=grouped),)
         if people is not None:
             submitters, time = people.get(key, ((), None))
-        blind = bool(parts["blind"] or _HIDDEN.search(name))
+        hidden = layout.lms == "Moodle" and _HIDDEN.search(name)
+        blind = bool(parts["blind"] or hidden)
         new = Attempt(submitters, {}, time, blind=blind)
         attempt = by_key.setdefault((submitters, time, key), new)
         attempt.late |= bool(parts["late"] or parts["late1"])
         path = parts["file"] or parts["flat"]
-        attempt.files[_unused(path, attempt.files)] = member
+        attempt.files[unused(path, attempt.files)] = member
     return list(by_key.values()), strays
 
 
@@ -240,7 +241,7 @@ def _parts(match: re.Match[str]) -> dict[str, str]:
     return parts | {"name": parts["name"].strip()}
 
 
-def _unused(path: str, paths: Collection[str]) -> str:
+def unused(path: str, paths: Collection[str]) -> str:
     """Make a path unique by a number before the file's name, if it is already used."""
     folder, _, name = path.rpartition("/")
     number = 1

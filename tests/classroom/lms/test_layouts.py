@@ -79,6 +79,11 @@ def test_blind_names_need_the_worksheet(course):
     assert outcome.needs_person and "turn anonymous grading off" in outcome.remark
 
 
+def test_only_in_moodle_does_the_name_participant_hide_anybody(course):
+    path = course.zip(("Participant_12345_678901_attention.ipynb", ADA))
+    assert set(course.collect(path)) == {"ada"}, "her number in Canvas decides"
+
+
 def test_several_files_of_one_student_stay_together(course):
     path = course.zip(
         ("lovelaceada_12345_10_attention-1.ipynb", ADA),
