@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from autograder.classroom.lms.archive import Member, NotPlacedError, Source
-from autograder.classroom.lms.layouts import Attempt
+from autograder.classroom.lms.layouts import Attempt, unused
 from autograder.classroom.lms.sources import inside, strip_top
 from autograder.course import notebooks
 from autograder.grading import intake
@@ -52,9 +52,6 @@ def contents(archive: Source, attempt: Attempt, unit: str, root: Path) -> Attemp
         if path.rpartition("/")[2].casefold() in intake.OF_NBGRADER:
             notes.append(f"left out: {path}, which students do not write")
             continue
-        if _is_long(path):
-            notes.append(f"left out: {path[:40]}..., whose name is too long for a disk")
-            continue
         try:
             within = replace(limits, saved=spare)
             data, size = _read(archive, member, within, min(limits.file, remaining))
@@ -70,13 +67,17 @@ def contents(archive: Source, attempt: Attempt, unit: str, root: Path) -> Attemp
                 try:
                     unpacked = _unpacked(archive, member, limits, remaining)
                     remaining -= sum(map(len, unpacked.values()))
-                    files |= unpacked
+                    for inner, data in unpacked.items():
+                        files[unused(inner, files)] = data
                 except NotPlacedError as reason:
                     notes.append(f"{path} cannot be unpacked: {reason}")
     if set(files) == {ONLINE_TEXT}:
         raise NotPlacedError("it is text typed into the LMS, without a file")
-    path, fault, remarks = _notebook(files, unit, root)
-    return AttemptFiles(_rename_notebook(files, unit, path), [*notes, *remarks], fault)
+    stored: dict[str, bytes] = {}
+    for path, data in files.items():
+        stored[unused(_shorten(path), stored)] = data
+    path, fault, remarks = _notebook(stored, unit, root)
+    return AttemptFiles(_rename_notebook(stored, unit, path), [*notes, *remarks], fault)
 
 
 def _notebook(
@@ -119,13 +120,12 @@ def _read(
         raise NotPlacedError(str(reason)) from None
 
 
-def _is_long(path: str) -> bool:
-    """Return whether a path has a name too long for a disk, and is not a notebook.
-
-    A notebook is kept, since `_rename_notebook` may shorten its name.
-    """
-    longest = max(len(part.encode()) for part in path.split("/"))
-    return longest > 255 and not path.lower().endswith(".ipynb")
+def _shorten(path: str) -> str:
+    """Shorten the names in a path that are too long for a disk, but for their ends."""
+    return "/".join(
+        name if len(name.encode()) <= 255 else f"{name[:40]}...{name[-10:]}"
+        for name in path.split("/")
+    )
 
 
 def _notebooks(files: Iterable[str]) -> list[str]:

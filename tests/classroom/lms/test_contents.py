@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pytest
 from nbformat.v4 import new_code_cell
 
 from autograder.grading import intake
@@ -28,6 +29,41 @@ def test_a_notebook_that_was_handed_in_as_a_zip_is_unpacked(course):
     assert course.notebook("ada") == ADA and course.placed["ada"]["data.txt"] == b"1"
     assert "timestamp.txt" not in course.placed["ada"]
     assert "cannot be unpacked: it is not a readable zip" in outcomes["bob"].remark
+
+
+def test_two_zips_with_a_notebook_of_one_name_are_both_kept(course):
+    path = course.zip(
+        ("lovelaceada_12345_1_draft.zip", zipped(("a.ipynb", ADA))),
+        ("lovelaceada_12345_2_work.zip", zipped(("a.ipynb", BOB))),
+    )
+    course.collect(path)
+    files = course.placed["ada"]
+    assert (files["a.ipynb"], files["2_a.ipynb"]) == (ADA, BOB)
+    folder = course.root / "submitted" / "ada" / UNIT
+    newest = max(folder.iterdir(), key=lambda path: path.stat().st_mtime)
+    assert newest.name == "2_a.ipynb", "uploaded last"
+
+
+LONG = "x" * 256
+
+
+@pytest.mark.parametrize(
+    ("notebooks", "stored"),
+    [
+        (["in/a.ipynb"], ["in/a.ipynb"]),
+        ([f"{LONG}.ipynb"], [f"{UNIT}.ipynb"]),
+        ([f"in/{LONG}.ipynb"], [f"in/{LONG[:40]}...xxxx.ipynb"]),
+        ([f"{LONG}.ipynb", "a.ipynb"], [f"{LONG[:40]}...xxxx.ipynb", "a.ipynb"]),
+    ],
+)
+def test_a_name_in_a_zip_that_is_too_long_for_a_disk_is_shortened(
+    course, notebooks, stored
+):
+    packed = zipped((f"{LONG}.txt", b"1"), *((name, ADA) for name in notebooks))
+    outcomes = course.collect(course.zip(("lovelaceada_12345_1_w.zip", packed)))
+    assert outcomes["ada"].status == "placed"
+    expected = {"w.zip", f"{LONG[:40]}...xxxxxx.txt", *stored}
+    assert set(course.placed["ada"]) == expected
 
 
 def other_unit(root) -> bytes:
