@@ -65,7 +65,7 @@ def send(
     Args:
         is_trial: only report what would be sent.
         may_lower: whether to replace a score in the LMS that is higher, or that was
-            changed there after it was sent.
+            changed there after a score had been sent.
 
     Raises:
         CourseError: the LMS's scores cannot be read; nothing was sent.
@@ -160,8 +160,8 @@ def _compared(
 ) -> GradeRow:
     """Decide whether to send a score; return the row with the status that says so.
 
-    Without ``may_lower``, a higher score in the LMS is kept, and so is one that was
-    changed in the LMS after this score and comment had been sent. A score that the LMS
+    Without ``may_lower``, a higher score in the LMS is kept, and so is one that is not
+    the last one that was sent, since a person has changed it. A score that the LMS
     shows already is sent again only if it or the comment differs from what was sent.
 
     Args:
@@ -169,15 +169,16 @@ def _compared(
         sent: the last "score" that was sent and the digest of its "comment"; empty if
             nothing was sent.
     """
-    is_sent = sent and _is_equal(sent["score"], mark.score)
-    is_sent = is_sent and sent["comment"] == digest(mark.comment)
     if row.before is None:
         return replace(row, status="send")
     if _is_equal(row.before, mark.score):
-        is_same = is_sent or not sent
+        is_same = not sent or (
+            _is_equal(sent["score"], mark.score)
+            and sent["comment"] == digest(mark.comment)
+        )
         return replace(row, status="same" if is_same else "send")
-    if is_sent and not may_lower:
-        remark = "the score was changed in the LMS after it was sent; it stays"
+    if sent and not _is_equal(row.before, sent["score"]) and not may_lower:
+        remark = "the score was changed in the LMS; --lower replaces it anyway"
         return replace(row, status="changed there", remark=remark)
     if row.before > mark.score and not may_lower:
         remark = "the LMS has more; --lower sends it anyway"

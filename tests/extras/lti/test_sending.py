@@ -120,6 +120,28 @@ def test_a_score_that_was_changed_in_the_lms_stays_unless_asked(tmp_path, by_han
     assert lms.scores["502"] == 4.0
 
 
+@pytest.mark.parametrize("by_hand", [3.0, 8.0])
+def test_a_score_that_was_changed_in_the_lms_stays_when_ours_changes_too(
+    tmp_path, by_hand
+):
+    lms = Gradebook()
+    send(lms, tmp_path)
+    lms.scores["502"] = by_hand
+    delivery = send(lms, tmp_path, make_book(bob=5.5))
+    assert lms.scores["502"] == by_hand and not delivery.is_complete
+    assert "1 changed there" in delivery.lines[-1]
+    assert "--lower" in "".join(delivery.lines)
+    send(lms, tmp_path, make_book(bob=5.5), may_lower=True)
+    assert lms.scores["502"] == 5.5
+
+
+def test_a_score_that_was_deleted_in_the_lms_is_sent_again(tmp_path):
+    lms = Gradebook()
+    send(lms, tmp_path)
+    del lms.scores["502"]
+    assert send(lms, tmp_path).is_complete and lms.scores["502"] == 4.0
+
+
 def test_a_platform_that_tells_no_scores_is_known_by_the_journal(tmp_path):
     lms = Gradebook()
     lms.tells = False
