@@ -60,9 +60,14 @@ class LmsSettings:
         """Read a unit's entry in the table ``key``, such as ``[canvas.assignments]``.
 
         Raises:
-            CourseError: it is missing, and there is no default.
+            CourseError: it is missing, and there is no default; or ``key`` is no table.
         """
         table = self.values.get(key, {})
+        if not isinstance(table, dict):
+            raise CourseError(
+                f"{self.path}: {key} of [{self.name}] must be a table with a line for "
+                f"each unit; see {_PAGE}"
+            )
         inner = LmsSettings(self.path, f"{self.name}.{key}", table)
         return inner.text(unit, default)
 

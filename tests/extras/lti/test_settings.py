@@ -54,6 +54,14 @@ def test_an_address_without_encryption_is_refused(tmp_path, url):
         settings.read(tmp_path, "canvas").address("url")
 
 
+def test_a_number_in_place_of_a_table_is_said(tmp_path):
+    configure(tmp_path, "canvas", f"{TEXT}assignments = 5\n")
+    for default in (None, "01_numbers"):
+        with pytest.raises(CourseError, match=r"of \[canvas\] must be a table"):
+            canvas = settings.read(tmp_path, "canvas")
+            canvas.of_unit("assignments", "01_numbers", default)
+
+
 def test_what_is_missing_is_said_with_the_page_that_explains_it(tmp_path):
     with pytest.raises(CourseError, match=r"there is no .*lms\.toml yet; docs/lms\.md"):
         settings.read(tmp_path, "canvas")
