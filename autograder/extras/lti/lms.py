@@ -21,19 +21,23 @@ def _submitters(archive: Source, handed_in: Collection[str]) -> dict[str, Submit
     They are read from the archive's file `METADATA`.
 
     Raises:
-        NotPlacedError: there is not exactly one such file.
+        NotPlacedError: there is not exactly one such file, or it is damaged.
     """
     files = [member for member in archive.members if member.name == METADATA]
     if len(files) != 1:
         raise NotPlacedError(f"it has no {METADATA}, which says whose the files are")
-    people = json.loads(archive.read(files[0], _LARGEST))
-    return {
-        key: (
-            (Submitter(key, printable(person["name"]), printable(person["email"])),),
-            _utc(person["time"]),
-        )
-        for key, person in people.items()
-    }
+    text = archive.read(files[0], _LARGEST)
+    try:
+        return {
+            key: (
+                (Submitter(key, *(printable(person[k]) for k in ("name", "email"))),),
+                _utc(person["time"]),
+            )
+            for key, person in json.loads(text).items()
+        }
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError,
+            RecursionError):  # fmt: skip
+        raise NotPlacedError(f"its {METADATA} cannot be read") from None
 
 
 def _utc(text: str) -> datetime.datetime:

@@ -32,3 +32,26 @@ def test_without_its_metadata_nothing_is_placed(archive):
     (layout,) = lms.LAYOUTS
     with pytest.raises(NotPlacedError, match=r"has no fetched\.json"):
         layout.read_submitters(Folder(archive), ())
+
+
+PERSON = {"name": "Ada", "email": "", "time": "2026-11-20T13:03:59+00:00"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[" * 50_000,
+        "[]",
+        '{"7": 1}',
+        json.dumps({"7": {"name": "Ada"}}),
+        json.dumps({"7": PERSON | {"name": None}}),
+        json.dumps({"7": PERSON | {"time": "now"}}),
+        json.dumps({"7": PERSON | {"time": "0001-01-01T00:00:00+14:00"}}),
+    ],
+)
+def test_damaged_metadata_place_nothing(archive, text):
+    (archive / "fetched.json").write_text(text)
+    (layout,) = lms.LAYOUTS
+    with pytest.raises(NotPlacedError, match=r"its fetched\.json cannot be read"):
+        layout.read_submitters(Folder(archive), ())
