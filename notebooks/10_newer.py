@@ -989,13 +989,14 @@ def muon_beside_adamw():
 
 # %% [markdown]
 # Both learning rates are the best of a small sweep. Muon ends with a lower loss for
-# every seed that we tried, and the gap is larger than the differences between seeds.
-# Its lead shrinks when both train longer, and each of its steps takes a little more
-# time because of the extra matrix products. How much of the lead remains in large
-# models is disputed: Liu et al. 2025 (Moonlight) report that AdamW needs about twice
-# the computation for the same loss, while Wen et al. 2025, who tuned both with equal
-# care, find 1.4 times for small models and 1.1 times for one with 1.2 billion
-# parameters.
+# each of the five seeds that we tried, and the gap is larger than the differences
+# between seeds. But after 1,000 steps with the same settings nothing of this lead is
+# left: the two losses are within 0.02 nats of each other for all five, and each step of
+# Muon takes a little more time because of the extra matrix products. How much of the
+# lead remains in large models is disputed: Liu et al. 2025 (Moonlight) report that
+# AdamW needs about twice the computation for the same loss, while Wen et al. 2025, who
+# tuned both with equal care, find 1.4 times for small models and 1.1 times for one with
+# 1.2 billion parameters.
 
 # %% [markdown]
 # ## 5. Sixteen bits and a memory
