@@ -258,7 +258,8 @@ def _first_difference(finding: Finding, case: Case) -> tuple[int, int] | None:
     if isinstance(finding.expected, str) and isinstance(finding.actual, str):
         texts = _rows(finding.expected)[0], _rows(finding.actual)[0]
         pairs = itertools.zip_longest(*texts)
-        return 0, next(n for n, (first, second) in enumerate(pairs) if first != second)
+        different = (n for n, (first, second) in enumerate(pairs) if first != second)
+        return 0, next(different, 0)  # equal tokens: no text, and two quotes
     if not finding.tensors:
         return None
     expected, actual = finding.tensors

@@ -35,6 +35,11 @@ def test_a_longer_list_differs_where_the_shorter_one_ends():
     assert table.lines()[-1].index("^") == table.lines()[-2].index(", 3]")
 
 
+def test_two_quotes_in_place_of_an_empty_text_are_marked():
+    table = side_by_side("", '""')
+    assert table.lines() == ['  expected  ""', '  yours     ""', "            ^^"]
+
+
 def test_masks_are_shown_as_grids_with_the_row_that_differs():
     table = side_by_side(SQUARE, SQUARE.T, length=torch.tensor(3))
     assert table.lines() == [
