@@ -162,6 +162,10 @@ def _regrade(unit: str, root: Path, options: Namespace) -> int:
     modes = (options.preview, options.requests, bool(options.student))
     if sum(modes) != 1 or bool(options.student) != bool(options.exercise):
         raise UsageError("give STUDENT and EXERCISE, or only --preview or --requests")
+    if not options.student and (options.says or options.answer):
+        raise UsageError("--says and --answer need STUDENT and EXERCISE")
+    if options.says and options.answer:
+        raise UsageError("give --says to record the request, and later --answer")
     if options.points is not None and not options.answer:
         raise UsageError("--points needs --answer, which tells the student why")
     if options.preview:

@@ -95,6 +95,9 @@ def test_without_appeals_the_list_says_so(graded, capsys):
         (["bob"], "give STUDENT and EXERCISE, or only --preview"),
         (["bob", "double", "--preview"], "give STUDENT and EXERCISE, or only"),
         ([WHOLE, "double", "--points", "1"], "--points needs --answer"),
+        ([WHOLE, "double", "--answer", "no", "--says", "x"], "and later --answer"),
+        (["--requests", "--says", "x"], "--says and --answer need STUDENT"),
+        (["--preview", "--answer", "no"], "--says and --answer need STUDENT"),
     ],
 )
 def test_options_that_do_not_fit_are_refused_in_a_line(
