@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from autograder.classroom import gradebook
@@ -58,23 +59,31 @@ def grade(
         write(folder / "nbgrader_config.py", _CONFIG.format(
             course=str(course.resolve()), folder=name, unconfined=unconfined,
         ))  # fmt: skip
-        _hand_in(submission, folder / "submitted" / _STUDENT / unit)
+        repairs = _hand_in(submission, folder / "submitted" / _STUDENT / unit)
         process = child.nbgrader(folder, "autograde", unit, capture_output=True)
         try:
-            return gradebook.read(unit, folder)
+            book = gradebook.read(unit, folder)
         except CourseError as error:
             log = f"{process.stdout}{process.stderr}".strip()
             raise CourseError(f"{error}\n{log}") from None
+    (graded,) = book.submissions
+    graded = replace(graded, repairs=(*repairs, *graded.repairs))
+    return replace(book, submissions=(graded,))
 
 
-def _hand_in(submission: Path, folder: Path) -> None:
-    """Copy the files of a submission that the intake accepts."""
+def _hand_in(submission: Path, folder: Path) -> list[tuple[str, str]]:
+    """Copy the files of a submission that the intake accepts.
+
+    Returns:
+        What it left out or shortened, as in `Submission.repairs`.
+    """
     folder.mkdir(parents=True)
     try:
-        files = intake.take(submission).files
+        taken = intake.take(submission)
     except intake.RefusedError as reason:
         raise CourseError(f"{submission}: {reason}") from None
-    for path, file in files.items():
+    for path, file in taken.files.items():
         if path not in intake.OF_NBGRADER:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(file.data)
+    return [(repair.kind, repair.says) for repair in taken.repairs]
