@@ -1672,9 +1672,9 @@ def decoding():
 #
 # ### Comparison 3: one study of the architecture
 #
-# Pick **one**: heads (2, 4, 8), depth (1, 2, 4), width, dropout, or no residual
-# connections (`residual=False`), and change one thing at a time. The cell below studies
-# the number of heads, which does not change the number of parameters.
+# Pick **one**: heads (2, 4, 8), depth (1, 2, 4), width, dropout, or no residual stream
+# from layer to layer (`residual=False`), and change one thing at a time. The cell below
+# studies the number of heads, which does not change the number of parameters.
 
 
 # %%

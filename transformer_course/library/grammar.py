@@ -232,7 +232,7 @@ class Writer:
             noun = self.pick(about.all_nouns)
             return noun, self.pick(noun.remarks), about
 
-        # The triple (noun, "be", remark), so that a remark is in one split only, too.
+        # The triple (noun, "be", remark): such a sentence is in one split only, too.
         return self.draw_in_split(draw, lambda d: (d[0].word, "be", d[1]))
 
     # --- noun phrases -----------------------------------------------------------------
