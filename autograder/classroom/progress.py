@@ -7,6 +7,7 @@ shares; ``drop`` leaves out each student's worst units.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 from autograder.classroom import gradebook, page
 from autograder.classroom.classbook import Classbook, Item, Student
 from autograder.classroom.ungraded import ungraded
-from autograder.course import sheet
+from autograder.course import is_called, sheet
 from autograder.course.errors import CourseError, UsageError
 from autograder.grading.gradebook import extensions
 from autograder.grading.gradebook.late_days import LateBudget, late_days
@@ -102,7 +103,8 @@ def progress(
 
     Args:
         weights: by unit; units without one have the weight 1.
-        drop: how many of a student's worst units do not count.
+        drop: how many of a student's worst units do not count; those of weight 0
+            never do.
         granted: seconds of extension by unit and student.
         new: by unit, the students whose latest submission is not graded.
 
@@ -113,11 +115,12 @@ def progress(
     units = tuple(book.unit for book in books)
     if unknown := sorted(set(weights) - set(units)):
         raise CourseError(f"nothing is graded in {', '.join(unknown)}")
-    if not 0 <= drop < len(units):
-        raise CourseError(f"of {len(units)} units, {drop} cannot be dropped")
     heavy = tuple(weights.get(unit, 1.0) for unit in units)
     if min(heavy) < 0 or not sum(heavy):
         raise CourseError("weights must not be negative, and not all of them may be 0")
+    counting = sum(weight > 0 for weight in heavy)
+    if not 0 <= drop < counting:
+        raise CourseError(f"of {counting} units that count, {drop} cannot be dropped")
     people = {
         person.id: person
         for book in books
@@ -158,7 +161,8 @@ def _line(
     Args:
         drop: how many of the worst units do not count.
     """
-    worst = sorted(range(len(marks)), key=lambda n: (marks[n].share, n))[:drop]
+    heavy = [n for n, weight in enumerate(weights) if weight]
+    worst = sorted(heavy, key=lambda n: (marks[n].share, n))[:drop]
     counted = [n for n in range(len(marks)) if n not in worst]
     total_weight = sum(weights[n] for n in counted)
     total = sum(weights[n] * marks[n].share for n in counted)
@@ -215,9 +219,12 @@ def parse_weights(texts: Iterable[str], units: Sequence[str]) -> dict[str, float
     weights = {}
     for text in texts:
         name, _, number = text.partition("=")
-        matches = [unit for unit in units if name in (unit, *unit.split("_", 1))]
+        matches = [unit for unit in units if is_called(unit, name)]
         try:
-            weights[matches[0]] = float(number)
-        except (IndexError, ValueError):
-            raise UsageError(f'"{text}" is not a weight; write one like 06=3') from None
+            weight = float(number)
+        except ValueError:
+            weight = math.nan
+        if not (matches and math.isfinite(weight)):
+            raise UsageError(f'"{text}" is not a weight; write one like 06=3')
+        weights[matches[0]] = weight
     return weights

@@ -97,7 +97,18 @@ def test_a_budget_of_late_days_has_a_balance_for_each_student():
     assert replace(course, late_days=1).days_left(course.lines[0]) == 0
 
 
-@pytest.mark.parametrize("text", ["06", "07=1", "01=much"])
+def test_a_unit_of_weight_0_is_never_the_one_that_is_dropped():
+    assert shares(weights={"02_b": 0}, drop=1) == {"ada": 1.0, "bob": 1.0}
+    with pytest.raises(CourseError, match="of 2 units that count, 2 cannot be dropped"):
+        shares(weights={"02_b": 0}, drop=2)
+
+
+def test_a_weight_names_its_unit_as_any_command_does():
+    for name in ("6", "06", "b", "06_b"):
+        assert progress.parse_weights([f"{name}=3"], ["01_a", "06_b"]) == {"06_b": 3.0}
+
+
+@pytest.mark.parametrize("text", ["06", "07=1", "01=much", "01=nan", "01=inf"])
 def test_a_weight_that_cannot_be_read_is_said(text):
     with pytest.raises(CourseError, match="not a weight; write one like 06=3"):
         progress.parse_weights([text], ["01_a", "06_b"])
