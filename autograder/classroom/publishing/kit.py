@@ -68,8 +68,15 @@ _FOLDER = "1. Unpack this folder, and open a terminal in it."
 
 
 def first_unit() -> Unit:
-    """The last unit whose kit contains no solutions, so it can be published at once."""
-    return list(itertools.takewhile(lambda unit: not builds_on(unit), units()))[-1]
+    """The last unit whose kit contains no solutions, so it can be published at once.
+
+    Raises:
+        CourseError: the course has no unit.
+    """
+    if not (all_units := units()):
+        raise CourseError(f"{ROOT} has no unit: write notebooks/01_NAME.py there")
+    first, *later = all_units
+    return [first, *itertools.takewhile(lambda unit: not builds_on(unit), later)][-1]
 
 
 def explain_last_unit() -> str:

@@ -237,6 +237,16 @@ def test_an_owner_is_in_every_badge_and_in_every_line_that_installs(
         assert "transformer-course/student/" not in texts_of_owner[name]
 
 
+def test_the_kit_of_a_course_ends_where_solutions_are_needed(monkeypatch):
+    one, two, three = (Unit(f"0{n}", "a", PurePath()) for n in (1, 2, 3))
+    monkeypatch.setattr(kit, "builds_on", lambda unit: unit in (one, three))
+    monkeypatch.setattr(kit, "units", lambda: [one, two, three])
+    assert kit.first_unit() == two, "no unit is earlier than the first"
+    monkeypatch.setattr(kit, "units", list)
+    with pytest.raises(CourseError, match="has no unit: write notebooks/01_NAME"):
+        kit.first_unit()
+
+
 def test_a_release_without_its_first_cells_says_how_to_build_it(tmp_path):
     unit = Unit("01", "positional_encoding", tmp_path)
     unit.release.parent.mkdir(parents=True)
