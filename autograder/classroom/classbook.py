@@ -187,10 +187,13 @@ class Classbook:
             exercise
             for exercise in self.exercises
             if exercise.name == name
-            or exercise.name.endswith(f"-{name}")
+            or (exercise.name.endswith(f"-{name}") and name not in names)
             or number(self.unit, exercise.name) == name.rstrip(".")
         ]
-        if len(matches) != 1:
+        if len(matches) > 1:
+            listed = " or ".join(exercise.name for exercise in matches)
+            raise CourseError(f'"{name}" may be {listed}')
+        if not matches:
             raise CourseError(f'no exercise "{name}"; {list_present(names)}')
         return matches[0]
 

@@ -71,8 +71,7 @@ def find_assignment(name: str, root: Path) -> str:
     names = ("source", "submitted", "autograded", "feedback")
     refuse_unreadable(*(root / name for name in names))
     units = assignments(root)
-    called = [unit for unit in units if is_called(unit, name)]
-    matches = [name] if name in units else called
+    matches = [name] if name in units else [u for u in units if is_called(u, name)]
     if len(matches) == 1:
         return matches[0]
     if not units:
@@ -80,7 +79,8 @@ def find_assignment(name: str, root: Path) -> str:
             f"{root} is not a course folder (it has no source/); give one with "
             "--course FOLDER"
         )
-    raise UsageError(f'no assignment "{name}"; {list_present(units)}')
+    several = f'"{name}" may be {" or ".join(matches)}' if matches else ""
+    raise UsageError(several or f'no assignment "{name}"; {list_present(units)}')
 
 
 def read(unit: str, root: Path) -> Classbook:

@@ -6,6 +6,7 @@ import pytest
 
 from autograder.classroom import classbook
 from autograder.classroom.classbook import Classbook, Item, Student, Submission
+from autograder.course.errors import CourseError
 
 ADA = Student("ada", "Ada", "Lovelace")
 
@@ -40,3 +41,10 @@ def test_an_exercise_is_found_by_its_name_and_by_its_number(monkeypatch, name):
     )
     items = (Item("numbers-triple", 4.0), Item("numbers-double", 2.0))
     assert Classbook("01_numbers", items, ()).find_exercise(name) == items[1]
+
+
+def test_a_whole_name_is_clear_and_an_end_that_several_have_is_not():
+    items = tuple(Item(name, 1.0) for name in ("mask", "causal-mask", "padding-mask"))
+    assert Classbook("01_numbers", items, ()).find_exercise("mask") == items[0]
+    with pytest.raises(CourseError, match='"mask" may be causal-mask or padding-mask'):
+        Classbook("01_numbers", items[1:], ()).find_exercise("mask")

@@ -1,5 +1,7 @@
 """What is read of a graded unit is what nbgrader's gradebook says, and no zero more."""
 
+import shutil
+
 import pytest
 from nbgrader.api import Gradebook, Student
 
@@ -52,6 +54,9 @@ def test_an_assignment_is_found_by_its_number_and_by_its_name(graded):
     assert gradebook.find_assignment("numbers", graded) == UNIT
     with pytest.raises(CourseError, match='no assignment "nothing"; there is 01_n'):
         gradebook.find_assignment("nothing", graded)
+    shutil.copytree(graded / "source" / UNIT, graded / "source" / "11_numbers")
+    with pytest.raises(CourseError, match=f'"numbers" may be {UNIT} or 11_numbers'):
+        gradebook.find_assignment("numbers", graded)
 
 
 def test_what_is_missing_is_said(graded, tmp_path):
