@@ -162,7 +162,7 @@ def compare(
         release_code: code that all students were given, which is ignored.
     """
     students = sorted(answers)
-    if len(students) < 2:
+    if len(students) < 2 or not any(answers.values()):
         return Comparison((), 0, 0.0)
     common = frozenset().union(*map(runs, release_code))
     names = dict.fromkeys(name for codes in answers.values() for name in codes)

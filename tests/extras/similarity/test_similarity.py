@@ -114,9 +114,10 @@ def test_a_hundred_identical_solutions_are_cut_and_counted(monkeypatch):
     assert "and 110 more" in similarity.as_text("u", comparison)
 
 
-def test_a_class_of_one_or_none_has_no_pairs():
+def test_a_class_of_one_or_without_code_has_no_pairs():
     assert compare({"ada": {"e": WAYS[0]}}).pairs == ()
     assert compare({}).pairs == ()
+    assert compare({"ada": {}, "bob": {}}).pairs == (), "only written answers"
 
 
 def test_the_command_lists_pairs_as_a_hint(graded, capsys):
