@@ -10,6 +10,7 @@ are included, and the search runs in the browser, so the folder also works local
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import os
 import re
@@ -224,11 +225,15 @@ def _page(unit: Unit) -> str:
 
 
 def _only_draws(code: str) -> bool:
-    """Whether ``drawing(`` begins a cell's code, after any comments and imports."""
-    before = ("#", "from ", "import ")
-    lines = [line for line in code.splitlines() if line.strip()]
-    first = next((line for line in lines if not line.startswith(before)), "")
-    return first.startswith("drawing(")
+    """Whether a cell's code is a call of ``drawing``, with imports at most."""
+    try:
+        statements = ast.parse(code).body
+    except SyntaxError:  # for instance Markdown
+        return False
+    match [s for s in statements if not isinstance(s, ast.Import | ast.ImportFrom)]:
+        case [ast.Expr(ast.Call(ast.Name("drawing")))]:
+            return True
+    return False
 
 
 def _readable(cells: Sequence[NotebookNode]) -> Iterator[NotebookNode]:

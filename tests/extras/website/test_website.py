@@ -211,6 +211,25 @@ def test_it_can_be_searched(site):
     assert "softmax" in index
 
 
+@pytest.mark.parametrize(
+    ("code", "is_hidden"),
+    [
+        ("drawing('loss', '1', 'Shown by\\n a caption.')", True),
+        ("# The loss.\nfrom autograder import drawing\n\ndrawing('loss')", True),
+        ("drawing('loss')\nx = torch.ones(2)", False),
+        ("drawing('loss').show(x)", False),
+        ("x = drawing('loss')", False),
+        ("import torch", False),
+        ("drawing('loss')\n%timeit x", False),
+        ("A paragraph.", False),
+    ],
+)
+def test_only_the_input_of_a_cell_that_does_nothing_but_draw_is_hidden(code, is_hidden):
+    from autograder.extras.website import website
+
+    assert website._only_draws(code) is is_hidden
+
+
 def test_a_notebook_that_does_not_run_is_an_error():
     from autograder.extras.website import website
 
