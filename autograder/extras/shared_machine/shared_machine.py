@@ -138,7 +138,7 @@ def set_up(room: Classroom) -> None:
     (room.config / "nbgrader_config.py").chmod(0o644)
     room.config.chmod(0o755)
     for grader in room.graders:
-        _try_as(grader, room, group)
+        _try_as(grader, room)
 
 
 def _require(room: Classroom) -> None:
@@ -267,7 +267,7 @@ def _give(descriptor: int, group: int, mode: int) -> None:
         os.close(descriptor)
 
 
-def _try_as(grader: str, room: Classroom, group: int) -> None:
+def _try_as(grader: str, room: Classroom) -> None:
     """Raise CourseError unless a grader can start nbgrader and write in the course."""
     account = pwd.getpwnam(grader)
     groups = os.getgrouplist(grader, account.pw_gid)
