@@ -103,7 +103,8 @@ def harmless(value: object) -> object:
         return number(value)
     if not isinstance(value, str):
         return value
-    first = "'" if value.startswith(_FORMULA) else ""
+    # A "'" of the text's own gets a second one, since `as_meant` removes one.
+    first = "'" if value.lstrip("'").startswith(_FORMULA) else ""
     return first + _SPLIT.sub("'", re.sub(r"\r\n?", "\n", value))
 
 
@@ -114,7 +115,7 @@ def as_harmless_text(rows: Iterable[Iterable[object]]) -> str:
 
 def as_meant(cell: str) -> str:
     """Undo `harmless`: return the cell's original value."""
-    marked = cell.startswith("'") and cell[1:].startswith(_FORMULA)
+    marked = cell.startswith("'") and cell.lstrip("'").startswith(_FORMULA)
     return _MARKED.sub("", cell[marked:])
 
 

@@ -61,6 +61,11 @@ def test_no_cell_is_a_formula_and_each_comes_back_as_it_was_meant(cell):
     assert sheet.as_meant(f"'{cell}") == cell
 
 
+@pytest.mark.parametrize("cell", ["'=1", "''-1", "'@x;'=1", "'\t'+1", "''tis"])
+def test_a_quote_that_was_there_before_stays(cell):
+    assert sheet.as_meant(str(sheet.harmless(cell))) == cell
+
+
 ELSEWHERE = [
     "x;=cmd|'/C calc'!A0;y", 'x;"=1+1"', "x\n=HYPERLINK(1)\n@SUM(1)",
     "x; -cmd|'/C calc'!A0", "x\t+SUM(1)\n ＝1", "a;'=b",
