@@ -279,7 +279,7 @@ def from_csv(path: Path) -> Roster:
             *person, username, section, groups = row.values()
             entries.append(Enrolment(Student(*person), username, section or groups))
     if not entries:
-        raise CourseError(f'{path}: no column "id"; columns are {", ".join(COLUMNS)}')
+        raise CourseError(f'{path}: no row has an "id"; columns: {", ".join(COLUMNS)}')
     for name, count in Counter(e.student.id for e in set(entries)).items():
         if count > 1:
             raise CourseError(f'{path}: {count} different rows have the id "{name}"')

@@ -52,9 +52,10 @@ def test_bad_options_are_said_in_one_line(course, capsys):
     ):
         assert cli.main([*command, *option]) == status
         assert text in capsys.readouterr().err
-    (course.root / "bad.csv").write_text("name\nAda\n")
-    with pytest.raises(CourseError, match='no column "id"'):
-        from_csv(course.root / "bad.csv")
+    for table in ("name\nAda\n", "id,first_name\n", "id,first_name\n,Ada\n"):
+        (course.root / "bad.csv").write_text(table)
+        with pytest.raises(CourseError, match='no row has an "id"; columns: id, first'):
+            from_csv(course.root / "bad.csv")
 
 
 @pytest.mark.parametrize("zone", ["", "Europe/Berlin"])
