@@ -26,8 +26,8 @@ def refuse_path(root: Path) -> None:
         )
     if (excess := len(os.fsencode(root.absolute())) - _LONGEST) > 0:
         raise CourseError(
-            f"the path of this course is too long for a gradebook, by {excess} "
-            f"characters; move the folder: {root.absolute()}"
+            f"the path of this course is too long for a gradebook, by {excess} bytes; "
+            f"move the folder: {root.absolute()}"
         )
 
 

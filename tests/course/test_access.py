@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder.course.access import refuse_closed, refuse_full
+from autograder.course.access import refuse_closed, refuse_full, refuse_path
 from autograder.course.errors import CourseError
 
 
@@ -31,6 +31,13 @@ def test_a_full_disk_is_told_before_anything_is_begun(
     if place != "f_flag":  # a file system that tells nothing
         disk |= {"f_blocks": 0, "f_files": 0}
         refuse_full(tmp_path)
+
+
+def test_a_long_path_is_refused_with_its_excess_in_bytes(tmp_path):
+    longest = tmp_path / ("a" * (490 - len(bytes(tmp_path))))
+    refuse_path(longest)
+    with pytest.raises(CourseError, match="too long for a gradebook, by 3 bytes; move"):
+        refuse_path(longest.with_name(f"{longest.name[:-1]}圖b"))
 
 
 def test_where_nothing_is_yet_the_nearest_folder_tells(tmp_path):
