@@ -46,9 +46,9 @@ def handed_in(folder: Path) -> tuple[datetime.datetime | None, tuple[Repair, ...
         return stamp, ()
     if stamp and collected < stamp <= collected + _SKEW:
         return collected, ()
-    wrong = (
-        "lay after its collection" if stamp and stamp > collected else "was unreadable"
-    )
+    wrong = "was unreadable"
+    if stamp:
+        wrong = f"lay {'after its collection' if stamp > collected else 'before 2000'}"
     message = f"The time of submission {wrong}; the time of collection counts."
     return collected, (Repair("time", message),)
 
