@@ -68,12 +68,15 @@ def titles(unit: str) -> dict[str, str]:
     return {name: str(entry["title"]) for name, entry in entries(unit).items()}
 
 
-@functools.lru_cache
 def numbers(unit: str) -> dict[str, str]:
     """Map each exercise of a unit to its number, like "2.4"; {} for an unknown unit."""
     path = _CONTENTS / f"{unit}.json"
-    if not path.is_file():
-        return {}
+    return _read_numbers(path, path.stat().st_mtime_ns) if path.is_file() else {}
+
+
+@functools.lru_cache
+def _read_numbers(path: Path, _changed: int) -> dict[str, str]:
+    """Map each exercise in a file to its number; cached until the file changes."""
     places = json.loads(path.read_text(encoding="utf-8"))["places"]
     return {name: str(place["number"]) for name, place in places.items()}
 

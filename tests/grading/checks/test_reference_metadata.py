@@ -1,5 +1,7 @@
 """What the references say of a unit's exercises, read without PyTorch."""
 
+import json
+import os
 import shutil
 
 import pytest
@@ -23,6 +25,16 @@ def test_a_unit_that_is_not_here_has_no_exercises():
         == reference_metadata.titles("no_such_unit")
         == {}
     )
+
+
+def test_numbers_are_those_of_the_last_build(tmp_path, monkeypatch):
+    monkeypatch.setattr(reference_metadata, "_CONTENTS", tmp_path)
+    assert reference_metadata.numbers("u") == {}
+    path = tmp_path / "u.json"
+    for time, number in ((1, "1.1"), (2, "1.2")):
+        path.write_text(json.dumps({"places": {"u/double": {"number": number}}}))
+        os.utime(path, (time, time))
+        assert reference_metadata.numbers("u") == {"u/double": number}
 
 
 def test_only_where_a_scale_goes_beyond_all_points_there_is_a_bonus(monkeypatch):
