@@ -108,7 +108,8 @@ def _failures(graded: Graded) -> dict[str, str]:
             continue
         grade_id = cell.metadata.nbgrader.grade_id
         if (check := check_cell(cell)) and grade_id in verdicts:
-            reasons[check.exercise] = _reason(verdicts[grade_id])
+            reason = _reason(verdicts[grade_id])
+            reasons[check.exercise] = reasons.get(check.exercise) or reason
         elif check is None:
             points, most = inside_score(cell), float(cell.metadata.nbgrader.points)
             is_short = points is not None and points < most

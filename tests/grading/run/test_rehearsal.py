@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+from types import SimpleNamespace
+
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.preprocessors import SaveAutoGrades
 
 from autograder.grading.faults import GradingInfrastructureError
@@ -101,6 +105,14 @@ def test_a_fault_of_the_machine_says_nothing_against_an_exercise(course, monkeyp
 
 def verdict(points: float, **fields) -> Verdict:
     return Verdict(NAME, points, 10.0, **fields)
+
+
+def test_a_check_that_passes_hides_no_other_of_its_exercise():
+    check = new_code_cell(f'check("{NAME}", softmax)')
+    cells = [tiny.graded(copy.deepcopy(check), name, 10.0) for name in ("a", "b")]
+    metadata = SimpleNamespace(checks={"a": verdict(4.0), "b": verdict(10.0)})
+    graded = SimpleNamespace(notebook=new_notebook(cells=cells), metadata=metadata)
+    assert rehearsal._failures(graded) == {NAME: "4 of 10 points"}
 
 
 FAILED = (CaseVerdict("a", "large", "values", True),)
