@@ -3,6 +3,7 @@
 import datetime
 import time
 
+import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader import utils
@@ -110,7 +111,7 @@ def berlin(monkeypatch):
     time.tzset()
 
 
-def test_a_notebook_says_below_its_title_when_it_is_due_in_local_time(berlin):
+def test_a_notebook_says_below_its_title_when_it_is_due_in_local_time(berlin, tmp_path):
     cells = [new_code_cell("# no title"), new_markdown_cell("# 2 Attention\n\nText.")]
     notebook = new_notebook(cells=[*cells, new_markdown_cell("# More")])
     untitled = new_notebook(cells=[new_markdown_cell("Text.")])
@@ -120,3 +121,5 @@ def test_a_notebook_says_below_its_title_when_it_is_due_in_local_time(berlin):
     line = "**Due Monday, 30 November 2026, 23:59 CET**"
     assert sources == ["# no title", f"# 2 Attention\n\n{line}\n\nText.", "# More"]
     assert untitled.cells[0].source == "Text."
+    nbformat.write(notebook, tmp_path / "a.ipynb")
+    assert f"**Due {dates.read_due(tmp_path / 'a.ipynb')}**" == line
