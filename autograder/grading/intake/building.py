@@ -266,8 +266,9 @@ class _Builder:
                 )
                 self._note("test restored", message)
             elif len(cells) > 1:
-                message = f"Your copied check {slot.name} was ignored."
-                self._note("copy ignored", message)
+                fate = "kept" if any(self._is_kept(c, n) for c in cells) else "ignored"
+                message = f"Your copied check {slot.name} was {fate}."
+                self._note(f"copy {fate}", message)
 
     def _about_answers(self) -> None:
         """Record which answers were restored, found elsewhere, missing or too long."""

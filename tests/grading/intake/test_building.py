@@ -65,6 +65,21 @@ def test_a_copied_answer_cell_used_as_scratch_paper_is_kept_as_an_own_cell():
     assert sources(notebook)[3] == "print(double(4))"
 
 
+@pytest.mark.parametrize(
+    ("added", "kinds", "kept"),
+    [("", ["copy ignored"], 0), ("\nprint(double(4))", ["copy kept"], 1)],
+)
+def test_a_copied_check_is_kept_as_an_own_cell_only_if_it_was_changed(
+    added, kinds, kept
+):
+    submission = solve_release(RELEASE)
+    second = copy.deepcopy(cell(submission, "numbers-double"))
+    second.id, second.source = "copy", second.source + added
+    submission.cells.append(second)
+    notebook, repairs = graded(submission)
+    assert repairs == kinds and len(notebook.cells) == len(SOURCE.cells) + kept
+
+
 def test_deleted_tests_return_and_edited_tests_are_undone():
     submission = solve_release(RELEASE)
     submission.cells = [c for c in submission.cells if c.id != "numbers-double"]
