@@ -88,9 +88,8 @@ def adopt(unit: Unit) -> bool:
     Cells that were not edited stay as they are, byte for byte.
 
     Raises:
-        CourseError: nothing is written, because an edit cannot be expressed in
-            ``notebooks/``, the text there has also changed since the last build, or the
-            source notebook gives students some of the solutions (edition.py).
+        CourseError: an edit cannot be copied, for instance because the text in
+            ``notebooks/`` has also changed since the last build; nothing is written.
     """
     text_path, source_path = (
         _relative_path(path, unit) for path in (unit.text, unit.source)
@@ -189,7 +188,8 @@ def _cell(
 
     Args:
         original: the cell of ``notebooks/`` that it replaces, or None if it was
-            inserted. The number of blank lines after the original is kept.
+            inserted. The number of blank lines after an original of the same type is
+            kept.
 
     Raises:
         CourseError: ``notebooks/`` cannot hold such a cell, for instance because it has

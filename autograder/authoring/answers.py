@@ -35,9 +35,6 @@ def expected_answers(
         reference: the object that gives the expected answers, as `build_object` returns
             it.
 
-    Returns:
-        The answers by name, as the exercise's probe reports them.
-
     Raises:
         CourseError: the reference object raises an error, or an answer is complex.
     """

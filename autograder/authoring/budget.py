@@ -169,9 +169,9 @@ def refuse_wrong(cells: Sequence[Cell], path: Sequence[str], place: str) -> None
         place: the file and line at which the unit's manifest states the path.
 
     Raises:
-        CourseError: the outline states a different path or time than the cells, or the
-            path names an exercise that does not exist, or takes more than half of the
-            time of all exercises.
+        CourseError: the outline states a wrong time or another path, or the path names
+            an exercise that does not exist, or takes more than half of the time of all
+            exercises.
     """
     minutes, numbered, faults = exercises(cells), numbers(cells), Faults()
     for name in path:

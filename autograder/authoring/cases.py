@@ -119,14 +119,13 @@ def exercise(
 
     Args:
         points: the points of the whole exercise.
-        seed: the seed from which all inputs are drawn.
         hidden: whether to draw hidden cases. If not, kinds that are only used in hidden
             cases are left out; small cases and pairs of mistakes are added.
         unit: the unit's exercises, on some of which this one may build.
         tells: by kind of case, the variants that its inputs must expose (telling.py).
 
     Raises:
-        CourseError: the reference solution fails on its own cases.
+        CourseError: for instance, the reference solution fails on its own cases.
     """
     objects = mistaken_objects(specification)
     reference = build_object(specification)
@@ -298,7 +297,6 @@ def _case(
         reference: the object that gives the expected answers, unless ``inputs`` come
             with them or the kind computes them itself.
         mistakes: the answers of wrong programs, by the name of the variant.
-        hidden: whether the case is a hidden one.
     """
     if isinstance(inputs, InputsWithAnswers):
         expected = inputs.expected

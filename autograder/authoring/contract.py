@@ -28,8 +28,8 @@ OF_TABLES = ("steady", "alone", "spread")  # for functions without gradients
 class Contract:
     """How an exercise's object is called, and which properties hold for all calls.
 
-    Fields that are omitted follow from the exercise's signature, if a case states its
-    inputs by sizes.
+    If a case states its inputs by sizes, most fields that are omitted follow from the
+    exercise's signature.
 
     Args:
         arguments: the arguments in order, with the dimensions of their tensors:

@@ -172,7 +172,7 @@ def of_file(path: Path, package: Path) -> Iterator[Message]:
 
 
 def _find_reported(tree: ast.Module, location: str) -> Iterator[Message]:
-    """Yield each text of several words, except docstrings and declared names.
+    """Yield each text of several words in a line, except docstrings and declared names.
 
     Calls in `DECLARING` declare the names of a probe's answers.
     """

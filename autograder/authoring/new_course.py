@@ -35,7 +35,8 @@ def create(chosen: Iterable[Unit], root: Path, folder: Path) -> list[str]:
         folder: the new course's folder, which must not exist, or be empty.
 
     Returns:
-        The paths of the tests and benchmarks that were left out.
+        The paths of the tests and benchmarks that were left out because they depend on
+        other units.
 
     Raises:
         CourseError: a unit builds on one that is not chosen, the folder holds
@@ -145,9 +146,6 @@ def find_affected(
     Args:
         names: the paths of the course's files, relative to ``root``.
         dropped: the names of the units that are left out.
-
-    Returns:
-        The files' paths, relative to ``root``.
     """
     texts = {
         name: (root / name).read_text(encoding="utf-8", errors="replace")

@@ -149,13 +149,11 @@ def save(unit: Unit, built: dict[str, list[Exercise]]) -> tuple[dict[Path, bytes
     """Return the reference files by path, and how they differ from the committed ones.
 
     Nothing is written. Committed tensors that agree with the new ones are kept, because
-    rounding differs between processors, and that is no reason to change a file.
+    rounding differs between processors, and that is no reason to change a file. The
+    description of the differences is "" if there are none.
 
     Args:
         built: the exercises to save, as `build` returns them.
-
-    Returns:
-        The files' contents by path; and a description of the differences, or "".
     """
     files, reasons = dict[Path, bytes](), []
     for visibility, exercises in built.items():

@@ -43,9 +43,6 @@ def _show_opening(unit: Unit, text: str) -> str:
 
     Args:
         text: the JSON of the release notebook.
-
-    Returns:
-        The JSON with the output.
     """
     notebook = nbformat.reads(text, as_version=4)
     for cell in notebook.cells:

@@ -255,7 +255,6 @@ class _Plan:
         are also made all equal. The result is None if there is nothing to change.
 
         Args:
-            kind: a case that states its inputs by sizes.
             more: by label, the values of further changes.
         """
         assert isinstance(kind.inputs, InputSizes)

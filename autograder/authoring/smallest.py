@@ -86,7 +86,7 @@ def _is_read(case: Case) -> bool:
     """Return whether a person can follow a case.
 
     Such a case has no module and few inputs, and its first result does not consist of
-    floats that are computed from floats.
+    floats that are computed from floats, apart from inputs that are single numbers.
     """
     is_module = any(name.startswith((MAKE, WEIGHTS)) for name in case.inputs)
     are_few = len(case.inputs.keys() - {CALL}) <= _INPUTS

@@ -46,7 +46,7 @@ class CaseKind:
         name: identifier, unique in the exercise.
         title: what is tried, as the student reads it ("a causal mask").
         inputs: a function from a Draw to named tensors or text, or the inputs' sizes.
-        hint: what a wrong answer to this case usually means, shown if no mistake is
+        hint: what a wrong answer to this case usually means, for when no mistake is
             recognised.
         hidden_only: whether students never see any case of this kind.
         picture: how wrong results are drawn: "auto", or "curves" for quantities that
@@ -55,8 +55,9 @@ class CaseKind:
             the measure's name, and pairs (value, share of the points) in rising order.
         aspect: the aspect of the exercise whose points the case earns. It decides what
             a wrong answer costs (see prices.PRICES); "limits" is for unusual inputs.
-        says, asks: the message and the question if only this case fails and no mistake
-            is recognised, with ``{label}`` for the first wrong answer.
+        says, asks: for a general property, the message and the question for when only
+            such cases fail, with ``{label}`` for what is special about the calls whose
+            answers are wrong.
         expected: a function from a Draw with the seed of the inputs to the expected
             answers, for inputs that are generated from the answers, so that no solution
             has to compute them.

@@ -2,10 +2,11 @@
 
 Inputs expose (*tell*) a mistake if it gives wrong answers to them. Some mistakes are
 exposed only by some random inputs, or in a gradient but not in a value, so that chance
-would decide what they cost a student. The build therefore samples the inputs of each
-case. It records each mistake that only some samples expose, with the aspect for which
-its answers then earn nothing. Whenever the case is drawn, including during grading, its
-inputs are redrawn until they expose all recorded mistakes, `MOST_DRAWS` times at most.
+would decide what they cost a student. The build therefore draws samples of a case's
+inputs. It records the mistakes that only some samples expose, as far as a single sample
+exposes them all, with the aspect for which their answers then earn nothing. Whenever
+the case is drawn, including during grading, its inputs are redrawn until they expose
+all recorded mistakes, `MOST_DRAWS` times at most.
 """
 
 from __future__ import annotations
@@ -183,7 +184,9 @@ def draw_stably(specification: Specification, kind: CaseKind, draw: Draw) -> Inp
     For some inputs, a deep network amplifies its rounding errors, so that a correct
     answer might be refused by chance. Inputs are redrawn while the solution, computed
     in float32, differs from its expected answers by more than a part of the tolerance.
-    After `_STABLE_DRAWS` failures, the next inputs are returned without this test.
+    After `_STABLE_DRAWS` failures, the next inputs are returned without this test. So
+    are the first ones if the case is measured, if the probe is interactive, or if the
+    expected answers do not come from the solution.
     """
     inputs: Inputs = kind.inputs(draw)
     is_interactive = specification.side is not Interactor

@@ -49,10 +49,7 @@ def bound_names(node: ast.stmt) -> frozenset[str]:
 
 
 def list_documented(tree: ast.AST) -> list[Documented]:
-    """List the modules, classes and functions that have a docstring.
-
-    In each of them, the docstring is ``body[0]``.
-    """
+    """List the modules, classes and functions that have a docstring."""
     return [
         node
         for node in ast.walk(tree)

@@ -1,9 +1,9 @@
 """Name the mistake behind one wrong result, if no mistake explains all results.
 
 If an exercise asks for several results, a different mistake may spoil each of them, and
-no single one explains the whole. A mistake is still certain if it explains the values
-of one result in every case, and the results that are right are right with this mistake
-as well.
+no single one explains the whole. A mistake can still be named if it is the only one
+that explains the values of one result in every case, and the results that are right are
+right with this mistake as well.
 """
 
 from __future__ import annotations

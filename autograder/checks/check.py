@@ -65,7 +65,7 @@ class Check:
         return _show(Shown(**vars(verdict)))
 
     def summary(self) -> Summary | None:
-        """Summarise this notebook's unit: points, open exercises and the next step.
+        """Summarise this notebook's unit: its points, its exercises and the next step.
 
         While grading, print a line instead, and return None.
         """

@@ -60,9 +60,10 @@ def collect_answers(
     """Collect the answers to each case, and watch for calls of ready-made functions.
 
     Such a function does what the exercise asks the student to write (ready_made.py).
-    Watching is slow, so only the smallest case is watched, and it runs first. If its
-    answers are wrong, the next case is watched as well, and so on, so that code gains
-    nothing by behaving differently while it is watched.
+    Watching is slow, so only the smallest ordinary case is watched, and it runs first.
+    If its answers are wrong although no such function was called, the next case is
+    watched as well, and so on, so that code gains nothing by behaving differently while
+    it is watched.
     """
     watched = [case for case in cases if exercise.ready_made and _can_be_watched(case)]
     first = min(watched, key=_size, default=None)
@@ -81,11 +82,7 @@ def collect_answers(
 
 
 def _can_be_watched(case: Case) -> bool:
-    """Return whether a case is an ordinary call with results that count.
-
-    It is not if anybody can answer it (``open``), if a measure scores it, if it tests
-    general properties, or if it belongs to an aspect other than "values" and "masks".
-    """
+    """Return whether a case is an ordinary call with results that count."""
     ordinary = not (case.open or case.measure or KEY in case.inputs)
     return ordinary and case.aspect in RESULTS
 

@@ -100,14 +100,14 @@ class Case:
             see.
         hint: a sentence that helps if the case fails.
         mistakes: by variant of each known mistake, the answers of code that makes it.
-        hidden: whether students see no more of the case than its title.
+        hidden: whether students see neither its inputs nor its answers.
         picture: "curves" to draw columns of a wrong tensor as curves, else "auto".
         measure, scale: how to measure the answers, and which share of the points the
-            value earns (see measures.py); other cases earn all points or none.
+            value earns (see measures.py).
         aspect: what the answers count for, unless ``aspects`` says otherwise
             (prices.py).
-        says, asks: for a general property, the message and the question that are shown
-            if only cases of general properties fail.
+        says, asks: for a general property, the message and the question for when only
+            cases of general properties fail.
         open: whether anybody can give the right answer without solving the exercise; it
             counts only if the answer to a case that is not open is right as well.
         aspects: maps answers that count for an aspect other than the case's own to that

@@ -15,10 +15,7 @@ def is_grading() -> bool:
 
 
 def is_all_solved() -> bool:
-    """Return whether the notebook runs with the course's own solutions.
-
-    Then a demonstration that fails is the course's fault.
-    """
+    """Return whether the notebook runs with the course's own solutions."""
     return os.environ.get(ALL_SOLVED) == "1"
 
 

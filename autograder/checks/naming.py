@@ -211,7 +211,8 @@ def _compare(result: CaseResult, variant: str) -> tuple[_Fit, bool]:
 
     The second value says whether a match is weak evidence. It is False if a wrong
     answer matches that is not an error. An error proves less, as unrelated code often
-    raises the same one. In a case of a general property, any match counts as weak.
+    raises the same one. If only the pattern of wrong answers is stored, any match
+    counts as weak.
     """
     predicted = result.case.mistakes.get(variant, {})
     if PATTERN in predicted:

@@ -193,10 +193,7 @@ def _folded_points(line: str) -> str:
 
 
 def _mistake_lines(verdict: CheckResult) -> list[str]:
-    """Return a line on the recognised mistake, and a line with its question.
-
-    There is no question if the mistake has none, and no line if there is no mistake.
-    """
+    """Return a line on the recognised mistake, and one with its question, if any."""
     if verdict.mistake is None:
         return []
     message, asks = _(verdict.mistake.says), verdict.mistake.asks

@@ -71,10 +71,6 @@ def _around(place: Sequence[int], shape: Sequence[int]) -> _Index:
     """Return the index of the matrix that contains an entry, in a tensor of any rank.
 
     The matrix lies in the last two dimensions, and is cut to LIMIT rows and columns.
-
-    Args:
-        place: the entry's index.
-        shape: the tensor's shape.
     """
     starts = [max(0, index - LIMIT + 1) for index in place[-2:]]
     stops = map(min, shape[-2:], (start + LIMIT for start in starts))

@@ -81,11 +81,7 @@ PART = Price(4.0, HALF, "", "one of several results is wrong")
 
 
 def price(aspect: str) -> Price:
-    """Return the price of a fault in an aspect; `PART` for an aspect not in `PRICES`.
-
-    Such an aspect is one of several results, with a name that the exercise has given
-    it.
-    """
+    """Return the price of a fault in an aspect; `PART` for one that `PRICES` lacks."""
     return PRICES.get(aspect, PART)
 
 

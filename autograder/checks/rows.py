@@ -1,8 +1,8 @@
 """Describe a verdict's cases in lines of text, and group cases that read the same.
 
-Cases that fail in the same way share one row, and so do those that pass. In HTML,
-backticks mark code in the course's sentences and in quoted errors; asterisks mark
-emphasis in the course's sentences only.
+Cases that fail in the same way share one row, and so do those that pass without a
+remark. In HTML, backticks mark code in the course's sentences and in quoted errors;
+asterisks mark emphasis in the course's sentences only.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class CaseGroup:
-    """Cases that share one row, which shows the first of them and counts them all."""
+    """Cases that share one row, in which the first of them stands for all."""
 
     cases: tuple[CaseResult, ...]
 
@@ -143,9 +143,9 @@ def _failure(result: CaseResult) -> object:
 def _error(finding: Finding) -> str:
     """Return the part of an error that does not depend on the case; "" for none.
 
-    This is the error's type and the student's line that raised it. An error that the
-    course reports in its own words has no type: its sentence counts, with 0 for each
-    number.
+    This is the error's type and the lines of the student's code that led to it. An
+    error that the course reports in its own words has no type: its sentence counts,
+    with 0 for each number.
     """
     if finding.problem != RAISED:
         return ""
@@ -175,9 +175,10 @@ def details(result: CaseResult, verdict: CheckResult) -> list[Line]:
 def hint(result: CaseResult, verdict: CheckResult) -> str:
     """Return the hint of a failing case, or advice to work by hand; "" for neither.
 
-    A hint states the rule that its case tests. None is given if a mistake is
-    recognised, or if more than half of the ordinary cases fail, since the rule is then
-    not the cause. The first of these cases gets the advice instead.
+    A hint states the rule that its case tests. None is given beside a recognised
+    mistake, unless that is a mere symptom (`SEEN`), or if more than half of the
+    ordinary cases fail, since the rule is then not the cause. If nothing is recognised
+    either, the first of these cases gets the advice, unless it raised an error.
     """
     mistake = verdict.mistake
     raised = any(finding.problem == RAISED for finding in result.findings)

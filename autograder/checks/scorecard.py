@@ -123,8 +123,8 @@ class Scorecard:
         """Remember a verdict for this session, and in the progress file.
 
         A verdict on an unsolved exercise does not replace the one in the file. Nothing
-        is remembered if there is no such exercise, or if the check did not run to its
-        end.
+        is remembered if the exercise is unknown or has no points, or if the check did
+        not run to its end.
 
         Args:
             answer: the student's object, whose code is recorded to notice later
@@ -222,7 +222,7 @@ class Scorecard:
         print(_("All checks of this folder count as not run yet."))
 
     def _try_file(self, use_file: Callable[[], None]) -> None:
-        """Call ``use_file``, and print a problem with the progress file only once."""
+        """Call ``use_file``; print a problem with the file unless it had one before."""
         try:
             use_file()
             self.problem = ""

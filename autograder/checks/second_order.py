@@ -1,10 +1,9 @@
 """Recognise answers in which two known mistakes are combined.
 
-The build runs each pair of an exercise's mutants that can be made together
-(second-order mutants: Jia and Harman 2008, "Constructing subtle faults using higher
-order mutation testing"). The answers of all pairs would fill a disk, so a case stores
-only a sketch for each pair: two numbers, which are weighted sums over all expected
-answers.
+The build runs pairs of an exercise's mutants that can be made together (second-order
+mutants: Jia and Harman 2008, "Constructing subtle faults using higher order mutation
+testing"). The answers of all pairs would fill a disk, so a case stores only a sketch
+for each pair: two numbers, which are weighted sums over all of the pair's answers.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ def sketch(answers: Answers, names: Iterable[str]) -> torch.Tensor:
     """Reduce the answers to a case to two numbers, ``(2,)``, float32; NaN for an error.
 
     Args:
-        answers: the answers, by name.
         names: the answers to include; their order matters.
     """
     if RAISED in answers:
@@ -64,8 +62,8 @@ def pairs_that_fit(results: Sequence[CaseResult]) -> list[tuple[int, int]]:
 def _match_rows(result: CaseResult) -> torch.Tensor:
     """Return which pairs of mutants give the student's answers to a case: (n,), bool.
 
-    An index stands for the same pair of mutants in all cases. Two mistakes have several
-    indices if one of them has several variants.
+    An index stands for the same pair of mutants in all cases. Two mistakes may have
+    several indices if one of them has several variants.
     """
     sketches = result.case.doubles[SKETCH]
     assert isinstance(sketches, torch.Tensor)

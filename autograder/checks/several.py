@@ -138,7 +138,10 @@ def _in_most(
 
 
 def join_mistakes(mistakes: Sequence[Mistake]) -> Mistake:
-    """Join up to three mistakes into one that numbers their texts: "(1) A (2) B"."""
+    """Join up to three mistakes into one that numbers their texts: "(1) A (2) B".
+
+    A single mistake is returned as it is.
+    """
     if len(mistakes) == 1:
         return mistakes[0]
     message, asks = (
@@ -265,7 +268,7 @@ def _is_simple(number: float) -> bool:
 def is_telling(finding: Finding) -> bool:
     """Return whether a wrong answer is too detailed to equal another one by chance.
 
-    This holds for long texts, and for tensors with many different values.
+    This holds for long texts, and for tensors with `TELLING` different finite values.
     """
     value = finding.actual
     if isinstance(value, str):

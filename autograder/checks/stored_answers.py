@@ -1,8 +1,9 @@
 """Store the answers of a case: tensors, and JSON that says how to find them.
 
-Of a mistake, only those answers are stored that differ from the solution's. Its tensors
-are joined into one flat row for each dtype, since most are so small that storing each
-under a name of its own would take more room. Large ones are stored as sketches.
+Of a mistake that gives all answers, only those are stored that differ from the
+solution's. The tensors of all mistakes are joined into one flat row for each dtype,
+since most are so small that storing each under a name of its own would take more room.
+Large ones are stored as sketches.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ def select_whole(answers: Predictions) -> Answers:
 def pack(case: Case, prefix: str, tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
     """Describe a case's answers in JSON, and add their tensors to ``tensors``.
 
-    Of a mistake's answers, those that agree with the expected ones are left out.
+    Of a mistake's answers, those that agree with the expected ones are left out, unless
+    the mistake lacks some of these.
 
     Args:
         prefix: the beginning of the names under which tensors are added.

@@ -70,7 +70,7 @@ class AnswerCode:
         def note(number: int, value: Any) -> Any:
             """Return ``value``, and record a summary of it in ``notes``.
 
-            The record is None as soon as two values differ or there are too many.
+            The record is None as soon as two summaries differ or there are too many.
             """
             if notes is not None and notes.get(number, {}) is not None:
                 times[number] += 1
@@ -247,9 +247,9 @@ def _edited(
         moves: whether to trace which last rows reach the result; see `CallWatch`.
 
     Returns:
-        The new ``result``, ``moved`` (see `WatchedCall`) and their `difference`; or
-        only ``raised``, an error; or ``near`` if the results cannot be compared, and
-        ``endless`` if this is because the code takes too long.
+        The new ``result``, its ``moved`` (see `WatchedCall`), and the `difference` from
+        the old result; or only ``raised``, an error; or ``near`` if the results cannot
+        be compared, and ``endless`` if this is because the code takes too long.
     """
     most = before.number + 1
     results = []

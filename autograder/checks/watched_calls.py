@@ -153,7 +153,11 @@ def _short(value: object) -> str:
 
 
 def _snapshot(value: Any) -> Any:
-    """Copy a value with the tensors in it, since they may be changed in place later."""
+    """Copy the tensors in a value, since they may be changed in place later.
+
+    Tuples, lists and dictionaries are copied with their contents; any other value is
+    returned as it is.
+    """
     if isinstance(value, torch.Tensor):
         return value.detach().clone()
     if type(value) is dict:
@@ -190,8 +194,8 @@ def _trace_last_rows(
 def _other_rows(value: object) -> tuple[torch.Tensor, ...]:
     """Return three replacements for the last row of a tensor of floats.
 
-    None of them keeps the sum, the scale or the order of the row's entries. For
-    anything else, and for tensors with fewer than two rows, return ().
+    Usually, none of them keeps the sum, the scale or the order of the row's entries.
+    For anything else, and for tensors with fewer than two rows, return ().
     """
     if not isinstance(value, torch.Tensor) or not value.is_floating_point():
         return ()

@@ -51,7 +51,10 @@ Wait = Callable[[socket.socket, int], None]
 
 
 def within(seconds: float) -> Wait:
-    """Return a `Wait` that raises WireError after this many seconds from now."""
+    """Return a `Wait`, which raises WireError unless a channel is ready by a deadline.
+
+    The deadline is this many seconds from now, for all uses of the `Wait` together.
+    """
     deadline = time.monotonic() + seconds
 
     def wait(channel: socket.socket, event: int) -> None:
@@ -118,7 +121,7 @@ def _entry(name: str, value: Value) -> dict[str, Any]:
 
 
 def as_received(value: Value) -> Value:
-    """Return a value as it arrives: an `Other` if its dtype cannot be sent."""
+    """Return a value, or an `Other` in place of a tensor whose dtype cannot be sent."""
     if isinstance(value, torch.Tensor) and value.dtype not in _NAMES:
         return Other(f"{value.dtype} tensor".removeprefix("torch."))
     return value

@@ -24,14 +24,15 @@ def review(
 
     A submission with new appeals is first graded once more, and each new appeal is
     recorded as a request (requests.py). An appeal has several lines: the results, the
-    student's reason, the request's file, and the command to answer it.
+    student's reason, the request's file, and the command to answer it. If grading
+    fails, a line with the error takes the place of that student's appeals.
 
     Args:
         today: the date to record, like "02 November 2026".
         grade: grades a student's submission once more.
 
     Raises:
-        CourseError: nothing is graded.
+        CourseError: the gradebook cannot be read, or nothing is graded.
     """
     book = gradebook.read(unit, root)
     appeals, remarks = _read(book, root)

@@ -99,11 +99,13 @@ class Submission:
         repairs: (kind, sentence) for each repair before grading.
         refused: why it could not be graded, "" if it could.
         level: the level of isolation in which its code ran, "" if it did not run.
-        is_grouped: whether a Linux control group measured what its code used.
+        is_grouped: False if its code ran without a Linux control group, which measures
+            what it uses.
         seconds: how long grading took, None if that was not recorded.
         graded: identifiers of the notebooks that were graded, with "" for a notebook on
             which nothing was decided.
-        marks: points and comments that people gave by hand, by exercise.
+        marks: by exercise, comments, and points that people gave in addition to those
+            of its check, or in their place.
         provenance: when and with which versions each notebook was graded.
     """
 

@@ -49,8 +49,8 @@ def canvas(book: Classbook, into: Sheet, title: str = "") -> Export:
         title: of the assignment's column; by default, the column named like the unit.
 
     Raises:
-        CourseError: ``into`` is not an export of Canvas's gradebook, or has no such
-            column.
+        CourseError: ``into`` is not an export of Canvas's gradebook, or does not have
+            exactly one such column.
     """
     titles = enumerate(into.titles)
     info_columns = [n for n, title in titles if title.casefold() in _CANVAS_INFO]

@@ -33,7 +33,7 @@ def prepare(units: Sequence[Unit], root: Path) -> Path:
     settings for a student are in ``root``, too.
 
     Raises:
-        CourseError: nbgrader cannot release a unit.
+        CourseError: a release is damaged, or nbgrader cannot release it.
     """
     exchange = root / "exchange"
     course = gradebook.place(units[0].root)[1]

@@ -26,11 +26,12 @@ class Mark:
     """A student's result in a unit.
 
     Attributes:
-        share: 0 to 1; what is not graded yet counts as 0.
+        share: of the unit's points, from 0 to 1, or more with extra points; what is not
+            graded yet counts as 0.
         waiting: whether a written answer, or the whole submission, is not graded yet.
         late: days late, rounded up.
         extended: the student's extension, in seconds.
-        dropped: whether the unit does not count in the share of the course.
+        dropped: whether it is one of the student's worst units, which do not count.
         exercises: each with its points, None while a person has yet to grade it.
     """
 
@@ -156,11 +157,7 @@ def _mark(
 def _line(
     student: Student, marks: Sequence[Mark], weights: Sequence[float], drop: int
 ) -> Standing:
-    """Combine a student's marks into a share of the course, without the worst ones.
-
-    Args:
-        drop: how many of the worst units do not count.
-    """
+    """Combine marks into a share of the course, without a student's ``drop`` worst."""
     heavy = [n for n, weight in enumerate(weights) if weight]
     worst = sorted(heavy, key=lambda n: (marks[n].share, n))[:drop]
     counted = [n for n in range(len(marks)) if n not in worst]

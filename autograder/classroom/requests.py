@@ -66,7 +66,7 @@ def look_again_at(
         statements: what the student says, by the exercise's grade id.
 
     Raises:
-        CourseError: as `regrade`.
+        CourseError: there is no such submission, or it could not be graded.
     """
     before = gradebook.read(unit, root).of(student)
     grade(unit, root, student)
@@ -103,7 +103,8 @@ def answer(
         points: the new points for the exercise; None leaves them as they are.
 
     Raises:
-        CourseError: there is no such request, or the points are out of range.
+        CourseError: there is no such submission, exercise or request, or the points are
+            out of range.
     """
     book = gradebook.read(unit, root)
     item = book.find_exercise(exercise)

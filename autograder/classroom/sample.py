@@ -52,9 +52,7 @@ def submissions(unit: Unit) -> dict[str, bytes]:
 
 
 def _answers(exercises: Sequence[Specification], solved: Codes) -> dict[str, Codes]:
-    """Write the code of each student: complete, blank, broken, noisy, or with mistakes.
-
-    Students with the same kind of code get a number, ``turn``, by which they differ.
+    """Write students' code: complete, blank, broken, noisy, or with mistakes.
 
     Args:
         solved: the solution of each exercise, by the exercise's name.
@@ -101,7 +99,7 @@ def _instead(exercise: Specification, variant: Variant, solved: Codes) -> str:
 def _mistakes(
     exercises: Sequence[Specification], solved: Codes, turn: int, turns: int
 ) -> Codes:
-    """Put a known mistake into every other exercise, and solve the rest.
+    """Put a known mistake, if possible, into every other exercise, and solve the rest.
 
     Args:
         turn: the student's number, which selects the exercises and the mistakes.

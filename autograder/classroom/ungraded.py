@@ -44,7 +44,7 @@ def ungraded(book: Classbook, root: Path, only_student: str = "") -> tuple[str, 
 
 
 def is_graded(student: str, unit: str, root: Path, failed: bool = False) -> bool:
-    """Return whether the files in a student's ``submitted/`` folder are those graded.
+    """Return whether the notebooks in a student's ``submitted/`` are those graded.
 
     Args:
         failed: whether grading has just failed; then, only a refusal counts as a

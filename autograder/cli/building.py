@@ -31,7 +31,8 @@ def build_units(units: Sequence[Unit], options: Namespace) -> None:
 
     Raises:
         CourseError: with the faults of all units; one in a unit stops no other.
-        UsageError: the number of jobs is negative.
+        UsageError: the number of jobs is negative, or there is no such edition, or no
+            such exercise to give.
     """
     from autograder.authoring.translations import install
     from autograder.grading.workers.parallel import usable_cores

@@ -1,4 +1,4 @@
-"""Errors that a person reads, and a list of all other errors of the engine.
+"""Errors that a person reads, and a list of all public errors of the engine.
 
     CourseError                    course/errors.py: one line that says what to do
         UsageError                 course/errors.py: an invalid command line

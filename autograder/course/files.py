@@ -18,12 +18,13 @@ from autograder.course.errors import CourseError
 
 
 def write(path: Path, data: str | bytes, *, private: bool = False) -> bool:
-    """Replace a file atomically if its content differs, and return whether it did.
+    """Replace a file atomically if its content differs; return whether it was replaced.
 
     The new content is flushed to the disk before it replaces the old one.
 
     Args:
-        private: whether only the owner may read the file.
+        private: whether only the owner may read the file; one that others may read is
+            replaced even by the same content.
 
     Raises:
         CourseError: the file cannot be written; an old one stays unchanged.

@@ -17,18 +17,12 @@ def of_check(exercise: str) -> str:
 
 
 def of_answer(exercise: str) -> str:
-    """Convert an exercise's name to the grade id of its answer cell.
-
-    The answer cell contains the student's code: "unit-name-answer" for "unit/name".
-    """
+    """Convert an exercise's name, "unit/name", to its answer's, "unit-name-answer"."""
     return of_check(exercise) + _ANSWER
 
 
 def check_of(grade_id: str) -> str:
-    """Return a check's grade id, from that of its answer cell or from its own.
-
-    "unit-name-answer" becomes "unit-name", and "unit-name" is returned as it is.
-    """
+    """Return a check's grade id, from that of its answer cell or from its own."""
     return grade_id.removesuffix(_ANSWER)
 
 

@@ -190,7 +190,8 @@ def wording(text: str, root: Path = ROOT) -> Wording:
     be translated before the notebooks are. Without any, it is the course's language.
 
     Raises:
-        CourseError: `WORDINGS` lacks the course's language, and no heading is English.
+        CourseError: `WORDINGS` lacks the course's language, and no heading is English;
+            or as `language`.
     """
     name = language(root)
     for code in (name, ENGLISH):

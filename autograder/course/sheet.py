@@ -65,11 +65,7 @@ def read(path: Path) -> Sheet:
 
 
 def as_text(rows: Iterable[Iterable[object]], comma: str = ",") -> str:
-    """Format rows as CSV; a line break in a cell does not start a new row.
-
-    Args:
-        comma: the character that separates cells.
-    """
+    """Format rows as CSV; a line break in a cell does not start a new row."""
     text = io.StringIO()
     lines = (map(_one_cell, row) for row in rows)
     csv.writer(text, delimiter=comma, lineterminator="\n").writerows(lines)

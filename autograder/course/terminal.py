@@ -24,8 +24,8 @@ def settle() -> None:
 
     Closed streams are opened: otherwise the next file to be opened would get a stream's
     number, and a library's warnings would be written into that file. Output for a
-    closed stderr goes to stdout. Ctrl-C, SIGTERM and SIGHUP end the command with one
-    line instead of a traceback.
+    closed stderr goes to stdout. Ctrl-C, SIGTERM and SIGHUP, unless they are ignored,
+    end the command with one line instead of a traceback.
     """
     _read_names_alike()
     for number in range(_STREAMS):
@@ -66,7 +66,7 @@ def _stop_alike() -> None:
 
 
 def _log_there(stream: TextIO) -> None:
-    """Set this stream in all log handlers that have none.
+    """Set this stream in the handlers of all named loggers that have no stream.
 
     A handler has none if stderr was closed when the handler was made.
     """

@@ -33,7 +33,8 @@ def heat_map(
         matrix: (rows, columns), of torch or NumPy; True counts as 1.
         rows, columns: the names of the rows and the columns.
         signed: whether to use the diverging colormap, for values of both signs.
-        top: the absolute value that gets the strongest colour; None: the largest one.
+        top: the absolute value that gets the strongest colour; None: the largest one
+            that is allowed.
         allowed: booleans of the same shape; cells with False are struck out, and their
             values are not shown.
         values: the format of the values in the cells; None shows no values. A matrix

@@ -87,9 +87,9 @@ def _short_tag(match: re.Match[str]) -> str:
 def _around(figure: Any) -> Iterator[Any]:
     """Yield the parts of a figure that are drawn on the page's background.
 
-    These are titles, labels, ticks, frames and legends, whose own frames are made
-    transparent. In axes without an image, they include the lines if there are no filled
-    shapes, and the texts that are not on one.
+    These are the figure's texts, titles, labels, ticks, frames and legends, whose own
+    frames are made transparent. In axes without an image, they include the lines if
+    there are no filled shapes, and the texts that are not on one.
     """
     yield from figure.texts
     for axes in figure.axes:

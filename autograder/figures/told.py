@@ -9,7 +9,7 @@ EVEN = 0.05  # two weights that are closer than this are called even
 
 
 def number(value: float) -> str:
-    """Format a value with three digits, or to a whole number from 1,000 on.
+    """Format a value, rounded to three digits, or to a whole number from 1,000 on.
 
     Examples are ``0.0123``, ``12.3`` and ``1,230``.
     """

@@ -53,7 +53,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
 
     ``autograde_preprocessors`` is one list, as in nbgrader. Those before the first
     ``SaveAutoGrades`` or ``AssignLatePenalties`` are run by ``grade``, without a
-    gradebook; the others record results, in one transaction.
+    gradebook; the others record a notebook's results, in one transaction.
     """
 
     sanitize_preprocessors = List(
@@ -124,7 +124,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         return NbGraderException(reason)
 
     def convert_notebooks(self) -> None:
-        """Grade all submissions.
+        """Grade the submissions that `init_notebooks` has found.
 
         Raises:
             NbGraderException: grading cannot begin or go on; or it has ended, but a

@@ -131,7 +131,8 @@ def how_late(seconds: float) -> str:
     """Describe how late something was handed in, like "2 hours late"; "" if in time.
 
     Up to one second means that the delay is unknown: if an LMS marks a hand-in as late
-    without giving a time, `lms/place.py` dates it one second after the deadline.
+    without giving a time, `classroom/lms/place.py` dates it one second after the
+    deadline.
     """
     if 0 < seconds <= 1:
         return "late, unknown by how much"

@@ -33,8 +33,7 @@ Key = Mapping[str, Any]  # the data that score a student's cell, as plain JSON
 class Handler(Protocol):
     """The interface of an extra's module, which scores one kind of cell.
 
-    It scores a student's cell without running any code. ``EXERCISE`` names the extra
-    and the exercise that it adds, like "quiz/questions".
+    It scores a student's cell without running any code.
     """
 
     EXERCISE: str  # the extra and its exercise, like "quiz/questions"

@@ -31,7 +31,7 @@ class GradingMetadata:
         checks: the verdicts by the check's grade id.
         sandbox: its isolation level and resource usage; None if none was needed.
         seconds: how long grading took.
-        digest: of all that the result depends on; "" if nothing was decided.
+        digest: of all that the result depends on; "" while anything is undecided.
         scores: the scores in the gradebook, by grade id.
         refused: why it could not be graded, "" if it could.
         repairs: the corrections that were made to the hand-in.

@@ -1,6 +1,6 @@
 """Replace a student's hand-in by a newer one, and keep the last three replaced ones.
 
-A newer hand-in that only asks for a regrade replaces nothing; it is stored separately.
+A newer hand-in that only asks for a regrade is stored separately instead.
 """
 
 from __future__ import annotations

@@ -130,9 +130,10 @@ def most_points(exercise: str, cell: NotebookNode) -> float:
 def inside_score(cell: NotebookNode) -> float | None:
     """Return the score of a cell that no verdict scores; None if a person must decide.
 
-    nbgrader's rule is followed with two differences. Text on stderr costs nothing. A
-    partial credit that is not finite, too large or negative earns nothing, where
-    nbgrader gives full points or stops.
+    nbgrader's rule is followed with these differences. Text on stderr costs nothing. An
+    error costs all points even after a result. A result without text earns nothing, and
+    so does a partial credit that is not finite, too large or negative, where nbgrader
+    gives full points or stops.
     """
     if cell.cell_type != "code" or is_solution(cell):
         score: float | None = determine_grade(cell, None)[0]

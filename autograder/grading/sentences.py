@@ -1,8 +1,8 @@
 """Teachers' sentences on wrong answers in which no known mistake was recognised.
 
-``sentences/UNIT.csv``, beside the gradebook, has a sentence for each group of answers
-that fail the same visible cases in the same way. It is shown on the page of everybody
-in the group, also of those who join it later.
+``sentences/UNIT.csv``, beside the gradebook, has sentences for groups of answers that
+fail the same cases in the same way (`group_of`). A sentence is shown on the page of
+everybody in its group, also of those who join it later.
 """
 
 from __future__ import annotations

@@ -100,10 +100,10 @@ class Task:
 
 @dataclass(frozen=True)
 class Graded:
-    """An executed notebook, and the metadata of its grading.
+    """A graded notebook, and the metadata of its grading.
 
     Attributes:
-        decided: False if grading has failed; the notebook's cells then have no score.
+        decided: False if grading has failed; no new scores are recorded then.
     """
 
     notebook: NotebookNode

@@ -34,7 +34,7 @@ class PromptStream(ZMQStream):
     Args:
         handler: handles one message.
         may_go_on: returns whether the kernel can take another message now. If not,
-            messages wait in the socket until it is called again, after a millisecond.
+            messages wait in the socket, and it is called again after a millisecond.
     """
 
     def __init__(

@@ -29,7 +29,7 @@ _PART = 1 << 16  # characters of a message; a sandbox may not send a few MB in o
 
 
 class SparingStream(OutStream):
-    """Standard output whose `flush` does not wait if there is nothing to send.
+    """Standard output or error, whose `flush` does not wait if nothing is to be sent.
 
     ipykernel waits four times per cell for the thread that sends output. This is not
     needed, because that thread sends what it has taken before anything later.

@@ -93,12 +93,12 @@ class Meter:
         """Measure the CPU time; return how long the sandbox was kept from working.
 
         Args:
-            passed: seconds since the last look.
+            passed: seconds since the last look, `_LATE` at most.
 
         Returns:
             Seconds, at most ``passed``, in which threads of the sandbox or of this
             process were ready while no CPU was free. While a signal has stopped the
-            sandbox, it is all of ``passed``, up to `_STOPS` seconds in total.
+            sandbox, it is all of ``passed``, up to about `_STOPS` seconds in total.
         """
         pids = list(descendants(supervisor))
         used = sum(cpu_seconds(pids)) + collected_seconds(supervisor)
@@ -169,8 +169,8 @@ class Span:
     def _elapsed(self) -> tuple[float, float, float]:
         """Return three numbers of seconds since the span began.
 
-        They are the CPU time, the time on the meter's clock, and the time in which the
-        sandbox was kept from working.
+        They are the CPU time, the time on the meter's clock without pauses, and the
+        time in which the sandbox was kept from working.
         """
         end = self._meter.cpu, self._meter.clock, self._meter.lost
         cpu, clock, lost = (b - a for a, b in zip(self._start, end, strict=True))

@@ -33,7 +33,8 @@ class Usage(TypedDict):
         reason: the same in words, for people.
         utime: user seconds of CPU time.
         stime: system seconds of CPU time.
-        maxrss_mb: the peak memory of its first process in MB, warm pages included.
+        maxrss_mb: the peak memory in MB, warm pages included, of its first process or
+            of the largest one that this has waited for, whichever is larger.
         grouped: whether a control group limited its memory. If not, the supervisor
             limited the sum over its processes.
     """

@@ -155,7 +155,8 @@ def _close_all_but(keep: list[int]) -> None:
 def _freshen(seed: str) -> None:
     """Seed a forked kernel, and reset what depends on the server or earlier sandboxes.
 
-    These are the import system's caches and path, and the temporary folder.
+    That is the state of the garbage collector and of imports, the arguments of the
+    command line, and the temporary folder.
     """
     inside.seed_dice(seed)
     gc.collect()  # so that the next one does not depend on earlier sandboxes

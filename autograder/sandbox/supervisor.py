@@ -86,7 +86,7 @@ def room_for(policy: Policy, slot: Path, submission: str | Path | None) -> Room:
     """Return the paths that a sandbox sees, and its user id.
 
     They may include paths that do not exist, which are skipped when the sandbox is
-    built. The user id is derived from that of the calling process, the sandbox's
+    built. The user id is derived from the process id of the caller, the sandbox's
     supervisor.
     """
     visible = (*kit.interpreter_paths(), *policy.readable)

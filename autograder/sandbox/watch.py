@@ -101,11 +101,12 @@ class Watchdog:
         return used_mb > self.policy.memory_mb * 1.25 + self.warm_mb
 
     def _full_disk(self) -> EndReason | None:
-        """Return why the sandbox may write no more to the host's disk; None if it may.
+        """Return why the sandbox may write no more to the host's disk, or None.
 
         On the host's disk, nothing but this check limits all that a sandbox writes. The
-        reason is DISK if it has exceeded its policy. It is HOST_DISK if the disk has no
-        room for what it may still write to one file, which is not the sandbox's fault.
+        reason is DISK if it has exceeded its policy, or if its files cannot be counted.
+        It is HOST_DISK if the disk has no room for what it may still write to one file,
+        which is not the sandbox's fault.
         """
         if self.level not in ON_HOSTS_DISK:
             return None

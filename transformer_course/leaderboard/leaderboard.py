@@ -32,8 +32,8 @@ class Entry:
 
     Args:
         bleu, low, high: the model's BLEU and the ends of its 95% interval.
-        recall: for each of the `ABILITIES`, the share of the words requiring it that
-            the model recovered, from 0 to 1.
+        recall: for each of the `ABILITIES` that the sentences tested, the share of the
+            words requiring it that the model recovered, from 0 to 1.
         level: how much was removed from the sources, from 1 (punctuation, upper case)
             to 3 (also function words and inflections).
         corpus, corpus_name: the number of the corpus, and its author's name for it.

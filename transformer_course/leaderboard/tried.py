@@ -70,7 +70,7 @@ class Tried:
     """A summary of the logs of a class.
 
     Attributes:
-        changes: the changes of a setting, the one that most students tried first.
+        changes: the changes of a setting; that which most students tried comes first.
         students: the number of students with a logged run.
         runs: the number of logged runs.
         several: how many runs are left out because they change several settings.
@@ -110,12 +110,8 @@ def read(unit: str, root: Path) -> Tried:
 def summary(logs: Mapping[str, RunLog], remarks: Sequence[str] = ()) -> Tried:
     """Sum up the logs of a class.
 
-    ``changes`` covers only runs that are not too short, and that change exactly one
-    setting of the run that they are compared with.
-
-    Args:
-        logs: each student's log.
-        remarks: what could not be read, which is passed on.
+    ``changes`` covers only runs that are not too short, and that make one change to the
+    run that they are compared with (see `_list_changes`).
     """
     runs = [run for log in logs.values() for run in log.runs]
     medians: dict[tuple[str, str], list[Difference]] = defaultdict(list)
@@ -180,8 +176,7 @@ def as_csv(tried: Tried) -> str:
 def as_html(unit: str, tried: Tried) -> str:
     """Return a page without scripts about the changes that most students tried.
 
-    The page has a table of at most `_MOST` changes of a setting, and a picture of the
-    differences in BLEU that they made.
+    It has a table of at most `_MOST` of them, and a picture of their effect on BLEU.
     """
     changes = tried.changes[:_MOST]
     end = reach(changes)  # the axis of the picture is from -end to end

@@ -124,7 +124,6 @@ class Writer:
         """Draw candidates until one has a triple that belongs to the writer's split.
 
         Args:
-            draw: draws a candidate.
             triple: maps a candidate to its (subject, verb, object).
 
         Raises:
@@ -195,8 +194,7 @@ class Writer:
         Otherwise, the subject of such a verb is one of the topic's professionals.
 
         Args:
-            topic: the topic of the deed; random if None.
-            subject: the subject of the deed; random if None.
+            topic, subject: random if None.
             plain: whether to use only verbs without a particle.
             intended: whether to leave out mishaps.
 

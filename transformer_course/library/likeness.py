@@ -220,7 +220,7 @@ def compare(kind: str, model: nn.Module, mistakes: Mapping[str, nn.Module]) -> N
     course's model with the weights of each mistake in `mistaken`, and ``mistakes``.
 
     Args:
-        model: the course's model, whose parameters get the stored weights.
+        model: the course's model, whose parameters are overwritten.
         mistakes: maps the description of a mistake to a model that makes it.
     """
     theirs = stored(kind)

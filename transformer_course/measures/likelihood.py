@@ -16,7 +16,7 @@ def _compute_probability(expected: Answers, actual: Answers) -> float:
     """Return the geometric mean of the probability of the correct byte, in percent.
 
     It is computed from ``actual["nats"]``, the mean loss per byte. An invalid loss
-    counts as 0 %. The perplexity is 100 divided by the returned value.
+    counts as 0 %.
 
     Raises:
         NotTheirsError: according to ``actual["likelihood"]``, a description of the

@@ -28,7 +28,7 @@ _LARGE = 1e6  # times the largest expected number: something grows without a bou
 
 
 def _format(number: torch.Tensor) -> str:
-    """Return a tensor's only number as text; a float has four significant digits."""
+    """Return a tensor's only number as text, a float to four significant digits."""
     value = number.item()
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 

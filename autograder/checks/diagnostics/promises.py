@@ -1,4 +1,4 @@
-"""Recognise wrong keys or errors, refused inputs, and unwanted changes."""
+"""Recognise wrong keys or errors, refused inputs, and unwanted gradients or changes."""
 
 from __future__ import annotations
 

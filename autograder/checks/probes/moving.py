@@ -15,7 +15,7 @@ Push = Callable[[torch.Tensor], torch.Tensor]  # what is added to x's features, 
 def uniform(x: torch.Tensor) -> torch.Tensor:
     """Return a push of all features of ``x`` by the same number, ``(d,)``.
 
-    A norm that follows would undo it.
+    A layer norm that follows would undo it.
     """
     return torch.ones(x.size(-1), dtype=x.dtype)
 

@@ -18,7 +18,8 @@ _BLOCKS = ("dropout1d", "dropout2d", "dropout3d", "alpha_dropout")
 def dropout_is(stand_in: Callable[..., Tensor]) -> Iterator[None]:
     """In this context, replace PyTorch's dropout by a function that is not random.
 
-    Dropout of whole channels and alpha dropout give zeros in training mode.
+    Dropout of whole channels and alpha dropout give zeros in training mode, unless the
+    probability is 0.
 
     Args:
         stand_in: in training mode, called with the input and the probability ``p``

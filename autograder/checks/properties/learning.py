@@ -33,11 +33,11 @@ def _training_mode(call: Call) -> Iterator[None]:
 
 
 def dropout(call: Call) -> Tries:
-    """Call in training mode with a stand-in for dropout that is not random.
+    """Call in eval mode, and in training mode with a stand-in for dropout.
 
-    The stand-in shows where dropout is applied, and counts the entries of the tensors
-    that it is applied to. There are fewer if one draw drops several numbers together.
-    Results, the count and gradients are reported.
+    The stand-in is not random. It shows where dropout is applied, and counts the
+    entries of the tensors that it is applied to. There are fewer if one draw drops
+    several numbers together. Results, the count and gradients are reported.
     """
 
     def first_result() -> Results:

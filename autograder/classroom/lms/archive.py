@@ -56,8 +56,8 @@ class Member:
 class Source:
     """An archive or folder: the members that can be read, and those left out.
 
-    A subclass fills ``members`` and defines `open_member`. ``left_out`` has a name and
-    a reason for each member that is not used.
+    A subclass fills ``members`` and defines `open_member`. ``left_out`` has the name of
+    each member that was left out, and the reason.
     """
 
     def __init__(self, path: Path):
@@ -99,7 +99,8 @@ class Archive(Source):
         file: the content of the zip, if it is not the file at ``path``.
 
     Raises:
-        NotPlacedError: it is not a zip, has too many members, or is manipulated.
+        NotPlacedError: it cannot be read as a zip, has too many members, or is
+            manipulated.
     """
 
     def __init__(self, path: Path, file: IO[bytes] | None = None):
@@ -149,7 +150,8 @@ class Archive(Source):
     def _members(self) -> Iterator[Member]:
         """Yield the files that an LMS may have written, and leave out the others.
 
-        Folders, and files that operating systems add, are skipped without a record.
+        Folders, and files that operating systems or Jupyter add, are skipped without a
+        record.
         """
         # `is_dir` of Python 3.11 fails on an empty name, which hostile archives have.
         infos = [i for i in self._zip.infolist() if not i.filename.endswith("/")]

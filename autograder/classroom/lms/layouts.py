@@ -158,7 +158,7 @@ def detect(archive: Source, lms: str = "") -> Layout:
         lms: the name of its LMS, in lower case; "" for the layout that fits most files.
 
     Raises:
-        NotPlacedError: no known layout fits, or two fit equally well.
+        NotPlacedError: no known layout fits, or several fit equally well.
     """
     if lms:
         return next(layout for layout in all_layouts() if layout.lms.lower() == lms)
@@ -186,10 +186,12 @@ def attempts(
         usernames: user names of the roster, for an LMS that identifies people by them.
 
     Returns:
-        The attempts; and, for each file that belongs to none, its name and the reason.
+        The attempts; and, for each other file that the LMS did not add itself, its name
+        and the reason.
 
     Raises:
-        NotPlacedError: the archive's names, or its metadata, are ambiguous.
+        NotPlacedError: no file's name looks like the LMS's, or it is unclear from names
+            or metadata whose the files are.
     """
     matches = [(m, layout.pattern.fullmatch(m.name)) for m in archive.members]
     strays = [

@@ -40,12 +40,7 @@ _ID = re.compile(r"[\w@][\w@.+-]{0,120}")  # can name a folder on any system
 
 @dataclass(frozen=True)
 class Enrolment:
-    """A student on the roster, with data for which nbgrader's gradebook has no field.
-
-    Attributes:
-        participants: the student's numbers in Moodle's worksheet; several if ambiguous.
-        modified: the time of the submission, as Moodle's worksheet states it.
-    """
+    """A student on the roster, with data for which the gradebook has no field."""
 
     student: Student
     username: str = ""
@@ -55,10 +50,7 @@ class Enrolment:
 
 
 class Roster:
-    """A list of a course's students; `find` looks up the one whom an LMS names.
-
-    Without entries, the LMS's own keys serve as ids.
-    """
+    """A list of a course's students; `find` looks up the one whom an LMS names."""
 
     def __init__(self, entries: Iterable[Enrolment] = ()):
         self.entries = list(entries)

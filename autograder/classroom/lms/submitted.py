@@ -134,7 +134,7 @@ class Place:
         self, files: Mapping[str, bytes], stamp: str,
         put: Callable[[Path, Path, Path], Result],
     ) -> Result:  # fmt: skip
-        """Write a submission to a new folder, and call ``put`` to move it to its place.
+        """Write a submission to a new folder, and call ``put``, which may move it.
 
         Args:
             put: called with the course folder, the place and the new folder; its result

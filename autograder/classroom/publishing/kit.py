@@ -1,9 +1,9 @@
 """Make the student kit: a folder to publish for students, which grows with the term.
 
 The kit of a unit contains the notebooks up to this unit, and the checks as a wheel. If
-the unit builds on earlier ones, their reference solutions are included, so that no
-mistake is punished twice; hand this kit out once the deadlines of these units have
-passed. The kit contains no hidden cases.
+the unit builds on earlier ones, the reference solutions of all earlier units are
+included, so that no mistake is punished twice; hand this kit out once the deadlines of
+these units have passed. The kit contains no hidden cases.
 """
 
 from __future__ import annotations
@@ -238,10 +238,10 @@ def _wheel(last: Unit, repository: Repository, folder: Path) -> tuple[str, bytes
 
 
 def _version(last: Unit, folder: Path, build_wheel: Callable[[str], bytes]) -> str:
-    """Choose the wheel's version, "UNIT.DAY.TIME", later than those in ``folder``.
+    """Choose the wheel's version, "UNIT.DAY.TIME", such as "3.261128.2043".
 
-    An example is "3.261128.2043". A kit whose wheel has not changed keeps its version,
-    so that students are not asked to install it again.
+    The time is later than in all versions in ``folder``. But a kit whose wheel has not
+    changed keeps its version, so that students are not asked to install it again.
 
     Args:
         build_wheel: builds the bytes of the wheel for a version.

@@ -99,7 +99,7 @@ def with_before(overview: Overview, path: Path) -> Overview:
         path: the earlier term's shareable table.
 
     Raises:
-        CourseError: the file is not such a table.
+        CourseError: the file cannot be read, or is not such a table of this unit.
     """
     table = sheet.read(path)
     try:

@@ -38,8 +38,7 @@ def overview(
 
     Args:
         sections: sections of extras, for the instructor only.
-        named: False for a report to share: no students, no groups of fewer than
-            ``RARE``.
+        named: False for a report to share; see `anonymous`.
         ungraded: students whose latest submission is not graded.
         changes: changes of scores, the oldest first.
 
@@ -138,7 +137,7 @@ def _help(book: Classbook, most: float) -> Iterator[HelpRow]:
 def _reasons(
     submission: Submission, points: float, most: float, book: Classbook
 ) -> Iterator[str]:
-    """Yield the reasons why a student may need help; none for most students.
+    """Yield the reasons why a student may need help.
 
     Args:
         points: the student's points from checks.

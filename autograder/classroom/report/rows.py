@@ -31,13 +31,15 @@ class ExerciseRow:
     """How the class did on one exercise.
 
     Attributes:
-        mean: the mean share of the points, 0 to 1; None if nothing is graded yet.
+        mean: the mean share of the points; None if nothing is graded yet, or if the
+            exercise is worth no points.
         full, part, none: how many students have all, some, or no points; None in a
             shareable report.
         waiting: how many answers are not graded yet.
         index: correlation with the points in all other checks, -1 to 1; None if it
             cannot be computed.
-        remark: what the index, or the lack of one, means.
+        remark: what the index, or the lack of one, means, and how the results compare
+            with those of an earlier term.
         inside: how many verdicts come from an assert in the sandbox, not from the
             judge.
         seconds: median time of its check; None without verdicts.

@@ -48,7 +48,7 @@ class ExerciseTries:
 
 
 def read(unit: str, root: Path, live: str = "") -> dict[str, AttemptLog]:
-    """Map each student to their recorded attempts; students without any are left out.
+    """Map each student to their recorded attempts; those without entries are left out.
 
     Args:
         live: a pattern for students' folders, from which the attempts are read (see

@@ -4,7 +4,8 @@ It has the layout that Gradescope requires: ``setup.sh`` runs once, as root and 
 network access, when the image is built, and ``run_autograder`` for each hand-in. The
 zip contains hidden references and the course's secret. Before it grades,
 ``run_autograder`` makes these readable by root only; a submission's code runs as a
-different user. The zip is for Gradescope and must never be given to students.
+different user, unless no level of isolation works there. The zip is for Gradescope and
+must never be given to students.
 """
 
 from __future__ import annotations
@@ -59,7 +60,6 @@ def build(unit: Unit, path: Path, tell: str) -> Path:
     """Write the zip with which Gradescope grades a unit, and return its path.
 
     Args:
-        path: where to write the zip.
         tell: what students see immediately, one of `extras.hosted.results.TELL`.
 
     Raises:

@@ -135,11 +135,7 @@ def _cases(record: Verdict) -> Iterator[str]:
 
 
 def _remarks(submission: Submission) -> Iterator[str]:
-    """Yield sentences about a whole submission, each only if it applies.
-
-    They say why it was not graded, what was repaired, how many points lateness costs,
-    and that a teacher has yet to grade some answers.
-    """
+    """Yield sentences about a whole submission, each only if it applies."""
     if submission.refused:
         yield f"Not graded: {submission.refused}"
     for _, sentence in submission.repairs:

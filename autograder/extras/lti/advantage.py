@@ -83,8 +83,7 @@ class AdvantageAssignment:
     def read_standings(self) -> dict[str, LmsStanding] | None:
         """Map students' LMS ids to their scores, converted to the gradebook's points.
 
-        Returns:
-            The scores; None if the LMS does not let this tool read them.
+        Return None if the LMS does not let this tool read them.
         """
         if not self._grades.can_read_grades():
             return None

@@ -49,8 +49,8 @@ class CanvasAssignment:
     def _refuse(self, max_points: float) -> None:
         """Raise CourseError unless Canvas's settings let it receive points.
 
-        The assignment must be published and graded with points, without anonymous
-        grading, and its maximum must be ``max_points``, that of the gradebook.
+        The assignment must be published, without anonymous grading, and of a type in
+        `_GRADED`, and its maximum must be ``max_points``, that of the gradebook.
         """
         there = self._assignment
         possible = getattr(there, "points_possible", None) or 0.0

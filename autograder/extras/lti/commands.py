@@ -1,7 +1,7 @@
 """``autograder lti-key`` and ``lms-roster``, and the LMSs reached over the network.
 
-`SERVICES` are the LMSs to which ``--to`` sends grades and feedback, and from which
-``--from`` collects hand-ins.
+`SERVICES` are the LMSs to which ``--to`` sends grades. Those that take files also get
+feedback in this way, and ``--from`` collects hand-ins from them.
 """
 
 from __future__ import annotations

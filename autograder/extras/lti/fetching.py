@@ -63,7 +63,7 @@ def fetch(source: RemoteFiles, folder: Path) -> list[str]:
         A line for each file that was left out and each hand-in without a file.
 
     Raises:
-        CourseError: the LMS cannot be reached.
+        CourseError: the LMS cannot be reached, or sends only a part of a file.
     """
     people, remarks = {}, []
     for hand_in in source.read_hand_ins():

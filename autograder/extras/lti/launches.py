@@ -40,7 +40,8 @@ class LaunchedCourse:
 def note_launch(folder: str | Path, authentication: dict[str, Any]) -> None:
     """Store the LMS's services and the user of a launch that the hub has verified.
 
-    They are added to `FILE` in the course folder. If that fails, the error is logged.
+    They are added to `FILE` in the course folder. If that file cannot be read or
+    written, the error is logged.
 
     Args:
         folder: nbgrader's course folder.

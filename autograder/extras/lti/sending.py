@@ -68,7 +68,7 @@ def send(
             changed there after a score had been sent.
 
     Raises:
-        CourseError: the LMS's scores cannot be read; nothing was sent.
+        CourseError: the LMS's students or scores cannot be read; nothing was sent.
     """
     journal = Journal(root, book.unit, assignment.address)
     people = match(book.submissions, assignment)

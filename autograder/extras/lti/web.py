@@ -87,9 +87,6 @@ def network(name: str) -> Iterator[None]:
 
     Args:
         name: the name of the LMS, for messages.
-
-    Raises:
-        CourseError: the LMS cannot be reached, or its answer cannot be understood.
     """
     try:
         yield

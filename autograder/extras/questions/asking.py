@@ -33,7 +33,7 @@ def questions(
     listing: CodeListing, places: Sequence[NotedPlace], edits: Sequence[TriedEdit],
     observations: Sequence[Observation], draw: random.Random,
 ) -> list[ChoiceQuestion]:  # fmt: skip
-    """Return all questions that can be asked about an answer, the best first.
+    """Return all questions that can be asked about an answer, roughly the best first.
 
     Their kinds are:
 

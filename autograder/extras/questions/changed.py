@@ -212,8 +212,7 @@ def _effects(observation: Observation, names: Sequence[str]) -> Iterator[_Effect
 def _new_parts(outcomes: Outcomes, parts: Sequence[Seen]) -> Sequence[Seen]:
     """Return the parts of the result after a change, on the case that the sheet shows.
 
-    Returns:
-        The parts; () if there was an error, or if their number differs from ``parts``.
+    They are () if there was an error, or if their number differs from ``parts``.
     """
     result = outcomes[0].result
     new = result.results if result and not outcomes[0].raised else ()

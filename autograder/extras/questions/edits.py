@@ -86,7 +86,6 @@ class _Draft:
     """A possible `TriedEdit`, without its code, which takes time to write.
 
     Attributes:
-        worth: how worthwhile a question about the change is.
         place: the statement's parent, and its field and index there.
         old: the statement before the change.
     """

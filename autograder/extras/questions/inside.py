@@ -22,8 +22,8 @@ def _tensors(
 ) -> Iterator[tuple[NotedPlace, Seen, bool]]:
     """Yield each recorded tensor: its place, its value, and whether its shape is new.
 
-    A shape is new if no argument of the call has it. Scalars and large tensors are left
-    out.
+    A shape is new if no argument of the call has it. Scalars, and tensors with a
+    dimension above `_LARGEST`, are left out.
     """
     argument_shapes = [value.shape for _, value in observation.call]
     for place, value in noted:

@@ -90,8 +90,8 @@ class EditOutcome:
         is_same: whether the result is unchanged.
         near: whether it is unclear if the result has changed, for instance because the
             difference is tiny.
-        turned: by part of the result, whether its last two dimensions are swapped.
-        factors: by part of the result, the factor by which all its entries are
+        turned: by tensor of the result, whether its last two dimensions are swapped.
+        factors: by tensor of the result, the factor by which all its entries are
             multiplied; None if there is none.
     """
 

@@ -67,9 +67,9 @@ def has_idea(operator: str, old: ast.AST) -> bool:
 def is_plumbing(call: ast.Call) -> bool:
     """Whether no question should be asked about leaving out a call.
 
-    That holds for calls that only concern types, memory or sizes, or create a filled
-    tensor, since nobody forgets them; and for dropout, because a sheet does not show a
-    module's mode.
+    That holds for calls that only concern types, memory or sizes, or create a tensor
+    from numbers, since nobody forgets them; and for dropout, because a sheet does not
+    show a module's mode.
     """
     name = name_of(call)
     return name in _PLUMBING | _SIZES | _FILLING or "drop" in name.lower()

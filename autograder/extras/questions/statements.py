@@ -92,7 +92,8 @@ _ORDER = (
 def _other_values(before: Observation, names: Sequence[str]) -> str:
     """Return the statement that only values change, and what stays the same.
 
-    That is the sum of the rows if it is 1, or else the shape, or the type and length.
+    That is the sum of the rows if it is 1, or else the shape, or the type and the
+    length if there is one.
     """
     rows = _first_with_rows(before)
     if rows is not None:

@@ -142,7 +142,7 @@ def _lexed(code: str) -> tuple[tuple[str, bool], ...]:
 
 @functools.cache
 def runs(code: str) -> Runs:
-    """Return all sequences of ``RUN`` consecutive tokens in code."""
+    """Return the set of runs of ``RUN`` consecutive tokens among `tokens` of code."""
     read = tokens(code)
     return frozenset(tuple(read[n : n + RUN]) for n in range(len(read) - RUN + 1))
 

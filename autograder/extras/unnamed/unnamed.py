@@ -174,8 +174,8 @@ def _with_mistake(path: Path, mistake: str) -> str:
         mistake: the code of an entry of the list, from `_mistake`.
 
     Raises:
-        CourseError: the file has no such list with a bracket in a line of its own, or
-            imports nothing from the notation.
+        CourseError: the file has no such list, or is no valid Python with the entry
+            inserted above the list's last line; or as `_import_word`.
     """
     text = path.read_text(encoding="utf-8")
     for node in ast.parse(text).body:
@@ -197,12 +197,10 @@ def _with_mistake(path: Path, mistake: str) -> str:
 
 
 def _import_word(text: str) -> str:
-    """Add ``student_program`` to what a file imports from the notation module.
-
-    That is ``autograder.authoring.notation``.
+    """Make a text import ``student_program`` from ``autograder.authoring.notation``.
 
     Raises:
-        CourseError: the file has no import from this module on a single line.
+        CourseError: the text has no import from this module on a line of its own.
     """
     match = re.search(r"from autograder\.authoring\.notation import ([\w, ]+)\n", text)
     if match is None:

@@ -1,7 +1,7 @@
 """Build the course's website: the released notebooks, with outputs from the solutions.
 
 Each notebook is executed with the solutions in place of the stubs; its page shows the
-stubs again, with the outputs of all other cells. The course's docs follow the units.
+stubs again, with the outputs of the other cells. The course's docs follow the units.
 
 The site is built by Sphinx with MyST-NB and the book theme, the components of Jupyter
 Book 1. Pages load nothing from other servers: equations are MathML, pictures and fonts

@@ -58,8 +58,9 @@ def take_list(unit: str, root: Path, path: Path, overwrite: bool = False) -> int
 
     If "points" is filled in, it counts, otherwise the ticked items. An empty row gets
     the mark of the row that its "same as" names, or changes nothing. After an error,
-    nothing of the table is recorded. Marks set since the table was written are printed
-    if they stay or are replaced.
+    nothing of the table is recorded. A line is printed for each mark, set since the
+    table was written, that a row replaces, or that stays because its row is not empty
+    and was not edited.
 
     Args:
         overwrite: also overwrite marks that others have set since the table was
@@ -69,7 +70,7 @@ def take_list(unit: str, root: Path, path: Path, overwrite: bool = False) -> int
         The number of students for whom the table has points.
 
     Raises:
-        CourseError: the table belongs to no question, contains invalid points, or would
+        CourseError: the table belongs to no question, has an invalid row, or would
             overwrite marks of others.
     """
     table = sheet.read(path)

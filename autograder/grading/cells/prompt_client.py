@@ -111,11 +111,11 @@ class PromptClient(AsyncKernelClient):
                 raise RuntimeError(f"Kernel didn't respond in {timeout} seconds")
 
     def _answered(self, request: str, deadline: float) -> bool:
-        """Whether a request is answered on both channels before the deadline.
+        """Whether a request is answered on both channels.
 
         Its end has to arrive on the output channel first, which shows that we receive
-        the kernel's output, and then its reply. The deadline also holds if other
-        messages come without end.
+        the kernel's output, and then its reply. Waiting ends when a channel is silent
+        for a moment, and at the deadline, even if other messages come without end.
         """
         try:
             state = ""

@@ -148,8 +148,8 @@ class SandboxedExecute(CappedOutputs):
     ) -> NotebookNode:
         """Execute a cell, and return it with its outputs.
 
-        If the cell or the whole notebook was stopped, the only output is an error that
-        says why.
+        If the cell has ended its sandbox, or the whole notebook was stopped, the only
+        output is an error that says why.
 
         Args:
             look: called now and then with the time that the cell has used; the cell is

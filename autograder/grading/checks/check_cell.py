@@ -22,10 +22,7 @@ class CheckCell:
 
 
 def check_cell(cell: NotebookNode) -> CheckCell | None:
-    """Return the check that a cell of the course consists of; None for other cells.
-
-    A graded answer is no check, even if the student's code calls `check`.
-    """
+    """Return the check that a cell of the course consists of; None for other cells."""
     # A graded answer is the student's own code, even where it calls `check`.
     if cell.cell_type != "code" or not is_grade(cell) or is_solution(cell):
         return None

@@ -71,8 +71,8 @@ class Checks:
     def run(self, cell: NotebookNode, check: CheckCell, index: int) -> None:
         """Run a check cell, and keep the judge's verdict on it.
 
-        If an earlier cell has stopped the notebook, the check is not run: the verdict
-        gives no points, and says why the notebook was stopped.
+        If the notebook has been stopped, the check is not run: the verdict gives no
+        points, and says why the notebook was stopped.
         """
         if not self._cells.has_sandbox(index) and (ended := self._cells.ended(index)):
             from autograder.grading.judge.rendered import without_sandbox

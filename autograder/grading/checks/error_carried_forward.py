@@ -13,8 +13,8 @@ gets the solutions from the judge as source code, and does not import their modu
 
 Some solutions give away the answer to a different exercise: if the course's table can
 be looked up, its formula is no longer needed. Such "keys" are listed in the unit's
-manifest, and a key is replaced only if the student has solved most of it. So nothing is
-gained by leaving it out, or by filling in anything.
+manifest; for that exercise, a key is replaced only if the student has at least half of
+its points. So nothing is gained by leaving it out, or by filling in anything.
 """
 
 from __future__ import annotations

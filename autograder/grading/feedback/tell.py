@@ -64,7 +64,7 @@ def _short(verdict: Verdict) -> str:
 
 
 def _is_over(names: Mapping[str, str]) -> bool:
-    """Return whether the student's deadline, with any extension, has passed.
+    """Return whether the student's deadline, with any extension and grace, has passed.
 
     Args:
         names: nbgrader's resources, which name the gradebook, the assignment and the

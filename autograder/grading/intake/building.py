@@ -95,9 +95,9 @@ class _Builder:
     def _answer(self, n: int) -> int | None:
         """Choose the student's cell that answers the exercise of slot ``n``.
 
-        Of the cells that belong to the slot, the last counts that is filled in, is not
-        too long, and defines a name of the exercise. Without such a cell, the names do
-        not matter; if no cell is filled in either, the last of all counts.
+        Of the slot's cells that are filled in and not too long, the last one counts
+        that defines a name of the exercise, or else the last one. If there are none,
+        the last of all the slot's cells counts.
 
         Returns:
             The cell's index in the submission; None if no cell belongs to the slot.

@@ -29,9 +29,9 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 def last_change(folder: Path, ignore: Sequence[str]) -> datetime.datetime:
     """Return the time of the last change to a submission's folder, in UTC without zone.
 
-    It is the latest inode change time of the folder and of what `copy` reads. Nobody
-    can set this time, unlike that of a file's content. An entry that cannot be examined
-    is left out here, and `copy` cannot read it either.
+    It is the latest inode change time of the folder and of what `copy` considers.
+    Nobody can set this time, unlike that of a file's content. An entry that cannot be
+    examined is left out here, and `copy` cannot read it either.
     """
     latest = folder.lstat().st_ctime
     with contextlib.suppress(OSError), _open_folder(folder) as descriptor:

@@ -257,7 +257,7 @@ def find_notebook(
 
     Args:
         name: the name it should have, like "02_attention.ipynb".
-        course_ids: reads the grade ids of the course's assignments; called if a
+        course_ids: reads the grade ids of the course's assignments; called only if a
             notebook has none of this unit's.
 
     Returns:

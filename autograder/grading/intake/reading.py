@@ -20,7 +20,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
 
 @dataclass(frozen=True)
 class StudentCell:
-    """The parts of a student's cell that are read; all else in the file is dropped.
+    """The parts of a student's cell that are kept; all else in the cell is dropped.
 
     Attributes:
         kind: "code", "markdown" or "raw".

@@ -103,8 +103,8 @@ class Slimmer:
         """Go past the next quote, bracket, brace, colon or comma outside of strings.
 
         A quote begins a string, which may be the name of a value to drop. A colon after
-        such a name begins the value. It is dropped up to the comma or bracket that ends
-        it, and ``[]`` is kept in its place.
+        such a name begins the value, and ``[]`` is kept in its place. It is dropped up
+        to the comma, bracket or brace that ends it, before which this stops.
 
         Returns the position at which to go on.
         """

@@ -116,7 +116,7 @@ def _answer(message: Message, line: Connection) -> None:
     log.debug("decided in %s s: %s", seconds, decided.verdict)
 
     def tell(state: str, final: RenderedVerdict, continues: bool) -> None:
-        """Send a verdict; ``continues`` says whether one with a mistake will follow."""
+        """Send a verdict; ``continues`` says whether another one will follow."""
         verdict = final.verdict
         if replaced and verdict.decided != "person":
             final = reference_substitution.render_second_verdict(verdict, replaced)

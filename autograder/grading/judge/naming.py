@@ -48,9 +48,9 @@ def _diagnose(
     they must be computed, which takes time. So they are computed only for mistakes that
     fit the visible cases. A mistake that fits these but not the fresh cases keeps its
     name, because the student's notebook shows the same name, but it is called likely.
-    If only hidden cases fail, answers are computed for all mistakes that the visible
-    cases do not contradict. The code of a mistake that a student wrote is not run here;
-    such a mistake is likely at best.
+    If only hidden cases fail (apart from those of general properties), answers are
+    computed for all mistakes that the visible cases do not contradict. The code of a
+    mistake that a student wrote is not run here; such a mistake is likely at best.
     """
     confined = {v.name for m in task.mutants for v in m.variants if v.confined}
     wrong = [r.case for r in result.results if any(f.problem for f in r.findings)]

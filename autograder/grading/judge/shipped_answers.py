@@ -92,7 +92,7 @@ def _available_tensors(
 
     This is a tensor in which all numbers are the same, an input of the case that the
     sandbox has, or any answer to a visible case. Nothing is yielded for a ``value``
-    that is no tensor or a single number, which may be equal by chance.
+    that is no tensor or has fewer than two numbers, which may be equal by chance.
     """
     if not isinstance(value, torch.Tensor) or value.numel() < 2:
         return

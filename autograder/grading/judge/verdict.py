@@ -42,8 +42,8 @@ class Verdict:
     ``decided`` is "outside" (by the judge), "person" (the judge has failed, and a
     person has yet to decide) or "inside" (by an assert in the sandbox).
     ``submission`` identifies the submission.
-    ``ended`` is the reason why answers are missing, which ``note`` puts in words. It is
-    None if none are missing, and in records of older versions.
+    ``ended`` is the reason why answers are missing, which ``note`` or ``says`` puts in
+    words. It is None if none are missing, and in records of older versions.
     ``given`` are the exercises that this one builds on and in which the course's
     solution replaced the student's failed one.
     ``aspects`` are the points earned and possible, by aspect; ``panel`` is the text

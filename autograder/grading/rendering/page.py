@@ -15,7 +15,6 @@ _DRAWER = Renderer()
 class Allowance:
     """Limits of processor time (seconds) and characters, for a cell and for a page.
 
-    ``cut`` is the number of characters that are shown of a text that is not rendered.
     Rendering a whole notebook of this course takes about a second, and a large table of
     pandas a tenth of a second.
     """

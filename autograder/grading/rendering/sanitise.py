@@ -81,8 +81,7 @@ def _is_harmless(declaration: str) -> bool:
     """Return whether a declaration like "width: 80px" is harmless.
 
     It must set a property in `_STYLES`, call no function but ``rgb`` and ``rgba``, and
-    have moderate numbers. The numbers in a colour may be of any size, as they move
-    nothing.
+    have moderate numbers, except in a colour.
     """
     name, _, value = declaration.partition(":")
     if name.strip().lower() not in _STYLES or "(" in re.sub(r"rgba?\(", "", value):
@@ -117,7 +116,7 @@ _CLEANER = nh3.Cleaner(
 def clean_html(text: str) -> str:
     """Return untrusted HTML with only the allowed tags, attributes and styles.
 
-    Scripts, style sheets and frames are removed with their content. Of other tags that
-    are not allowed, the content stays.
+    The content of other tags stays, except for that of scripts, style sheets, frames
+    and the like.
     """
     return _CLEANER.clean(text)

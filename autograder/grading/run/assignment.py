@@ -196,9 +196,9 @@ class Assignment:
     def _refuse_other_points(self, name: str, source: NotebookNode) -> None:
         """Refuse a unit whose source and checks have different points for a cell.
 
-        This happens if the course was built again, and the source in this folder is a
-        copy of an earlier build. Assignments that are not units may use the checks with
-        other points.
+        This happens, for example, if the course was built again, and the source in this
+        folder is a copy of an earlier build. Assignments that are not units may use the
+        checks with other points.
 
         Raises:
             CourseError: they differ; the text says what to do.

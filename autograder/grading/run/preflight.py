@@ -17,7 +17,8 @@ _THREADS = 24
 def check_ulimits(jobs: int) -> None:
     """Check that the shell's limits allow grading so many submissions at once.
 
-    The limit of open files is raised first, as far as necessary and possible.
+    The limit of open files is raised first, as far as necessary and possible. If it
+    stays lower than necessary, it is refused only below `_FILES`.
 
     Args:
         jobs: the number of submissions that are graded at once.

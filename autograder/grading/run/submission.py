@@ -28,8 +28,8 @@ class InFlightSubmission:
         beside: files that are published with the result: releasing feedback needs them.
         tasks: the tasks of grading its notebooks.
         earlier: by notebook, the metadata that an earlier run stored.
-        futures: by notebook, the future result. Notebooks that are up to date have
-            none.
+        futures: by notebook, the future result. Notebooks that are not graded again
+            have none.
         error: why grading could not be started.
         cleanup: releases locks and removes folders when the submission is closed.
     """

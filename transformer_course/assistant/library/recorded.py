@@ -11,7 +11,7 @@ RECORDED = Path(__file__).with_suffix(".json")
 def show(name: str) -> None:
     """Print the recorded output of the demonstration ``name``.
 
-    `RECORDED` maps the names of demonstrations to the lines that they printed.
+    The file `RECORDED` maps the names of demonstrations to the lines that they printed.
     """
     print("What it printed for us:")
     print("\n".join(json.loads(RECORDED.read_text("utf-8"))[name]))

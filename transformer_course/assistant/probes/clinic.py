@@ -49,8 +49,7 @@ class _Steps(Patients):
 def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
     """Run the student's test on each training step, and send the judge its verdicts.
 
-    The test gets a function that asks the judge for the step's loss and gradient. The
-    probe's own report is empty.
+    The test gets a function that asks the judge for the step's loss and gradient.
     """
 
     def judge_step(number: int) -> str:

@@ -199,7 +199,6 @@ def who_is_it(sentences: Sequence[Sequence[str]], weights: Sequence[Tensor]) -> 
     """Draw what "it" attends to in two sentences that differ in their last word.
 
     Args:
-        sentences: the words of each sentence.
         weights: the attention weights `(L, L)` of each sentence.
     """
     lasts = [words[-1] for words in sentences]
@@ -230,7 +229,6 @@ def _show_pronoun(
 
     Args:
         rows: for each sentence, its last word, its words and its weights `(L, L)`.
-        number: the number of the figure.
     """
     figure, column = style.subplots(len(rows), 1, height=1.8 * len(rows))
     alts = []
@@ -255,7 +253,7 @@ def recall(named: Mapping[str, Tensor], questions: Tensor, book: Tensor) -> None
 
     Args:
         named: maps of weights `(PAIRS, PAIRS)` by their titles.
-        questions: the names to look up, one-hot, as `recall.draw` returns them.
+        questions: the names to look up, one-hot, `(PAIRS, names)`.
         book: the entries of the phone book, each a one-hot name and a one-hot digit.
     """
     names = [NAMES[index] for index in questions.argmax(-1).tolist()]

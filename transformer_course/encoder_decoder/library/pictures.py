@@ -105,7 +105,6 @@ def costs(lengths: Sequence[int], layer_costs: Sequence[Cost]) -> None:
     """Draw the costs of attention and of the feed-forward network, by length.
 
     Args:
-        lengths: the numbers of positions.
         layer_costs: for each length, the FLOPs of attention and of the network, and the
             numbers of attention weights and of hidden activations that are kept for the
             backward pass.

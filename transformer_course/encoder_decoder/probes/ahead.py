@@ -43,8 +43,9 @@ def read_form(pair: Pair) -> Key:
 class Ahead:
     """Requests one layer's outputs, ahead of time where possible, and caches them.
 
-    The number of outputs that are requested ahead doubles with each request. It starts
-    small because a test often rejects a buggy layer after a few calls.
+    The number of outputs to request ahead doubles with each question to the judge, up
+    to `MOST_AHEAD`. It starts small because a test often rejects a buggy layer after a
+    few calls.
 
     Args:
         follows: maps the keys of two successive requests to the request that followed

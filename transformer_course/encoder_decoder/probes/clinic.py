@@ -277,8 +277,7 @@ class _Call(torch.autograd.Function):
 def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
     """Run the student's test on each decoder layer, and send the judge its verdicts.
 
-    The test uses the same random numbers for each layer. The probe's own report is
-    empty.
+    The test uses the same random numbers for each layer.
     """
     d_model, d_ff, count = inputs["sizes"].tolist()
 

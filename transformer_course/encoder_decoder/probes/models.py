@@ -65,7 +65,8 @@ def _observe_methods(model: Any, src: torch.Tensor, tgt: torch.Tensor) -> Seen:
     """Report what `encode` returns (the memory), and the logits of calls of `decode`.
 
     These are a call with that memory, one with another memory, one after `encode` has
-    been called for different sources, and one with only the first token of each target.
+    been called for the sources in reverse order, and one with only the first token of
+    each target.
     """
     memory = tensor(model.encode(src), "what `encode` returns")
 

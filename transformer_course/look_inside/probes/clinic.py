@@ -77,9 +77,7 @@ class _Tools(Patients):
 def bug_clinic(test: Callable[..., Any], inputs: Inputs, ask: Ask) -> Seen:
     """Run the student's test on each patching tool, and send the judge its verdicts.
 
-    A tool runs a model on a text, with one hidden state taken from another text. The
-    test gets a function that asks the judge for the tool's logits. The probe's own
-    report is empty.
+    The test gets a function that asks the judge for the tool's logits.
     """
     blocks, vocab_size = inputs["sizes"].tolist()
 

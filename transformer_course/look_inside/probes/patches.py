@@ -31,7 +31,6 @@ class PatchingTool:
     """A tool that runs a model on a text with one hidden state taken from another text.
 
     Args:
-        model: the model to run.
         style: "hooks" or "loop", two correct implementations.
         bug: the name of the bug, or "".
     """
@@ -111,9 +110,10 @@ class PatchingTool:
     ) -> Tensor:
         """Return x, the input of a block, with those changes that are for this block.
 
-        A change is (number of a block, position, states of another run). A correct tool
-        replaces x at that position by the state there; some bugs change other
-        positions, only some components, or add the state.
+        A change is (number of a block, position, states of another run); it is ignored
+        if the states differ from x in shape. A correct tool replaces x at that position
+        by the state there; some bugs change other positions, only some components, or
+        add the state.
         """
         for at, position, new in changes:
             if at == block and x.shape == new.shape:

@@ -14,10 +14,10 @@ class StandInError(RuntimeError):
 
 
 class Attention(nn.Module):
-    """Causal attention whose weights depend only on the head and on the distance.
+    """Causal attention without queries and keys: weights decrease with the distance.
 
     The weight of head n at distance d is proportional to (n + 2) ** -d. As in
-    grouped-query attention, several heads share the same values.
+    grouped-query attention, several heads can share the same values.
     """
 
     def __init__(self, d_model: int, num_heads: int, num_kv_heads: int):
@@ -44,7 +44,7 @@ class Attention(nn.Module):
 
 
 class StandInBlock(nn.Module):
-    """A block with two residual branches: attention, and a layer per position."""
+    """A block with two residual branches: attention, and the tanh of a linear layer."""
 
     def __init__(self, d_model: int, num_heads: int, num_kv_heads: int):
         super().__init__()
@@ -61,7 +61,6 @@ class StandIn(nn.Module):
     """A language model with the weights in ``inputs``; maps ids `(B, L)` to logits.
 
     Attributes:
-        calls: the number of calls so far.
         fails: whether a call raises `StandInError` after the last block.
     """
 

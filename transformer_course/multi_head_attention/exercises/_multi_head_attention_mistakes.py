@@ -26,7 +26,6 @@ def _split_wrongly(heads: str, *pairs: str, name: str = "") -> Variant:
     Args:
         heads: code that splits the projected features ``y`` into ``h`` heads.
         pairs: further edits: a string of the solution, then its replacement, and so on.
-        name: the name of the variant.
     """
     calls = (f"(lambda y, h: {heads})(self.w_{x[0]}({x}), self.num_heads)" for x in _NAMES)
     return edit(*chain(*zip((_Q, _K, _V), calls, strict=True)), *pairs, name=name)

@@ -26,7 +26,6 @@ def _draw_maps(
     Args:
         named: maps the title of each map to its weights.
         words: the labels of both the rows and the columns.
-        number: the figure's number, such as "3.1".
     """
     figure, row = style.subplots(1, len(named), height=height)
     descriptions = []

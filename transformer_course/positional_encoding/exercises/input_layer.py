@@ -11,7 +11,6 @@ def _draw_sizes(B: int, L: int, d_model: int, padding_idx: int) -> InputSizes:
     """Return the sizes from which the build draws a case's inputs.
 
     The inputs are ids below 11 of shape (B, L), and vectors for up to 20 positions.
-    ``padding_idx`` is the id of padding.
     """
     return sizes(
         B=B, L=L, d_model=d_model, vocab_size=11, below=11, dropout=0.0, padding_idx=padding_idx,

@@ -20,9 +20,9 @@ class _Lines(Interactor):
 
     If the model gets BOS and the first tokens of a line, it predicts the next token of
     the line. Its second choice has a logit so close to the best that rounding makes
-    them equal. If the tokens are not the start of the line, or the memory is not that
-    of the source, the model predicts the last id of the vocabulary. Rows are identified
-    by their source, so they may be decoded in any order or number.
+    them equal. If the tokens up to EOS are not the start of the line, or the memory is
+    not that of the source, the model predicts the last id of the vocabulary. Rows are
+    identified by their source, so they may be decoded in any order or number.
     """
 
     keeps = frozenset({"lines", "noise"})

@@ -48,7 +48,7 @@ def _read_topics() -> list[str]:
 
 
 def _read_docstrings() -> Iterator[str]:
-    """Yield the standard library's docstrings of at least `SHORTEST` characters."""
+    """Yield docstrings of at least `SHORTEST` characters from the standard library."""
     library = Path(os.__file__).parent
     for name in sorted(sys.stdlib_module_names):
         for path in (library / f"{name}.py", *sorted((library / name).rglob("*.py"))):

@@ -193,10 +193,10 @@ def _refuse_improbable(
     model: Restorer, tokenizer: Tokenizer, sources: list[str], texts: list[str],
     own_texts: list[str],
 ) -> None:  # fmt: skip
-    """Refuse the student's texts if the handed-in weights cannot have produced them with any search.
+    """Refuse the student's texts if they are too improbable to be the output of a search with the handed-in weights.
 
-    Even with a weak model, for which different searches yield different texts, those of a beam search are no less
-    probable than greedy ones. Texts of any other origin are less probable.
+    Even with a weak model, for which different searches yield different texts, those of a beam search are hardly less
+    probable than greedy ones. Texts of other origins are clearly less probable (docs/recovery_grade.md).
 
     Args:
         own_texts: what the judge decodes with the weights.

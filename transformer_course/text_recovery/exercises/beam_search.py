@@ -34,7 +34,7 @@ def _draw_script(
         eos: added to the logits of EOS.
         specials: the logits of PAD and BOS.
         habit: how much each token of a prefix changes the logits of later tokens.
-        count: the number of sentences, whose order is not that of the tables.
+        count: the number of sentences, whose order is random.
         vocab: the number of tokens.
     """
 

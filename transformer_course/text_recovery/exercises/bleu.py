@@ -20,7 +20,7 @@ def _pack_texts(hypotheses: list[str], references: list[str]) -> Inputs:
 
 
 def _draw_corpus(draw: Draw, count: int, share: float, shorter: int = 0) -> Inputs:
-    """Draw sentences, and outputs that differ from them in about this share of the words.
+    """Draw sentences, and outputs that differ from them in at most about this share of the words.
 
     Of each output, the first ``shorter`` words are left out, and the first output is in lower case.
     """

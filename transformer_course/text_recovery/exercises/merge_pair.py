@@ -11,7 +11,7 @@ from transformer_course.text_recovery.exercises._inputs import draw_some
 
 
 def _draw_rows(draw: Draw, longest: int, signs: bool = False) -> Inputs:
-    """Draw random lists of two letters, and add hand-written lists; each comes with pairs to merge.
+    """Draw random lists of two letters, and add hand-written lists; each comes with a pair to merge.
 
     With ``signs``, some lists contain punctuation that has a meaning in regular expressions.
     """

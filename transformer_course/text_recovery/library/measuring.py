@@ -66,7 +66,8 @@ def measure(
     """Measure a model's texts; return the numbers, and a sentence about them, as JSON.
 
     The numbers are the percentage of the points ("recovery"), BLEU and its interval,
-    the baselines' BLEU, the level, the corpus's key, and the recall of each ability.
+    the baselines' BLEU, the level, the corpus's key, and the recall of each ability
+    that the targets require.
 
     Args:
         texts: what the model recovered from the sources of ``pairs``.
