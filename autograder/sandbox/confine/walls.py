@@ -67,7 +67,7 @@ def enter(level: str, policy: Policy, room: Room) -> None:
     """Confine the calling process. At ``bwrap``, bubblewrap has isolated it already.
 
     Afterwards the process runs as `room.uid`, in its private working directory, without
-    any capability; at ``none``, it has only limits and the directory.
+    any capability; at ``none``, limits and the user are all that holds it.
 
     Args:
         level: how it is isolated, one of `policy.LEVELS`.
@@ -86,7 +86,7 @@ def enter(level: str, policy: Policy, room: Room) -> None:
     else:
         furnish(policy, room, room.home(level))
     set_limits(level, policy)
-    if level != "none":
+    if level != "none" or os.getuid() == 0:  # as root it could read hidden references
         drop_privileges(room.uid)
     prctl(PR_SET_PDEATHSIG, 9)
     if level == "landlock":
