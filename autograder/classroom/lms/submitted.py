@@ -50,13 +50,15 @@ class Place:
             The outcome, as in `Placing.status`, and the reason for it.
 
         Raises:
-            NotPlacedError: the folder is a link.
+            NotPlacedError: the folder is a link or a file.
             CourseError: the notes cannot be read or written.
             OSError: the submission cannot be written.
         """
         for path in (self.folder, self.folder.parent):  # above: a link to another disk
             if path.is_symlink():
                 raise NotPlacedError(f"{path} is a link")
+            if path.exists() and not path.is_dir():
+                raise NotPlacedError(f"{path} is not a folder")
         with locked(self.folder):
             self._recover()
             old_note = collection_log.read(self.root, self.unit).get(self.student)

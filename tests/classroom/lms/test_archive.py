@@ -15,6 +15,7 @@ from autograder.classroom.lms import archive as archives
 from autograder.classroom.lms import layouts, place
 from autograder.classroom.lms.roster import Roster
 from tests.classroom.lms.course import ADA, BOB, EARLY, GOOD, entry
+from tests.classroom.lms.packed import CANVAS_BOB
 from tests.tiny_course import UNIT
 
 
@@ -158,6 +159,14 @@ def test_nothing_is_written_through_a_link(course, tmp_path):
     outcomes = course.collect(course.zip(GOOD))
     assert outcomes["ada"].needs_person and "is a link" in outcomes["ada"].remark
     assert list(outside.iterdir()) == []
+
+
+def test_a_file_in_a_students_place_stops_no_other_student(course):
+    (course.root / "submitted" / "ada").mkdir(parents=True)
+    (course.root / "submitted" / "ada" / UNIT).write_text("notes")
+    outcomes = course.collect(course.zip(GOOD, (CANVAS_BOB, BOB)))
+    assert outcomes["ada"].needs_person and "not a folder" in outcomes["ada"].remark
+    assert outcomes["bob"].status == "placed"
 
 
 @pytest.mark.parametrize(
