@@ -128,16 +128,21 @@ FACTS: Mapping[str, Callable[[torch.Tensor], bool]] = {
 
 def tensors(value: object) -> list[torch.Tensor]:
     """The tensors of a result: itself, or the parts of a tuple, list or dictionary."""
-    values = [*value.values()] if isinstance(value, dict) else value
-    parts = values if isinstance(values, tuple | list) else (values,)
+    parts = _parts(value)
     return [part.detach() for part in parts if isinstance(part, torch.Tensor)]
+
+
+def _parts(value: object) -> list[object]:
+    values = [*value.values()] if isinstance(value, dict) else value
+    return [*values] if isinstance(values, tuple | list) else [values]
 
 
 def difference(before: object, after: object) -> Summary:
     """Describe how a result differs: ``{"same": True}``, ``{"near": True}`` or details.
 
     ``near`` means that the comparison is inconclusive: rounding may explain the
-    difference, or the results cannot be compared. The details of tensors are: in
+    difference, the results cannot be compared, or only some of their parts are tensors
+    and not all parts are the same. The details of tensors are: in
     ``turned``, whether the last two dimensions of each one are swapped; in ``factors``,
     by which factor all its entries are multiplied (None if there is none). Other values
     have no details: {}.
@@ -148,9 +153,14 @@ def difference(before: object, after: object) -> Summary:
     pairs = list(zip(olds, news, strict=True))
     if any(old.dtype != new.dtype for old, new in pairs):
         return {"near": True}
-    if all(_close(old, new) for old, new in pairs):
+    others = [
+        [part for part in _parts(value) if not isinstance(part, torch.Tensor)]
+        for value in (before, after)
+    ]
+    is_same = _of_other_things(*others) == {"same": True}
+    if is_same and all(_close(old, new) for old, new in pairs):
         return {"same": True}
-    if all(_close(old, new, rtol=1e-2, atol=1e-3) for old, new in pairs):
+    if others[0] or all(_close(old, new, rtol=1e-2, atol=1e-3) for old, new in pairs):
         return {"near": True}
     return {
         "turned": [old.dim() > 1 and _close(old.mT, new) for old, new in pairs],

@@ -49,6 +49,8 @@ def test_anything_can_be_told_as_json():
 def test_results_are_the_same_near_or_different():
     assert difference(ROWS, ROWS + 1e-7) == {"same": True}
     assert difference(ROWS, ROWS + 1e-4) == {"near": True}
+    assert difference((ROWS, 2), (ROWS + 1e-7, 2)) == {"same": True}
+    assert difference((ROWS, 2), (ROWS, 3)) == {"near": True}
     assert difference(ROWS, ROWS.double()) == {"near": True}
     assert difference(ROWS, ROWS.mT)["turned"] == [True]
     assert difference(ROWS, 2 * ROWS)["factors"] == [2.0]
