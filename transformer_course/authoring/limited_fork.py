@@ -51,7 +51,7 @@ def apart(work: Callable[[], object], seconds: int, megabytes: int) -> object:
             f"its process was ended: {signal.strsignal(-ended)} (at most {seconds} "
             f"seconds of CPU time, {megabytes} MB)"
         )
-    if not text:
+    if ended:
         raise RuntimeError(f"a process of ours has ended with {ended}")
     outcome = json.loads(text)
     if "wrong" in outcome:

@@ -74,3 +74,5 @@ def test_a_fault_of_ours_is_no_wrong_answer(capfd):
     with pytest.raises(RuntimeError, match="process of ours"):
         apart(lambda: 1 / 0, 10, 500)
     assert "ZeroDivisionError" in capfd.readouterr().err
+    with pytest.raises(RuntimeError, match="process of ours"):
+        apart(lambda: {"half": object()}, 10, 500)  # JSON cannot hold it
