@@ -40,8 +40,8 @@ class LaunchedCourse:
 def note_launch(folder: str | Path, authentication: dict[str, Any]) -> None:
     """Store the LMS's services and the user of a launch that the hub has verified.
 
-    They are added to `FILE` in the course folder. If that file cannot be read or
-    written, the error is logged.
+    They are added to `FILE` in the course folder. If this fails, for example because
+    that file cannot be read or written, the error is logged.
 
     Args:
         folder: nbgrader's course folder.
@@ -50,7 +50,7 @@ def note_launch(folder: str | Path, authentication: dict[str, Any]) -> None:
     """
     try:
         _note(Path(folder) / FILE, authentication)
-    except (OSError, ValueError) as error:  # the student can log in nevertheless
+    except Exception as error:  # the student can log in nevertheless
         logging.getLogger("jupyterhub").error("a launch was not noted: %s", error)
 
 

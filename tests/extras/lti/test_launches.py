@@ -53,12 +53,13 @@ def test_a_launch_without_grades_is_not_noted(tmp_path):
         find(tmp_path)
 
 
-def test_nobody_is_locked_out_by_a_note_that_fails(tmp_path, caplog):
+@pytest.mark.parametrize("damaged", ["{", "[]", '{"7": []}'])
+def test_nobody_is_locked_out_by_a_note_that_fails(tmp_path, caplog, damaged):
     (tmp_path / ".autograder").mkdir()
-    (tmp_path / launches.FILE).write_text("{")
+    (tmp_path / launches.FILE).write_text(damaged)
     launches.note_launch(tmp_path, launch("u-1", "ada"))
     assert "a launch was not noted" in caplog.text
-    assert (tmp_path / launches.FILE).read_text() == "{"
+    assert (tmp_path / launches.FILE).read_text() == damaged
 
 
 def test_of_several_courses_the_settings_choose(tmp_path):
