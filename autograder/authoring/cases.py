@@ -118,14 +118,13 @@ def exercise(
     just which of the answers are wrong.
 
     Args:
-        points: the points of the whole exercise.
         hidden: whether to draw hidden cases. If not, kinds that are only used in hidden
             cases are left out; small cases and pairs of mistakes are added.
         unit: the unit's exercises, on some of which this one may build.
         tells: by kind of case, the variants that its inputs must expose (telling.py).
 
     Raises:
-        CourseError: for instance, the reference solution fails on its own cases.
+        CourseError: the reference solution fails on its own cases, for instance.
     """
     objects = mistaken_objects(specification)
     reference = build_object(specification)
@@ -133,10 +132,7 @@ def exercise(
     unsteady_by_kind = dict[str, set[str]]()
 
     def case(kind: CaseKind, inputs: Answers, with_mistakes: bool) -> Case:
-        """Make a case; note in ``unsteady_by_kind`` which variants rounding affects.
-
-        A case with a measure or of a general property is not examined for them.
-        """
+        """Make a case, and note in ``unsteady_by_kind`` what rounding affects."""
         mistakes = {}
         if with_mistakes:
             mistakes = mistaken_answers(specification, objects, inputs)

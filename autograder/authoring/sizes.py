@@ -42,8 +42,7 @@ def complete(specification: Specification) -> Specification:
     """Fill in what a specification omits, from its signature: inputs, contract, sizes.
 
     Raises:
-        CourseError: a case states a size that nothing uses, or ``results`` does not
-            name as many results as the signature has.
+        CourseError: a case states a useless size, or ``results`` has a wrong length.
     """
     if len(specification.targets) > 1:
         return specification
@@ -231,10 +230,7 @@ class _Plan:
         )  # fmt: skip
 
     def complete_sizes(self, special: SpecialSizes) -> SpecialSizes:
-        """Make a function that draws a contract's special inputs as named tensors.
-
-        Inputs that ``special`` states by sizes are drawn; others are passed on.
-        """
+        """Make a function that draws the special inputs that are stated as sizes."""
 
         def draw_all(draw: Draw) -> dict[str, Inputs]:
             return {
@@ -249,13 +245,9 @@ class _Plan:
     def _vary_sizes(
         self, kind: CaseKind, more: Mapping[str, Mapping[str, Any]]
     ) -> SpecialSizes | None:
-        """Make a function that draws a case's inputs in other sizes, by label.
+        """Make a function that draws inputs with each size 1 in turn, and equal sizes.
 
-        In turn, each size that is not fixed is 1. If there are several such sizes, they
-        are also made all equal. The result is None if there is nothing to change.
-
-        Args:
-            more: by label, the values of further changes.
+        ``more`` are further changes by label. None if there is nothing to change.
         """
         assert isinstance(kind.inputs, InputSizes)
         fixed = self.specification.fixed.split()
@@ -310,20 +302,13 @@ def shapes_of_results(specification: Specification) -> dict[str, str]:
 
 
 def _describe_argument(parameter: Parameter, sizes: InputSizes) -> str:
-    """Write an argument as in a contract: ``"mask?: L L | B L L"``.
-
-    An argument without dimensions, such as a number, has "_" in their place.
-    """
+    """Write an argument as in a contract: ``"mask?: L L | B L L"``; a number is "_"."""
     forms = " | ".join(" ".join(form) for form in _forms(parameter, sizes)) or "_"
     return f"{parameter.name}{'?' if parameter.optional else ''}: {forms}"
 
 
 def _forms(parameter: Parameter, sizes: InputSizes) -> list[tuple[str, ...]]:
-    """List a tensor's allowed shapes, with names in place of ``*batch``.
-
-    It stands for no dimension, for "B", or for as many dimensions as the case states:
-    "B", "B_2", and so on.
-    """
+    """List a tensor's shapes: the batch has no dimension, one, or those stated."""
     forms = list[tuple[str, ...]]()
     for shape in parameter.shapes:
         stars = [name for name in shape if name.startswith("*")]

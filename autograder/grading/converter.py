@@ -127,8 +127,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         """Grade the submissions that `init_notebooks` has found.
 
         Raises:
-            NbGraderException: grading cannot begin or go on; or it has ended, but a
-                person must look at some of the submissions.
+            NbGraderException: grading cannot go on, or something needs a person.
         """
         logs.follow(self.parent)
         outcomes: list[Outcome] = []

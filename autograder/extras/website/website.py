@@ -160,10 +160,7 @@ def _index(units: Sequence[Unit], docs: Sequence[str]) -> str:
 
 
 def _picture() -> str:
-    """Return HTML for the first ``<picture>`` in README.md; "" if there is none.
-
-    It has one image for the light theme and one for the dark theme.
-    """
+    """Return the first ``<picture>`` of README.md as HTML; "" if there is none."""
     readme = ROOT / "README.md"
     text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
     if not (match := _PICTURE.search(text)):

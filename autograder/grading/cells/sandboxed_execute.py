@@ -136,8 +136,7 @@ class SandboxedExecute(CappedOutputs):
         """Check that no sandbox was ended because the host's disk was full.
 
         Raises:
-            GradingInfrastructureError: a sandbox was; cells may have failed because of
-                the full disk.
+            GradingInfrastructureError: one was; cells may have failed because of it.
         """
         for sandbox in self._sandboxes:
             if sandbox.usage and sandbox.usage["ended"] is EndReason.HOST_DISK:
@@ -146,18 +145,10 @@ class SandboxedExecute(CappedOutputs):
     def run(
         self, cell: NotebookNode, index: int, look: Look | None = None
     ) -> NotebookNode:
-        """Execute a cell, and return it with its outputs.
-
-        If the cell has ended its sandbox, or the whole notebook was stopped, the only
-        output is an error that says why.
-
-        Args:
-            look: called now and then with the time that the cell has used; the cell is
-                interrupted if it returns a reason. By default, the usual limits apply.
+        """Execute a cell in a usable sandbox; ``look`` may return a reason to end it.
 
         Raises:
-            GradingInfrastructureError: the grader or the machine, and not the student's
-                code, may be why the cell ended or lacks output.
+            GradingInfrastructureError: a fault of the grader or of the machine.
         """
         if self.has_sandbox(index):
             self._run(cell, index, look or Span.over)
@@ -166,18 +157,11 @@ class SandboxedExecute(CappedOutputs):
         return cell
 
     def ended(self, index: int) -> Ended | None:
-        """Say why a cell has ended its sandbox, or else why the notebook was stopped.
-
-        The result is None if neither has happened.
-        """
+        """Say why a cell, or the whole notebook, was stopped; None if neither was."""
         return self._ended_cells.get(index, self._stopped)
 
     def has_sandbox(self, index: int) -> bool:
-        """Provide a sandbox for a cell; return False if the notebook has been stopped.
-
-        If the current sandbox is used up, a fresh one is started, and the cells before
-        ``index`` are rerun there.
-        """
+        """Provide a usable sandbox for a cell; False if the notebook was stopped."""
         self._note_sandbox()
         while self._used_up and not self._stopped:
             self._start_anew()
@@ -191,10 +175,7 @@ class SandboxedExecute(CappedOutputs):
 
     @contextlib.contextmanager
     def discarding_outputs(self) -> Iterator[None]:
-        """Discard what cells output in this context.
-
-        Cells that are run again have their outputs from the first time.
-        """
+        """Discard new outputs in this context: cells that rerun already have some."""
         before, self._deaf = self._deaf, True
         try:
             yield
@@ -325,10 +306,7 @@ class SandboxedExecute(CappedOutputs):
         return manager
 
     async def _async_check_alive(self) -> None:
-        """Raise DeadKernelError if the kernel is dead, without nbclient's log line.
-
-        The reason is reported later.
-        """
+        """Raise DeadKernelError if the kernel is dead; the reason is reported later."""
         if self.km is None or not await self.km.is_alive():
             raise DeadKernelError("Kernel died")
 

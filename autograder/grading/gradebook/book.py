@@ -219,10 +219,7 @@ def rows_of(
 
 
 def set_score(grade: api.Grade, score: float | None) -> None:
-    """Set a grade's automatic score, and whether a person must look at the grade.
-
-    A person must look if the score is None, or if there are points by hand.
-    """
+    """Set an automatic score; if it is None or one is by hand, a person must look."""
     grade.auto_score = score
     grade.needs_manual_grade = grade.manual_score is not None or score is None
 
@@ -252,10 +249,8 @@ class CellPoints:
 
     Attributes:
         total: all points of the student in the cell.
-        by_hand: the points that a person gave.
-        automatic: the points that the check gave.
-        replaced: whether the points by hand replace those of the check; otherwise they
-            are added to them.
+        by_hand, automatic: the points that a person gave, and those of the check.
+        replaced: whether points by hand replace those of the check, or add to them.
     """
 
     student: str

@@ -95,12 +95,8 @@ class _Builder:
     def _answer(self, n: int) -> int | None:
         """Choose the student's cell that answers the exercise of slot ``n``.
 
-        Of the slot's cells that are filled in and not too long, the last one counts
-        that defines a name of the exercise, or else the last one. If there are none,
-        the last of all the slot's cells counts.
-
-        Returns:
-            The cell's index in the submission; None if no cell belongs to the slot.
+        Of the slot's usable cells, the last counts that defines a name of the exercise,
+        or else the last. Returns its index in the submission; None without any cell.
         """
         cells = self.match.of(n)
         filled = [cell for cell in self.match.filled(n) if not self._too_long(cell)]
@@ -160,12 +156,7 @@ class _Builder:
         return extras
 
     def _is_kept(self, number: int, slot: int | None) -> bool:
-        """Return whether a cell that is no answer is kept as one of the student's own.
-
-        Args:
-            number: the cell's index in the submission.
-            slot: the index of the slot to which the cell belongs; None for no slot.
-        """
+        """Whether cell ``number``, which is no answer, is kept as the student's own."""
         cell = self.match.cells[number]
         # Colab adds a badge when it saves to GitHub.
         is_badge = "view-in-github" in cell.ids or cell.source.startswith(_BADGE)
@@ -179,12 +170,7 @@ class _Builder:
         return slot is None or self._is_kept_copy(number, self.match.slots[slot])
 
     def _is_kept_copy(self, number: int, slot: Slot) -> bool:
-        """Return whether to keep a cell that belongs to a slot but is not its answer.
-
-        A changed code cell of the course is kept, and so is a changed second copy of a
-        check; for further answers see `_is_kept_answer`. Cells that the build generates
-        are not kept.
-        """
+        """Whether a cell that belongs to a slot, but does not fill it, is kept."""
         if slot.release.get("id") in GENERATED:  # each kit has its own
             return False
         cell, slot_index = self.match.cells[number], self.match.slot_of[number]
@@ -205,16 +191,7 @@ class _Builder:
     def _is_kept_answer(
         self, cell: StudentCell, slot: Slot, changed: bool, slot_index: int
     ) -> bool:
-        """Return whether to keep a second cell that belongs to the slot of an answer.
-
-        It is kept if it was changed and defines none of the answer's names. A repair
-        reports whether it is kept; there is none for an unchanged stub whose answer was
-        found in another cell.
-
-        Args:
-            changed: whether the cell's text differs from the released stub.
-            slot_index: the index of ``slot``.
-        """
+        """Whether a second cell for an answer is kept: changed, with no name of it."""
         if changed and not defined(cell.source) & slot.targets:
             self._note("copy kept", f"A second cell of {slot.name} was kept as yours.")
             return True
