@@ -11,7 +11,7 @@ from tests.transformer_course.solutions import given
 
 UNIT = given.code("newer")
 SEEDS = pytest.mark.parametrize("seed", range(3))
-TWO_SEEDS = pytest.mark.parametrize("seed", range(2))  # those of the notebook's table
+TWO_SEEDS = pytest.mark.parametrize("seed", range(2))  # of the notebook's five
 KINDS = ("none", "learned", "sinusoidal", "rotary")
 
 
