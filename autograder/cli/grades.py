@@ -87,7 +87,7 @@ def _show(unit: str, root: Path, options: Namespace) -> int:
     option("--to", "send them over the network: docs/lms.md", default="",
            choices=tuple(services.all_services())),
     flag("--dry-run", "with --to: only list what would be sent"),
-    flag("--lower", "with --to: also send scores below those in the LMS"),
+    flag("--lower", "with --to: also replace higher or changed scores in the LMS"),
     option("--into", "Canvas's exported gradebook, or Moodle's grading worksheet",
            "CSV", type=Path),
     flag("--zero-refused",
