@@ -1305,7 +1305,7 @@ def one_part_at_a_time():
 
 
 # %% [markdown]
-# What we saw with three seeds:
+# What we saw with five seeds:
 #
 # - **Rotary positions make the difference.** Without them the loss is higher by 0.3 to
 #   0.5 nats per byte. Section 7 asks whether this is a lasting gain or only faster
@@ -1382,15 +1382,14 @@ def positions_after_more_steps():
 
 
 # %% [markdown]
-# Loss on fresh text with this code (from the lowest to the highest of three seeds after
-# 300 steps, and of five after 3,000):
+# Loss on fresh text with this code, from the lowest to the highest of five seeds:
 #
 # | positions | 300 steps: 64 bytes | 128 | 256 | 3,000 steps: 64 bytes | 128 | 256 |
 # |---|---|---|---|---|---|---|
-# | rotary | 1.73–1.79 | 1.77–1.82 | 1.86–1.88 | 1.02–1.03 | 1.22–1.38 | 1.89–2.43 |
-# | learned | 2.04–2.14 | 2.35–2.44 | 2.44–2.61 | 1.08–1.12 | 2.90–3.01 | 3.88–4.04 |
-# | sines, added | 2.22–2.26 | 2.31–2.33 | 2.36–2.38 | 1.22–1.27 | 2.32–2.75 | 3.27–3.60 |
-# | none | 2.24–2.26 | 2.28–2.29 | 2.31–2.32 | 1.75–1.83 | 1.93–2.01 | 2.12–2.25 |
+# | rotary | 1.73–1.85 | 1.77–1.89 | 1.86–1.96 | 1.02–1.03 | 1.22–1.38 | 1.89–2.43 |
+# | learned | 2.04–2.21 | 2.35–2.44 | 2.41–2.61 | 1.08–1.12 | 2.90–3.01 | 3.88–4.04 |
+# | sines, added | 2.18–2.26 | 2.28–2.33 | 2.36–2.41 | 1.22–1.27 | 2.32–2.75 | 3.27–3.60 |
+# | none | 2.23–2.26 | 2.27–2.30 | 2.30–2.32 | 1.75–1.83 | 1.93–2.01 | 2.12–2.25 |
 #
 # - **Learning faster is not learning better.** At 64 bytes, the lead of rotary
 #   positions over learned ones was between 0.2 and 0.5 nats, and is now at most 0.1;
