@@ -41,39 +41,48 @@ _RULES = """
 #ID figcaption,#ID .said{max-width:46em;line-height:1.45}
 #ID figcaption{margin-top:.5em}
 @media screen and (max-width:600px){#ID .live{overflow-x:auto}
-#ID .live svg{max-width:none!important;zoom:1.1}}
+#ID .live svg{max-width:none!important;zoom:.85}
+@supports (animation-timeline:scroll()){
+#ID .live{animation:ID-fade linear both;animation-timeline:scroll(self inline)}}}
+@keyframes ID-fade{FADE}
 """
+# On a phone, a wide drawing fades out on the right until it is scrolled to its end.
+_MASK = "mask:linear-gradient(to left,#0000,#000 3em) left/{} 100% no-repeat"
+_FADE = f"from{{{_MASK.format('100%')}}}to{{{_MASK.format('calc(100% + 3em)')}}}"
 _STEP_RULES = """
 #ID input{position:absolute;opacity:0;pointer-events:none}
+#ID .live{display:grid!important;position:relative}
+@media (min-width:601px){#ID .live{grid-template-columns:minmax(0,1fr)}}
 #ID .bar{display:flex;flex-wrap:wrap;gap:.35em;margin-bottom:.6em}
-#ID .bar label{min-width:1.9em;padding:.25em .7em;border:1px solid;border-radius:.5em;\
-text-align:center;cursor:pointer;opacity:.85;user-select:none}
-#ID .bar label:hover{opacity:1;border-color:BLUE}
-#ID .frame{display:none}#ID .said{min-height:3em;margin:.3em 0 0}
+#ID .bar label{min-width:1.9em;padding:.25em .7em;border:1px solid #808080a0;\
+border-radius:.5em;text-align:center;cursor:pointer;user-select:none}
+#ID .bar label:hover{border-color:BLUE}
+#ID .bar span{align-self:center;margin-right:.3em}
+#ID .frame{grid-area:2/1;visibility:hidden}#ID .said{margin:.3em 0 0}
+@media screen{#ID .said b{display:none}}
 #ID .drawn{position:relative;width:fit-content}
 #ID .drawn label{position:absolute;cursor:pointer}
 @media screen and (max-width:600px){#ID .bar label{padding:.55em .8em}
 #ID{container-type:inline-size}
-#ID .live{display:grid!important}
 #ID .bar,#ID .said{position:sticky;left:0;width:100cqi;box-sizing:border-box;\
 padding-right:2.5em}}
 @media print{#ID .bar{display:none}
 #ID .live{display:flex!important;flex-wrap:wrap;gap:1em}
-#ID .frame{display:block!important;width:46%;break-inside:avoid}}
+#ID .frame{visibility:visible!important;width:46%;break-inside:avoid}}
 """
 _ONE_STEP = """
-#ID input:nth-of-type(N):checked~.frame:nth-of-type(M){display:block}
-#ID input:nth-of-type(N):checked~.bar label:nth-of-type(N){opacity:1;\
+#ID input:nth-of-type(N):checked~.frame:nth-of-type(M){visibility:visible}
+#ID input:nth-of-type(N):checked~.bar label:nth-of-type(N){\
 background:BLUE;border-color:BLUE;color:#fff}
 #ID input:nth-of-type(N):focus-visible~.bar label:nth-of-type(N){\
 outline:2px solid;outline-offset:2px}
 """
 # With the mouse over an area of a drawing, its step is shown; a click selects it.
 _ONE_AREA = """
-#ID:has(.area-N:hover) .frame{display:none!important}
-#ID:has(.area-N:hover) .frame:nth-of-type(M){display:block!important}
+#ID:has(.area-N:hover) .frame{visibility:hidden!important}
+#ID:has(.area-N:hover) .frame:nth-of-type(M){visibility:visible!important}
 #ID:has(.area-N:hover) .bar label:not(:nth-of-type(N)){background:none!important;\
-color:inherit!important;border-color:inherit!important}
+color:inherit!important;border-color:#808080a0!important}
 #ID:has(.area-N:hover) .bar label:nth-of-type(N){background:BLUE!important;\
 color:#fff!important;border-color:BLUE!important}
 """
@@ -115,9 +124,11 @@ def steps(
             height, relative to the size of a drawing.
     """
     name = _name(*frames)
-    rules, buttons, labels, live_frames, pictures = _RULES + _STEP_RULES, "", "", "", ""
+    rules, buttons, live_frames, pictures = _RULES + _STEP_RULES, "", "", ""
     area_labels = "".join(_area(name, n, area) for n, area in enumerate(areas, 1))
     first = range(len(frames))[opened] + 1
+    shared = _shared_words(list(sentences))
+    bar = f'<span aria-hidden="true">{html.escape(shared)}</span>' if shared else ""
     for n, (frame, texts) in enumerate(zip(frames, sentences.items(), strict=True), 1):
         label, sentence = map(html.escape, texts)
         # The bar is a `div` before the frames, so frame n is the `div` number n + 1.
@@ -130,17 +141,33 @@ def steps(
             f' aria-label="{label}: {sentence}"'
             f' data-lm-suppress-shortcuts="true"{checked}>'
         )
-        labels += f'<label for="{name}-{n}" aria-hidden="true">{label}</label>'
-        paragraph = f'<p class="said"><b>{label}</b> · {sentence}</p>'
+        word = label.removeprefix(html.escape(shared)).strip()
+        bar += f'<label for="{name}-{n}" aria-hidden="true">{word}</label>'
+        paragraph = f'<p class="said"><b>{label} · </b>{sentence}</p>'
         drawn = f'<div class="drawn">{frame.svg}{area_labels}</div>'
         live_frames += f'<div class="frame">{drawn}{paragraph}</div>'
         pictures += (
             '<div style="display:inline-block;width:48%;vertical-align:top">'
             f"{_picture(frame)}{paragraph}</div>"
         )
-    live = f'{buttons}<div class="bar">{labels}</div>{live_frames}'
+    live = f'{buttons}<div class="bar">{bar}</div>{live_frames}'
     fallback = f'<div class="still">{pictures}</div>'
     return _wrap(name, rules, live, fallback, _caption(number, caption))
+
+
+def _shared_words(labels: Sequence[str]) -> str:
+    """Return the words with which all labels begin, to be shown once, before them.
+
+    The labels "step 0" and "step 100" share "step"; of each, a word remains.
+    """
+    if len(labels) < 2:
+        return ""
+    shared: list[str] = []
+    for words in zip(*(label.split(" ")[:-1] for label in labels), strict=False):
+        if len(set(words)) > 1:
+            break
+        shared.append(words[0])
+    return " ".join(shared)
 
 
 def _area(name: str, n: int, area: Area) -> str:
@@ -154,7 +181,7 @@ def _area(name: str, n: int, area: Area) -> str:
 
 def _wrap(name: str, rules: str, live: str, fallback: str, caption: str) -> str:
     """Write the ``<figure>`` element: style sheet, live version, fallback, caption."""
-    rules = rules.replace("ID", name).replace("BLUE", BLUE)
+    rules = rules.replace("FADE", _FADE).replace("ID", name).replace("BLUE", BLUE)
     return (
         f'<figure id="{name}"><style>{rules}{PAGE}</style>'
         f'<div class="live" hidden="hidden">{live}</div>{fallback}{caption}</figure>'

@@ -40,6 +40,13 @@ def test_each_step_is_a_radio_button_of_one_group_that_says_its_sentence(steps):
     assert all('data-lm-suppress-shortcuts="true"' in button for button in buttons)
 
 
+def test_words_that_all_labels_begin_with_are_shown_once():
+    html = page.steps(FRAMES, {"after step 0": "a", "after step 100": "b"})
+    bar = re.search(r'<div class="bar">(.*?)</div>', html)[1]
+    assert re.findall(r">([^<]+)<", bar) == ["after step", "0", "100"]
+    assert '<div class="bar"><label' in page.steps(FRAMES, {"one": "a", "two": "b"})
+
+
 def test_it_opens_where_it_is_told_to():
     html = page.steps(FRAMES, SAID, opened=-1)
     buttons = re.findall(r"<input[^>]*>", html)
@@ -57,6 +64,7 @@ def test_its_rules_reach_nothing_outside_of_the_figure(steps):
     name = re.search(r'<figure id="([\w-]+)"', steps)[1]
     rules = re.search(r"<style>(.*?)</style>", steps, re.DOTALL)[1]
     rules = rules.removesuffix(page.PAGE)  # but what is folded, and lines of text
+    rules = re.sub(rf"@keyframes {name}-fade{{(?:\w+{{.*?}})+}}", "", rules)
     selectors = re.findall(r"(?:^|[}{,])\s*([#.\w][^{},]*)(?={|,)", rules)
     assert selectors
     assert all(s.startswith(f"#{name}") for s in selectors if not s.startswith("@"))
