@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 import torch
-from PIL import Image, ImageChops
+from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
@@ -31,14 +31,16 @@ EXERCISE = "attention/masks"
 FINGERPRINT = "shows"  # the key in the picture
 OPTIONS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-    "--disable-background-networking", "--force-device-scale-factor=1.5",
+    "--disable-background-networking", "--force-device-scale-factor=2",
+    "--default-background-color=00000000",
 )  # fmt: skip
-# The background of a page, its ink, the frame of a cell, and the colours of code.
+# The ink of a page, the frame of a cell, and the colours of code. There is no
+# background, so that the picture stands on that of any page.
 THEMES = {
-    "light": ("#fff", "#111", "#8884", "friendly"),
-    "dark": ("#111", "#e0e0e0", "#8886", "github-dark"),
+    "light": ("#111", "#8884", "friendly"),
+    "dark": ("#e0e0e0", "#8886", "github-dark"),
 }
-WIDTH, HEIGHT, MARGIN = 760, 1200, 14  # of the window; empty rows are cut off
+WIDTH, HEIGHT = 640, 1200  # of the window; empty rows are cut off
 
 CELL = """\
 def causal_mask(length):
@@ -69,7 +71,7 @@ def fingerprint() -> str:
 
 def page(theme: str) -> str:
     """The cells and panels in the colours of JupyterLab's theme."""
-    background, ink, frame, style = THEMES[theme]
+    ink, frame, style = THEMES[theme]
     formatter = HtmlFormatter(noclasses=True, style=style, nobackground=True)
     body = ""
     for cell, panel in panels():
@@ -77,10 +79,11 @@ def page(theme: str) -> str:
         body += f'<div class="cell">{code}</div>{panel}'
     return (
         f"<meta charset='utf-8'><title>{html.escape(EXERCISE)}</title><style>"
-        f"body{{background:{background};color:{ink};margin:{MARGIN}px;"
+        f"body{{color:{ink};margin:0;"
         "font:14px/1.45 system-ui,sans-serif}"
         f".cell{{border:1px solid {frame};border-radius:4px;padding:.5em .8em;"
-        "margin:.7em 0 .5em}.cell pre{margin:0;font-size:13px}"
+        "margin:.7em 0 .5em}.cell:first-of-type{margin-top:0}"
+        ".cell pre{margin:0;font-size:13px}"
         f"</style><body>{body}</body>"
     )
 
@@ -97,14 +100,12 @@ def draw(theme: str, browser: str) -> Path:
              source.as_uri()],
             check=True, capture_output=True,
         )  # fmt: skip
-    shot = Image.open(target).convert("RGB")
-    empty = Image.new("RGB", shot.size, shot.getpixel((0, shot.height - 1)))
-    last = ImageChops.difference(shot, empty).getbbox()[3]
-    shot = shot.crop((0, 0, shot.width, last + MARGIN))
+    shot = Image.open(target).convert("RGBA")
+    shot = shot.crop((0, 0, shot.width, shot.getbbox()[3]))
     info = PngInfo()
     info.add_text(FINGERPRINT, fingerprint())
     # 128 colours are enough for a panel, and less than half the bytes.
-    shot = shot.quantize(128, dither=Image.Dither.NONE)
+    shot = shot.quantize(128, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
     shot.save(target, optimize=True, pnginfo=info)
     return target
 

@@ -19,7 +19,7 @@ _BANK = re.compile(
     r"at least \d+ and \d+ in every unit",
     re.DOTALL,
 )
-_HEAD = "| unit | exercises | hours | what you build |\n|---|---:|---:|---|\n"
+_HEAD = "| unit | what you build | hours |\n|---|---|---:|\n"
 _TABLE = re.compile(rf"^{re.escape(_HEAD)}(?:\|.*\n)+", re.MULTILINE)
 
 
@@ -30,11 +30,10 @@ def unit_table() -> str:
         cells = read(unit)
         number, title = cells[0].text.splitlines()[0].lstrip("# ").split(" · ")
         path = unit.release.relative_to(ROOT).as_posix()
-        count = sum(cell.role == "check" for cell in cells)
         time = budget.stated_time(cells).removeprefix("about ")
         time = time.removesuffix(" hours")
         summary = manifest.read(unit).summary
-        table += f"| {number} · [{title}]({path}) | {count} | {time} | {summary} |\n"
+        table += f"| {number} · [{title}]({path}) | {summary} | {time} |\n"
     return table
 
 
