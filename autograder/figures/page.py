@@ -52,7 +52,7 @@ _FADE = f"from{{{_MASK.format('100%')}}}to{{{_MASK.format('calc(100% + 3em)')}}}
 _STEP_RULES = """
 #ID input{position:absolute;opacity:0;pointer-events:none}
 #ID .live{display:grid!important;position:relative}
-@media (min-width:601px){#ID .live{grid-template-columns:minmax(0,1fr)}}
+@media (min-width:601px){#ID .frame{min-width:0}}
 #ID .bar{display:flex;flex-wrap:wrap;gap:.35em;margin-bottom:.6em}
 #ID .bar label{min-width:1.9em;padding:.25em .7em;border:1px solid #808080a0;\
 border-radius:.5em;text-align:center;cursor:pointer;user-select:none}
@@ -62,7 +62,7 @@ border-radius:.5em;text-align:center;cursor:pointer;user-select:none}
 @media screen{#ID .said b{display:none}}
 #ID .drawn{position:relative;width:fit-content}
 #ID .drawn label{position:absolute;cursor:pointer}
-@media screen and (max-width:600px){#ID .bar label{padding:.55em .8em}
+@media screen and (max-width:600px){#ID .bar label{padding:.55em .6em}
 #ID{container-type:inline-size}
 #ID .bar,#ID .said{position:sticky;left:0;width:100cqi;box-sizing:border-box;\
 padding-right:2.5em}}
