@@ -166,6 +166,7 @@ def colour_bar(figure: Any, mappable: Any, axes: Any, label: str) -> None:
     """Add a slim colour bar, without a frame, for a ``mappable`` from `image`."""
     bar = figure.colorbar(mappable, ax=axes, label=label, fraction=0.03, pad=0.02)
     bar.outline.set_visible(False)
+    bar.ax.locator_params(nbins=4)
 
 
 def cell(axes: Any, i: float, j: float, fill: Any, word: str) -> None:

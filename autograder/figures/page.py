@@ -58,7 +58,8 @@ _STEP_RULES = """
 border-radius:.5em;text-align:center;cursor:pointer;user-select:none}
 #ID .bar label:hover{border-color:BLUE}
 #ID .bar span{align-self:center;margin-right:.3em}
-#ID .frame{grid-area:2/1;visibility:hidden}#ID .said{margin:.3em 0 0}
+#ID .frame{grid-area:2/1;visibility:hidden}#ID clipPath *{visibility:visible}
+#ID .said{margin:.3em 0 0}
 @media screen{#ID .said b{display:none}}
 #ID .drawn{position:relative;width:fit-content}
 #ID .drawn label{position:absolute;cursor:pointer}

@@ -46,7 +46,7 @@ def scores_grow(
     left.loglog(sizes, [size**0.5 for size in sizes], "--", color=ORANGE)
     left.loglog(sizes, spread, "o", color=BLUE)
     left.text(sizes[2], spread[2] * 1.9, "√d_k", color=ORANGE, ha="right")
-    left.set(xlabel="d_k", title="Standard deviation of the scores")
+    left.set(xlabel="d_k", title="standard deviation of the scores")
     left.set_yticks([1, 2, 4, 8, 16, 32], [1, 2, 4, 8, 16, 32])
     right.semilogx(sizes, sharp, "o-", color=ORANGE)
     right.semilogx(sizes, scaled, "s-", color=BLUE)
@@ -54,7 +54,7 @@ def scores_grow(
     right.text(sizes[-1], scaled[-1] + 0.06, "with scaling", color=BLUE, ha="right")
     right.axhline(0.1, **style.DOTTED)
     right.text(sizes[-1], 0.02, "uniform", color=style.QUIET, size=8.5, ha="right")
-    right.set(xlabel="d_k", title="Largest of 10 weights, on average", ylim=(0, 1.05))
+    right.set(xlabel="d_k", title="largest of 10 weights, on average", ylim=(0, 1.05))
     for axes in (left, right):
         axes.set_xticks(sizes, sizes)
     alt = f"From d_k {sizes[0]} to {sizes[-1]}. " + told.curves(

@@ -31,7 +31,7 @@ def _draw_maps(
     descriptions = []
     for axes, (title, weights) in zip(row, named.items(), strict=True):
         maps.heat_map(axes, weights, words, words, title, size=6.5)
-        axes.tick_params(axis="x", labelsize=7.5)
+        axes.tick_params(labelsize=8)
         descriptions.append(f"{title}: {told.weights(weights, words, words)}")
     row[0].set_ylabel("query")
     show(figure, f"Attention maps. {' '.join(descriptions)}", number, caption)
@@ -95,11 +95,13 @@ def splits(named: Mapping[str, Tensor]) -> None:
     of shape `(h, L, d_k)`.
     """
     count = next(iter(named.values())).size(0)
-    figure, grid = style.subplots(len(named), count, height=4.2, width=4.6)
+    figure, grid = style.subplots(len(named), count, height=3.8, width=4.2)
     descriptions = []
-    for line, (name, heads) in zip(grid, named.items(), strict=True):
+    for row, (line, (name, heads)) in enumerate(zip(grid, named.items(), strict=True)):
         for head, axes in enumerate(line):
-            _draw_cells(axes, heads[head], heads.size(-1), f"{name}, head {head}")
+            title = "" if row else f"head {head}"
+            _draw_cells(axes, heads[head], heads.size(-1), title)
+        line[0].set_ylabel(name)
         # An entry like 21 is feature 1 of position 2, so its last digit gives its head.
         mixed = sorted({int(n) % 10 // heads.size(-1) for n in heads[0].flatten()})
         descriptions.append(f"{name}: head 0 holds features of heads {mixed}")
@@ -119,10 +121,11 @@ def losses(named: Mapping[int, Sequence[float]], sizes: Mapping[int, int]) -> No
     for (count, values), colour, line in zip(
         named.items(), (ORANGE, BLUE, GREEN), ("-", "--", ":"), strict=True
     ):
-        end = f"{values[-1]:.3f}"
-        label = f"h = {count}: {sizes[count]} parameters, final loss {end}"
+        label = f"{count} head{'s' if count > 1 else ''}: ends at {values[-1]:.3f}"
         axes.plot(values, line, color=colour, label=label)
-    axes.set(xlabel="training step", title="mean squared error", ylim=(0, 1.1))
+    counts = " or ".join(f"{size:,}" for size in sorted(set(sizes.values())))
+    title = f"mean squared error, {counts} parameters each"
+    axes.set(xlabel="training step", title=title, ylim=(0, 1.1))
     axes.legend()
     curves = {f"{count} heads": values for count, values in named.items()}
     alt = f"Loss over {len(next(iter(named.values())))} steps. {told.curves(curves)}"
@@ -162,7 +165,7 @@ def birth(
             maps.heat_map(axes, pair[head], positions, positions, title, values=None)
         row[2].plot(losses, color=style.QUIET, linewidth=1.4)
         at = min(step, len(losses) - 1)
-        row[2].plot(at, losses[at], "o", color=ORANGE)
+        row[2].plot(at, losses[at], "o", color=ORANGE, clip_on=False)
         row[2].set(title="loss", xlabel="training step", ylim=(0, 1.1))
         frames.append(figure)
         captions[f"step {step}"] = f"The loss is {losses[at]:.2f}."
@@ -205,7 +208,10 @@ def all_heads(sentence_maps: SentenceMaps) -> None:
         for head, axes in enumerate(row):
             maps.image(axes, sentence_maps.weights[layer, head], top=1.0)
             style.bare(axes)
-            axes.set_title(f"{layer}.{head}", size=6, pad=2)
+            if layer == 0:
+                axes.set_title(f"head {head}" if head == 0 else head, size=8, pad=3)
+        name = f"layer {layer}" if layer == 0 else layer
+        row[0].set_ylabel(name, size=8, rotation=0, ha="right", va="center")
     means = {
         name: sentence_maps.weights.diagonal(offset, 2, 3).mean().item()
         for name, offset in {"itself": 0, "the token before": -1, "the next": 1}.items()
@@ -215,7 +221,7 @@ def all_heads(sentence_maps: SentenceMaps) -> None:
         f"on {told.bars(means)}"
     )
     caption = (
-        "All heads of MiniLM on one sentence, named layer.head. Some draw a line "
+        "All heads of MiniLM on one sentence, a layer in each row. Some draw a line "
         "beside the diagonal, some draw stripes, and some spread their weight."
     )
     show(figure, alt, "3.10", caption)
