@@ -16,16 +16,17 @@ Run = tuple[Sequence[float], Sequence[float]]  # losses, gradient norms by layer
 GUESS = math.log(12)  # the loss of guessing one of twelve letters
 
 
-def _draw_guessing(axes: Any, value: float, at: float) -> None:
+def _draw_guessing(axes: Any, value: float, at: float, below: bool = False) -> None:
     """Draw a dotted line, labelled "guessing", at the height ``value``.
 
     The value is the loss or the accuracy of random guesses. The label ends at
-    x = ``at``.
+    x = ``at``, above the line or, if a noisy curve runs along it, well below.
     """
     axes.axhline(value, **style.DOTTED)
-    axes.text(
-        at, value, "guessing", color=style.QUIET, size=8.5, ha="right", va="bottom"
-    )
+    axes.annotate(
+        "guessing", (at, value), (0, -5 if below else 1), textcoords="offset points",
+        color=style.QUIET, size=8.5, ha="right", va="top" if below else "bottom",
+    )  # fmt: skip
 
 
 def placements(runs: Mapping[str, Sequence[Run]]) -> None:
@@ -46,7 +47,7 @@ def placements(runs: Mapping[str, Sequence[Run]]) -> None:
                 f"{name}, seed {seed}: loss {told.curve(losses)}, "
                 f"gradient norm {told.curve(sizes)}"
             )
-    _draw_guessing(left, GUESS, len(runs["pre-norm"][0][0]))
+    _draw_guessing(left, GUESS, len(runs["pre-norm"][0][0]), below=True)
     left.set(xlabel="step", title="loss, 8 layers, no warm-up", ylim=(1, 4))
     right.set(xlabel="layer", title="gradient norm before the first step")
     style.name_lines(right)
@@ -64,7 +65,7 @@ def warmups(losses: Mapping[str, Sequence[float]]) -> None:
         losses.items(), (ORANGE, GREEN), ("--", "-"), strict=True
     ):
         axes.plot(values, line, color=colour, label=name, linewidth=1.4)
-    _draw_guessing(axes, GUESS, len(values))
+    _draw_guessing(axes, GUESS, len(values), below=True)
     axes.set(xlabel="step", title="loss, 8 layers, post-norm, peak rate 0.005")
     style.name_lines(axes)
     caption = "With small first steps, post-norm leaves the level of guessing as well."
@@ -127,8 +128,10 @@ def costs(lengths: Sequence[int], layer_costs: Sequence[Cost]) -> None:
         over = [n for n, a, b in zip(lengths, first, second, strict=True) if a >= b]
         descriptions.append(f"{title}: {' equal to '.join(curves)} at length {over[0]}")
         axes.axvline(over[0], **style.DOTTED)
-        x, label = 1.1 * over[0], f"L = {over[0]:,}"
-        axes.text(x, max(first), label, color=style.QUIET, size=8.5)
+        is_early = over[0] ** 2 < lengths[0] * lengths[-1]  # on the left, as a log axis
+        x, side = (1.1 * over[0], "left") if is_early else (over[0] / 1.1, "right")
+        label = f"L = {over[0]:,}"
+        axes.text(x, max(first), label, color=style.QUIET, size=8.5, ha=side)
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         axes.set(xlabel="length L", title=title)

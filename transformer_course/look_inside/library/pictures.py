@@ -44,7 +44,7 @@ def stripes(weights: Tensor, period: int, titles: Sequence[str]) -> None:
         period: the query from which a dotted line shows that the text repeats itself.
         titles: one for each head.
     """
-    figure, row = style.subplots(1, len(weights), height=2.6, sharey=True)
+    figure, row = style.subplots(1, len(weights), height=2.2, sharey=True)
     for axes, head_weights, title in zip(row, weights, titles, strict=True):
         maps.image(axes, head_weights, top=1.0)
         axes.axhline(period - 0.5, **style.DOTTED)
@@ -100,15 +100,18 @@ def _draw_bus(
     axes.plot((-0.6, end), (0, 0), color=style.QUIET, linewidth=5, alpha=0.35)
     axes.plot((-0.6, count - 0.4), (0, 0), color=BLUE, linewidth=5)
     for x, (name, value) in enumerate(zip(names, values, strict=True)):
-        axes.text(x, -0.3 * tall, name, ha="center", va="top", size=9)
+        axes.text(x, min(0, *values) - 0.3 * tall, name, ha="center", va="top", size=9)
         if x < count:
             colour = BLUE if value > 0 else ORANGE
             axes.bar(x, value, 0.5, color=colour, alpha=0.68)
-            side = "bottom" if value > 0 else "top"
-            axes.text(x, value, f"{value:+.1f}", ha="center", va=side, size=9)
+            side, away = ("bottom", 3) if value > 0 else ("top", -4)
+            axes.annotate(
+                f"{value:+.1f}", (x, value), (0, away), textcoords="offset points",
+                ha="center", va=side, size=9,
+            )  # fmt: skip
     axes.text(end, 0.12 * tall, f"logit {sum(values[:count]):.1f}", ha="right", size=10)
     style.bare(axes)
-    low = min(0.0, *values) - 0.5 * tall
+    low = min(0.0, *values) - 0.6 * tall
     axes.set(xlim=(-0.7, end + 0.2), ylim=(low, 1.25 * tall))
 
 

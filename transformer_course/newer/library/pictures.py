@@ -163,7 +163,7 @@ def _show_two_curves(
         even_share: the height of a dotted line to compare the curves with, if any.
     """
     steps = range(0, 10 * max(map(len, curves.values())), 10)
-    figure, axes = _plot_two(steps, curves, xlabel="steps", title=title)
+    figure, axes = _plot_two(steps, curves, xlabel="step", title=title)
     if even_share is not None:
         axes.axhline(even_share, **style.DOTTED)
     style.name_lines(axes)

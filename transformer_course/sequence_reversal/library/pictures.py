@@ -104,7 +104,7 @@ def cross_attention(
     weights: Tensor, reads: Sequence[str], writes: Sequence[str]
 ) -> None:
     """Draw the attention map of each head, `(h, Lt, Ls)`."""
-    figure, row = style.subplots(1, len(weights), height=3.0)
+    figure, row = style.subplots(1, len(weights), height=2.5)
     descriptions = []
     for head, (axes, head_weights) in enumerate(zip(row, weights, strict=True)):
         maps.heat_map(axes, head_weights, writes, reads, f"head {head}", size=6.5)
