@@ -54,7 +54,8 @@ _STEP_RULES = """
 #ID .live{display:grid!important;position:relative}
 @media (min-width:601px){#ID .frame{min-width:0}}
 #ID .bar{display:flex;flex-wrap:wrap;gap:.35em;margin-bottom:.6em}
-#ID .bar label{min-width:1.9em;padding:.25em .7em;border:1px solid #808080a0;\
+#ID .bar label{box-sizing:border-box;min-width:2.6em;padding:.25em .7em;\
+border:1px solid #808080a0;\
 border-radius:.5em;text-align:center;cursor:pointer;user-select:none}
 #ID .bar label:hover{border-color:BLUE}
 #ID .bar span{align-self:center;margin-right:.3em}
