@@ -25,26 +25,25 @@ def arcs(
     from matplotlib.patches import Arc
 
     centres, end = _places(words)
-    highest = 0.5
-    for at, weight in zip(centres, weights, strict=True):
-        span = abs(at - centres[query])
+    spans = [abs(at - centres[query]) for at in centres]
+    drawn = [s for s, w in zip(spans, weights, strict=True) if w >= LEAST and s]
+    row = max(drawn, default=1.0) / 6  # the height of a line of text
+    for at, span, weight in zip(centres, spans, weights, strict=True):
         if weight < LEAST or span == 0:
             continue
-        height = 0.5 * span**0.75
-        highest = max(highest, height)
         middle = (at + centres[query]) / 2
         axes.add_patch(
-            Arc((middle, 0), span, 2 * height, theta1=0, theta2=180, color=colour,
+            Arc((middle, 0), span, 2 * span, theta1=0, theta2=180, color=colour,
                 linewidth=0.8 + 5 * weight, alpha=0.25 + 0.7 * weight, capstyle="round")
         )  # fmt: skip
         axes.text(
-            middle, height + 0.15, f"{weight:.2f}", size=8.5, color=colour, **_MIDDLE
+            middle, span + row / 4, f"{weight:.2f}", size=8.5, color=colour, **_MIDDLE
         )
     for n, (word, at) in enumerate(zip(words, centres, strict=True)):
         bold = "bold" if n == query else "normal"
-        axes.text(at, -0.45, word, size=10, ha="center", va="top", weight=bold)
+        axes.text(at, -row, word, size=10, ha="center", va="top", weight=bold)
     style.bare(axes)
-    axes.set(xlim=(-0.2, end), ylim=(-1.4, highest + 0.6))
+    axes.set(xlim=(-0.2, end), ylim=(-2.5 * row, 7.5 * row))
 
 
 _MIDDLE: dict[str, Any] = {"ha": "center", "va": "bottom"}
