@@ -101,7 +101,9 @@ def draw(theme: str, browser: str) -> Path:
             check=True, capture_output=True,
         )  # fmt: skip
     shot = Image.open(target).convert("RGBA")
-    shot = shot.crop((0, 0, shot.width, shot.getbbox()[3]))
+    box = shot.getbbox()
+    assert box is not None, "the page is empty"
+    shot = shot.crop((0, 0, shot.width, box[3]))
     info = PngInfo()
     info.add_text(FINGERPRINT, fingerprint())
     # 128 colours are enough for a panel, and less than half the bytes.
