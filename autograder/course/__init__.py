@@ -57,7 +57,7 @@ class Unit:
 
     @property
     def package(self) -> Path:
-        """The folder of the course's Python package, like ``transformer_course/``."""
+        """The folder of the course's Python package."""
         return CONTENT if self.root == ROOT else self.root / PACKAGE
 
     @property
