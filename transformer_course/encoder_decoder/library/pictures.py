@@ -65,7 +65,7 @@ def warmups(losses: Mapping[str, Sequence[float]]) -> None:
         losses.items(), (ORANGE, GREEN), ("--", "-"), strict=True
     ):
         axes.plot(values, line, color=colour, label=name, linewidth=1.4)
-    _draw_guessing(axes, GUESS, len(values), below=True)
+    _draw_guessing(axes, GUESS, len(values))
     axes.set(xlabel="step", title="loss, 8 layers, post-norm, peak rate 0.005")
     style.name_lines(axes)
     caption = "With small first steps, post-norm leaves the level of guessing as well."
