@@ -16,7 +16,7 @@ from transformer_course.library.likeness import (
     KINDS,
     SHIPPED,
     SIZES,
-    live,
+    transformers_logits,
 )
 
 BATCH, LENGTH = 2, 17
@@ -70,7 +70,7 @@ def main() -> None:
         kept[f"{kind}/logits"] = torch.zeros(BATCH, LENGTH, SIZES["vocab_size"])
     save_file(kept, SHIPPED)  # without logits, for transformers to read
     for kind in KINDS:
-        logits = live(kind)
+        logits = transformers_logits(kind)
         if logits is None:
             raise SystemExit("pip install transformers: it computes the logits")
         kept[f"{kind}/logits"] = logits.contiguous()

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from autograder.checks.measures import credit
 from benchmarks import faster
 from benchmarks.recovery import smoothed_loss, tokenizer_of
-from transformer_course.authoring.decoding import recovered
+from transformer_course.authoring.decoding import recover_with_cache
 from transformer_course.library import bleu, corpora
 from transformer_course.library.checkpoint import save
 from transformer_course.library.corpora import Corpus, Pair
@@ -110,7 +110,9 @@ def main() -> None:
             scores = []
             for pairs in sets:
                 sources, originals = zip(*pairs, strict=True)
-                texts = recovered(model.transformer, tokenizer, sources, beam=beam)
+                texts = recover_with_cache(
+                    model.transformer, tokenizer, sources, beam=beam
+                )
                 scores.append(bleu.corpus(texts, originals))
             shares = ", ".join(f"{s:.1f} ({credit(s, scale):.0%})" for s in scores)
             print(f"  beam {beam}: {shares}", flush=True)

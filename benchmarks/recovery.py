@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import faster
 from benchmarks.calibration import calibrate, function_word_ids
-from transformer_course.authoring.decoding import recovered
+from transformer_course.authoring.decoding import recover_with_cache
 from transformer_course.library import baselines, bleu, corpora
 from transformer_course.library.checkpoint import save
 from transformer_course.library.decoding import bucketed, make_batch, recover
@@ -158,7 +158,7 @@ def restored(model: nn.Module, tokenizer, sources: list[str]) -> list[str]:
     """The greedy texts; of the course's model on a CPU, with keys and values kept."""
     if GPU or not isinstance(model, Restorer):
         return recover(model, tokenizer, sources, GREEDY)
-    return recovered(model.eval().transformer, tokenizer, sources)
+    return recover_with_cache(model.eval().transformer, tokenizer, sources)
 
 
 def train(
@@ -195,7 +195,7 @@ def train(
 def lengthen(model: Restorer, tokenizer, corpus, options) -> tuple[float, float]:
     """Give function words the constant that is best on dev: seconds, BLEU there."""
     pairs = corpus.dev[: options.dev]
-    ids = function_word_ids(tokenizer.vocab, corpora.closed_class())
+    ids = function_word_ids(tokenizer.vocab, corpora.all_function_words())
     sources = [source for source, _ in pairs]
 
     def score() -> float:

@@ -164,4 +164,4 @@ def test_every_exercise_has_three_hints_and_a_budget(unit):
     assert prose.count(f"<summary>{words.hint} 1") >= exercises
     assert prose.count(f"<summary>{words.hint} 3") >= exercises
     assert prose.count(words.difficulty) >= exercises
-    assert len(words.budget.findall(prose)) >= exercises
+    assert len(words.minutes_pattern.findall(prose)) >= exercises

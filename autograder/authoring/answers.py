@@ -58,7 +58,7 @@ def expected_answers(
     return {name: _to_stored(value) for name, value in answers.items()}
 
 
-class Late(UserDict[str, Any]):
+class LazyAnswers(UserDict[str, Any]):
     """A dictionary of answers by name that can compute an answer at its first look-up.
 
     Such an answer is stored as a function without arguments. Answers of an exercise

@@ -30,7 +30,7 @@ _SOLUTION = re.compile(f"{BEGIN}(.*?){END}", re.DOTALL)
 _HINT = re.compile(r"<details>.*?</details>", re.DOTALL)
 
 
-def exercises(cells: Iterable[Cell]) -> dict[str, int]:
+def stated_minutes(cells: Iterable[Cell]) -> dict[str, int]:
     """The minutes that the texts state for each exercise, by its number: {"1.4": 15}.
 
     Raises:
@@ -41,10 +41,10 @@ def exercises(cells: Iterable[Cell]) -> dict[str, int]:
         if cell.kind != "markdown":
             continue
         words = cell.words
-        headings = list(words.heading.finditer(cell.text))
+        headings = list(words.heading_pattern.finditer(cell.text))
         ends = [*(heading.start() for heading in headings), len(cell.text)]
         for heading, end in zip(headings, ends[1:], strict=True):
-            if stated := words.budget.search(cell.text, heading.end(), end):
+            if stated := words.minutes_pattern.search(cell.text, heading.end(), end):
                 minutes[heading[1]] = int(stated[1])
             else:
                 faults.append(
@@ -64,7 +64,7 @@ def estimate(cells: Iterable[Cell]) -> dict[str, int]:
     minutes: dict[str, int] = {}
     number = text = ""  # of the last heading of an exercise
     for cell in cells:
-        headings = list(cell.words.heading.finditer(cell.text))
+        headings = list(cell.words.heading_pattern.finditer(cell.text))
         if cell.kind == "markdown" and headings:
             number, text = headings[-1][1], cell.text[headings[-1].start() :]
         elif cell.role == "exercise":
@@ -97,7 +97,7 @@ def numbers(cells: Iterable[Cell]) -> dict[str, str]:
     by_name, number = {}, ""
     for cell in cells:
         if cell.kind == "markdown" and (
-            headings := cell.words.heading.findall(cell.text)
+            headings := cell.words.heading_pattern.findall(cell.text)
         ):
             number = headings[-1]
         elif cell.role == "exercise":
@@ -105,7 +105,7 @@ def numbers(cells: Iterable[Cell]) -> dict[str, str]:
     return by_name
 
 
-def reading(cells: Iterable[Cell]) -> float:
+def reading_minutes(cells: Iterable[Cell]) -> float:
     """Minutes to read text and given code, without hints, checks and folded cells."""
     minutes = 0.0
     for cell in (cell for cell in cells if not cell.folded):
@@ -117,7 +117,7 @@ def reading(cells: Iterable[Cell]) -> float:
     return minutes
 
 
-def total(cells: Sequence[Cell], chosen: Collection[str]) -> float:
+def total_minutes(cells: Sequence[Cell], chosen: Collection[str]) -> float:
     """Return the minutes to solve some exercises, and to read the unit's text for them.
 
     Sections without exercises are read; of the others, only those with a chosen one.
@@ -130,13 +130,13 @@ def total(cells: Sequence[Cell], chosen: Collection[str]) -> float:
         if cell.kind == "markdown" and _SECTION.search(cell.text):
             sections.append([])
         sections[-1].append(cell)
-    stated, numbered, minutes = exercises(cells), numbers(cells), 0.0
+    stated, numbered, minutes = stated_minutes(cells), numbers(cells), 0.0
     for section in sections:
         names = [cell.name for cell in section if cell.role == "exercise"]
         solved = [name for name in names if name in chosen]
         minutes += sum(stated[numbered[name]] for name in solved)
         if solved or not names:
-            minutes += reading(section)
+            minutes += reading_minutes(section)
     return minutes
 
 
@@ -149,7 +149,7 @@ def question_minutes(cells: Iterable[Cell]) -> Iterator[float]:
         if cell.role:
             stated = []
         elif cell.kind == "markdown":
-            stated += cell.words.budget.findall(cell.text)
+            stated += cell.words.minutes_pattern.findall(cell.text)
 
 
 def hours(minutes: float) -> str:
@@ -173,7 +173,7 @@ def refuse_wrong(cells: Sequence[Cell], path: Sequence[str], place: str) -> None
             an exercise that does not exist, or takes more than half of the time of all
             exercises.
     """
-    minutes, numbered, faults = exercises(cells), numbers(cells), Faults()
+    minutes, numbered, faults = stated_minutes(cells), numbers(cells), Faults()
     for name in path:
         if name not in numbered:
             faults.append(f"{place}: there is no exercise {name}; take it out")
@@ -184,14 +184,14 @@ def refuse_wrong(cells: Sequence[Cell], path: Sequence[str], place: str) -> None
             f"{place}: its exercises take {spent} minutes; a short path "
             f"takes at most half of {sum(minutes.values())}"
         )
-    total_time = hours(total(cells, numbered) + sum(question_minutes(cells)))
+    total_time = hours(total_minutes(cells, numbered) + sum(question_minutes(cells)))
     head = cells[outline(cells)]
     correct_text = head.words.time(total_time)
     if path:
         listed = ", ".join(numbered[name] for name in path)
-        time = hours(total(cells, path))
+        time = hours(total_minutes(cells, path))
         correct_text += head.words.short.format(hours=time, exercises=listed)
-    stated = head.words.stated.search(head.text)
+    stated = head.words.time_pattern.search(head.text)
     if stated is None or " ".join(stated[0].split()) != correct_text:
         line = head.locate(stated.start() if stated else 0)
         faults.append(f'{line}: this should say "{correct_text}"')
@@ -201,7 +201,7 @@ def refuse_wrong(cells: Sequence[Cell], path: Sequence[str], place: str) -> None
 def stated_time(cells: Sequence[Cell]) -> str:
     """The time that a unit's outline states, "about 3 hours"; "" if it states none."""
     head = cells[outline(cells)]
-    stated = head.words.stated.search(head.text)
+    stated = head.words.time_pattern.search(head.text)
     return stated[0].partition(" · ")[0].lower() if stated else ""
 
 
@@ -212,6 +212,6 @@ def outline(cells: Sequence[Cell]) -> int:
     first of them that states the hours, or else the title's cell.
     """
     for index in range(head_size(cells)):
-        if cells[index].words.stated.search(cells[index].text):
+        if cells[index].words.time_pattern.search(cells[index].text):
             return index
     return 0

@@ -20,7 +20,7 @@ from autograder.authoring.answers import (
 )
 from autograder.authoring.draw import Draw
 from autograder.authoring.points_by_aspect import answer_aspects
-from autograder.authoring.second_order import with_doubles
+from autograder.authoring.second_order import add_pair_sketches
 from autograder.authoring.sizes import shapes_of_results
 from autograder.authoring.smallest import small_cases
 from autograder.authoring.specification import CaseKind, Specification
@@ -90,7 +90,8 @@ def all_kinds(
 
     own_kinds = [redraw(kind) for kind in specification.cases]
     contract = specification.contract
-    if specification.side is not Interactor:  # we would have to play several of them
+    # We would have to play several of them.
+    if specification.interactor_class is not Interactor:
         return tuple(own_kinds)
     answer = specification.answer_in(namespace(specification))
     forms = {} if isinstance(answer, tuple) else properties.forms(answer)
@@ -160,7 +161,7 @@ def exercise(
     if hidden:
         cases = tuple(replace(c, tells=tuple(tells.get(c.name, ()))) for c in cases)
     else:
-        cases = with_doubles(specification, cases, unsteady)
+        cases = add_pair_sketches(specification, cases, unsteady)
     cases = tuple(map(sketch_mistakes, cases))
     return Exercise(
         specification.name,

@@ -41,7 +41,7 @@ def _places(source: str, words: Wording) -> Iterator[tuple[str, ExercisePlace]]:
     for cell in nbformat.reads(source, as_version=4).cells:
         mark = cell.metadata.get("nbgrader", {})
         if cell.cell_type == "markdown" and (
-            headings := words.heading.findall(cell.source)
+            headings := words.heading_pattern.findall(cell.source)
         ):
             number, text = headings[-1], cell.id
         elif cell.cell_type == "code" and mark.get("solution"):

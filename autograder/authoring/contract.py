@@ -44,8 +44,8 @@ class Contract:
         dropout: the names of the kinds of cases on which dropout is tested; and, by
             name, the values of the inputs that set its rate.
         sizes: a function from a Draw to inputs of special sizes, by a label such as
-            "one sentence" (see `special`); or, by label, the values that differ from
-            those of the first case that states its inputs by sizes.
+            "one sentence" (see `special_sizes`); or, by label, the values that differ
+            from those of the first case that states its inputs by sizes.
         typed: whether results must have the dtype of the inputs, also in float64.
         narrow: whether results must have the dtype of the inputs in bfloat16 as well.
         named: whether a module may have only the parameters that the task names.
@@ -68,20 +68,20 @@ class Contract:
     shown: bool = False
 
 
-def special(**kinds: Any) -> SpecialSizes:
+def special_sizes(**inputs: Any) -> SpecialSizes:
     """Make a contract's ``sizes`` from inputs by label.
 
     ``special(one_row=sizes(B=1, L=5))`` labels the inputs "one row".
 
     Args:
-        kinds: by label, with ``_`` in place of spaces, inputs as a case states them: by
-            sizes, or as a function from a Draw to inputs.
+        inputs: by label, with ``_`` in place of spaces, inputs as a case states them:
+            by sizes, or as a function from a Draw to inputs.
     """
 
     def draw_all(draw: Draw) -> dict[str, Any]:
         return {
-            name.replace("_", " "): kind(draw) if callable(kind) else kind
-            for name, kind in kinds.items()
+            name.replace("_", " "): value(draw) if callable(value) else value
+            for name, value in inputs.items()
         }
 
     return draw_all

@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 Products = tuple[dict[Path, str | bytes], str]
 
 
-def products(
+def make_files(
     unit: Unit, given_names: Sequence[str] | None = None, last: Build | None = None
 ) -> Products:
     """Make all files that are built from a unit's notebook, and check the unit.
@@ -112,7 +112,7 @@ def _read_checked(unit: Unit, faults: Faults) -> list[notebook.Cell]:
     with unreadable.collect():
         numbers.refuse_untitled(cells)
         with faults.collect():
-            place = manifest.place_of_path(unit)
+            place = manifest.locate_short_path(unit)
             budget.refuse_wrong(cells, manifest.path_of(unit), place)
     if unreadable:
         Faults([*unreadable, *faults]).refuse()
@@ -124,7 +124,7 @@ def _build_checked(
 ) -> Products:
     """Add the release, its contents, new references and a build record to ``files``.
 
-    Returns and raises as `products`.
+    Returns and raises as `make_files`.
     """
     source = str(files[unit.source])
     released, faults = release.generate(unit, source), Faults()
@@ -157,13 +157,13 @@ def build(
     """Write the files built from a unit.
 
     Args:
-        given_names: as in `products`.
+        given_names: as in `make_files`.
 
     Returns:
         The paths of changed files; and why references changed, or "".
 
     Raises:
-        CourseError: as `products`, or the source notebook was edited by a person, or
+        CourseError: as `make_files`, or the source notebook was edited by a person, or
             a student has handed in a different edition.
     """
     if source := _read_source(unit):
@@ -171,7 +171,7 @@ def build(
     current = edition.read_given(unit)
     if given_names is not None and set(given_names) != set(current):
         _refuse_handed_in(unit)
-    files, reason = products(unit, given_names, last_build.read(unit))
+    files, reason = make_files(unit, given_names, last_build.read(unit))
     return [path for path, data in files.items() if write(path, data)], reason
 
 

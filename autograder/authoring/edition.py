@@ -179,12 +179,12 @@ def _outline(
     numbered = budget.numbers(cells)
     unsolved = [name for name in numbered if name not in given_names]
     listed = ", ".join(numbered[name] for name in numbered if name in given_names)
-    stated = budget.exercises(cells)
-    minutes = budget.reading(cells) + sum(budget.question_minutes(cells))
+    stated = budget.stated_minutes(cells)
+    minutes = budget.reading_minutes(cells) + sum(budget.question_minutes(cells))
     minutes += sum(stated[numbered[name]] for name in unsolved)
     words = outline.words
     sentence = words.time(budget.hours(minutes))
     sentence += words.solved.format(exercises=listed)
-    text = words.stated.sub(sentence, outline.text)
+    text = words.time_pattern.sub(sentence, outline.text)
     text = numbers.with_count(text, len(numbered), len(unsolved), words)
     return replace(outline, text=words.story.sub(words.instead, text))

@@ -56,13 +56,13 @@ def stated_points(
             yield cell, named
             named = []
         elif cell.kind == "markdown":
-            named += ((index, f) for f in cell.words.worth.finditer(cell.text))
+            named += ((index, f) for f in cell.words.points_pattern.finditer(cell.text))
 
 
 def _counts(cells: Sequence[Cell]) -> Iterator[str]:
     """Describe wrong counts of exercises or questions in the text before any code."""
     for cell in cells[: head_size(cells)]:
-        for role, pattern in cell.words.counts.items():
+        for role, pattern in cell.words.count_patterns.items():
             count = sum(counted.role == role for counted in cells)
             for match in pattern.finditer(cell.text):
                 stated = _number(match[1], cell.words)
@@ -102,7 +102,7 @@ def titles(cells: Sequence[Cell]) -> dict[str, str]:
     by_name, title = {}, ""
     for cell in cells:
         if cell.kind == "markdown":
-            title = [title, *cell.words.titled.findall(cell.text)][-1]
+            title = [title, *cell.words.title_pattern.findall(cell.text)][-1]
         elif cell.role == "check":
             by_name[cell.name], title = title, ""
     return by_name
@@ -122,7 +122,7 @@ def with_count(text: str, old: int, new: int, words: Wording) -> str:
         noun = words.singular if new == 1 else words.plural
         return f"{new} {noun}" if is_count else match[0]
 
-    return words.counts["check"].sub(restate, text)
+    return words.count_patterns["check"].sub(restate, text)
 
 
 def _number(word: str, words: Wording) -> int | None:

@@ -46,7 +46,7 @@ def build(
             faults, all of which it lists.
     """
     exercises = specifications(unit.name)
-    _agree(unit, exercises, _checks(cells))
+    _refuse_mismatch(unit, exercises, _checks(cells))
     tells, drawings, faults = dict[str, Tells](), dict[str, list[Exercise]](), Faults()
     contracts = read_contracts(cells)
     for exercise in exercises:
@@ -82,7 +82,7 @@ def draw_exercises(
         CourseError: as `build`.
     """
     exercises, checks = specifications(unit.name), _checks(cells)
-    _agree(unit, exercises, checks)
+    _refuse_mismatch(unit, exercises, checks)
     committed = _committed(path(unit, "hidden" if seed else "public"))
     drawings, faults, drawing_seed = list[Exercise](), Faults(), seed or "public"
     titles_by_name = titles(cells)
@@ -115,7 +115,7 @@ def _checks(cells: Iterable[Cell]) -> dict[str, Cell]:
     return {cell.name: cell for cell in cells if cell.role == "check"}
 
 
-def _agree(
+def _refuse_mismatch(
     unit: Unit, exercises: Iterable[Specification], checks: dict[str, Cell]
 ) -> None:
     """Check that exercises and check cells match.
@@ -145,7 +145,9 @@ def _agree(
     faults.refuse()
 
 
-def save(unit: Unit, built: dict[str, list[Exercise]]) -> tuple[dict[Path, bytes], str]:
+def merge_with_committed(
+    unit: Unit, built: dict[str, list[Exercise]]
+) -> tuple[dict[Path, bytes], str]:
     """Return the reference files by path, and how they differ from the committed ones.
 
     Nothing is written. Committed tensors that agree with the new ones are kept, because

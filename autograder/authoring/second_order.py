@@ -43,7 +43,7 @@ _SECONDS = 2.0  # of CPU time: two mistakes together may never end
 _ENDLESS: Answers = {RAISED: "it does not end"}
 
 
-def with_doubles(
+def add_pair_sketches(
     specification: Specification, cases: Sequence[Case], unsteady: Collection[str] = ()
 ) -> tuple[Case, ...]:
     """Add sketches of the results of pairs of mistakes to a few of the cases.
@@ -56,7 +56,9 @@ def with_doubles(
             the pair's results do not.
     """
     ordinary = [c for c in cases if c.mistakes and not c.says and not c.measure]
-    if specification.side is not Interactor or any(case.measure for case in cases):
+    if specification.interactor_class is not Interactor or any(
+        case.measure for case in cases
+    ):
         return tuple(cases)  # these take too long
     doubles = _sketches(specification, ordinary, frozenset(unsteady))
     return tuple(

@@ -168,7 +168,7 @@ class _Plan:
             call["arrays"] = arrays
         elif self.specification.gradients and not sizes.dtype:
             call["gradients"] = True
-        if scalars := [p.name for p in self.signature.call.arguments if _is_any(p)]:
+        if scalars := [p.name for p in self.signature.call.arguments if _allows_0d(p)]:
             call["tensors"] = scalars
         if sizes.dtype:
             call["dtype"] = sizes.dtype
@@ -281,7 +281,7 @@ class _Plan:
         yield from dict.fromkeys(name for name in shapes if name.isidentifier())
 
 
-def _is_any(parameter: Parameter) -> bool:
+def _allows_0d(parameter: Parameter) -> bool:
     """Whether an argument's shapes allow a tensor with zero dimensions."""
     return any(all(name[0] == "*" for name in shape) for shape in parameter.shapes)
 

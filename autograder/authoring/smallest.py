@@ -51,13 +51,15 @@ def small_cases(
     Args:
         cases: the visible ones, from which the small ones are cut.
     """
-    if specification.side is not Interactor or any(case.measure for case in cases):
+    if specification.interactor_class is not Interactor or any(
+        case.measure for case in cases
+    ):
         return ()
     ordinary = [case for case in cases if not (case.says or case.open)]
     starts = [
         case
         for case in (_with_results_only(specification, c) for c in ordinary)
-        if _is_read(case) and len(named_text(case.inputs)) <= _LARGEST
+        if _is_readable(case) and len(named_text(case.inputs)) <= _LARGEST
     ]
     if not starts:
         return ()
@@ -82,7 +84,7 @@ def _with_results_only(specification: Specification, case: Case) -> Case:
     )
 
 
-def _is_read(case: Case) -> bool:
+def _is_readable(case: Case) -> bool:
     """Return whether a person can follow a case.
 
     Such a case has no module and few inputs, and its first result does not consist of
@@ -104,7 +106,7 @@ def _holds_floats(value: Value) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class _Trial:
+class _SmallCase:
     """A small case, and the names of the mistakes that fail on it."""
 
     case: Case
@@ -148,15 +150,17 @@ class _Search:
             for name in self._mistaken
             for case in self._shrink(name)
         }
-        trials = [
-            _Trial(case, frozenset(n for n in self._mistaken if self._fails(n, case)))
+        candidates = [
+            _SmallCase(
+                case, frozenset(n for n in self._mistaken if self._fails(n, case))
+            )
             for case in inputs.values()
         ]
-        chosen = list(_cover(sorted(trials, key=lambda trial: trial.size)))
-        chosen.sort(key=lambda trial: trial.size)
+        chosen = list(_cover(sorted(candidates, key=lambda candidate: candidate.size)))
+        chosen.sort(key=lambda candidate: candidate.size)
         return tuple(
-            replace(trial.case, name=f"small {number}")
-            for number, trial in enumerate(chosen, start=1)
+            replace(candidate.case, name=f"small {number}")
+            for number, candidate in enumerate(chosen, start=1)
         )
 
     def _shrink(self, name: str) -> Iterator[Case]:
@@ -236,16 +240,20 @@ def _can_be_shown(case: Case) -> bool:
     return is_short and all(map(is_shown, (*inputs, *case.expected.values())))
 
 
-def _cover(trials: Sequence[_Trial]) -> Iterator[_Trial]:
+def _cover(candidates: Sequence[_SmallCase]) -> Iterator[_SmallCase]:
     """Choose a dozen trials at most: each mistake's smallest one first, then others.
 
     Args:
-        trials: the smallest first.
+        candidates: the smallest first.
     """
-    smallest: dict[_Trial, int] = {}
-    for name in sorted({name for trial in trials for name in trial.tells}):
-        trial = next(trial for trial in trials if name in trial.tells)
-        smallest[trial] = smallest.get(trial, 0) + 1
-    ordered = sorted(smallest, key=lambda trial: -smallest[trial])
-    further = [trial for trial in reversed(trials) if trial not in smallest]
+    smallest: dict[_SmallCase, int] = {}
+    for name in sorted({name for candidate in candidates for name in candidate.tells}):
+        candidate = next(
+            candidate for candidate in candidates if name in candidate.tells
+        )
+        smallest[candidate] = smallest.get(candidate, 0) + 1
+    ordered = sorted(smallest, key=lambda candidate: -smallest[candidate])
+    further = [
+        candidate for candidate in reversed(candidates) if candidate not in smallest
+    ]
     yield from [*ordered, *further][:MOST]

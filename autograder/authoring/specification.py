@@ -228,7 +228,7 @@ class Specification:
         return objects if len(objects) > 1 else objects[0]
 
     @property
-    def side(self) -> type[Interactor]:
+    def interactor_class(self) -> type[Interactor]:
         """The interactor's class: the exercise's own, or else that of its probe.
 
         An interactor answers the probe's questions during a check.

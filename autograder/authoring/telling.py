@@ -62,7 +62,8 @@ def sample(specification: Specification) -> dict[str, tuple[str, ...]]:
     The build samples inputs of each case. If no sample exposes all of these variants,
     those of the sample that exposes most are returned.
     """
-    if specification.side is not Interactor:  # each run would need its own interactor
+    # Each run would need its own interactor.
+    if specification.interactor_class is not Interactor:
         return {}
     kinds = [k for k in specification.cases if not (k.measure or k.expected)]
     variants = sum(len(mutant.variants) for mutant in specification.mutants)
@@ -77,10 +78,10 @@ def _vary(specification: Specification, kind: CaseKind, size: int) -> tuple[str,
     Args:
         size: the number of samples.
     """
-    trial, names_by_draw = _Trial(specification, kind), list[set[str]]()
+    sampler, names_by_draw = _Sampler(specification, kind), list[set[str]]()
     for n in range(max(size, _FEWEST)):
-        case = trial.draw_case(Draw(f"{specification.name}/{kind.name}/sample {n}"))
-        names_by_draw.append(trial.find_tells(case))
+        case = sampler.draw_case(Draw(f"{specification.name}/{kind.name}/sample {n}"))
+        names_by_draw.append(sampler.find_tells(case))
         if n + 1 == _FEWEST and not _is_discrete(case.inputs):
             break
     always = names_by_draw[0].intersection(*names_by_draw)
@@ -93,7 +94,7 @@ def _is_discrete(inputs: Answers) -> bool:
     return any(not value.is_floating_point() for value in tensors) or not tensors
 
 
-class _Trial:
+class _Sampler:
     """Compares an exercise's mistakes with its solution on random inputs of a case."""
 
     def __init__(
@@ -172,8 +173,8 @@ def draw_until_telling(
         return kind
 
     def inputs(draw: Draw) -> Inputs:
-        trial = _Trial(specification, kind, tells)
-        return trial.draw(draw, sorted(tells)) or kind.inputs(draw)
+        sampler = _Sampler(specification, kind, tells)
+        return sampler.draw(draw, sorted(tells)) or kind.inputs(draw)
 
     return replace(kind, inputs=inputs)
 
@@ -189,7 +190,7 @@ def draw_stably(specification: Specification, kind: CaseKind, draw: Draw) -> Inp
     expected answers do not come from the solution.
     """
     inputs: Inputs = kind.inputs(draw)
-    is_interactive = specification.side is not Interactor
+    is_interactive = specification.interactor_class is not Interactor
     if kind.measure or kind.expected or specification.reference or is_interactive:
         return inputs
     probe, reference = find(specification.name), build_object(specification)

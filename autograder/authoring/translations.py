@@ -156,7 +156,7 @@ def compile_catalogue(entries: Iterable[Entry], language: str) -> Catalogue:
     return Catalogue(language, plain, plurals, raised, plural)
 
 
-def products(root: Path = ROOT) -> dict[Path, str]:
+def make_files(root: Path = ROOT) -> dict[Path, str]:
     """The translations that checks load, as files by path; none for English.
 
     Sentences that only a unit's hidden cases use are stored with hidden references.
@@ -227,7 +227,7 @@ def install(root: Path = ROOT) -> list[Path]:
     Raises:
         CourseError: as `read`; nothing is written.
     """
-    files = products(root)
+    files = make_files(root)
     for folder in REFERENCES.glob(f"*/{FOLDER}"):
         if not files:
             shutil.rmtree(folder)

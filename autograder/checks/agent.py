@@ -12,7 +12,7 @@ from typing import Any
 
 from autograder.checks.exercise import RAISED, Answers
 from autograder.checks.global_state import reset, restored
-from autograder.checks.interactor import Ask, asking
+from autograder.checks.interactor import Ask, make_ask
 from autograder.checks.language import template
 from autograder.checks.observe import describe_error, observe
 from autograder.checks.probes import Report, find
@@ -44,7 +44,9 @@ def serve(name: str, ticket: str, get: Callable[[], object]) -> None:
             ways = {f"ask {call}": observe, f"{BRIEFLY} {call}": observe_briefly}
             if way := ways.get(message[0]):
                 with reset():
-                    answer = _answer(name, get, message[1], _asking(channel, call), way)
+                    answer = _answer(
+                        name, get, message[1], _make_ask(channel, call), way
+                    )
                 send(channel, f"answer {call}", answer)
                 number += 1
 
@@ -86,7 +88,7 @@ def _plain(cell: str) -> str:
     return str(shell.transform_cell(cell)) if shell else cell
 
 
-def _asking(channel: socket.socket, call: str) -> Ask:
+def _make_ask(channel: socket.socket, call: str) -> Ask:
     """Build the function that asks the judge a probe's question and returns the reply.
 
     ``call`` identifies the judge's request to which the question belongs.
@@ -97,7 +99,7 @@ def _asking(channel: socket.socket, call: str) -> Ask:
         kind, answers = receive(channel)
         return answers if kind == f"reply {call}" else {RAISED: "nobody answers"}
 
-    return asking(exchange)
+    return make_ask(exchange)
 
 
 def _answer(

@@ -41,7 +41,7 @@ def name_by_result(
             for mistake in mistakes
             if any(_explains(findings, name, v) for v in mistake.variants)
         ]
-        if len({m.says for m in fitting}) == 1 and _is_no_chance(findings[name]):
+        if len({m.says for m in fitting}) == 1 and _is_systematic(findings[name]):
             explained += 1
             named += [m for m in fitting[:1] if m not in named]
     return named, explained == len(wrong)
@@ -67,7 +67,7 @@ def _explains(findings: Findings, name: str, variant: str) -> bool:
     return all(is_predicted(r, f, variant) for r, f in (*findings[name], *right))
 
 
-def _is_no_chance(rows: Sequence[tuple[CaseResult, Finding]]) -> bool:
+def _is_systematic(rows: Sequence[tuple[CaseResult, Finding]]) -> bool:
     """Whether a result is wrong in several cases, and in more than a few entries."""
     wrong = [f for _, f in rows if f.problem]
     return len(wrong) >= _FEWEST and sum(map(_count_wrong, wrong)) >= TELLING

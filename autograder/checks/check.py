@@ -10,7 +10,7 @@ from autograder.checks import references
 from autograder.checks.calls import code_of, running
 from autograder.checks.cells import Undefined, cells, current, name_of
 from autograder.checks.compare import judge
-from autograder.checks.console import forgive
+from autograder.checks.console import replace_unprintable
 from autograder.checks.contents import contents_of
 from autograder.checks.exercise import Answers, Case, CheckResult, Exercise, is_stub
 from autograder.checks.frontend import find_shell, is_grading, is_validating
@@ -271,6 +271,6 @@ def _close_names(name: str) -> str:
     return message.format(name=name, names=listed)
 
 
-forgive()
+replace_unprintable()
 cells.follow()
 check = Check()

@@ -25,7 +25,7 @@ def showable(text: str, stream: TextIO | None = None) -> str:
     return text.translate(_PLAIN).encode(encoding, "replace").decode(encoding)
 
 
-def forgive() -> None:
+def replace_unprintable() -> None:
     """Have `print` write "?" for what the console cannot show, instead of raising."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":

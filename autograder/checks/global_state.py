@@ -148,7 +148,7 @@ def _set_threads(number: int) -> None:
 
 
 @contextlib.contextmanager
-def exchanged(*replacements: tuple[object, str, object]) -> Iterator[None]:
+def attributes_replaced(*replacements: tuple[object, str, object]) -> Iterator[None]:
     """Temporarily replace attributes, each given as (holder, name, value)."""
     saved = [(holder, name, getattr(holder, name)) for holder, name, _ in replacements]
     try:

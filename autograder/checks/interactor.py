@@ -84,7 +84,7 @@ def reply(side: Interactor, question: Answers) -> Answers:
         return {RAISED: f"{type(error).__name__}: {lines[0][:300]}"}
 
 
-def asking(exchange: Callable[[Answers], Answers]) -> Ask:
+def make_ask(exchange: Callable[[Answers], Answers]) -> Ask:
     """Return the function with which a probe asks its interactor.
 
     It raises WrongAnswerError if the interactor's reply is an error.

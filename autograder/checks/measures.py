@@ -42,7 +42,7 @@ class Measure:
     has_own_scale: bool = False
 
 
-class NotTheirsError(Exception):
+class RejectedAnswerError(Exception):
     """Raised by a measure for answers that are worth nothing; the text says why."""
 
 
@@ -61,7 +61,7 @@ def measure_answers(name: str, expected: Answers, actual: Answers) -> tuple[floa
     measure = find(name)
     try:
         return float(measure.value(expected, actual)), ""
-    except NotTheirsError as reason:
+    except RejectedAnswerError as reason:
         return 0.0, str(reason)
     except _UNREADABLE:
         return 0.0, ""

@@ -18,7 +18,7 @@ from autograder.checks.exercise import (
 )
 from autograder.checks.language import _
 from autograder.checks.layers import name_layers
-from autograder.checks.several import several
+from autograder.checks.several import find_combined_mistakes
 from autograder.checks.values import is_predicted
 
 # Of a mistake's many answers to a property's case, only which are wrong is stored.
@@ -101,7 +101,7 @@ def _diagnose_one(
     3. The symptom of a general property, if nothing but properties is wrong (sure).
     4. One of several such mistakes, or one that gives all answers and fails in the same
        properties, but not in all their details (likely).
-    5. Several mistakes together, see `several`.
+    5. Several mistakes together, see `find_combined_mistakes`.
     6. A symptom of the wrong answers, if there is one.
     """
     if called := _ready_made(results):
@@ -122,7 +122,7 @@ def _diagnose_one(
     likely = exact or [name for name, fit in fit_by_name.items() if fit is _Fit.LIKELY]
     if likely:
         return exercise.mistakes[likely[0]], False
-    if named := several(exercise, comparable):
+    if named := find_combined_mistakes(exercise, comparable):
         return named
     return of_all(results), True
 
@@ -145,7 +145,9 @@ def _telling(results: Sequence[CaseResult]) -> Sequence[CaseResult]:
     return visible if wrong else results
 
 
-def possible(exercise: Exercise, results: Sequence[CaseResult]) -> list[str]:
+def uncontradicted_variants(
+    exercise: Exercise, results: Sequence[CaseResult]
+) -> list[str]:
     """The variants of mistakes that no case with stored answers contradicts."""
     comparable = _select_comparable(results)
     return [

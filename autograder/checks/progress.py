@@ -32,7 +32,7 @@ class ProgressFileError(OSError):
 
 
 @dataclass(frozen=True)
-class Earlier:
+class StoredVerdict:
     """The last verdict on an exercise, of this session or an earlier one.
 
     ``share`` is the share of the points, ``cases`` is like "13 of 14"; ``target`` is
@@ -61,7 +61,7 @@ def lasts(folder: Path) -> bool:
     return "google.colab" not in sys.modules or folder.is_relative_to(_DRIVE)
 
 
-def read(folder: Path) -> dict[str, Earlier]:
+def read(folder: Path) -> dict[str, StoredVerdict]:
     """Read the last verdict on each exercise, by name; {} if there is no file.
 
     Raises:
@@ -77,7 +77,8 @@ def read(folder: Path) -> dict[str, Earlier]:
         if record["format"] != _FORMAT:
             raise ValueError("another format")
         return {
-            str(name): _earlier(entry) for name, entry in record["exercises"].items()
+            str(name): _read_verdict(entry)
+            for name, entry in record["exercises"].items()
         }
     except _UNREADABLE:
         raise ProgressFileError(
@@ -88,25 +89,25 @@ def read(folder: Path) -> dict[str, Earlier]:
         ) from None
 
 
-def _earlier(entry: Mapping[str, object]) -> Earlier:
+def _read_verdict(entry: Mapping[str, object]) -> StoredVerdict:
     """Read a stored verdict, after checking its types and its share."""
     share, passed, cases, target, source = (
-        entry[field.name] for field in fields(Earlier)
+        entry[field.name] for field in fields(StoredVerdict)
     )
     if not isinstance(share, float | int) or not isinstance(passed, bool):
         raise TypeError("of another kind")
     if not 0 <= share <= _MOST:
         raise ValueError("no share of points")
-    return Earlier(float(share), passed, str(cases), str(target), str(source))
+    return StoredVerdict(float(share), passed, str(cases), str(target), str(source))
 
 
-def read_all(folder: Path) -> dict[str, Earlier]:
+def read_all(folder: Path) -> dict[str, StoredVerdict]:
     """Merge the progress files of a folder and of the folders beside it.
 
     nbgrader gives each unit a folder of its own. A file that cannot be read, or that
     belongs to a different user, is left out.
     """
-    verdicts: dict[str, Earlier] = {}
+    verdicts: dict[str, StoredVerdict] = {}
     for path in sorted(folder.parent.glob(f"*/{PROGRESS}")):
         if path.parent != folder and _are_of_one_owner(path, folder):
             verdicts |= or_nothing(path.parent)
@@ -120,7 +121,7 @@ def _are_of_one_owner(first: Path, second: Path) -> bool:
         return False
 
 
-def or_nothing(folder: Path) -> dict[str, Earlier]:
+def or_nothing(folder: Path) -> dict[str, StoredVerdict]:
     """Read the progress file of a folder; {} if `read` refuses it."""
     try:
         return read(folder)
@@ -128,7 +129,7 @@ def or_nothing(folder: Path) -> dict[str, Earlier]:
         return {}
 
 
-def keep(folder: Path, name: str, verdict: Earlier) -> None:
+def keep(folder: Path, name: str, verdict: StoredVerdict) -> None:
     """Add the verdict on the named exercise to a folder's progress file.
 
     Raises:
@@ -146,7 +147,7 @@ def forget(folder: Path) -> None:
     _write(folder, {})
 
 
-def _write(folder: Path, verdicts: Mapping[str, Earlier]) -> None:
+def _write(folder: Path, verdicts: Mapping[str, StoredVerdict]) -> None:
     """Write the file by way of a temporary one, so that it is never half-written."""
     entries = {name: asdict(verdict) for name, verdict in sorted(verdicts.items())}
     text = json.dumps({"format": _FORMAT, "exercises": entries}, indent=1)

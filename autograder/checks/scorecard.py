@@ -13,7 +13,7 @@ from autograder.checks.console import showable
 from autograder.checks.exercise import CheckResult
 from autograder.checks.language import _, translatable
 from autograder.checks.next_step import Link, NextStep
-from autograder.checks.progress import Earlier, ProgressFileError
+from autograder.checks.progress import ProgressFileError, StoredVerdict
 from autograder.checks.rows import results
 from autograder.checks.words import PROGRESS, sign
 
@@ -110,7 +110,7 @@ class Scorecard:
 
     def __init__(self) -> None:
         self._rows: dict[str, ExerciseScore] = {}  # the last verdicts of this session
-        self._kept: dict[str, Earlier] = {}  # the same, in the form of the file
+        self._kept: dict[str, StoredVerdict] = {}  # the same, in the form of the file
         self.problem = ""  # what is wrong with the file, if anything
 
     @property
@@ -139,7 +139,7 @@ class Scorecard:
             return
         share = verdict.points / verdict.max_points
         target, source = name_of(answer), digest(answer)
-        earlier = Earlier(share, verdict.passed, row.cases, target, source)
+        earlier = StoredVerdict(share, verdict.passed, row.cases, target, source)
         self._kept[verdict.exercise] = earlier
         if (folder := progress.find_folder()) is None:
             return
@@ -165,7 +165,7 @@ class Scorecard:
         return {unit: self._table(unit, stored) for unit in contents.units()}
 
     def _table(
-        self, unit: str, stored: Mapping[str, Earlier]
+        self, unit: str, stored: Mapping[str, StoredVerdict]
     ) -> dict[str, ExerciseScore]:
         """Like `rows`; ``stored`` holds the verdicts that a progress file remembers."""
         verdicts, unit_contents = {**stored, **self._kept}, contents.contents_of(unit)
@@ -183,7 +183,7 @@ class Scorecard:
         return table
 
     def _row(
-        self, name: str, title: str, points: float, earlier: Earlier | None
+        self, name: str, title: str, points: float, earlier: StoredVerdict | None
     ) -> ExerciseScore:
         """The state of one exercise; ``earlier`` is the last verdict on it."""
         row = self._rows.get(name)
@@ -232,7 +232,7 @@ class Scorecard:
             self.problem = str(error)
 
 
-def _has_changed(earlier: Earlier) -> bool:
+def _has_changed(earlier: StoredVerdict) -> bool:
     """Return whether the cell that defines an answer has changed since the check.
 
     Return False if either version is unknown.

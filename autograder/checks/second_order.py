@@ -31,13 +31,13 @@ def sketch(answers: Answers, names: Iterable[str]) -> torch.Tensor:
     if RAISED in answers:
         return torch.full((2,), torch.nan)
     parts = [
-        _sums(answers.get(name)) * math.sqrt(place)
+        _sketch_value(answers.get(name)) * math.sqrt(place)
         for place, name in enumerate(names, start=1)
     ]
     return sum(parts, torch.zeros(2, dtype=torch.float64)).float()
 
 
-def _sums(value: Value | None) -> torch.Tensor:
+def _sketch_value(value: Value | None) -> torch.Tensor:
     """Two numbers for a value, which depend on its dtype and shape as well."""
     if not isinstance(value, torch.Tensor):
         return digest(str(value))
@@ -79,12 +79,12 @@ def are_close(
     Args:
         equal_nan: whether answers that raised count as equal, even in different ways.
     """
-    atol = _CLOSE * _size(case)
+    atol = _CLOSE * _rounding_scale(case)
     close = torch.isclose(first, second, rtol=_CLOSE, atol=atol, equal_nan=equal_nan)
     return close.all(dim=-1)
 
 
-def _size(case: Case) -> float:
+def _rounding_scale(case: Case) -> float:
     """Return the root of the number of entries that are summed in a case's sketches.
 
     The rounding errors of a sketch grow in proportion to it.

@@ -37,7 +37,7 @@ _COUNT = {
 Wrong = tuple[int, str]  # a wrong answer: the index of its case, and its name
 
 
-def several(
+def find_combined_mistakes(
     exercise: Exercise, results: Sequence[CaseResult]
 ) -> tuple[Mistake, bool] | None:
     """Find the mistakes behind the wrong answers to ordinary cases; None if unknown.
@@ -160,11 +160,12 @@ class _Part:
 
     Attributes:
         explains: the wrong answers that the mistake gives as well.
-        refuted: the number of cases in which a right answer contradicts the mistake.
+        contradictions: the number of cases in which a right answer contradicts the
+            mistake.
     """
 
     explains: frozenset[Wrong]
-    refuted: int
+    contradictions: int
 
 
 def _case_by_case(
@@ -179,7 +180,9 @@ def _case_by_case(
     by_name = {mistake.name: mistake for mistake in mistakes}
     parts = {name: _part(results, needs, m) for name, m in by_name.items()}
     parts = {
-        n: p for n, p in parts.items() if p.refuted < len({i for i, _ in p.explains})
+        n: p
+        for n, p in parts.items()
+        if p.contradictions < len({i for i, _ in p.explains})
     }
     unexplained = {(i, name) for i, need in needs.items() for name in need}
     telling = {(i, f.name) for i in needs for f in results[i].findings if is_telling(f)}
@@ -219,14 +222,14 @@ def _part(
         needs: by the index of a case, the names of the answers to explain.
     """
     parts = [_variant_part(results, needs, variant) for variant in mistake.variants]
-    return max(parts, key=lambda part: (len(part.explains), -part.refuted))
+    return max(parts, key=lambda part: (len(part.explains), -part.contradictions))
 
 
 def _variant_part(
     results: Sequence[CaseResult], needs: Mapping[int, list[str]], variant: str
 ) -> _Part:
     """What a variant explains, and in how many cases a right answer contradicts it."""
-    explains, refuted = set[Wrong](), 0
+    explains, contradictions = set[Wrong](), 0
     for i, result in enumerate(results):
         predicted = result.case.mistakes.get(variant, {})
         right = [f.name for f in result.findings if not f.problem]
@@ -238,8 +241,8 @@ def _variant_part(
         if alike >= set(right):
             explains |= {(i, name) for name in alike.difference(right)}
         else:
-            refuted += 1
-    return _Part(frozenset(explains), refuted)
+            contradictions += 1
+    return _Part(frozenset(explains), contradictions)
 
 
 def _are_rare(results: Sequence[CaseResult], wrong: frozenset[Wrong]) -> bool:

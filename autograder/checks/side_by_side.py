@@ -49,7 +49,7 @@ class SideBySide:
         inputs: the name and the value of each input.
         name: the name of the result; "" if the case expects only one.
         expected, actual: the cells of each row of the results.
-        place: the row and the cell of the first difference; None if none can be marked.
+        first_difference: its row and its cell; None if none can be marked.
         remark: a difference that the cells do not show, such as a dtype.
         is_mask: whether the expected result is boolean; cells that are True are filled.
     """
@@ -58,7 +58,7 @@ class SideBySide:
     name: str
     expected: Rows
     actual: Rows
-    place: tuple[int, int] | None
+    first_difference: tuple[int, int] | None
     remark: str = ""
     is_mask: bool = False
 
@@ -87,9 +87,9 @@ class SideBySide:
         Args:
             margin: the number of characters before the cells.
         """
-        if self.place is None:
+        if self.first_difference is None:
             return []
-        cells, cell = self.actual[0], self.place[1]
+        cells, cell = self.actual[0], self.first_difference[1]
         start = len(_join([*cells[:cell], ""])) if cell else 0
         length = len(cells[cell]) if cell < len(cells) else 1
         return [" " * (margin + start) + "^" * length]
@@ -100,7 +100,7 @@ class SideBySide:
         right = [heads[1], *map(_join, self.actual)]
         width = max(map(len, left)) + 3
         pairs = itertools.zip_longest(left, right, fillvalue="")
-        marked = self.place[0] + 1 if self.place else -1
+        marked = self.first_difference[0] + 1 if self.first_difference else -1
         return [
             f"  {first:<{width}}{second}{'   <--' if n == marked else ''}".rstrip()
             for n, (first, second) in enumerate(pairs)
@@ -134,8 +134,12 @@ class SideBySide:
             if self.is_mask:
                 filled = [cell.startswith("T") for cell in escaped]
                 escaped = [cell.rstrip(_SPACE) for cell in escaped]
-            if self.place and self.place[0] == n and self.place[1] < len(cells):
-                cell = self.place[1]
+            if (
+                self.first_difference
+                and self.first_difference[0] == n
+                and self.first_difference[1] < len(cells)
+            ):
+                cell = self.first_difference[1]
                 text = escaped[cell].rstrip(_SPACE)
                 space = escaped[cell][len(text) :]
                 style = "text-decoration:underline;text-decoration-thickness:2px"
@@ -272,20 +276,27 @@ def _first_difference(finding: Finding, case: Case) -> tuple[int, int] | None:
 
 
 def _distinguish(
-    expected: Value, actual: Value | None, place: tuple[int, int] | None, rows: Rows
+    expected: Value,
+    actual: Value | None,
+    first_difference: tuple[int, int] | None,
+    rows: Rows,
 ) -> tuple[Rows, Rows]:
     """Return both results as rows, with enough digits to show their first difference.
 
     Args:
-        place: the row and the cell of the first difference, if any.
+        first_difference: the row and the cell of the first difference, if any.
         rows: the actual result with the usual number of digits.
     """
     expected_rows = _rows(expected)
-    if place is None or actual is None or not isinstance(expected, torch.Tensor):
+    if (
+        first_difference is None
+        or actual is None
+        or not isinstance(expected, torch.Tensor)
+    ):
         return expected_rows, rows
     for digits in _DIGITS if expected.is_floating_point() else ():
         expected_rows, rows = _rows(expected, digits), _rows(actual, digits)
-        row, cell = place
+        row, cell = first_difference
         if expected_rows[row][cell].strip() != rows[row][cell].strip():
             break
     return expected_rows, rows

@@ -20,7 +20,7 @@ import torch
 from autograder.checks import properties
 from autograder.checks.exercise import Case
 from autograder.checks.facts import Summary, difference, is_told, summary
-from autograder.checks.global_state import exchanged
+from autograder.checks.global_state import attributes_replaced
 from autograder.checks.probes import Probe, find
 from autograder.checks.references import load
 from autograder.checks.watched_calls import CallWatch, Notes, WatchedCall, error_line
@@ -236,7 +236,7 @@ def _describe_example(watched: _Watched) -> Summary:
 
 def _edited(
     answer: AnswerCode, probe: Probe, usual: Callable[..., Any], code: str,
-    before: _Watched, moves: bool,
+    before: _Watched, trace_last_rows: bool,
 ) -> Summary:  # fmt: skip
     """Run edited code in place of the original in one call, and compare the results.
 
@@ -244,7 +244,8 @@ def _edited(
         usual: the original function, which runs in all earlier calls of the case.
         code: the edited code.
         before: the same call of the original code.
-        moves: whether to trace which last rows reach the result; see `CallWatch`.
+        trace_last_rows: whether to trace which last rows reach the result; see
+            `CallWatch`.
 
     Returns:
         The new ``result``, its ``moved`` (see `WatchedCall`), and the `difference` from
@@ -255,7 +256,7 @@ def _edited(
     results = []
     # With new memory full of ones and then of twos, to notice if it matters.
     for memory in (1.0, 2.0) if "empty" in code else (None,):
-        watch = CallWatch(answer.method, most, moves, _EDIT_SECONDS, usual)
+        watch = CallWatch(answer.method, most, trace_last_rows, _EDIT_SECONDS, usual)
         try:
             with _new_memory_holding(memory):
                 calls = watch.of(probe, answer.defined(code), before.case.inputs)
@@ -287,4 +288,6 @@ def _new_memory_holding(value: float | None) -> contextlib.AbstractContextManage
         return lambda *args, **options: original(*args, **options).fill_(value)
 
     makers = ((torch, "empty"), (torch, "empty_like"), (torch.Tensor, "new_empty"))
-    return exchanged(*((a, name, filled(getattr(a, name))) for a, name in makers))
+    return attributes_replaced(
+        *((a, name, filled(getattr(a, name))) for a, name in makers)
+    )

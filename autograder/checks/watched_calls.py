@@ -56,7 +56,8 @@ class CallWatch:
     Args:
         method: the method of the class that is watched; "" for a function.
         most: the number of calls after which the probe is ended.
-        moves: whether to find `WatchedCall.moved` for the last call, by repeating it.
+        trace_last_rows: whether to find `WatchedCall.moved` for the last call, by
+            repeating it.
         seconds: the limit of CPU time for all of this.
         usual: a function to run in place of the watched one in all calls but the last.
         notes: the dictionary that traced code fills during a call.
@@ -66,7 +67,7 @@ class CallWatch:
 
     method: str
     most: int
-    moves: bool
+    trace_last_rows: bool
     seconds: float
     usual: Callable[..., Any] | None = None
     notes: Notes = field(default_factory=dict)
@@ -126,7 +127,7 @@ class CallWatch:
                 self._end()
                 raise
             call.result, call.notes = _snapshot(result), dict(self.notes)
-            if self.moves and len(self.calls) == self.most:
+            if self.trace_last_rows and len(self.calls) == self.most:
                 call.moved = _trace_last_rows(
                     functools.partial(function, *bound.args[:skip]), call, state
                 )

@@ -44,7 +44,7 @@ def review(
         }  # fmt: skip
         try:
             if new:
-                requests.look_again_at(unit, root, student, new, today, grade)
+                requests.record_regrades(unit, root, student, new, today, grade)
         except CourseError as error:  # the others' appeals are still listed
             yield str(error)
             continue

@@ -135,14 +135,14 @@ class Submission:
         return sum(points for points in self.points.values() if points is not None)
 
     @property
-    def so_far(self) -> float:
+    def points_after_penalty(self) -> float:
         """The sum of the points given so far, after the penalty, and at least 0."""
         return max(0.0, self.graded_points - self.penalty)
 
     @property
     def score(self) -> float | None:
         """The final points, as in nbgrader's export; None until all is graded."""
-        return None if self.waiting else self.so_far
+        return None if self.waiting else self.points_after_penalty
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from autograder.course.files import write
 from autograder.course.printable import format_count
 
 
-def usual() -> list[Unit]:
+def default_units() -> list[Unit]:
     """Return the units of a demonstration for which none are named.
 
     They are those whose manifest says ``demo``, or else the first unit.

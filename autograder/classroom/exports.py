@@ -201,12 +201,12 @@ def _filled(
     rows = [list(row) for row in into.rows]
     for row, number in pairs.items():
         if rows[row][column].strip().upper() != _UNTOUCHED:
-            rows[row][column] = sheet.number(book.submissions[number].score)
+            rows[row][column] = sheet.format_points(book.submissions[number].score)
     remarks = waiting(book)
     with contextlib.suppress(ValueError):
         with_point = possible.replace(",", ".")  # a decimal comma, as in German
         if possible and abs(float(with_point) - book.max_points) >= 1e-6:
-            most = sheet.number(book.max_points)
+            most = sheet.format_points(book.max_points)
             remarks += (
                 f"{lms} has {possible} points for this assignment, the gradebook "
                 f"{most}: change it in {lms}, or scores mislead",

@@ -32,7 +32,7 @@ from autograder.grading.converter import CourseAutograde
 from autograder.grading.gradebook import hand_log
 from autograder.grading.gradebook.book import (
     Gradebook,
-    PatientBook,
+    GradebookHandle,
     cell_name,
     first_line,
     penalties_of,
@@ -190,11 +190,11 @@ def change(root: Path, action: Callable[[Gradebook], Result]) -> Result:
         CourseError: the gradebook cannot be written.
     """
     log = logging.getLogger(__name__)
-    patient = PatientBook(*place(root), seconds=_PATIENCE, log=log)
+    handle = GradebookHandle(*database_of(root), seconds=_PATIENCE, log=log)
     try:
-        return patient.use(action)
+        return handle.use(action)
     finally:
-        patient.close()
+        handle.close()
 
 
 def due_dates(root: Path) -> dict[str, datetime.datetime]:
@@ -215,7 +215,7 @@ def open_gradebook(root: Path) -> Iterator[api.Gradebook]:
         NoGradebookError: it does not exist.
         CourseError: it cannot be read.
     """
-    url, course = place(root)
+    url, course = database_of(root)
     path = Path(url.removeprefix("sqlite:///"))
     if url.startswith("sqlite:///") and not path.is_file():
         raise NoGradebookError(
@@ -233,7 +233,7 @@ def open_gradebook(root: Path) -> Iterator[api.Gradebook]:
             book.close()
 
 
-def place(root: Path) -> tuple[str, str]:
+def database_of(root: Path) -> tuple[str, str]:
     """The database URL of the gradebook, and the course's id in it."""
     app = configured(root)
     return app.coursedir.db_url, app.coursedir.course_id

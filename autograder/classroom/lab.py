@@ -36,7 +36,7 @@ def prepare(units: Sequence[Unit], root: Path) -> Path:
         CourseError: a release is damaged, or nbgrader cannot release it.
     """
     exchange = root / "exchange"
-    course = gradebook.place(units[0].root)[1]
+    course = gradebook.database_of(units[0].root)[1]
     config = _NBGRADER.format(exchange=str(exchange), course=course)
     # For JupyterLab, wherever it is started, and for `nbgrader` in a terminal there.
     write(root / "jupyter" / "nbgrader_config.py", config)

@@ -40,7 +40,7 @@ def sections(cells: Sequence[Cell]) -> Iterator[Section]:
     heading = ""
     for cell in cells:
         if cell.kind == "markdown":
-            for match in cell.words.heading.finditer(cell.text):
+            for match in cell.words.heading_pattern.finditer(cell.text):
                 heading = cell.text[match.start() :].splitlines()[0].lstrip("# ")
         elif cell.role == "check" and not cell.is_given:
             exercise = specification(cell.name)

@@ -33,7 +33,7 @@ def render(
     )  # fmt: skip
     prefix = f"{unit.partition('_')[2]}-"
     environment.filters.update(
-        number=lambda value: sheet.number(round(float(value), 2)),
+        number=lambda value: sheet.format_points(round(float(value), 2)),
         percent=lambda share: f"{share:.0%}",
         time=_time,
         span=in_words,

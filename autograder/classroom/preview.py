@@ -59,7 +59,7 @@ def preview(unit: str, root: Path) -> tuple[list[Change], bool]:
         CourseError: nothing is graded yet, or the course cannot be copied.
     """
     commands_to_run = commands(unit, root)
-    url, _ = gradebook.place(root)
+    url, _ = gradebook.database_of(root)
     if not url.startswith(_SQLITE):
         raise CourseError("a preview needs a gradebook in an SQLite file")
     book = Path(url.removeprefix(_SQLITE))

@@ -146,7 +146,11 @@ def _mark(
     waits = student in new.get(book.unit, ())
     if not submissions:
         return Mark(0.0, False, waits, extended=extended)
-    points = submissions[0].so_far / book.max_points if book.max_points else 0.0
+    points = (
+        submissions[0].points_after_penalty / book.max_points
+        if book.max_points
+        else 0.0
+    )
     late = late_days(submissions[0].late)
     points_by_name = submissions[0].points
     exercises = tuple((e, points_by_name.get(e.name)) for e in book.exercises)

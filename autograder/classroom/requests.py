@@ -38,7 +38,7 @@ def regrade(unit: str, root: Path, student: str) -> None:
         )
 
 
-def look_again(
+def record_regrade(
     unit: str, root: Path, student: str, exercise: str, statement: str, today: str,
     grade: Callable[[str, Path, str], None] = regrade,
 ) -> Path:  # fmt: skip
@@ -52,11 +52,11 @@ def look_again(
     book = gradebook.read(unit, root)
     book.of(student)  # raises
     name = book.find_exercise(exercise).name
-    look_again_at(unit, root, student, {name: statement}, today, grade)
+    record_regrades(unit, root, student, {name: statement}, today, grade)
     return place(unit, root, student, name)
 
 
-def look_again_at(
+def record_regrades(
     unit: str, root: Path, student: str, statements: Mapping[str, str], today: str,
     grade: Callable[[str, Path, str], None] = regrade,
 ) -> None:  # fmt: skip

@@ -49,7 +49,7 @@ def all_services() -> dict[str, Service]:
     }
 
 
-def that_can(action: str) -> tuple[str, ...]:
+def names_supporting(action: str) -> tuple[str, ...]:
     """The names of the services that support an action, such as "fetch"."""
     services = all_services()
     return tuple(name for name in services if getattr(services[name], action))

@@ -187,12 +187,12 @@ def _list_survivors(names: Sequence[str]) -> int:
            "UNIT", nargs="*"),
 )  # fmt: skip
 def _demo(options: Namespace) -> int:
-    from autograder.classroom.demo import run, usual
+    from autograder.classroom.demo import default_units, run
 
     if options.units == ["all"]:
         chosen = units()
     else:
-        chosen = chosen_units(options) if options.units else usual()
+        chosen = chosen_units(options) if options.units else default_units()
     run(chosen, ROOT / "demo")
     return 0
 

@@ -181,7 +181,7 @@ def _regrade(unit: str, root: Path, options: Namespace) -> int:
         page_of = f"{unit} --student={options.student}"
         print(f"on the student's page after: nbgrader generate_feedback {page_of}")
     else:
-        print(requests.look_again(*about, options.says, today))
+        print(requests.record_regrade(*about, options.says, today))
     return 0
 
 
@@ -226,7 +226,7 @@ def _preview(unit: str, root: Path) -> int:
 @COMMANDS.graded(
     "feedback", "pack feedback pages for the LMS, or send them",
     option("--to", "send them over the network: docs/lms.md", default="",
-           choices=services.that_can("send_feedback")),
+           choices=services.names_supporting("send_feedback")),
     flag("--dry-run", "with --to: only list what would be sent"),
 )  # fmt: skip
 def _feedback(unit: str, root: Path, options: Namespace) -> int:

@@ -23,7 +23,7 @@ _LONGEST_EXTENSION = 1000  # days
     option("archives", "an archive, or its unpacked folder", "ZIP",
            nargs="*", type=Path),
     option("--from", "fetch them over the network: docs/lms.md", dest="service",
-           default="", choices=services.that_can("fetch")),
+           default="", choices=services.names_supporting("fetch")),
     option("--roster", "the students, for the gradebook", "CSV", type=Path),
     option("--worksheet",
            "Moodle's grading worksheet: when each student handed in; also for blind "

@@ -57,7 +57,7 @@ def refuse_full(*folders: Path) -> None:
         )
 
 
-def refuse_closed(*paths: Path) -> None:
+def require_access(*paths: Path) -> None:
     """Check that this account may use paths that exist, and create the others.
 
     Raises:

@@ -15,7 +15,7 @@ check or a student's object:
 
     RefusedError                   grading/intake/common.py: the student reads why
     WrongAnswerError               checks/exercise.py: the object cannot be observed
-    NotTheirsError                 checks/measures.py: answers that earn no points
+    RejectedAnswerError            checks/measures.py: answers that earn no points
     ByHandError                    checks/properties/learning.py: not PyTorch's dropout
     TooLongError                   checks/time_limit.py: code that does not end
     CannotTraceError               checks/tracing.py

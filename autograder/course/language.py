@@ -72,28 +72,28 @@ class Wording:
     )
 
     @functools.cached_property
-    def heading(self) -> re.Pattern[str]:
+    def heading_pattern(self) -> re.Pattern[str]:
         """A pattern for an exercise's heading; group 1 is its number, like "2.3"."""
         return re.compile(rf"^### {self.exercise} (\d+\.\d+)", re.MULTILINE)
 
     @functools.cached_property
-    def titled(self) -> re.Pattern[str]:
+    def title_pattern(self) -> re.Pattern[str]:
         """A pattern for an exercise's heading with a title, which is group 1."""
         number = rf"^### {self.exercise} \d+\.\d+"
         return re.compile(rf"{number} *[-–—·:] (.+)$", re.MULTILINE)
 
     @functools.cached_property
-    def commented(self) -> re.Pattern[str]:
+    def comment_heading_pattern(self) -> re.Pattern[str]:
         """A pattern for an exercise's heading in a .py file, where it is a comment."""
         return re.compile(rf"^# ### {self.exercise} \d+\.\d+", re.MULTILINE)
 
     @functools.cached_property
-    def budget(self) -> re.Pattern[str]:
+    def minutes_pattern(self) -> re.Pattern[str]:
         """A pattern for the stated time of an exercise; group 1 is the minutes."""
         return re.compile(_filled(self.minutes, {"": r"(\d+)"}))
 
     @functools.cached_property
-    def stated(self) -> re.Pattern[str]:
+    def time_pattern(self) -> re.Pattern[str]:
         """A pattern for a unit's stated time, with the short path if one follows.
 
         It has no groups. Spaces in it match any white space, such as line breaks.
@@ -110,12 +110,12 @@ class Wording:
         return singular.get(hours) or self.hours.format(hours)
 
     @functools.cached_property
-    def worth(self) -> re.Pattern[str]:
+    def points_pattern(self) -> re.Pattern[str]:
         """A pattern for stated points, like "3 points"; group 1 is the number."""
         return re.compile(rf"(?<![\w.])(\d+(?:\.\d+)?) {self.points}\b")
 
     @functools.cached_property
-    def counts(self) -> dict[str, re.Pattern[str]]:
+    def count_patterns(self) -> dict[str, re.Pattern[str]]:
         """Patterns for a stated number of cells, by the role of these cells.
 
         The roles are "check", for exercises, and "written", for written questions.
@@ -196,7 +196,7 @@ def wording(text: str, root: Path = ROOT) -> Wording:
     name = language(root)
     for code in (name, ENGLISH):
         words = WORDINGS.get(code)
-        if words and words.commented.search(text):
+        if words and words.comment_heading_pattern.search(text):
             return words
     if name not in WORDINGS:
         raise CourseError(

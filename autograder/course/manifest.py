@@ -116,7 +116,7 @@ def path_of(unit: Unit) -> tuple[str, ...]:
     return tuple(f"{unit.name}/{name}" for name in read(unit).path)
 
 
-def place_of_path(unit: Unit) -> str:
+def locate_short_path(unit: Unit) -> str:
     """Return where a unit's manifest states the short path, like "folder/unit.toml:3".
 
     The file is relative to the course. The line is 1 if no path is stated.

@@ -69,7 +69,7 @@ def parse(text: str, path: Path) -> NotebookNode:
 
 
 @functools.lru_cache(maxsize=8)
-def shared(text: str) -> NotebookNode:
+def parse_cached(text: str) -> NotebookNode:
     """Parse a notebook's text; an equal text returns the same object.
 
     Callers share this object, and must not change it. Eight texts are cached.

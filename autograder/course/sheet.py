@@ -92,11 +92,11 @@ def harmless(value: object) -> object:
     """Return a cell's value in a form that no spreadsheet takes for a formula.
 
     A text gets a "'" where a formula could begin: at its start, or after a semicolon,
-    a tab or a line break. A float becomes a rounded text (see `number`). Any other
-    value is returned as it is.
+    a tab or a line break. A float becomes a rounded text (see `format_points`). Any
+    other value is returned as it is.
     """
     if isinstance(value, float):
-        return number(value)
+        return format_points(value)
     if not isinstance(value, str):
         return value
     # A "'" of the text's own gets a second one, since `as_meant` removes one.
@@ -115,6 +115,6 @@ def as_meant(cell: str) -> str:
     return _MARKED.sub("", cell[marked:])
 
 
-def number(value: float | None) -> str:
+def format_points(value: float | None) -> str:
     """Format points, rounded to four decimals; return "" for None."""
     return "" if value is None else f"{round(value, 4):.12g}"

@@ -24,11 +24,11 @@ from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
 from traitlets import Float, Instance, Integer, List, Unicode
 from traitlets.config import Application
 
-from autograder.course.access import refuse_closed, refuse_full, refuse_path
+from autograder.course.access import refuse_full, refuse_path, require_access
 from autograder.course.errors import CourseError
 from autograder.grading.collect import put_back
 from autograder.grading.gradebook import changes, extensions
-from autograder.grading.gradebook.book import PatientBook, book_files
+from autograder.grading.gradebook.book import GradebookHandle, book_files
 from autograder.grading.gradebook.recording import Recorder
 from autograder.grading.gradebook.register_assignment import register
 from autograder.grading.limits import LimitedIntake
@@ -81,7 +81,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         20.0, help="How long the second tries, at the end, wait for a calmer machine."
     ).tag(config=True)
 
-    _book: PatientBook
+    _book: GradebookHandle
 
     def init_notebooks(self) -> None:
         """Find the submissions, whatever they contain.
@@ -131,7 +131,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         """
         logs.follow(self.parent)
         outcomes: list[Outcome] = []
-        self._book = PatientBook(
+        self._book = GradebookHandle(
             self.coursedir.db_url, self.coursedir.course_id, self.patience, self.log
         )
         if not gc.get_freeze_count():  # only once in a server
@@ -186,7 +186,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         results = Path(self.coursedir.format_path(self._output_directory, ".", "."))
         book = book_files(self.coursedir.db_url)
         refuse_full(root, results, client.scratch(), *book)
-        refuse_closed(root / ".autograder", results, *book)
+        require_access(root / ".autograder", results, *book)
 
     def _executor(self) -> Executor:  # where this run grades
         if self.scheduler:
@@ -231,7 +231,7 @@ class CourseAutograde(Autograde, LimitedIntake):  # type: ignore[misc]
         self._course = self.read_course()
         notebooks = self._course.notebooks
         self._book.use(lambda book: register(book, self._unit, notebooks, self.config))
-        self._book.use(self._course.refuse_strange)
+        self._book.use(self._course.refuse_mismatch)
 
     def read_course(self) -> assignment.Assignment:
         """Read the assignment's source and release notebooks.

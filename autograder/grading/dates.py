@@ -21,7 +21,7 @@ from nbformat import NotebookNode
 from nbgrader import api, utils
 from nbgrader.coursedir import CourseDirectory
 
-from autograder.course.access import refuse_closed
+from autograder.course.access import require_access
 from autograder.course.errors import CourseError, UsageError
 from autograder.grading.gradebook.book import book_files
 from autograder.grading.intake import parse_stamp
@@ -117,7 +117,7 @@ def _refusing(start: Callable[[Any], None]) -> Callable[[Any], None]:
 
     def checked_start(app: Any) -> None:
         try:
-            refuse_closed(*book_files(app.coursedir.db_url))
+            require_access(*book_files(app.coursedir.db_url))
             if app.duedate:
                 app.log.info("Due %s UTC", due_date(app.duedate))
         except CourseError as error:

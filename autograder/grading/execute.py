@@ -94,7 +94,7 @@ class JudgedExecute(SandboxedExecute, Stage):
         except ConfinementError as error:
             raise CourseError(_no_sandbox(error)) from error
         self.refuse_full()
-        self._checks.place(nb)
+        self._checks.write_verdicts(nb)
         metadata = GradingMetadata.of_run(nb, resources)
         metadata.checks, metadata.sandbox = self._checks.verdicts, self.usage
         self.evidence = self._checks.evidence
@@ -118,7 +118,7 @@ class JudgedExecute(SandboxedExecute, Stage):
         elif cell.cell_type == "code":
             self.run(cell, index)
         if self.carry_errors and index == self._last:
-            self._checks.carry(self.nb)
+            self._checks.repeat_with_solutions(self.nb)
         return cell, resources
 
     @property

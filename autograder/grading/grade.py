@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 from traitlets.config import Config
 
 from autograder.course.errors import CourseError
-from autograder.course.notebooks import shared
+from autograder.course.notebooks import parse_cached
 from autograder.grading.intake import RefusedError, rebuild
 from autograder.grading.metadata import GradingMetadata
 from autograder.grading.provenance import machine_version, now
@@ -45,7 +45,7 @@ def grade(task: Task) -> Graded:
 
 def _grade(task: Task) -> Graded:
     """Rebuild and run a notebook; if it is refused, return what could be read of it."""
-    source, release = shared(task.source), shared(task.release)
+    source, release = parse_cached(task.source), parse_cached(task.release)
     metadata = GradingMetadata(repairs=task.repairs)
     resources = resources_of(task, metadata)
     notebook = None

@@ -31,7 +31,7 @@ from autograder.course.errors import CourseError
 from autograder.course.notebooks import read_valid_text
 from autograder.grading import dates, sentences
 from autograder.grading.gradebook import book, changes, damage, hand_log
-from autograder.grading.gradebook.book import PatientBook
+from autograder.grading.gradebook.book import GradebookHandle
 from autograder.grading.gradebook.other_cells import CourseCells
 from autograder.grading.gradebook.other_points import points_of_folder, refuse_mixture
 from autograder.grading.gradebook.register_assignment import register
@@ -72,7 +72,7 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
         try:
             access.refuse_full(Path(self.coursedir.root))
             if not self.no_database:
-                access.refuse_closed(*book.book_files(self.coursedir.db_url))
+                access.require_access(*book.book_files(self.coursedir.db_url))
                 damage.refuse_damaged(self.coursedir.db_url)
             for source in itertools.chain(*self.assignments.values()):
                 read_valid_text(Path(source))
@@ -126,7 +126,7 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
         """Whether the old release can be replaced; if not, the reason is logged."""
         try:
             access.refuse_full(release)
-            access.refuse_closed(release, release.parent)
+            access.require_access(release, release.parent)
         except CourseError as error:
             self._refuse(error)
             return False
@@ -143,7 +143,7 @@ class CourseGenerate(GenerateAssignment):  # type: ignore[misc]
 
     def _enter(self, assignment: str, release: Path) -> None:
         """Add an existing release to the gradebook."""
-        book = PatientBook(
+        book = GradebookHandle(
             self.coursedir.db_url, self.coursedir.course_id, PATIENCE, self.log
         )
         try:
@@ -191,7 +191,7 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
             self._points = points_of_folder(unit, Path(source))
             pages = Path(course.format_path(self._output_directory, ".", "."))
             access.refuse_full(root, pages)
-            access.refuse_closed(pages)
+            access.require_access(pages)
             damage.refuse_damaged(course.db_url)
         try:
             super().convert_notebooks()
@@ -205,11 +205,11 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
         page = Path(self._format_dest(assignment_id, student_id))
         graded = Path(self._format_source(assignment_id, student_id))
         try:
-            access.refuse_closed(page, page.parent)
+            access.require_access(page, page.parent)
             points = points_of_folder(assignment_id, graded)
             refuse_mixture(assignment_id, student_id, self._points, points)
         except CourseError as error:
-            self._miss(student_id, str(error))
+            self._log_missing_page(student_id, str(error))
             return False
         return bool(super().init_destination(assignment_id, student_id))
 
@@ -233,11 +233,11 @@ class CoursePages(GenerateFeedback):  # type: ignore[misc]
             student, unit = Path(notebook_filename).parts[-3:-1]
             place = self._format_dest(unit, student)
             shutil.rmtree(place, ignore_errors=True)  # an incomplete page
-            self._miss(
+            self._log_missing_page(
                 student, f"{place}: {error.strerror}; run the same command again"
             )
 
-    def _miss(self, student: str, reason: str) -> None:
+    def _log_missing_page(self, student: str, reason: str) -> None:
         """Log why a student gets no new page."""
         self.log.error("%s: no new page: %s", student, reason)
         self._missed.append(student)

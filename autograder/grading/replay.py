@@ -16,7 +16,7 @@ from nbformat import NotebookNode
 
 from autograder.course import grade_ids
 from autograder.course.errors import CourseError
-from autograder.course.notebooks import shared
+from autograder.course.notebooks import parse_cached
 from autograder.grading.execute import JudgedExecute
 from autograder.grading.grade import environment, laid_out
 from autograder.grading.gradebook.book import cell_name
@@ -61,7 +61,7 @@ def replay(course: Assignment, student: str, folder: Path, check: str) -> Replay
         CourseError: the submission cannot be graded, or the check is not judged.
     """
     for task in course.submission(student, folder, final=True).tasks:
-        for cell in shared(task.source).cells:
+        for cell in parse_cached(task.source).cells:
             grade_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")
             if cell_name(task.assignment, task.notebook, grade_id) == check:
                 version = {**machine_version(), **course.version}
@@ -75,7 +75,7 @@ def _replay(task: Task, grade_id: str, version: Mapping[str, str]) -> Replay:
         raise CourseError(f"{task.student}: nothing to replay: {task.refused}")
     # A separate folder, as a run may be grading the same submission meanwhile.
     task = replace(task, folder=f"{task.folder}-replay-{os.getpid()}")
-    source, release = shared(task.source), shared(task.release)
+    source, release = parse_cached(task.source), parse_cached(task.release)
     metadata = GradingMetadata()
     try:
         notebook, _ = rebuild(source, release, task.submission, task.limits)

@@ -78,7 +78,7 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
             verdict = self._verdicts[grade_id]
             self._refuse_strange(verdict, exercise, cell)
             return None if verdict.decided == "person" else verdict.points
-        score = inside_score(cell)
+        score = unjudged_score(cell)
         if score is not None and not is_solution(cell):
             points = float(cell.metadata.nbgrader.points)
             inside = Verdict(grade_id, score, points, decided="inside")
@@ -123,11 +123,11 @@ def _find_row(cell: NotebookNode, rows: dict[str, Row]) -> Row:
 
 def most_points(exercise: str, cell: NotebookNode) -> float:
     """The most points that a check can give, including a bonus."""
-    most = 1.0 if find_handler(cell) else reference_metadata.most(exercise)
+    most = 1.0 if find_handler(cell) else reference_metadata.largest_share(exercise)
     return float(cell.metadata.nbgrader.points) * most
 
 
-def inside_score(cell: NotebookNode) -> float | None:
+def unjudged_score(cell: NotebookNode) -> float | None:
     """Return the score of a cell that no verdict scores; None if a person must decide.
 
     nbgrader's rule is followed with these differences. Text on stderr costs nothing. An

@@ -26,7 +26,11 @@ from traitlets import DottedObjectName, Type
 from zmq.eventloop.zmqstream import ZMQStream
 
 from autograder.sandbox.eager_io import PromptPublisher, PromptStream
-from autograder.sandbox.lean_kernel import SparingKernel, SparingStream, spare
+from autograder.sandbox.lean_kernel import (
+    SparingKernel,
+    SparingStream,
+    reduce_cell_overhead,
+)
 
 # The history stays in memory, as it is of no use once a notebook has run.
 ARGUMENTS = ("--HistoryManager.hist_file=:memory:",)
@@ -77,7 +81,7 @@ class SandboxedKernelApp(IPKernelApp):
         self.init_gui_pylab()  # type: ignore[no-untyped-call]
         self.init_extensions()  # type: ignore[no-untyped-call]
         self.init_code()  # type: ignore[no-untyped-call]
-        spare(self)
+        reduce_cell_overhead(self)
 
     def rehearse_error(self) -> None:
         """Produce a traceback now, so that the first one of a student is fast."""

@@ -116,10 +116,10 @@ def scratch() -> Path:
 def _begin_server(level: str) -> tuple[Path, subprocess.Popen[bytes]]:
     """Start a server without waiting for it; return its directory and its process."""
     base = scratch()
-    sweep(base)
+    remove_abandoned(base)
     run = Path(tempfile.mkdtemp(prefix=f"ag-{os.getuid()}-", dir=base))
     run.chmod(0o711)
-    fonts.bring(run / fonts.FOLDER)
+    fonts.create_folder(run / fonts.FOLDER)
     with open(run / "lock", "wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # held by the server from here on
         server = _spawn(run, lock.fileno())
@@ -140,7 +140,7 @@ def _await_greeting(run: Path, server: subprocess.Popen[bytes]) -> Path:
         server.wait()
         remove_tree(run)
         raise
-    fonts.keep(run / fonts.FOLDER)
+    fonts.save_new_lists(run / fonts.FOLDER)
     return run
 
 
@@ -199,10 +199,10 @@ def _stop(owner: int, server: subprocess.Popen[bytes]) -> None:
             server.kill()
 
 
-def sweep(base: Path) -> None:
+def remove_abandoned(base: Path) -> None:
     """Remove the directories in `base` of servers killed together with their client."""
     for run in base.glob(f"ag-{os.getuid()}-*"):
-        with contextlib.suppress(OSError):  # another grader sweeps it, or it ends
+        with contextlib.suppress(OSError):  # another grader removes it, or it ends
             if run.stat().st_uid == os.getuid() and _is_abandoned(run):
                 remove_tree(run)
 

@@ -16,7 +16,7 @@ FOLDER = "matplotlib"  # of a server's settings
 _LISTS = "fontlist-*.json"  # one for each format of the list
 
 
-def bring(folder: Path) -> None:
+def create_folder(folder: Path) -> None:
     """Create a server's `folder` for matplotlib, with this account's font lists."""
     folder.mkdir()
     with contextlib.suppress(OSError, RuntimeError):
@@ -24,7 +24,7 @@ def bring(folder: Path) -> None:
             shutil.copyfile(font_list, folder / font_list.name)
 
 
-def keep(folder: Path) -> None:
+def save_new_lists(folder: Path) -> None:
     """Copy the font list that a server has made in `folder` to matplotlib's cache.
 
     If this account cannot write there, the next server makes the list again.

@@ -66,7 +66,7 @@ def preload() -> list[str]:
     import_all(WARM)
     broken: list[str] = []
     lost = set[str]()  # packages that cannot be imported
-    with shipped.nothing_else():
+    with shipped.only_shipped_imports():
         for module in kit.modules(broken.append):
             try:
                 if module.rpartition(".")[0] not in lost:
@@ -104,12 +104,12 @@ class Server:
     Args:
         run: the folder of its socket, which is removed at the end.
         level: how sandboxes are isolated, one of `confine.LEVELS`.
-        life: the descriptor of its standard input.
+        lifeline: the descriptor of its standard input.
         groups: the control group below which each sandbox gets one; None for none.
     """
 
-    def __init__(self, run: Path, level: str, life: int, groups: Path | None) -> None:
-        self.run, self.level, self.life, self.groups = run, level, life, groups
+    def __init__(self, run: Path, level: str, lifeline: int, groups: Path | None):
+        self.run, self.level, self.lifeline, self.groups = run, level, lifeline, groups
         self.alive, self.alive_end = os.pipe()  # sandboxes read its end if we die
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.listener.bind(str(run / "requests"))
@@ -118,13 +118,13 @@ class Server:
         self.branches: dict[tuple[str, ...], socket.socket] = {}
 
     def serve(self) -> None:
-        """Pass on each connection once its request has come, until `life` is closed."""
+        """Pass on each connection once its request has come; end with `lifeline`."""
         while True:
             doors: list[socket.socket | int]
-            doors = [self.listener, self.life, *self.clients]
+            doors = [self.listener, self.lifeline, *self.clients]
             ready, _, _ = select.select(doors, [], [], 1.0)
             collect_children()
-            if self.life in ready:
+            if self.lifeline in ready:
                 return
             if self.listener in ready:
                 self.clients.append(self.listener.accept()[0])
@@ -171,7 +171,7 @@ class Server:
         """Close in a fork what only the server itself needs."""
         for sock in (self.listener, *self.clients, *self.branches.values()):
             sock.close()
-        os.close(self.life)
+        os.close(self.lifeline)
         os.close(self.alive_end)
 
     def close(self) -> None:
@@ -268,17 +268,17 @@ def _await_children() -> None:
 
 def main() -> None:
     """Test the confinement, import modules, report on standard output, and serve."""
-    life, answer = os.dup(0), os.dup(1)
+    lifeline, answer = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1) if logs.shows_debug() else (0, 1, 2):
         os.dup2(null, standard)
     logs.name_process("sandbox server")
-    settings = json.loads(_read_line(life))
+    settings = json.loads(_read_line(lifeline))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.umask(0o077)
     confine.adopt_orphans()
     try:
-        server, greeting = _prepare(settings, life)
+        server, greeting = _prepare(settings, lifeline)
     except Exception as error:
         os.write(answer, json.dumps({"error": str(error)}).encode() + b"\n")
         return
@@ -290,7 +290,7 @@ def main() -> None:
         server.close()
 
 
-def _prepare(settings: dict[str, Any], life: int) -> tuple[Server, dict[str, Any]]:
+def _prepare(settings: dict[str, Any], lifeline: int) -> tuple[Server, dict[str, Any]]:
     """Set up the server; return it, and the greeting that `main` writes to stdout.
 
     Raises UnfitError and what imports raise.
@@ -302,7 +302,7 @@ def _prepare(settings: dict[str, Any], life: int) -> tuple[Server, dict[str, Any
         inside.prepare(run / "ipython")
     check_fitness()
     groups = Hierarchy().place()
-    server = Server(run, level, life, groups)
+    server = Server(run, level, lifeline, groups)
     ready_to_fork()
     greeting = {"level": level, "reasons": reasons, "broken": broken}
     return server, {**greeting, "grouped": groups is not None}

@@ -75,7 +75,7 @@ def rehearse() -> None:
     SandboxedKernelApp.instance().rehearse_error()
 
 
-def seed_dice(seed: str) -> None:
+def seed_generators(seed: str) -> None:
     """Seed all random number generators of the process; "" seeds them at random."""
     dice = random.Random(seed) if seed else random.SystemRandom()
     random.seed(dice.getrandbits(128))
@@ -134,7 +134,7 @@ def _cold() -> None:
     for name in ("numpy", "torch"):  # their generators must exist before seeding
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    seed_dice(policy.seed)
+    seed_generators(policy.seed)
     run(request["connection"], request["listeners"], request["arguments"], "bwrap")
 
 

@@ -239,7 +239,7 @@ def _as_if_not_installed(name: str) -> Iterator[None]:
         del sys.modules[name]
 
 
-def spare(app: Any) -> None:
+def reduce_cell_overhead(app: Any) -> None:
     """Change a prepared app so that each cell takes less time."""
     # ipykernel waits half a millisecond for outputs on their way to a client; ours
     # waits for the message that none is left.

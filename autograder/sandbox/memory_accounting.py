@@ -42,7 +42,7 @@ def total_mb(pids: list[int], limit: float, warm_mb: float) -> float:
     hidden = waiting = queues_mb(pids)
     open_files = sum_fields(pids, "status", "FDSize:")
     if mapped_mb(pids) - len(pids) * warm_mb > limit / 2 or open_files > 256:
-        hidden = let_go_mb(pids) + max(sockets_mb(pids), waiting)
+        hidden = shared_anonymous_mb(pids) + max(sockets_mb(pids), waiting)
     if rough + hidden < limit:
         return rough + hidden
     return proportional_mb(pids) + page_tables_mb(pids) + hidden
@@ -58,7 +58,7 @@ def mapped_mb(pids: list[int]) -> float:
     return sum_fields(pids, "status", "VmSize:") / 1024
 
 
-def let_go_mb(pids: list[int]) -> float:
+def shared_anonymous_mb(pids: list[int]) -> float:
     """Return the size of the shared anonymous memory that is mapped, in MB.
 
     Its pages may still exist although they are resident in no process (MADV_DONTNEED),

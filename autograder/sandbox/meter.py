@@ -123,7 +123,7 @@ class Span:
         self._start = meter.cpu, meter.clock, meter.lost
         self._seen = meter.clock  # the clock at the last look
 
-    def over(self) -> EndReason | None:
+    def exceeded_limit(self) -> EndReason | None:
         """Look at the meter; return the exceeded limit: CPU_TIME, TIME or None."""
         self._meter.look()
         self._seen = self._meter.clock

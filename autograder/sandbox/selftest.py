@@ -93,7 +93,7 @@ class Canaries:
         self.bird.kill()
         self.bird.wait()
 
-    def task(self, level: str) -> dict[str, Any]:
+    def targets(self, level: str) -> dict[str, Any]:
         """The data that the attacks get: more than a student could find out."""
         return {
             "level": level,
@@ -130,7 +130,7 @@ def _run_sandbox(level: str, view: View, canaries: Canaries) -> list[str]:
     supervisor = os.fork()
     if supervisor == 0:
         try:
-            _supervise(level, view(slot, submission), canaries.task(level), writer)
+            _supervise(level, view(slot, submission), canaries.targets(level), writer)
         finally:
             os._exit(1)
     os.close(writer)
@@ -151,34 +151,36 @@ def _read_report(reader: int) -> list[str]:
 
 
 def _supervise(
-    level: str, room: confine.Room, task: dict[str, Any], report: int
+    level: str, room: confine.Room, targets: dict[str, Any], report: int
 ) -> None:
     """Fork a sandbox that runs the attacks; write errors to the pipe `report`."""
     room = dataclasses.replace(room, uid=confine.slot_uid(os.getpid()))
     try:
         sandbox = confine.fork(level)
         if sandbox == 0:
-            _attack(level, room, task, report)
+            _attack(level, room, targets, report)
             os._exit(0)
         os.waitpid(sandbox, 0)
     except (OSError, confine.ConfinementError) as error:
         os.write(report, json.dumps([str(error)]).encode())
 
 
-def _attack(level: str, room: confine.Room, task: dict[str, Any], report: int) -> None:
+def _attack(
+    level: str, room: confine.Room, targets: dict[str, Any], report: int
+) -> None:
     """Confine this process, try all attacks, and write findings to the pipe `report`.
 
     At level ``bwrap``, the process first restarts itself in bubblewrap.
     """
     try:
-        if level == "bwrap" and "report" not in task:
+        if level == "bwrap" and "report" not in targets:
             command = bwrap.command(SMALL, room, "selftest")
             os.set_inheritable(report, True)
-            text = json.dumps({**task, "report": report})
+            text = json.dumps({**targets, "report": report})
             variables = {**kit.environment(), "AUTOGRADER_TASK": text}
             os.execve(command[0], command, variables)
         confine.enter(level, SMALL, room)
-        answer = attacks(task)
+        answer = attacks(targets)
     except Exception as error:
         answer = [f"{type(error).__name__}: {error}"]
     os.write(report, json.dumps(answer).encode())
@@ -187,7 +189,7 @@ def _attack(level: str, room: confine.Room, task: dict[str, Any], report: int) -
 # ------------------------------------------------------------------ inside the sandbox
 
 
-def attacks(task: dict[str, Any]) -> list[str]:
+def attacks(targets: dict[str, Any]) -> list[str]:
     """Try all that a sandbox must deny, and what it must allow.
 
     Returns:
@@ -195,20 +197,22 @@ def attacks(task: dict[str, Any]) -> list[str]:
         mode, a datagram) cannot be seen from inside; see `Canaries.list_damage`.
     """
     forbidden: dict[str, Callable[[], object]] = {
-        "killed a process outside": lambda: _kill(task["bird"]),
-        "read a file outside": lambda: open(task["secret"]).close(),
-        "wrote a file outside": lambda: open(task["secret"], "a").close(),
+        "killed a process outside": lambda: _kill(targets["bird"]),
+        "read a file outside": lambda: open(targets["secret"]).close(),
+        "wrote a file outside": lambda: open(targets["secret"], "a").close(),
         "read /etc/shadow": lambda: open("/etc/shadow").close(),
-        "listed a folder outside": lambda: os.listdir(os.path.dirname(task["secret"])),
-        "connected by TCP": lambda: _connect(("127.0.0.1", task["tcp"])),
-        "connected to a socket outside": lambda: _connect("\0" + task["abstract"]),
+        "listed a folder outside": lambda: os.listdir(
+            os.path.dirname(targets["secret"])
+        ),
+        "connected by TCP": lambda: _connect(("127.0.0.1", targets["tcp"])),
+        "connected to a socket outside": lambda: _connect("\0" + targets["abstract"]),
         "wrote a file over the limit": lambda: _big_file(SMALL.file_mb),
         "allocated over the limit": lambda: bytearray(SMALL.memory_mb * 2 << 20),
     }
     findings = [name for name, attack in forbidden.items() if not _denied(attack)]
-    _denied(lambda: os.chmod(task["secret"], 0o777))
-    _denied(lambda: _datagram(task["udp"]))
-    _denied(lambda: _letter(task["letters"]))
+    _denied(lambda: os.chmod(targets["secret"], 0o777))
+    _denied(lambda: _datagram(targets["udp"]))
+    _denied(lambda: _letter(targets["letters"]))
     findings += ["left its session"] * _leaves_session()
     findings += _not_allowed() + _too_many(SMALL.processes)
     return findings + [f"called {name}" for name in confine.forbidden_calls()]
@@ -310,9 +314,9 @@ def _pipe_of_sockets() -> None:
 
 def _cold() -> None:
     """Start in bubblewrap: confine this process further, and try the attacks."""
-    task = json.loads(os.environ.pop("AUTOGRADER_TASK"))
+    targets = json.loads(os.environ.pop("AUTOGRADER_TASK"))
     room = confine.Room(Path("/"), Path("/submission"), (), (), (), os.getuid())
-    _attack("bwrap", room, task, task["report"])
+    _attack("bwrap", room, targets, targets["report"])
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from autograder.sandbox import kit
 
 
 @contextlib.contextmanager
-def nothing_else() -> Iterator[None]:
+def only_shipped_imports() -> Iterator[None]:
     """Make imports of what does not ship fail, in a ``with`` block."""
     guard = _OnlyShipped()
     sys.meta_path.insert(0, guard)

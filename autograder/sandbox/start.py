@@ -158,7 +158,7 @@ def _freshen(seed: str) -> None:
     That is the state of the garbage collector and of imports, the arguments of the
     command line, and the temporary folder.
     """
-    inside.seed_dice(seed)
+    inside.seed_generators(seed)
     gc.collect()  # so that the next one does not depend on earlier sandboxes
     sys.path_importer_cache.clear()
     importlib.invalidate_caches()

@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 
 def supervise(
-    request: Request, client: socket.socket, channel: int, life: int, level: str,
+    request: Request, client: socket.socket, channel: int, lifeline: int, level: str,
     groups: Path | None,
 ) -> None:  # fmt: skip
     """Run one kernel from start to end; errors are sent to the client.
@@ -46,7 +46,7 @@ def supervise(
             when the kernel has started, and at the end its usage or an error. Each
             message has the name of the sandbox's slot.
         channel: the descriptor of the socket to the judge, which the kernel inherits.
-        life: a descriptor that is readable once the server is gone.
+        lifeline: a descriptor that is readable once the server is gone.
         level: how the sandbox is isolated, one of `confine.LEVELS`.
         groups: the control group below which the sandbox gets one; None for none.
     """
@@ -67,7 +67,7 @@ def supervise(
         _tell(client, {"slot": slot.name, "level": level, "pid": os.getpid()})
         message = "%s: sandbox is process %d in %s"
         log.debug(message, request["submission"], sandbox, slot)
-        last_words = Watchdog(sandbox, plan, relay).until_end(client, life)
+        last_words = Watchdog(sandbox, plan, relay).watch_until_end(client, lifeline)
     except Exception as error:
         full = isinstance(error, NoRoomError)
         last_words = {

@@ -43,19 +43,19 @@ class Watchdog:
         # What the process has from the warm server, before it runs student code.
         self.warm_mb, self.mapped_mb = resident_mb([sandbox]), mapped_mb([sandbox])
 
-    def until_end(self, client: socket.socket, life: int) -> Usage:
+    def watch_until_end(self, client: socket.socket, lifeline: int) -> Usage:
         """Pass on signals and check limits until the kernel ends; return its usage."""
         # When a child ends, a byte in this pipe ends the wait in `turn`.
         reader, writer = os.pipe2(os.O_NONBLOCK)
         signal.set_wakeup_fd(writer)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        events = [client.fileno(), life, reader]
+        events = [client.fileno(), lifeline, reader]
         while True:
             pid, status, used = os.wait4(self.sandbox, os.WNOHANG)
             if pid:
                 return self._usage(status, used)
             ready = self.relay.turn(events, WATCH_SECONDS)
-            if life in ready:
+            if lifeline in ready:
                 self._kill(EndReason.SERVER_GONE)
             if client.fileno() in ready:
                 self._obey(client.recv(1 << 16))

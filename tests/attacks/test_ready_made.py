@@ -29,7 +29,7 @@ ATTACKS = [(name, code) for name, codes in CODE.items() for code in codes]
 @pytest.fixture(autouse=True)
 def unpatched(monkeypatch):
     """Undo what an attack patches in the course's pipeline, in this very process."""
-    for name in ("closed_class", "lemma"):
+    for name in ("all_function_words", "lemma"):
         monkeypatch.setattr(pipeline, name, getattr(pipeline, name))
 
 

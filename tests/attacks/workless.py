@@ -13,7 +13,7 @@ from torch import nn
 
 from autograder.checks.compare import judge
 from autograder.checks.exercise import RAISED, Answers, Case, CheckResult, Value
-from autograder.checks.interactor import asking, concluded, reply
+from autograder.checks.interactor import concluded, make_ask, reply
 from autograder.checks.observe import observe
 from autograder.checks.probes import find
 from autograder.grading.judge.preparing import PreparedCheck, prepare_check
@@ -163,7 +163,7 @@ def result_of_object(check: PreparedCheck, value: Any) -> CheckResult:
 
         def report(student_object: Any, revealed: Answers) -> Mapping[str, object]:
             return probe.play(
-                student_object, revealed, asking(lambda asked: reply(side, asked))
+                student_object, revealed, make_ask(lambda asked: reply(side, asked))
             )
 
         return concluded(side, observe(report, value, side.reveal_inputs()))

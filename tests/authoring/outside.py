@@ -92,7 +92,7 @@ def draw_cases(unit: str, specification: Specification) -> Iterator[Case]:
 
 def row(specification: Specification, cases: Iterable[Case]) -> Exposure:
     """What the probe of an exercise does with some drawings of its cases."""
-    played = specification.side
+    played = specification.interactor_class
     exposure = Exposure(specification.name, played=played is not Interactor)
     values_by_answer: dict[tuple[str, str], list[Value]] = {}
     drawings: Counter[str] = Counter()

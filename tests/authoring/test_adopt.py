@@ -164,7 +164,7 @@ def test_a_source_that_was_only_run_and_saved_is_not_an_edit(recorded_unit):
 
 def test_the_build_says_so_before_it_starts_to_work(recorded_unit, monkeypatch):
     edit_source(recorded_unit, EDITS["text"][0])
-    monkeypatch.setattr(course, "products", lambda unit: pytest.fail("it went on"))
+    monkeypatch.setattr(course, "make_files", lambda unit: pytest.fail("it went on"))
     with pytest.raises(CourseError, match="was edited since it was built"):
         course.build(recorded_unit)
 

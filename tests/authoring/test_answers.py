@@ -7,7 +7,7 @@ import torch
 
 from autograder.authoring.answers import (
     GRID,
-    Late,
+    LazyAnswers,
     expected_answers,
     mistaken_answers,
     mistaken_objects,
@@ -74,7 +74,7 @@ def test_of_a_mutants_error_its_line_of_the_solution_is_not_kept(tiny_exercise):
 
 def test_a_late_answer_is_computed_once_and_only_if_somebody_asks():
     computed = []
-    late = Late({"x": "known"}, y=lambda: computed.append("y") or "computed")
+    late = LazyAnswers({"x": "known"}, y=lambda: computed.append("y") or "computed")
     assert set(late) == {"x", "y"} and len(late) == 2 and "y" in late
     assert late["x"] == "known" and computed == []
     assert late["y"] == late["y"] == "computed" and computed == ["y"]

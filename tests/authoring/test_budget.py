@@ -6,12 +6,12 @@ import pytest
 
 from autograder.authoring.budget import (
     estimate,
-    exercises,
     hours,
     numbers,
     question_minutes,
-    reading,
+    reading_minutes,
     refuse_wrong,
+    stated_minutes,
 )
 from autograder.authoring.notebook import Cell, read
 from autograder.course import manifest, units
@@ -47,7 +47,7 @@ def test_a_small_unit_needs_no_short_path():
 
 def test_nobody_is_asked_to_read_what_is_folded():
     folded = Cell("code", "# @title Train\n" + "word " * 6000, "n.py:1", folded=True)
-    assert reading([folded]) == 0
+    assert reading_minutes([folded]) == 0
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,11 @@ def test_a_short_path_that_is_none_is_refused(path, message):
 
 def test_given_code_is_read_more_slowly_than_text():
     code = Cell("code", "x = 1\n\n" * 40, "n.py:1")
-    assert reading([Cell("markdown", "word " * 130, "n.py:1"), code]) == 1 + 2
-    assert reading([Cell("code", "x = 1\n" * 40, "n.py:1", "exercise", "n/a")]) == 0
+    assert reading_minutes([Cell("markdown", "word " * 130, "n.py:1"), code]) == 1 + 2
+    assert (
+        reading_minutes([Cell("code", "x = 1\n" * 40, "n.py:1", "exercise", "n/a")])
+        == 0
+    )
 
 
 def test_a_question_takes_the_time_that_its_text_states_or_goes_by_its_points():
@@ -114,7 +117,7 @@ def test_an_exercise_takes_reading_twice_thinking_by_difficulty_and_typing():
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.label)
 def test_every_exercise_states_the_minutes_of_the_formula(unit):
     cells = read(unit)
-    assert exercises(cells) == estimate(cells)
+    assert stated_minutes(cells) == estimate(cells)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 """Special inputs are named by what is special about them."""
 
-from autograder.authoring.contract import special
+from autograder.authoring.contract import special_sizes
 from autograder.authoring.draw import Draw
 
-ONE = special(one_row=lambda draw: {"x": draw.tensor(1, 2)})
+ONE = special_sizes(one_row=lambda draw: {"x": draw.tensor(1, 2)})
 
 
 def test_kinds_are_named_with_spaces_and_drawn():

@@ -16,7 +16,7 @@ from autograder.authoring import (
 )
 from autograder.authoring.catalogue import naming_file, specifications
 from autograder.authoring.contract import Contract
-from autograder.authoring.course import build, is_built, products
+from autograder.authoring.course import build, is_built, make_files
 from autograder.authoring.references import difference
 from autograder.authoring.specification import Specification
 from autograder.authoring.variants import argument_names
@@ -144,7 +144,7 @@ def seed_of_hidden(unit: Unit) -> str:
 @pytest.mark.parametrize("unit", mostly_slow())
 def test_what_is_committed_is_what_the_build_gives(unit):
     assert is_built(unit), "run `make build`"
-    files, reason = products(unit)
+    files, reason = make_files(unit)
     assert not reason
     record = files.pop(last_build.record(unit))  # an edit of the engine changes it, too
     assert str(record).startswith(last_build.read(unit).source)
@@ -200,7 +200,7 @@ def test_a_name_that_solutions_do_not_see_is_refused_with_its_line(monkeypatch):
     cells[index] = replace(cells[index], text=text)
     monkeypatch.setattr(notebook, "parse_leniently", lambda *arguments: cells)
     with pytest.raises(CourseError) as refusal:
-        products(unit)
+        make_files(unit)
     place = cells[index].locate(text.index("LIMIT"))
     assert f"{place}: NameError: name 'missing_import'" in str(refusal.value)
 

@@ -221,7 +221,7 @@ def test_an_edition_stays_once_somebody_has_handed_in(tmp_path, monkeypatch):
     from autograder.authoring import course
 
     monkeypatch.setattr(course.adopt, "refuse_edits", lambda *_: None)
-    monkeypatch.setattr(course, "products", pytest.fail)
+    monkeypatch.setattr(course, "make_files", pytest.fail)
     original = find_unit("02")
     copy = Unit(original.number, original.name, tmp_path)
     write(copy.text, original.text.read_bytes())

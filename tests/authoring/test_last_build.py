@@ -103,7 +103,7 @@ def test_what_has_not_changed_is_packed_as_it_was():
     unit = find_unit("assistant")
     files = reference_files.read(unit)
     built = references.build(unit, notebook.read(unit), load(unit.name))
-    assert references.save(unit, built) == (files, "")
+    assert references.merge_with_committed(unit, built) == (files, "")
 
 
 def test_a_change_of_prose_draws_nothing(monkeypatch):
@@ -115,6 +115,6 @@ def test_a_change_of_prose_draws_nothing(monkeypatch):
     )
     digest = last_build.digest_files(files)
     monkeypatch.setattr(redrawing, "redraw", pytest.fail)
-    new, reason = course.products(unit, last=Build("other\n", digest, lines))
+    new, reason = course.make_files(unit, last=Build("other\n", digest, lines))
     assert not reason and not set(new) & set(files)
     assert str(new[last_build.record(unit)]).endswith(str(Build("", digest, lines)))

@@ -56,7 +56,7 @@ def test_a_unit_is_made_built_handed_in_and_graded_and_nothing_else_is_touched(
         "from autograder.course import find_unit, manifest\n"
         "unit = find_unit('99')\n"
         "limits = manifest.limits()[unit.label]\n"
-        "print(unit in demo.usual(), *sample.beside(unit), limits)"
+        "print(unit in demo.default_units(), *sample.beside(unit), limits)"
     )
     process = subprocess.run(
         [sys.executable, "-c", code],

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import torch
 
-from autograder.authoring.contract import Contract, special
+from autograder.authoring.contract import Contract, special_sizes
 from autograder.authoring.draw import Draw
 from autograder.authoring.properties import forms, kinds, sequence
 from autograder.authoring.specification import CaseKind
@@ -46,8 +46,8 @@ def test_a_sequence_ends_with_what_it_began_with():
 
 
 def test_sizes_are_drawn_like_everything_else():
-    special_sizes = special(one_row=lambda draw: {"x": draw.tensor(1, 2)})
-    contract = replace(CONTRACT, ways=(), sizes=special_sizes)
+    sizes = special_sizes(one_row=lambda draw: {"x": draw.tensor(1, 2)})
+    contract = replace(CONTRACT, ways=(), sizes=sizes)
     first, second = (kinds(contract, OWN)[0].inputs(Draw(seed)) for seed in "ab")
     assert not torch.equal(first["0/x"], second["0/x"])
     assert json.loads(first[KEY])["parts"][0]["label"] == "for one row"

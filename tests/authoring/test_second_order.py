@@ -7,7 +7,7 @@ from itertools import combinations
 
 from autograder.authoring.catalogue import specification
 from autograder.authoring.notation import edit, right, source, student_program, wrong
-from autograder.authoring.second_order import combine_variants, with_doubles
+from autograder.authoring.second_order import add_pair_sketches, combine_variants
 from autograder.authoring.variants import (
     build_object,
     namespace,
@@ -26,7 +26,7 @@ SPLIT = specification("multi_head_attention/split_heads")
 def test_both_mistakes_are_made_and_found():
     """Of a small exercise, most of the pairs that differ from each are named."""
     exercise = references.load(SPLIT.unit, "public", SPLIT.name)[SPLIT.name]
-    cases = with_doubles(SPLIT, exercise.cases)
+    cases = add_pair_sketches(SPLIT, exercise.cases)
     pairs = [
         (first, second, code)
         for first, second in combinations(SPLIT.mutants, 2)
@@ -45,7 +45,7 @@ def test_both_mistakes_are_made_and_found():
 def test_what_takes_long_has_no_pairs():
     name = "sequence_reversal/trained_model"
     cases = references.load("sequence_reversal", "public", name)[name].cases
-    assert with_doubles(specification(name), cases) == cases
+    assert add_pair_sketches(specification(name), cases) == cases
 
 
 def test_a_student_s_program_is_combined_with_nothing():
@@ -71,7 +71,7 @@ def pairs_of(*mutants, accepted=(), unsteady=()):
             for mutant in mutants for variant in mutant.variants
         }) for case in exercise.cases if case.mistakes and not case.says
     ]  # fmt: skip
-    doubles = with_doubles(specification, cases, unsteady)[0].doubles
+    doubles = add_pair_sketches(specification, cases, unsteady)[0].doubles
     return doubles[WHICH].tolist() if doubles else []
 
 

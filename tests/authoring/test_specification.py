@@ -20,5 +20,5 @@ def test_the_judge_plays_the_probes_other_side_or_one_that_knows_more(tiny_exerc
     class Knowing(Interactor):
         pass
 
-    assert tiny_exercise.side is find(tiny_exercise.name).interactor
-    assert replace(tiny_exercise, interactor=Knowing).side is Knowing
+    assert tiny_exercise.interactor_class is find(tiny_exercise.name).interactor
+    assert replace(tiny_exercise, interactor=Knowing).interactor_class is Knowing

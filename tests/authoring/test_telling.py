@@ -60,7 +60,7 @@ def test_a_variant_is_told_by_its_name_and_an_aspect_that_is_not_the_case_s_own(
     tiny_exercise, monkeypatch
 ):
     (kind,) = tiny_exercise.cases
-    trial = telling._Trial(tiny_exercise, kind)
+    trial = telling._Sampler(tiny_exercise, kind)
     case = trial.draw_case(Draw(0))
     assert trial.find_tells(case) == set(trial.objects)
     lost = {"values": {case.name: 1.0}, "gradients": {case.name: 0.0}}

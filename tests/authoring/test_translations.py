@@ -108,7 +108,7 @@ def test_what_a_unit_hides_stays_beside_its_hidden_references(tmp_path, monkeypa
 
 
 def test_a_course_in_english_builds_none_of_it():
-    assert translations.products() == {}
+    assert translations.make_files() == {}
     assert language.catalogue() == language.Catalogue()
 
 

@@ -91,7 +91,7 @@ def test_a_mistake_that_passes_a_played_case_does_so_in_each_drawing(unit):
     """Grading does not run it there to name it (`grading/judge/naming.py`)."""
     visible = load(unit.name)
     for exercise in specifications(unit.name):
-        if exercise.side is Interactor:
+        if exercise.interactor_class is Interactor:
             continue
         mistakes = mistaken_objects(exercise)
         visible_cases = {case.name: case for case in visible[exercise.name].cases}

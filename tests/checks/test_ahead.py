@@ -13,7 +13,11 @@ from autograder.checks import references
 from autograder.checks.exercise import RAISED, WrongAnswerError
 from autograder.checks.interactor import reply
 from autograder.checks.probes import find
-from transformer_course.encoder_decoder.probes.ahead import MOST_AHEAD, Ahead, Follows
+from transformer_course.encoder_decoder.probes.ahead import (
+    MOST_AHEAD,
+    OutputPrefetcher,
+    Successors,
+)
 from transformer_course.encoder_decoder.probes.patients import DecoderLayer
 
 LAYERS = "encoder_decoder/bug_clinic"
@@ -48,13 +52,13 @@ def questions(seed: int = 0) -> list[tuple[torch.Tensor, torch.Tensor]]:
     ]
 
 
-def outputs(layer: Layer, follows: Follows, pairs) -> list[torch.Tensor]:
-    ahead = Ahead(follows, layer)
+def outputs(layer: Layer, follows: Successors, pairs) -> list[torch.Tensor]:
+    ahead = OutputPrefetcher(follows, layer)
     return [ahead(*pair) for pair in pairs]
 
 
 def test_a_second_layer_is_asked_a_few_times_and_answers_the_same():
-    first, second, follows = Layer(), Layer(), Follows()
+    first, second, follows = Layer(), Layer(), Successors()
     alone = outputs(first, follows, questions())
     early = outputs(second, follows, questions())
     assert first.asked == 10 and second.asked == 2
@@ -66,7 +70,7 @@ def test_a_second_layer_is_asked_a_few_times_and_answers_the_same():
 
 
 def test_what_nobody_expected_is_asked_for_when_it_is_wanted():
-    first, second, follows = Layer(), Layer(), Follows()
+    first, second, follows = Layer(), Layer(), Successors()
     outputs(first, follows, questions())
     unexpected = [*questions()[:2], *questions(1), questions()[-1]]
     actual = outputs(second, follows, unexpected)
@@ -76,7 +80,7 @@ def test_what_nobody_expected_is_asked_for_when_it_is_wanted():
 
 def test_a_question_that_comes_again_is_answered_from_memory_by_a_copy():
     layer = Layer()
-    ahead, pair = Ahead(Follows(), layer), questions()[0]
+    ahead, pair = OutputPrefetcher(Successors(), layer), questions()[0]
     before = ahead(*pair)
     input_before = before.clone()
     before.add_(1)
@@ -86,17 +90,17 @@ def test_a_question_that_comes_again_is_answered_from_memory_by_a_copy():
 def test_questions_in_turn_with_the_same_one_are_expected_too():
     start, *later = questions()[6:]
     pairs = [pair for later_question in later for pair in (start, later_question)]
-    first, second, follows = Layer(), Layer(), Follows()
+    first, second, follows = Layer(), Layer(), Successors()
     outputs(first, follows, pairs)
     outputs(second, follows, pairs)
     assert first.asked == 4 and second.asked == 1
 
 
 def test_a_layer_that_refuses_a_batch_does_so_when_it_gets_it():
-    follows = Follows()
+    follows = Successors()
     outputs(Layer(), follows, questions())
     refusing = Layer(refuses=2)
-    ahead = Ahead(follows, refusing)
+    ahead = OutputPrefetcher(follows, refusing)
     for pair in questions()[:3]:
         ahead(*pair)
     assert refusing.asked == 1
@@ -113,7 +117,7 @@ def test_what_is_no_sequence_is_passed_on_as_it_is(odd):
         raise WrongAnswerError("no")
 
     with pytest.raises(WrongAnswerError):
-        Ahead(Follows(), call)(odd, torch.zeros(1, 2, 3))
+        OutputPrefetcher(Successors(), call)(odd, torch.zeros(1, 2, 3))
     assert inputs_asked[0] is odd
 
 

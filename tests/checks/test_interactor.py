@@ -8,13 +8,13 @@ import pytest
 import torch
 
 from autograder.checks.exercise import WrongAnswerError
-from autograder.checks.interactor import Interactor, asking, reply, require_tensor
+from autograder.checks.interactor import Interactor, make_ask, reply, require_tensor
 
 
 def test_an_other_side_that_is_not_asked_for_anything_says_so():
     side = Interactor({}, random.Random(0))
     with pytest.raises(WrongAnswerError, match="nobody to ask"):
-        asking(lambda question: reply(side, question))({"x": torch.zeros(1)})
+        make_ask(lambda question: reply(side, question))({"x": torch.zeros(1)})
 
 
 def test_given_takes_what_can_be_worked_with_only():

@@ -16,7 +16,7 @@ from autograder.checks.naming import (
     diagnose,
     fits,
     pattern,
-    possible,
+    uncontradicted_variants,
 )
 
 X = torch.tensor([1.0, -2.0, 4.0, 0.5])
@@ -131,10 +131,13 @@ def test_a_fresh_drawing_can_refute_a_name():
 
 def test_only_what_no_case_contradicts_is_possible():
     fresh = replace(PLAIN, mistakes={})
-    assert possible(EXERCISE, [compare(PLAIN, TRIPLED)]) == ["tripled"]
-    assert possible(EXERCISE, [compare(fresh, TRIPLED)]) == ["tripled", "signed"]
+    assert uncontradicted_variants(EXERCISE, [compare(PLAIN, TRIPLED)]) == ["tripled"]
+    assert uncontradicted_variants(EXERCISE, [compare(fresh, TRIPLED)]) == [
+        "tripled",
+        "signed",
+    ]
     right = [compare(BOTH[1], in_property(2, 2)), compare(fresh, TRIPLED)]
-    assert possible(EXERCISE, right) == ["signed"]
+    assert uncontradicted_variants(EXERCISE, right) == ["signed"]
 
 
 def test_a_pattern_says_which_answers_are_wrong():

@@ -7,17 +7,17 @@ from types import ModuleType
 import pytest
 
 from autograder.checks import progress
-from autograder.checks.progress import Earlier, ProgressFileError
+from autograder.checks.progress import ProgressFileError, StoredVerdict
 from autograder.checks.words import CHANNEL, LEFT_OUT, PROGRESS
 from tests.checks.notebook import Notebook
 
-FOUND = Earlier(0.5, False, "3 of 6", "half", "0123456789abcdef")
+FOUND = StoredVerdict(0.5, False, "3 of 6", "half", "0123456789abcdef")
 
 
 def test_what_is_kept_is_read_again(tmp_path):
     assert progress.read(tmp_path) == {}
     progress.keep(tmp_path, "u/half", FOUND)
-    progress.keep(tmp_path, "u/whole", Earlier(1.0, True, "6 of 6"))
+    progress.keep(tmp_path, "u/whole", StoredVerdict(1.0, True, "6 of 6"))
     assert progress.read(tmp_path)["u/half"] == FOUND
     assert list(progress.read(tmp_path)) == ["u/half", "u/whole"]
     assert [path.name for path in tmp_path.iterdir()] == [PROGRESS]
@@ -30,7 +30,7 @@ def test_each_unit_s_own_folder_is_read_and_this_one_counts_most(tmp_path):
     for folder in (first, second, tmp_path / "other"):
         folder.mkdir()
     progress.keep(first, "a/x", FOUND)
-    progress.keep(second, "a/x", Earlier(1.0, True, "6 of 6"))
+    progress.keep(second, "a/x", StoredVerdict(1.0, True, "6 of 6"))
     progress.keep(second, "b/y", FOUND)
     (tmp_path / "other" / PROGRESS).write_text("{")
     assert progress.read_all(first) == {"a/x": FOUND, "b/y": FOUND}

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder.authoring.cases import _shared_fields
-from autograder.authoring.contract import OF_MODULES, Contract, special
+from autograder.authoring.contract import OF_MODULES, Contract, special_sizes
 from autograder.authoring.draw import Draw
 from autograder.authoring.properties import forms, kinds
 from autograder.authoring.specification import CaseKind
@@ -21,7 +21,7 @@ from autograder.checks.diagnostics.symptoms import SEEN
 from autograder.checks.exercise import Case, CheckResult, Exercise
 from autograder.checks.observe import observe
 from autograder.checks.panel import as_text
-from autograder.checks.probes.weights import beginning, load_weights
+from autograder.checks.probes.weights import load_weights, report_initialisation
 from autograder.checks.properties import _watched
 
 
@@ -72,7 +72,7 @@ PROMISE = Contract(
     ways=OF_MODULES,
     module=True,
     dropout=(("plain",), {"rate": 0.375}),
-    sizes=special(one_sentence=draw_inputs_of(1, 2, 3)),
+    sizes=special_sizes(one_sentence=draw_inputs_of(1, 2, 3)),
 )
 EXERCISE = Exercise("tiny/mixer", "A mixer", 10.0, ())
 
@@ -226,8 +226,8 @@ def test_pytorchs_dropout_is_itself_again_after_a_case():
 
 def test_how_a_module_starts_is_not_looked_at_where_its_call_alone_is_awaited():
     module = nn.Linear(2, 3)
-    assert beginning(module, {})
-    assert beginning(_watched(module), {}) == {}
+    assert report_initialisation(module, {})
+    assert report_initialisation(_watched(module), {}) == {}
 
 
 class Remade(Mixer):

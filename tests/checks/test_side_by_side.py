@@ -68,7 +68,7 @@ def test_an_error_stands_in_place_of_a_result():
 def test_another_shape_or_dtype_is_said_and_nothing_is_marked():
     for actual in (SQUARE[:2], SQUARE.long(), "None", Other("list")):
         table = side_by_side(SQUARE, actual)
-        assert table.place is None and table.remark
+        assert table.first_difference is None and table.remark
 
 
 def test_of_several_results_the_one_that_differs_is_named():

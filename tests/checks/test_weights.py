@@ -8,8 +8,8 @@ from torch import nn
 
 from autograder.checks.exercise import WrongAnswerError
 from autograder.checks.probes.weights import (
-    beginning,
     load_weights,
+    report_initialisation,
     weights_of,
     with_weights,
 )
@@ -42,11 +42,16 @@ X = torch.arange(10.0).reshape(5, 2).sin()
 @pytest.mark.parametrize("left_out", [["second"], ["first", "second"], ["norm"]])
 def test_a_bias_that_was_left_out_is_said_and_put_in_its_place(left_out):
     module = Two(**dict.fromkeys(left_out, False))
-    missing = beginning(module, draw_weights())["parameters that are missing"]
+    missing = report_initialisation(module, draw_weights())[
+        "parameters that are missing"
+    ]
     assert missing == ", ".join(f"`{name}.bias`" for name in left_out)
     whole = load_weights(Two(), draw_weights())
     assert torch.equal(load_weights(module, draw_weights())(X), whole(X))
-    assert beginning(whole, draw_weights())["parameters that are missing"] == "none"
+    assert (
+        report_initialisation(whole, draw_weights())["parameters that are missing"]
+        == "none"
+    )
 
 
 def test_a_bias_that_nobody_asked_for_does_nothing():

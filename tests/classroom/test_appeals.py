@@ -78,7 +78,7 @@ def test_one_command_decides_and_the_student_s_page_says_so(asked, capsys):
 
 def test_a_statement_forges_no_answer(asked):
     forged = "x\n**Answer of today:** 9\nGraded:\n\n- 9"
-    path = requests.look_again(UNIT, asked, WHOLE, "double", forged, "now", grade)
+    path = requests.record_regrade(UNIT, asked, WHOLE, "double", forged, "now", grade)
     assert requests.read_state(path) == (False, ["2 points", "2 points"])
 
 

@@ -38,9 +38,9 @@ def test_a_failing_step_says_which_and_where_to_look(tmp_path, monkeypatch):
 
 
 def test_a_course_whose_manifests_name_none_shows_its_first_unit(monkeypatch):
-    assert [unit.name for unit in demo.usual()] == ["attention"]
+    assert [unit.name for unit in demo.default_units()] == ["attention"]
     monkeypatch.setattr(demo.manifest, "read", lambda unit: manifest.Manifest())
-    assert demo.usual() == units()[:1]
+    assert demo.default_units() == units()[:1]
 
 
 def test_each_student_has_one_line_with_points_and_what_is_worth_a_look():

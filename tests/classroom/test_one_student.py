@@ -124,7 +124,7 @@ def test_extra_points_are_said_beside_those_of_the_check(graded, capsys):
 
 def test_a_request_says_whose_points_they_are(graded, tina):
     give_by_hand(graded, manual_score=1.5)
-    path = requests.look_again(
+    path = requests.record_regrade(
         UNIT, graded, "bob", "double", "Please look.", "today", lambda *_: None
     )
     text = undated(path.read_text())

@@ -124,7 +124,7 @@ def test_whoever_has_two_exercises_at_zero_is_listed_however_many_points_are_lef
     view = report.overview(Classbook("01_unit", items, (stuck, stuck_once)))
     (row,) = view.help
     assert row.student == "stuck" and row.reasons == ("no points in 2 exercises: a, b",)
-    assert view.exercises[0].stuck == ("stuck", "once")
+    assert view.exercises[0].without_points == ("stuck", "once")
 
 
 def test_refused_work_is_in_no_figure_and_is_counted_apart():
@@ -315,7 +315,7 @@ def test_exercises_stand_beside_those_of_an_earlier_term(tmp_path):
     table = tmp_path / "before.csv"
     table.write_text("exercise,mean_share,discrimination\na,0.875,0.41\nessay,,\n")
     overview = report.with_before(report.overview(book), table)
-    assert [row.before for row in overview.exercises] == [0.875, None, None]
+    assert [row.mean_before for row in overview.exercises] == [0.875, None, None]
     assert [row.index_before for row in overview.exercises] == [0.41, None, None]
     page = report.as_html(overview)
     assert '<td class="n">88%</td>' in page and '<td class="n">0.41</td>' in page

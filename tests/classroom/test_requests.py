@@ -17,7 +17,7 @@ from tests.tiny_course import UNIT
 
 
 def ask(root, is_repeated, message="It is right.") -> str:
-    path = requests.look_again(
+    path = requests.record_regrade(
         UNIT, root, WHOLE, "double", message, "today", is_repeated
     )
     assert path == root / "requests" / UNIT / f"{WHOLE}-numbers-double.md"
@@ -63,9 +63,9 @@ def test_another_result_is_said_and_the_answer_is_added(graded):
 
 def test_what_is_not_there_is_said(graded):
     with pytest.raises(CourseError, match="nobody has no graded submission"):
-        requests.look_again(UNIT, graded, "nobody", "double", "", "today")
+        requests.record_regrade(UNIT, graded, "nobody", "double", "", "today")
     with pytest.raises(CourseError, match='no exercise "softmax"; there are numbers-'):
-        requests.look_again(UNIT, graded, WHOLE, "softmax", "", "today")
+        requests.record_regrade(UNIT, graded, WHOLE, "softmax", "", "today")
     with pytest.raises(CourseError, match="there is no request"):
         requests.answer(UNIT, graded, "bob", "double", "no", "today")
 
@@ -79,7 +79,7 @@ def test_who_was_refused_can_appeal_too(graded, monkeypatch):
 
     monkeypatch.setattr(child.subprocess, "run", run)
     about = (UNIT, graded, "cut", "double", "It opens here.", "today")
-    text = requests.look_again(*about).read_text()
+    text = requests.record_regrade(*about).read_text()
     assert text.count("- not graded: the notebook cannot be read") == 2
     with pytest.raises(CourseError, match="cut was not graded again"):
-        requests.look_again(*about)
+        requests.record_regrade(*about)

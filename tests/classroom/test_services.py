@@ -26,5 +26,9 @@ def test_services_are_those_of_all_extras(two):
 
 
 def test_a_service_says_what_it_can(two):
-    assert services.that_can("send_grades") == ("plain", "rich")
-    assert services.that_can("fetch") == services.that_can("send_feedback") == ("rich",)
+    assert services.names_supporting("send_grades") == ("plain", "rich")
+    assert (
+        services.names_supporting("fetch")
+        == services.names_supporting("send_feedback")
+        == ("rich",)
+    )

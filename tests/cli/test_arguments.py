@@ -56,7 +56,7 @@ def test_a_course_that_is_named_wins_over_the_machine_s(tmp_path, monkeypatch):
     monkeypatch.chdir(settings.parent.parent)
     root = tmp_path / "mine"
     root.mkdir()
-    assert gradebook.place(root)[0] == f"sqlite:///{root}/gradebook.db"
+    assert gradebook.database_of(root)[0] == f"sqlite:///{root}/gradebook.db"
 
 
 def test_no_unit_is_a_slip_of_the_pen(parser, capsys):

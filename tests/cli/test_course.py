@@ -140,7 +140,7 @@ def test_an_edition_is_built_with_the_exercises_that_it_gives(monkeypatch, capsy
 def test_a_bad_name_of_an_edition_is_one_clear_line(
     arguments, message, monkeypatch, capsys
 ):
-    monkeypatch.setattr("autograder.authoring.course.products", pytest.fail)
+    monkeypatch.setattr("autograder.authoring.course.make_files", pytest.fail)
     assert cli.main(arguments) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder.course.access import refuse_closed, refuse_full, refuse_path
+from autograder.course.access import refuse_full, refuse_path, require_access
 from autograder.course.errors import CourseError
 
 
@@ -42,7 +42,7 @@ def test_a_long_path_is_refused_with_its_excess_in_bytes(tmp_path):
 
 def test_where_nothing_is_yet_the_nearest_folder_tells(tmp_path):
     refuse_full(tmp_path / "not" / "there")
-    refuse_closed(tmp_path / "not" / "there", tmp_path)
+    require_access(tmp_path / "not" / "there", tmp_path)
 
 
 @pytest.fixture
@@ -58,5 +58,5 @@ def by_somebody_else(tmp_path, monkeypatch):
 
 def test_whose_a_closed_file_is_and_what_to_do_is_told_in_a_line(by_somebody_else):
     with pytest.raises(CourseError, match="belongs to account 987654321") as error:
-        refuse_closed(by_somebody_else)
+        require_access(by_somebody_else)
     assert "docs/admin.md" in str(error.value) and "\n" not in str(error.value)

@@ -66,7 +66,7 @@ def test_a_german_notebook_is_counted_like_an_english_one():
         ]
     question = Cell("markdown", "Warum?", "n.py:50", role="written", name="w", points=1)
     numbers.refuse_stale([*cells, question])
-    assert budget.exercises(cells) == {"1.1": 10, "1.2": 20}
+    assert budget.stated_minutes(cells) == {"1.1": 10, "1.2": 20}
     budget.refuse_wrong(cells, ["u/1"], "unit.toml:1")
     with pytest.raises(CourseError, match='the text says "Zwei Aufgaben"; it has 3'):
         numbers.refuse_stale([*cells, *cells[-1:], question])

@@ -97,9 +97,9 @@ def test_plain_text_stays_as_it_is(cell):
 
 
 def test_points_have_no_noise_of_floats_and_none_is_empty():
-    assert sheet.number(0.1 + 0.2) == "0.3" == sheet.harmless(0.1 + 0.2)
-    assert sheet.number(4.0) == "4" and sheet.number(None) == ""
-    assert sheet.number(2 / 3) == "0.6667"
+    assert sheet.format_points(0.1 + 0.2) == "0.3" == sheet.harmless(0.1 + 0.2)
+    assert sheet.format_points(4.0) == "4" and sheet.format_points(None) == ""
+    assert sheet.format_points(2 / 3) == "0.6667"
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8"])

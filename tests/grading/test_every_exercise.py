@@ -160,7 +160,7 @@ def test_what_is_asked_and_what_is_right_fit_into_messages(unit):
     """A sandbox that cannot read a question has no answer, however right it is."""
     for visibility in ("public", "hidden"):
         for exercise in references.load(unit.name, visibility).values():
-            side = specification(exercise.name).side
+            side = specification(exercise.name).interactor_class
             for case in exercise.cases:
                 arrive(side(case.inputs, random.Random(0)).reveal_inputs())
                 if not case.measure:

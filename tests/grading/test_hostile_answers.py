@@ -16,7 +16,7 @@ from autograder.checks.compare import judge
 from autograder.checks.exercise import RAISED, STUB, Answers, Other
 from autograder.checks.interactor import concluded, reply
 from autograder.grading.judge.preparing import PreparedCheck, find_exercise
-from autograder.grading.judge.rendered import for_a_person, render_verdict
+from autograder.grading.judge.rendered import render_verdict, undecided_verdict
 from autograder.grading.judge.verdict import Verdict
 from tests.grading.answering import keep_verdict, run, values
 from transformer_course.since_2017.exercises.trained_model import instructors_model
@@ -131,7 +131,7 @@ def test_the_longest_errors_are_shown_in_time(piece):
 
 def test_a_fault_of_ours_is_left_to_a_person_and_costs_no_other_check():
     exercise = find_exercise("attention/scaled_dot_product")
-    rendered = for_a_person(exercise, "me", "a.py:1: KeyError")
+    rendered = undecided_verdict(exercise, "me", "a.py:1: KeyError")
     assert rendered.verdict.decided == "person" and rendered.verdict.exercise in NAMES
     assert rendered.verdict.max_points == 28.0 and "KeyError" not in rendered.html
     assert "a person looks at it" in rendered.html

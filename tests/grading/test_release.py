@@ -158,7 +158,7 @@ def test_a_release_that_is_read_only_is_entered_and_not_made_anew(clone, monkeyp
     assert run_nbgrader(clone, "generate_assignment", UNIT, force=False)["success"]
     assert len(in_book(clone)) == 3
     monkeypatch.setattr(shutil, "copytree", copytree)
-    monkeypatch.setattr(access, "refuse_closed", refuse)
+    monkeypatch.setattr(access, "require_access", refuse)
     run = run_nbgrader(clone, "generate_assignment", UNIT, force=True)
     assert not run["success"] and "release is read-only" in run["log"]
     assert "Traceback" not in run["log"] and release_text(clone) == before

@@ -11,7 +11,7 @@ from autograder.grading.checks import reference_metadata
 from autograder.grading.gradebook import changes
 from autograder.grading.judge.verdict import Verdict
 from autograder.grading.metadata import GradingMetadata
-from autograder.grading.scores import SaveVerdicts, inside_score, most_points
+from autograder.grading.scores import SaveVerdicts, most_points, unjudged_score
 from autograder.grading.task import identity
 from tests import tiny_course as tiny
 from tests.grading import judged_course as judged
@@ -50,15 +50,15 @@ def cell(*outputs, solution: bool = False):
     ],
 )
 def test_a_cell_of_asserts_earns_what_it_can_be_worth(outputs, score):
-    assert inside_score(cell(*outputs)) == score
+    assert unjudged_score(cell(*outputs)) == score
 
 
 def test_a_graded_answer_that_was_filled_in_waits_for_a_person():
-    assert inside_score(cell(solution=True)) is None
+    assert unjudged_score(cell(solution=True)) is None
 
 
 def test_a_check_can_give_its_points_and_a_bonus(monkeypatch):
-    monkeypatch.setattr(reference_metadata, "most", lambda exercise: 1.25)
+    monkeypatch.setattr(reference_metadata, "largest_share", lambda exercise: 1.25)
     assert most_points("u/e", cell()) == 2.5
 
 

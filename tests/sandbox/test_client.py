@@ -18,7 +18,7 @@ def test_only_abandoned_servers_are_swept(tmp_path):
     (dead / "lock").touch()
     with open(running / "lock", "wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        client.sweep(tmp_path)
+        client.remove_abandoned(tmp_path)
     assert [folder.exists() for folder in (running, dead, new)] == [True, False, True]
 
 

@@ -39,17 +39,18 @@ def test_a_list_is_made_once_and_again_where_it_was_cut_off(
     cached.write_text(json.dumps(fewer))  # by which one knows it again
     assert start_font_server(monkeypatch) == {cached.name: cached.read_text()}
     cached.write_text(complete[:100])
-    fonts.bring(tmp_path / fonts.FOLDER)  # as a server does, without its other imports
+    # As a server does, without its other imports.
+    fonts.create_folder(tmp_path / fonts.FOLDER)
     command = [sys.executable, "-c", "import matplotlib.font_manager"]
     subprocess.run(command, env=client._clean_environment(tmp_path), check=True)
-    fonts.keep(tmp_path / fonts.FOLDER)
+    fonts.save_new_lists(tmp_path / fonts.FOLDER)
     assert cached.read_text() == complete
 
 
 def test_settings_of_an_account_stay_out_of_a_server(cache, tmp_path):
     cache.mkdir(parents=True)
     (cache / "matplotlibrc").write_text("axes.grid: True")
-    fonts.bring(tmp_path / "settings")
+    fonts.create_folder(tmp_path / "settings")
     assert not [*(tmp_path / "settings").iterdir()]
 
 
@@ -60,9 +61,9 @@ def test_an_account_that_can_keep_nothing_is_no_error(
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr(Path, "home", lambda: _home(home))
     folder = tmp_path / "settings"
-    fonts.bring(folder)
+    fonts.create_folder(folder)
     (folder / "fontlist-v1.json").write_text("{}")
-    fonts.keep(folder)
+    fonts.save_new_lists(folder)
     assert not cache.exists()
 
 

@@ -87,7 +87,7 @@ def test_no_name_of_a_process_hides_what_it_uses(name, warm_mb):
 
 def test_shared_memory_that_was_let_go_of_still_counts(warm_mb):
     with process(LET_GO) as pid:
-        assert memory_accounting.let_go_mb([pid]) == 300
+        assert memory_accounting.shared_anonymous_mb([pid]) == 300
         assert memory_accounting.total_mb([pid], 250, warm_mb) > 300
 
 

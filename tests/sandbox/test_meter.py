@@ -53,7 +53,7 @@ def sandbox() -> Iterator[Callable[[str], tuple[subprocess.Popen[bytes], Span]]]
 def look(span: Span, until: Callable[[], bool]) -> None:
     while not until():  # pytest's own limit ends what never comes
         time.sleep(LOOK_SECONDS)
-        span.over()
+        span.exceeded_limit()
 
 
 @pytest.mark.parametrize("code", [ENDLESS, CHILDREN])
@@ -74,7 +74,7 @@ def test_the_clock_stands_still_while_the_sandbox_is_stopped(sandbox):
     span.pause()
     for _ in range(4):
         time.sleep(LOOK_SECONDS)
-        span.over()
+        span.exceeded_limit()
     assert span.clock < LOOK_SECONDS and span.busy
 
 
@@ -99,17 +99,17 @@ def test_the_clock_of_one_that_wants_a_cpu_goes_no_faster_than_it_gets_one(sandb
 def test_a_look_that_comes_late_counts_as_one_in_time(sandbox):
     _, span = sandbox(SLEEP)
     time.sleep(2.5)
-    span.over()
+    span.exceeded_limit()
     assert span.clock <= 1.01
 
 
 def test_what_is_used_up_is_named(sandbox):
     _, span = sandbox(ENDLESS)
     little = span.next(Budget(cpu=0.1, clock=math.inf))
-    look(span, lambda: little.over() is EndReason.CPU_TIME)
+    look(span, lambda: little.exceeded_limit() is EndReason.CPU_TIME)
     short = span.next(Budget(cpu=math.inf, clock=0.1))
-    look(span, lambda: short.over() is EndReason.TIME)
-    assert not span.over()
+    look(span, lambda: short.exceeded_limit() is EndReason.TIME)
+    assert not span.exceeded_limit()
 
 
 def test_a_pause_takes_back_what_has_passed_since_the_last_look():
@@ -118,14 +118,14 @@ def test_a_pause_takes_back_what_has_passed_since_the_last_look():
     meter.look = lambda: None  # only what is added here has passed
     span = Span(meter, Budget(math.inf, 2.0))
     meter.clock += 1.5
-    assert not span.over()
+    assert not span.exceeded_limit()
     meter.clock += 1.0
     span.pause()
-    assert not span.over() and span.clock == pytest.approx(1.5)
+    assert not span.exceeded_limit() and span.clock == pytest.approx(1.5)
     meter.clock += 1.0
-    assert span.over() is EndReason.TIME
+    assert span.exceeded_limit() is EndReason.TIME
     span.give_back(1.0)
-    assert not span.over()
+    assert not span.exceeded_limit()
 
 
 def test_what_is_left_of_a_budget_is_what_no_span_has_used():

@@ -28,7 +28,7 @@ from autograder.grading.checks.error_carried_forward import (
     find_prerequisites,
     find_uses,
 )
-from autograder.grading.judge.reference_substitution import course_version
+from autograder.grading.judge.reference_substitution import solutions_code
 
 Names = dict[str, Any]
 FAST = ("attention/scaled_dot_product", "since_2017/attention_layer")
@@ -90,7 +90,7 @@ def lost(
             ):
                 so_far = cells[: index + 1]
                 answers = find_answers(so_far, check.exercise, [earlier], uses)
-                with in_place(course_version([earlier]), names, answers):
+                with in_place(solutions_code([earlier]), names, answers):
                     panels |= _panel(tasks[check.exercise], names[check.expression])
         elif cell.cell_type == "code":
             with contextlib.suppress(Exception):  # the notebook goes on, too

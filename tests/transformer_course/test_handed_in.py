@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 
 from autograder.checks.compare import compare
 from autograder.checks.exercise import RAISED
-from autograder.checks.interactor import asking, reply
+from autograder.checks.interactor import make_ask, reply
 from autograder.checks.probes import find
 from tests.transformer_course.handed_in import (
     OWN,
@@ -243,9 +243,11 @@ def test_weights_that_go_back_to_the_shipped_ones_are_known_by_any_other_name():
     embedding = model.transformer.source.embedding.weight
     with torch.no_grad():
         embedding.copy_(embedding[order].clone())
-    assert _shipped.goes_back(model, renamed, renamed_sources)
+    assert _shipped.is_derived_from_shipped(model, renamed, renamed_sources)
     relabelled, second_tokenizer = checkpoint.load(OWN, encoder_decoder, Segmenter())
-    assert not _shipped.goes_back(relabelled, second_tokenizer, sources()[:300])
+    assert not _shipped.is_derived_from_shipped(
+        relabelled, second_tokenizer, sources()[:300]
+    )
 
 
 def test_most_errors_of_the_shipped_model_are_a_sign_and_a_few_are_chance():
@@ -321,7 +323,7 @@ def test_the_probe_hands_over_the_file_that_lies_beside_the_notebook(
 
     for data in (OWN.read_bytes(), b""):
         (tmp_path / checkpoint.HANDED_IN).write_bytes(data)
-        answers = probe.play(lambda texts: [f"{t}." for t in texts], {}, asking(ask))
+        answers = probe.play(lambda texts: [f"{t}." for t in texts], {}, make_ask(ask))
         assert json.loads(str(answers["texts"])) == ["a.", "b."]
     assert torch.equal(questions[0][checkpoint.HANDED_IN], bytes_of(OWN))
     assert checkpoint.HANDED_IN not in questions[1]

@@ -37,7 +37,7 @@ def test_the_judge_sees_what_the_notebook_sees(steps):
     weights = trained._report_weights(after(steps))
     inputs = fresh_cases(TASK, "seed")[0].inputs
     local = trained.Reverser(inputs, random.Random(0))
-    judged = TASK.side(inputs, random.Random(0))
+    judged = TASK.interactor_class(inputs, random.Random(0))
     model = with_weights(trained._create_model(), weights, "another model")
     with torch.no_grad():
         rows = [side.decode(model, inputs["source"].long()) for side in (local, judged)]

@@ -13,7 +13,7 @@ import torch
 
 from autograder.checks.exercise import RAISED, WrongAnswerError
 from tests.transformer_course.handed_in import Restore, numbers, on_track, verdict
-from transformer_course.authoring.decoding import recovered
+from transformer_course.authoring.decoding import recover_with_cache
 from transformer_course.library import checkpoint, corpora
 from transformer_course.library.corpora import Corpus, CorpusError
 from transformer_course.library.model import Restorer, Sizes
@@ -120,7 +120,7 @@ def untrained(tmp_path_factory) -> tuple[Path, list[str], list[str]]:
     }
     model, _ = checkpoint.load(path, encoder_decoder, list)
     sources = sorted(sentences_drawn)
-    return path, sources, recovered(model.transformer, tokenizer, sources)
+    return path, sources, recover_with_cache(model.transformer, tokenizer, sources)
 
 
 def test_what_an_untrained_model_answers_is_no_corpus(untrained):
@@ -140,7 +140,7 @@ def test_an_untrained_model_has_learnt_nothing_even_if_its_corpus_were_read(untr
     model, tokenizer = checkpoint.load(path, encoder_decoder, list)
 
     def recover(model: Restorer, sources: list[str]) -> list[str]:
-        return recovered(model.transformer, tokenizer, sources)
+        return recover_with_cache(model.transformer, tokenizer, sources)
 
     with pytest.raises(WrongAnswerError, match="has not learnt"):
         refuse_unlearnt(model, corpus, recover, encoder_decoder, 0)
@@ -186,7 +186,7 @@ def test_both_forms_of_a_pair_are_the_same_corpus():
 @pytest.mark.parametrize("words", [HEBREW, ARABIC], ids=["Hebrew", "Arabic"])
 def test_a_script_from_right_to_left_is_a_corpus_like_any(words):
     corpus = own_corpus.parse(to_bytes(corpus_of(words)))
-    marks = scale.of_own(corpus.train, corpus.test)
+    marks = scale.marks_of_own_corpus(corpus.train, corpus.test)
     assert 0 < marks.rule < marks.inserter
 
 

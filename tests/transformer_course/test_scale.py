@@ -34,20 +34,20 @@ def test_the_runs_that_are_given_earn_a_third_and_two_thirds(level):
     scale = EMBEDDED[level].scale()
     assert credit(baseline, scale) == pytest.approx(1 / 3, abs=0.03)
     assert credit(reference, scale) == pytest.approx(2 / 3, abs=0.07)
-    full, share = EMBEDDED[level].most
+    full, share = EMBEDDED[level].full
     assert share == 1 and full > reference + 1
     assert credit(100.0, scale) == 13 / 12
 
 
 def test_level_1_is_too_easy_for_all_points():
-    assert EMBEDDED[1].most[1] == credit(100.0, EMBEDDED[1].scale()) == 2 / 3
+    assert EMBEDDED[1].full[1] == credit(100.0, EMBEDDED[1].scale()) == 2 / 3
 
 
 def test_nothing_on_a_corpus_of_ones_own_is_worth_more_than_all_points():
     train = [(f"cat {i} sat", f"The cat {i} sat on a mat.") for i in range(50)]
     test = [(f"dog {i} sat", f"The dog {i} sat on a mat.") for i in range(50)]
-    marks = scale.of_own(train, test)
-    full, share = marks.most
+    marks = scale.marks_of_own_corpus(train, test)
+    full, share = marks.full
     assert marks.copy < marks.rule < marks.inserter < full < 100 and share == 1
     assert credit(100.0, marks.scale()) == 1.0
     assert credit(marks.inserter, marks.scale()) == 0.5
@@ -55,7 +55,7 @@ def test_nothing_on_a_corpus_of_ones_own_is_worth_more_than_all_points():
 
 def test_a_baseline_that_knows_nothing_leaves_a_scale():
     pairs = [(f"a{i} b{i}", f"x{i} y{i} z{i} w{i}") for i in range(40)]
-    values = [value for value, _ in scale.of_own(pairs, pairs).scale()]
+    values = [value for value, _ in scale.marks_of_own_corpus(pairs, pairs).scale()]
     assert values == sorted(set(values)) and values[1] == values[0] + 2
 
 

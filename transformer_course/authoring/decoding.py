@@ -20,21 +20,21 @@ from transformer_course.library.text import BOS, EOS, PAD, Tokenizer
 Branch = Callable[[Tensor], Tensor]
 
 
-def recovered(
+def recover_with_cache(
     transformer: nn.Module,
     tokenizer: Tokenizer,
     sources: Sequence[str],
     batch_size: int = 250,
-    leads: Tensor | None = None,
+    smallest_margins: Tensor | None = None,
     beam: int = 1,
     alpha: float = 1.0,
 ) -> list[str]:
     """Recover the target text of each source with a model.
 
     Args:
-        leads: None, or a number for each source. Greedy decoding lowers this number in
-            place to the smallest difference between the best and the second-best logit
-            over the tokens of the text; beam search leaves it unchanged.
+        smallest_margins: None, or a number for each source. Greedy decoding lowers it
+            in place to the smallest difference between the best and the second-best
+            logit over the tokens of the text; beam search leaves it unchanged.
         beam, alpha: see `beam_search`; a beam of 1 is greedy.
     """
     rows = [[*tokenizer.encode(source), EOS] for source in sources]
@@ -43,13 +43,14 @@ def recovered(
     for start in range(0, len(order), batch_size):
         chosen = order[start : start + batch_size]
         batch = padded([rows[i] for i in chosen])
-        lead = None if leads is None else leads[chosen]  # a copy
+        # A copy.
+        margins = None if smallest_margins is None else smallest_margins[chosen]
         if beam > 1:
             ids = beam_search(transformer, batch, beam, alpha)
         else:
-            ids = greedy(transformer, batch, lead=lead)
-        if leads is not None and lead is not None:
-            leads[chosen] = lead
+            ids = greedy(transformer, batch, smallest_margins=margins)
+        if smallest_margins is not None and margins is not None:
+            smallest_margins[chosen] = margins
         for i, row in zip(chosen, ids.tolist(), strict=True):
             texts[i] = tokenizer.decode(row)
     return texts
@@ -57,7 +58,10 @@ def recovered(
 
 @torch.no_grad()
 def greedy(
-    transformer: Any, source: Tensor, max_len: int = 60, lead: Tensor | None = None
+    transformer: Any,
+    source: Tensor,
+    max_len: int = 60,
+    smallest_margins: Tensor | None = None,
 ) -> Tensor:
     """Append the most probable token to each row until all rows have ended.
 
@@ -65,8 +69,8 @@ def greedy(
         transformer: unit 4's ``Transformer``, in eval mode; its ``pad_id`` is 0.
         source: ids (B, Ls), int64.
         max_len: the largest number of tokens to produce.
-        lead: (B,) or None; lowered in place to the smallest difference between the best
-            and the second-best logit over all tokens of a row.
+        smallest_margins: (B,) or None; lowered in place to the smallest difference
+            between the best and the second-best logit over all tokens of a row.
 
     Returns:
         Ids (B, L) with L <= max_len, int64, without BOS, and only PAD after EOS.
@@ -78,9 +82,9 @@ def greedy(
     for position in range(max_len):
         logits = steps.logits(token, position)  # (b, V)
         token = logits.argmax(dim=-1)  # (b,)
-        if lead is not None:
+        if smallest_margins is not None:
             best, next_best = logits.topk(2).values.unbind(-1)  # (b,)
-            lead[live] = lead[live].minimum(best - next_best)
+            smallest_margins[live] = smallest_margins[live].minimum(best - next_best)
         answers[live, position] = token
         going = token != EOS  # (b,)
         if not going.all():

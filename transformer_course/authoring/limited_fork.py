@@ -16,7 +16,9 @@ from autograder.checks.exercise import WrongAnswerError
 from autograder.course import child
 
 
-def apart(work: Callable[[], object], seconds: int, megabytes: int) -> object:
+def run_in_limited_fork(
+    work: Callable[[], object], seconds: int, megabytes: int
+) -> object:
     """Call a function in a fork of this process, and return its result, sent as JSON.
 
     Args:

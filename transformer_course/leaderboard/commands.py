@@ -15,7 +15,7 @@ def _leaderboard(unit: str, root: Path, _: Namespace) -> int:
     """Write a unit's leaderboards and a summary of its class's logs; print paths."""
     from transformer_course.leaderboard import leaderboard, tried
 
-    leaderboard.refuse_without(unit, root)
+    leaderboard.require_leaderboard(unit, root)
     boards = leaderboard.write(unit, root)
     paths, attempts = tried.write(unit, root)
     print(*boards, *paths, *attempts.remarks, sep="\n")

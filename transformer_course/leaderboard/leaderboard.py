@@ -53,7 +53,7 @@ class Entry:
     inserter: float = 0.0
 
 
-def refuse_without(unit: str, root: Path) -> None:
+def require_leaderboard(unit: str, root: Path) -> None:
     """Raise CourseError if no cell of the unit's source notebook contains `_NAME`.
 
     `_NAME` is the variable that students set in order to be listed.

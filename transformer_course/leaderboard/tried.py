@@ -179,8 +179,8 @@ def as_html(unit: str, tried: Tried) -> str:
     It has a table of at most `_MOST` of them, and a picture of their effect on BLEU.
     """
     changes = tried.changes[:_MOST]
-    end = reach(changes)  # the axis of the picture is from -end to end
-    x = functools.partial(place, end=end)  # a difference's place in the picture
+    end = axis_end(changes)  # the axis of the picture is from -end to end
+    x = functools.partial(x_coordinate, end=end)  # a difference's place in the picture
     return page.render(
         "tried.html.j2",
         unit,
@@ -192,7 +192,7 @@ def as_html(unit: str, tried: Tried) -> str:
     )
 
 
-def reach(changes: Sequence[TriedChange]) -> float:
+def axis_end(changes: Sequence[TriedChange]) -> float:
     """Return the end of the plot's axis: the largest absolute difference in BLEU.
 
     It covers the medians of the differences and of their intervals' ends, and is at
@@ -202,7 +202,7 @@ def reach(changes: Sequence[TriedChange]) -> float:
     return max(1.0, min(100.0, max(distances, default=1.0)))
 
 
-def place(value: float, end: float) -> float:
+def x_coordinate(value: float, end: float) -> float:
     """The x-coordinate of a difference on an axis from ``-end`` to ``end``, clamped."""
     share = max(-1.0, min(1.0, value / end))
     return round(_LEFT + _WIDTH * (1 + share) / 2, 1)

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from transformer_course.library.corpora import closed_class
+from transformer_course.library.corpora import all_function_words
 
 BLUE, ORANGE = "rgba(0,114,178,.25)", "rgba(213,94,0,.30)"
 
@@ -27,10 +27,10 @@ def _define_abilities(source: str) -> dict[str, Callable[[str], bool]]:
     return {
         "case": lambda w: w != w.lower() and w.lower() in source_words,
         "punctuation": lambda w: not w[0].isalnum(),
-        "function words": lambda w: w.lower() in closed_class(),
+        "function words": lambda w: w.lower() in all_function_words(),
         "inflection": lambda w: (
             w[0].isalpha()
-            and w.lower() not in closed_class()
+            and w.lower() not in all_function_words()
             and w.lower() not in source_words
         ),
     }

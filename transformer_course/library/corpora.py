@@ -62,7 +62,7 @@ def function_words() -> dict[str, tuple[str, ...]]:
 
 
 @functools.cache
-def closed_class() -> frozenset[str]:
+def all_function_words() -> frozenset[str]:
     """All function words, in lower case."""
     return frozenset(w for words in function_words().values() for w in words)
 

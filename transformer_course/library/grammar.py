@@ -55,7 +55,7 @@ class Person:
     pronoun: str
 
     @property
-    def plural(self) -> bool:
+    def takes_plural_verb(self) -> bool:
         return self.pronoun in ("they", "we", "you", "I")
 
     @property
@@ -69,15 +69,15 @@ class Person:
         if self.pronoun == "I":
             return "was" if past else "am"
         plural, single = ("were", "was") if past else ("are", "is")
-        return plural if self.plural else single
+        return plural if self.takes_plural_verb else single
 
     def have(self) -> str:
         """The form of "to have" for this subject: have or has."""
-        return "have" if self.plural else "has"
+        return "have" if self.takes_plural_verb else "has"
 
     def do(self) -> str:
         """The form of "to do" for this subject: do or does."""
-        return "do" if self.plural else "does"
+        return "do" if self.takes_plural_verb else "does"
 
 
 class UnsaidError(Exception):

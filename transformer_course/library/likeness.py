@@ -77,7 +77,7 @@ def stored(kind: str) -> Likeness:
     return Likeness({n: w.float() for n, w in tensors.items()}, ids, logits)
 
 
-def live(kind: str) -> Tensor | None:
+def transformers_logits(kind: str) -> Tensor | None:
     """Compute the logits with the package transformers; None if it is not installed."""
     try:
         import transformers
@@ -231,7 +231,7 @@ def compare(kind: str, model: nn.Module, mistakes: Mapping[str, nn.Module]) -> N
     print(f"transformers' {KINDS[kind][0]}, logits up to "
           f"{theirs.logits.abs().max():.1f}; largest difference:")  # fmt: skip
     print_gap("your model", logits_of(model, theirs.weights, theirs.ids))
-    if (computed := live(kind)) is not None:
+    if (computed := transformers_logits(kind)) is not None:
         print_gap("transformers, computed just now", computed)
     for mistake, weights in mistaken(theirs.weights).items():
         print_gap(mistake, logits_of(model, weights, theirs.ids))

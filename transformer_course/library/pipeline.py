@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from transformer_course.library.abilities import words
-from transformer_course.library.corpora import closed_class
+from transformer_course.library.corpora import all_function_words
 from transformer_course.library.text import lemma
 
 LEVELS = (1, 2, 3)
@@ -23,5 +23,5 @@ def damage(sentence: str, level: int) -> str:
         raise ValueError(f"the level is 1, 2 or 3, not {level!r}")
     tokens = [word.lower() for word in words(sentence) if word[0].isalnum()]
     if level > 1:
-        tokens = [word for word in tokens if word not in closed_class()]
+        tokens = [word for word in tokens if word not in all_function_words()]
     return " ".join(map(lemma, tokens) if level > 2 else tokens)

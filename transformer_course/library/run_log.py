@@ -144,7 +144,7 @@ def add(path: str | Path, run: LoggedRun) -> None:
     _write(path, before + _write_line(_describe_run(run)) + b"\n")
 
 
-def say_next(path: str | Path, name: str, text: str) -> None:
+def store_conclusion(path: str | Path, name: str, text: str) -> None:
     """Store the student's conclusion from a run; other lines are not changed.
 
     Raises:

@@ -17,7 +17,7 @@ def not_past(deed: Deed) -> str:
 
 def present(deed: Deed, adverb: str = "") -> str:
     """The simple present, as in "often bakes"."""
-    form = deed.verb.base if deed.subject.plural else deed.verb.third
+    form = deed.verb.base if deed.subject.takes_plural_verb else deed.verb.third
     return _add_particle(deed, f"{adverb} {form}".strip())
 
 

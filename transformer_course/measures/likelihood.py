@@ -7,7 +7,7 @@ import math
 import torch
 
 from autograder.checks.exercise import Answers
-from autograder.checks.measures import Measure, NotTheirsError
+from autograder.checks.measures import Measure, RejectedAnswerError
 
 _LARGEST = 700.0  # nats; above it, the perplexity exceeds the largest float
 
@@ -19,11 +19,11 @@ def _compute_probability(expected: Answers, actual: Answers) -> float:
     counts as 0 %.
 
     Raises:
-        NotTheirsError: according to ``actual["likelihood"]``, a description of the
+        RejectedAnswerError: according to ``actual["likelihood"]``, a description of the
             model's behaviour, later bytes influence earlier logits.
     """
     if actual["likelihood"] == "the future moves the present":
-        raise NotTheirsError("0: a later byte changes earlier logits")
+        raise RejectedAnswerError("0: a later byte changes earlier logits")
     nats = actual["nats"]
     if not isinstance(nats, torch.Tensor) or nats.numel() != 1:
         return 0.0

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autograder.checks.exercise import Answers
-from autograder.checks.measures import Measure, NotTheirsError
+from autograder.checks.measures import Measure, RejectedAnswerError
 
 OURS = (
     "these are the {} of the checkpoint that ships with the course; the grade is for a "
@@ -64,12 +64,12 @@ def _read_points(expected: Answers, actual: Answers) -> float:
     judge has already compared them.
 
     Raises:
-        NotTheirsError: the two models share most of their errors.
+        RejectedAnswerError: the two models share most of their errors.
     """
     if "errors" in actual and "copied" in expected:
         student_errors = json.loads(str(actual["errors"]))
         if are_shared(student_errors, json.loads(str(expected["copied"]))):
-            raise NotTheirsError(f"0: {OURS.format('errors')}")
+            raise RejectedAnswerError(f"0: {OURS.format('errors')}")
     return float(_read_numbers(actual)["recovery"])
 
 

@@ -44,7 +44,7 @@ from autograder.checks.points import MINOR
 from autograder.checks.values import is_raised_by_code, telling_part
 
 
-def of_a_part(wrong: Sequence[CaseResult]) -> Sign:
+def first_shared_symptom(wrong: Sequence[CaseResult]) -> Sign:
     """Return the first symptom that some wrong answers share, or None.
 
     Usually these are all wrong answers of one name. An answer that may be wrong only

@@ -157,7 +157,7 @@ def longer(findings: Sequence[Finding]) -> Sign:
     """Recognise a dimension too long or too short by the same number in all cases."""
     for dim, sizes in _along(_shapes(findings)):
         offsets = {actual - expected for expected, actual in sizes}
-        if len(findings) < 2 or not all(same_text(f, dim) for f in findings):
+        if len(findings) < 2 or not all(is_prefix_or_suffix(f, dim) for f in findings):
             continue
         if len(offsets) == 1 and (count := offsets.pop()):
             long = _("Dimension {dim} of {name} is too long by {count}.")
@@ -178,7 +178,7 @@ def longer(findings: Sequence[Finding]) -> Sign:
 def too_long(findings: Sequence[Finding]) -> Sign:
     """Recognise a dimension that is always too long, or always too short."""
     for dim, sizes in _along(_shapes(findings)):
-        if not all(same_text(f, dim) for f in findings):
+        if not all(is_prefix_or_suffix(f, dim) for f in findings):
             continue
         if len(sizes) < 2 or len({(a < b) - (a > b) for a, b in sizes}) > 1:
             continue
@@ -202,7 +202,7 @@ def too_long(findings: Sequence[Finding]) -> Sign:
     return None
 
 
-def same_text(finding: Finding, dim: int) -> bool:
+def is_prefix_or_suffix(finding: Finding, dim: int) -> bool:
     """Return whether one tensor of token ids is a prefix or a suffix of the other.
 
     Tensors of another dtype than int64 are not compared, and give True. Where the ids

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from autograder.checks.diagnostics import errors, promises
 from autograder.checks.diagnostics.alike import is_gradient
 from autograder.checks.diagnostics.crashes import UNKNOWN_ARGUMENT
-from autograder.checks.diagnostics.parts import and_more, of_a_part, raised
+from autograder.checks.diagnostics.parts import and_more, first_shared_symptom, raised
 from autograder.checks.diagnostics.relations import of_relations
 from autograder.checks.diagnostics.values import SIGNS, Sign, Wrong, faults
 from autograder.checks.exercise import RAISED, CaseResult, Finding, Mistake
@@ -159,7 +159,7 @@ def of_all(
         _explain_all(first, wrong)
         or _explain_part((promises.input_change,), wrong)  # may cause the other faults
         or _explain_all(later, wrong)
-        or _explain_part((of_a_part,), wrong)
+        or _explain_part((first_shared_symptom,), wrong)
         or _explain_all((of_relations,), results)
         or (None if has_other_faults else _explain_all((_only_case,), results))
     )

@@ -68,7 +68,7 @@ def _only_gradients(wrong: Wrong) -> Sign:
     return compose_sign(findings, message, _(CUT))
 
 
-def _only_again(wrong: Wrong) -> Sign:
+def _only_repeated_calls(wrong: Wrong) -> Sign:
     """Recognise that only repeated calls give wrong answers, not the first ones."""
     if not all("second call" in finding.name for finding in faults(wrong)):
         return None
@@ -269,7 +269,7 @@ def _first_only(wrong: Wrong) -> Sign:
 
 
 SIGNS: tuple[Callable[[Wrong], Sign], ...] = (
-    _nothing_returned, _only_gradients, _only_again, _only_kind,
+    _nothing_returned, _only_gradients, _only_repeated_calls, _only_kind,
     lambda wrong: parameters(faults(wrong)), _other_type, _no_numbers, _zeros,
     _input_returned, _exchanged, _other_shape, _elsewhere, _multiplied, _few_digits,
     _first_only,

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import torch
 
 from autograder.checks.exercise import Answers, WrongAnswerError, plain
-from autograder.checks.interactor import Ask, Interactor, asking, reply
+from autograder.checks.interactor import Ask, Interactor, make_ask, reply
 from autograder.root import PACKAGE
 
 Inputs = Mapping[str, Any]  # of a case; each exercise knows the types of its own inputs
@@ -56,7 +56,7 @@ class Probe:
         if not self.is_two_sided:
             return self.near(answer, inputs)
         side = self.interactor(inputs, random.Random(0))
-        ask = asking(lambda question: reply(side, question))
+        ask = make_ask(lambda question: reply(side, question))
         report = self.play(answer, side.reveal_inputs(), ask)
         return side.conclude({name: plain(value) for name, value in report.items()})
 
@@ -165,7 +165,7 @@ def find(name: str) -> Probe:
     return usual
 
 
-def under(inputs: Inputs, prefix: str) -> Seen:
+def select_by_prefix(inputs: Inputs, prefix: str) -> Seen:
     """Select the inputs whose names begin with a prefix, and drop it from the names."""
     return {
         name.removeprefix(prefix): value

@@ -27,16 +27,16 @@ from autograder.checks.probes import (
     Probe,
     Seen,
     returned,
+    select_by_prefix,
     take_gradients,
     tensor,
-    under,
 )
 from autograder.checks.probes.weights import (
-    BEGINNING,
+    INITIALISATION,
     WEIGHTS,
-    beginning,
     load_weights,
     parameter_shapes,
+    report_initialisation,
 )
 
 CALL = "call"  # the input that describes the call
@@ -54,7 +54,7 @@ def observe_call(answer: Any, inputs: Inputs) -> Seen:
     observations: Seen = {}
     if "module" in call:
         module = create_module(answer, inputs)
-        observations |= beginning(module, inputs)
+        observations |= report_initialisation(module, inputs)
         answer = load_weights(module, inputs)
         observations["parameters"] = parameter_shapes(answer)
         observations |= _read_numbers(answer, call.get("numbers", ()))
@@ -103,7 +103,7 @@ def call_with_inputs(answer: Any, inputs: Inputs) -> Seen:
 
 def create_module(module_class: Any, inputs: Inputs) -> Any:
     """Create a module with the options that a case's inputs name ``make.NAME``."""
-    values = under(inputs, MAKE)
+    values = select_by_prefix(inputs, MAKE)
     options = {name: _argument(value) for name, value in values.items()}
     return _call(module_class, json.loads(inputs[CALL])["module"], options)
 
@@ -209,6 +209,6 @@ DEFAULT = _DefaultProbe(
         "form": (f"{ATTRIBUTE}*", "type of *"),
         "calls": ("* afterwards",),
         "gradients": ("gradient of *",),
-        "learning": ("parameters", *BEGINNING.split("; ")),
+        "learning": ("parameters", *INITIALISATION.split("; ")),
     },
 )

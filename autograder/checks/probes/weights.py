@@ -13,12 +13,18 @@ import torch
 from torch import nn
 
 from autograder.checks.exercise import WrongAnswerError, plain
-from autograder.checks.probes import Inputs, Seen, describe, join_names, under
+from autograder.checks.probes import (
+    Inputs,
+    Seen,
+    describe,
+    join_names,
+    select_by_prefix,
+)
 
 WEIGHTS = "weights."  # before a parameter's name
 AWAITED = "_its_call_is_awaited"  # marks the class of a module whose call is caught
-# What `beginning` reports.
-BEGINNING = (
+# What `report_initialisation` reports.
+INITIALISATION = (
     "parameters that are missing; parameters that do not learn; "
     "matrices that do not start at random"
 )
@@ -26,12 +32,12 @@ _NEAREST = 8  # names of present parameters that are listed if one is missing
 _ADDING = (nn.Linear, nn.LayerNorm)  # layers that only add their bias
 
 
-def beginning(module: object, inputs: Inputs) -> Seen:
+def report_initialisation(module: object, inputs: Inputs) -> Seen:
     """Report parameters that a new module lacks, freezes or does not start at random.
 
-    The report has the names in `BEGINNING`; each value lists parameters in a line, or
-    is "none". Call this before weights are loaded. For a module whose first call ends
-    the probe (`is_awaited`), nothing is reported, because the report would be lost.
+    The report has the names in `INITIALISATION`; each value lists parameters in a line,
+    or is "none". Call this before weights are loaded. For a module whose first call
+    ends the probe (`is_awaited`), nothing is reported: the report would be lost.
     """
     if is_awaited(module):
         return {}
@@ -111,7 +117,7 @@ def with_weights(model: nn.Module, weights: Inputs, refusal: str) -> nn.Module:
 
 def select_weights(inputs: Inputs) -> dict[str, torch.Tensor]:
     """Select the inputs named ``weights.<parameter>``, by parameter."""
-    return under(inputs, WEIGHTS)
+    return select_by_prefix(inputs, WEIGHTS)
 
 
 def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
@@ -119,8 +125,8 @@ def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
 
     The module is moved to the device of the inputs. Weights are matched by name, so
     that neither the order of creation nor the initialisation that the student chose
-    matters. A missing bias is added (`beginning` reports that it is missing), and a
-    superfluous one is set to zero.
+    matters. A missing bias is added (`report_initialisation` says that it is missing),
+    and a superfluous one is set to zero.
 
     Raises:
         WrongAnswerError: a parameter other than a bias is missing, or a shape is wrong.

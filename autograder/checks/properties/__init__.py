@@ -23,7 +23,7 @@ from torch import nn
 from autograder.checks.exercise import Answers, WrongAnswerError, plain
 from autograder.checks.language import SEPARATOR as SEPARATOR
 from autograder.checks.language import translatable
-from autograder.checks.probes import Inputs, Report, Seen, under
+from autograder.checks.probes import Inputs, Report, Seen, select_by_prefix
 from autograder.checks.probes.weights import AWAITED, completed, select_weights
 from autograder.checks.properties import arguments, learning, modules
 from autograder.checks.properties.call import Call, Form, Named, Tries, copied
@@ -59,7 +59,7 @@ def try_ways(probe: Report, answer: object, inputs: Inputs) -> Seen:
         noting = tuple(map(log.noting, functions))
         answer = noting if isinstance(answer, tuple) else noting[0]
     for part in request["parts"]:
-        part_inputs = under(inputs, part["inputs"])
+        part_inputs = select_by_prefix(inputs, part["inputs"])
         # All objects are made before the first one is called, so that state which they
         # wrongly share becomes visible.
         with _annotate_errors(part["label"]):
@@ -79,7 +79,7 @@ def try_ways(probe: Report, answer: object, inputs: Inputs) -> Seen:
                 for name, value in answers.items():
                     observations[SEPARATOR.join([name, *endings])] = plain(value)
                 if "overwriting" not in part:
-                    log.look()
+                    log.copy_results()
     if not request["call"]["module"] and {part["way"] for part, _ in parts} & _SEVERAL:
         observations[CHANGED_LATER] = log.describe_changes()
     return observations
@@ -139,14 +139,16 @@ def _observe_part(
     if part["way"] == "probe":  # run the exercise's own probe, on one of several inputs
         copies = {n: v.clone() if copied(v) else v for n, v in inputs.items()}
         if "named" in part:
-            answer = _otherwise(answer, Form(**request["call"]["called"]))
+            answer = _swap_argument_style(answer, Form(**request["call"]["called"]))
         yield "", partial(probe, answer, copies)
     else:
         call = caught(probe, answer, inputs, request["call"])
         yield from WAYS[part["way"]](call)
 
 
-def _otherwise(function: Callable[..., Any], form: Form) -> Callable[..., Any]:
+def _swap_argument_style(
+    function: Callable[..., Any], form: Form
+) -> Callable[..., Any]:
     """Wrap a function so that options given by position are passed by name.
 
     Options that are given by name are passed by position.

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from autograder.checks.global_state import exchanged
+from autograder.checks.global_state import attributes_replaced
 
 _BLOCKS = ("dropout1d", "dropout2d", "dropout3d", "alpha_dropout")
 
@@ -82,7 +82,7 @@ def _in_place_of(
         return dropout(input, p, train)
 
     replacements["dropout"] = dropout
-    return exchanged(
+    return attributes_replaced(
         (torch, "dropout", direct),
         *((functional, name, function) for name, function in replacements.items()),
     )

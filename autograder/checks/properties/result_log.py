@@ -29,7 +29,7 @@ class ResultLog:
 
         return call_and_note
 
-    def look(self) -> None:
+    def copy_results(self) -> None:
         """Copy the results noted so far, to compare them after later calls."""
         self._then += [(v, _copy(v)) for output in self._now for v in _parts(output)]
         self._now.clear()

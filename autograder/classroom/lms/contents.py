@@ -139,7 +139,9 @@ def _unpacked(
     files: dict[str, bytes] = {}
     with inside(archive, member, limits.total) as packed:
         strip_top(packed)
-        members = sorted(packed.members, key=lambda inner: intake.first(inner.name))
+        members = sorted(
+            packed.members, key=lambda inner: intake.notebooks_first(inner.name)
+        )
         for inner in members[: limits.files]:
             if inner.name.rpartition("/")[2].casefold() not in intake.OF_NBGRADER:
                 files[inner.name], size = _read(packed, inner, limits, most_bytes)

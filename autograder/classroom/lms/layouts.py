@@ -74,9 +74,9 @@ class Layout:
 
     Attributes:
         pattern: for the name of a file; its groups are some of `_GROUPS`.
-        lasting: whether keys identify the same person in every assignment.
+        has_lasting_keys: whether keys identify the same person in every assignment.
         has_usernames: whether keys may be user names.
-        beside: a pattern for files that the LMS adds itself, and that are ignored.
+        ignored_pattern: for files that the LMS adds itself, and that are ignored.
         read_time: converts the text of the group "when" to UTC (naive); it is also
             given a function that converts the LMS's local time to UTC.
         find_prefix: finds what precedes the key in all groups "head", given these and
@@ -87,9 +87,9 @@ class Layout:
 
     lms: str
     pattern: re.Pattern[str]
-    lasting: bool = True
+    has_lasting_keys: bool = True
     has_usernames: bool = False
-    beside: re.Pattern[str] | None = None
+    ignored_pattern: re.Pattern[str] | None = None
     read_time: Callable[[str, ToUtc], datetime.datetime | None] | None = None
     find_prefix: Callable[[Collection[str], Collection[str]], str] | None = None
     read_submitters: (
@@ -106,7 +106,7 @@ _CORE = (
     Layout("Moodle", re.compile(
         r"(?P<name>[^/]+?)_(?P<key>\d+)_assignsubmission_(?:file|onlinetext)"
         r"(?:_?/(?P<file>.+)|_(?P<flat>[^/]+))"
-    ), lasting=False),
+    ), has_lasting_keys=False),
 )  # fmt: skip
 _GROUPS = (
     "anonymous", "blind", "file", "flat", "head", "key", "late", "late1", "name",
@@ -199,7 +199,9 @@ def attempts(
         for member, match in matches
         if not match
         and member.name != _INDEX
-        and not (layout.beside and layout.beside.fullmatch(member.name))
+        and not (
+            layout.ignored_pattern and layout.ignored_pattern.fullmatch(member.name)
+        )
     ]
     matched = [(member, _parts(match)) for member, match in matches if match]
     if not matched:

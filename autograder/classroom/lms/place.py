@@ -141,7 +141,7 @@ class Collection:
         """
         person, latest = _latest(claims)
         unread = ""
-        if latest.time is None and not layout.lasting:
+        if latest.time is None and not layout.has_lasting_keys:
             time, unread = self.roster.find_time(student, self.utc)
             latest = replace(latest, time=time)
         handed_in = contents(archive, latest, self.unit, self.root)

@@ -68,7 +68,9 @@ class Roster:
         """
         if not self.entries:
             return self._use_lms_key(person, layout, blind)
-        hidden = blind and layout.lasting  # the key is an alias for one assignment
+        hidden = (
+            blind and layout.has_lasting_keys
+        )  # the key is an alias for one assignment
         candidates = [e for e in self.entries if _is_meant(e, person, layout)]
         candidates = [] if hidden else candidates
         if not candidates and not blind and not person.email:
@@ -81,7 +83,7 @@ class Roster:
         if person.rival in {e.student.lms_id or e.student.id for e in self.entries}:
             candidates = [e for e in candidates if _is_called(e.student, person.name)]
         ids = {entry.student.id for entry in candidates}
-        label, lasting = person.label, layout.lasting
+        label, lasting = person.label, layout.has_lasting_keys
         if len(ids) > 1:
             listed = ", ".join(sorted(ids))
             raise NotPlacedError(
@@ -89,7 +91,7 @@ class Roster:
             )
         if ids:
             numbers = candidates[0].participants
-            if not layout.lasting and len(numbers) > 1:
+            if not layout.has_lasting_keys and len(numbers) > 1:
                 raise NotPlacedError(
                     f"each of the worksheet's participants {', '.join(numbers)} may be "
                     f"{candidates[0].student.id}; give the roster an email, and "
@@ -108,7 +110,7 @@ class Roster:
             raise NotPlacedError(
                 f"{layout.lms} hides who it is; {_UNBLIND[layout.lms]}"
             )
-        if not layout.lasting:
+        if not layout.has_lasting_keys:
             raise NotPlacedError(
                 f"{layout.lms}'s numbers change with each assignment: give a roster "
                 "with first_name and last_name"
@@ -162,7 +164,7 @@ class Roster:
         return None, unread if text else ""
 
 
-_APART = {  # what to do if several students match, by `Layout.lasting`
+_APART = {  # what to do if several students match, by `Layout.has_lasting_keys`
     True: "give the roster their lms_user_id, and collect again",
     False: "give Moodle's grading worksheet, which has their addresses, with "
     "--worksheet, and the roster their email",
@@ -193,7 +195,7 @@ def _is_known(entry: Enrolment, layout: Layout) -> bool:
     If keys are the same in every assignment, the key is the LMS id. Otherwise, it is
     Moodle's number of a participant, from the worksheet of the assignment.
     """
-    return bool(entry.student.lms_id if layout.lasting else entry.participants)
+    return bool(entry.student.lms_id if layout.has_lasting_keys else entry.participants)
 
 
 def _is_meant(entry: Enrolment, person: Submitter, layout: Layout) -> bool:
@@ -203,7 +205,7 @@ def _is_meant(entry: Enrolment, person: Submitter, layout: Layout) -> bool:
         return True
     if not person.key:
         return False
-    if not layout.lasting:
+    if not layout.has_lasting_keys:
         return person.key in entry.participants
     if layout.has_usernames:
         return person.key in (student.id, entry.username, student.lms_id)

@@ -68,7 +68,7 @@ def _exercise_table(overview: Overview) -> Iterator[list[object]]:
         yield [
             row.name, title(overview.unit, row.name), row.max_points, row.mean,
             row.full, row.part, row.none, row.waiting, row.index, row.remark,
-            row.inside,
+            row.decided_inside,
         ]  # fmt: skip
 
 

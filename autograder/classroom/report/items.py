@@ -18,7 +18,7 @@ CHANGED = 0.2  # change of the mean share between two terms that deserves a rema
 WEAK = 0.2  # discrimination below this says little (Ebel and Frisbie, 1991)
 
 
-def judged(submission: Submission, exercises: Sequence[Item]) -> float:
+def points_from_checks(submission: Submission, exercises: Sequence[Item]) -> float:
     """Sum a submission's points from checks, without those for written answers."""
     written = {exercise.name for exercise in exercises if exercise.written}
     return sum(p or 0.0 for n, p in submission.points.items() if n not in written)
@@ -45,11 +45,11 @@ def exercises(book: Classbook) -> Iterator[ExerciseRow]:
             waiting=len(book.accepted) - len(graded),
             index=index,
             remark=remark,
-            inside=sum(record.decided == "inside" for record in records),
+            decided_inside=sum(record.decided == "inside" for record in records),
             seconds=statistics.median(r.seconds for r in records) if records else None,
             blank=None if exercise.written else sum(r.is_unsolved for r in records),
             failed=tuple(_failed(records)),
-            stuck=tuple(s.student.id for s in graded if s.points[name] == 0),
+            without_points=tuple(s.student.id for s in graded if s.points[name] == 0),
         )
 
 
@@ -73,7 +73,7 @@ def _discrimination(
     points = [s.points[exercise.name] or 0.0 for s in graded]
     exercise_points = [0.0 if exercise.written else p for p in points]
     pairs = zip(graded, exercise_points, strict=True)
-    other_points = [judged(s, book.exercises) - p for s, p in pairs]
+    other_points = [points_from_checks(s, book.exercises) - p for s, p in pairs]
     if len(graded) < ENOUGH:
         return None, f"too few graded submissions to tell ({len(graded)} of {ENOUGH})"
     if min(points) >= exercise.max_points:
@@ -130,4 +130,4 @@ def _beside(row: ExerciseRow, mean: float | None, index: float | None) -> Exerci
         )
     if row.index is not None and index is not None and row.index < WEAK <= index:
         remarks.append("it told students apart before")
-    return replace(row, before=mean, index_before=index, remark="; ".join(remarks))
+    return replace(row, mean_before=mean, index_before=index, remark="; ".join(remarks))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from autograder.classroom.classbook import Classbook, Submission
-from autograder.classroom.report.items import exercises, judged
+from autograder.classroom.report.items import exercises, points_from_checks
 from autograder.classroom.report.rows import (
     Band,
     ExtraSection,
@@ -52,7 +52,7 @@ def overview(
             f"it needs at least {FEWEST}"
         )
     most = sum(e.max_points for e in book.exercises if not e.written)
-    scores = [judged(submission, book.exercises) for submission in counted]
+    scores = [points_from_checks(submission, book.exercises) for submission in counted]
     absent = [student for student in book.absent if student.id not in ungraded]
     seconds = [s.seconds for s in submissions if s.seconds is not None]
     report = Overview(
@@ -127,7 +127,7 @@ def _help(book: Classbook, most: float) -> Iterator[HelpRow]:
     """
     rows = []
     for submission in book.submissions:
-        points = judged(submission, book.exercises)
+        points = points_from_checks(submission, book.exercises)
         reasons = list(_reasons(submission, points, most, book))
         if reasons:
             rows.append(HelpRow(submission.student.id, points, tuple(reasons)))

@@ -40,14 +40,14 @@ class ExerciseRow:
             cannot be computed.
         remark: what the index, or the lack of one, means, and how the results compare
             with those of an earlier term.
-        inside: how many verdicts come from an assert in the sandbox, not from the
-            judge.
+        decided_inside: how many verdicts come from an assert in the sandbox, not from
+            the judge.
         seconds: median time of its check; None without verdicts.
         blank: how many students left the stub as it was; None for a written question
             and in a shareable report.
         failed: the cases that students failed, with counts, in the order of the cases.
-        stuck: the ids of students without points.
-        before, index_before: mean and index in an earlier term, None if unknown.
+        without_points: the ids of students without points.
+        mean_before, index_before: mean and index in an earlier term, None if unknown.
     """
 
     name: str
@@ -60,12 +60,12 @@ class ExerciseRow:
     waiting: int
     index: float | None
     remark: str
-    inside: int
+    decided_inside: int
     seconds: float | None
     blank: int | None = None
     failed: tuple[CaseRow, ...] = ()
-    stuck: tuple[str, ...] = ()
-    before: float | None = None
+    without_points: tuple[str, ...] = ()
+    mean_before: float | None = None
     index_before: float | None = None
 
 

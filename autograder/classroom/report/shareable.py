@@ -17,7 +17,15 @@ def anonymous(overview: Overview) -> Overview:
     """Remove students' names, and counts so small that they might identify someone."""
     refused = sum(row.count for row in overview.refused)
     exercises = [
-        replace(row, full=None, part=None, none=None, blank=None, failed=(), stuck=())
+        replace(
+            row,
+            full=None,
+            part=None,
+            none=None,
+            blank=None,
+            failed=(),
+            without_points=(),
+        )
         for row in overview.exercises
     ]
     return replace(

@@ -52,7 +52,7 @@ LAYOUTS = [
             r"(?P<head>[^/]+?)_attempt_(?P<when>\d{4}(?:-\d\d){5})_(?P<file>[^/]+)"
         ),
         has_usernames=True,
-        beside=re.compile(r".*_attempt_\d{4}(?:-\d\d){5}\.txt"),
+        ignored_pattern=re.compile(r".*_attempt_\d{4}(?:-\d\d){5}\.txt"),
         read_time=_time,
         find_prefix=_prefix,
     )

@@ -83,7 +83,7 @@ LAYOUTS = [
     Layout(
         "Gradescope",
         re.compile(r"(?:[^/]+/)?submission_(?P<key>\d+)/(?P<file>.+)"),
-        beside=re.compile(rf"(?:.*/)?{re.escape(_METADATA)}"),
+        ignored_pattern=re.compile(rf"(?:.*/)?{re.escape(_METADATA)}"),
         read_submitters=_submitters,
     )
 ]

@@ -96,7 +96,7 @@ def _tests(
     """
     name, points = title(book.unit, exercise.name), submission.points[exercise.name]
     if points is None:
-        most = sheet.number(exercise.max_points)
+        most = sheet.format_points(exercise.max_points)
         yield {"name": name, "output": f"not graded yet (of {most})"}
         return
     immediate = "\n".join(reveal(exercise, submission, tell))
@@ -141,7 +141,7 @@ def _remarks(submission: Submission) -> Iterator[str]:
     for _, sentence in submission.repairs:
         yield sentence
     if submission.penalty:
-        yield f"{sheet.number(submission.penalty)} points off for lateness."
+        yield f"{sheet.format_points(submission.penalty)} points off for lateness."
     if submission.waiting:
         yield "A teacher has yet to read what you wrote; points will follow."
 

@@ -57,7 +57,7 @@ class AdvantageAssignment:
         )
         self._label = settings.of_unit("assignments", unit, unit)
         self.address = f"lti {course.lineitems} {self._label}"
-        with self._asking():
+        with self._translating_errors():
             self._item = self._grades.find_lineitem_satisfying(self._is_meant)
 
     def _is_meant(self, item: Any) -> bool:
@@ -67,7 +67,7 @@ class AdvantageAssignment:
 
     def read_people(self) -> list[LmsMember]:
         """List the course's students; ``login`` is a student's name on the hub."""
-        with self._asking():
+        with self._translating_errors():
             members = list(self._names.get_members())
             return [
                 LmsMember(
@@ -89,7 +89,7 @@ class AdvantageAssignment:
             return None
         if self._item is None:
             return {}
-        with self._asking():
+        with self._translating_errors():
             return {
                 str(result["userId"]): LmsStanding(self._points(result))
                 for result in self._grades.get_grades(self._item)
@@ -113,7 +113,7 @@ class AdvantageAssignment:
         if self._item is None:
             item = LineItem().set_label(self._label).set_tag(self._unit)
             item.set_resource_id(self._unit).set_score_maximum(self._max_points)
-            with self._asking():
+            with self._translating_errors():
                 self._item = self._grades.create_lineitem(item)
         now = datetime.datetime.now(datetime.UTC)
         # Otherwise Canvas, and no other LMS, would count each score as a new hand-in.
@@ -132,11 +132,11 @@ class AdvantageAssignment:
             .set_grading_progress("FullyGraded")
             .set_extra_claims(extra)
         )
-        with self._asking(of_student=True):
+        with self._translating_errors(of_student=True):
             self._grades.put_grade(grade, self._item)
 
     @contextlib.contextmanager
-    def _asking(self, of_student: bool = False) -> Iterator[None]:
+    def _translating_errors(self, of_student: bool = False) -> Iterator[None]:
         """Translate errors of the LMS, in a ``with`` block that sends requests.
 
         Args:

@@ -36,12 +36,12 @@ class LmsStanding:
 
     Attributes:
         score: in the gradebook's points; None if there is none.
-        untouched: why no score is sent for this student, like "excused in Canvas"; ""
-            if one may be sent.
+        reason_to_skip: why no score is sent for this student, like "excused in
+            Canvas"; "" if one may be sent.
     """
 
     score: float | None = None
-    untouched: str = ""
+    reason_to_skip: str = ""
 
 
 @dataclass(frozen=True)

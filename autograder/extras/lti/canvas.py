@@ -42,7 +42,7 @@ class CanvasAssignment:
         self._course = Course(requester, {"id": number})
         name = settings.of_unit("assignments", unit)
         self.address = f"canvas {url}/courses/{number}/assignments/{name}"
-        with self._asking():
+        with self._translating_errors():
             self._assignment = self._course.get_assignment(name)
         self._refuse(max_points)
 
@@ -71,7 +71,7 @@ class CanvasAssignment:
 
     def read_people(self) -> list[LmsMember]:
         """The students of the course, with their institution's ids."""
-        with self._asking():
+        with self._translating_errors():
             users = self._course.get_users(
                 enrollment_type=["student"], include=["email"], per_page=_PAGE
             )
@@ -79,7 +79,7 @@ class CanvasAssignment:
 
     def read_standings(self) -> dict[str, LmsStanding]:
         """Map students' ids to scores before Canvas's own deductions for lateness."""
-        with self._asking():
+        with self._translating_errors():
             return {
                 str(entry.user_id): _standing(entry)
                 for entry in self._assignment.get_submissions(per_page=_PAGE)
@@ -87,7 +87,7 @@ class CanvasAssignment:
 
     def send(self, key: str, mark: SentMark) -> None:
         """Set a student's grade, and add a comment."""
-        with self._asking(of_student=True):
+        with self._translating_errors(of_student=True):
             self._submission(key).edit(
                 submission={"posted_grade": f"{mark.score:.10g}"},
                 comment={"text_comment": mark.comment},
@@ -95,14 +95,14 @@ class CanvasAssignment:
 
     def attach(self, key: str, page: Path, score: float | None, comment: str) -> None:
         """Attach a page to a new comment on a student's submission."""
-        with self._asking(of_student=True):
+        with self._translating_errors(of_student=True):
             is_uploaded, reply = self._submission(key).upload_comment(page)
         if not is_uploaded:
             raise web.GradeRefusedError(f"Canvas: {web.shorten(reply)}")
 
     def read_hand_ins(self) -> Iterator[FetchedHandIn]:
         """The latest attempt of each student who has handed in."""
-        with self._asking():
+        with self._translating_errors():
             entries = list(
                 self._assignment.get_submissions(include=["user"], per_page=_PAGE)
             )
@@ -127,7 +127,7 @@ class CanvasAssignment:
         return Submission(self._course._requester, {**ids, "user_id": key})
 
     @contextlib.contextmanager
-    def _asking(self, of_student: bool = False) -> Iterator[None]:
+    def _translating_errors(self, of_student: bool = False) -> Iterator[None]:
         """Translate errors of Canvas, in a ``with`` block that sends requests.
 
         Args:
@@ -172,7 +172,7 @@ def _member(user: Mapping[str, Any]) -> LmsMember:
 
 def _standing(entry: Any) -> LmsStanding:
     if getattr(entry, "excused", False):
-        return LmsStanding(untouched="excused in Canvas")
+        return LmsStanding(reason_to_skip="excused in Canvas")
     score = getattr(entry, "entered_score", None)
     if score is None and entry.score is not None:
         score = entry.score + (getattr(entry, "points_deducted", None) or 0.0)

@@ -49,7 +49,7 @@ LAYOUTS = [
     Layout(
         "Fetched",
         re.compile(rf"{FOLDER}(?P<key>\d+)/(?P<file>.+)"),
-        beside=re.compile(re.escape(METADATA)),
+        ignored_pattern=re.compile(re.escape(METADATA)),
         read_submitters=_submitters,
     )
 ]

@@ -68,7 +68,7 @@ class MoodleAssignment:
             CourseError: the course has no such assignment, or the owner of the token
                 may not see it.
         """
-        with self._asking():
+        with self._translating_errors():
             reply = self._call("mod_assign_get_assignments", courseids=[self._course])
             courses = reply["courses"]
             listed = [a for course in courses for a in course["assignments"]]
@@ -103,13 +103,13 @@ class MoodleAssignment:
 
     def read_people(self) -> list[LmsMember]:
         """The students that Moodle shows to the token's owner."""
-        with self._asking():
+        with self._translating_errors():
             users = self._call("core_enrol_get_enrolled_users", courseid=self._course)
             return [_member(user) for user in users if not _is_staff(user)]
 
     def read_standings(self) -> dict[str, LmsStanding]:
         """Map students' ids to grades of their last attempts; Moodle's -1 is none."""
-        with self._asking():
+        with self._translating_errors():
             grades = self._list("mod_assign_get_grades", "grades")
             latest = sorted(grades, key=lambda grade: int(grade["attemptnumber"]))
             scores = {str(g["userid"]): float(g["grade"] or -1) for g in latest}
@@ -135,7 +135,7 @@ class MoodleAssignment:
         """
         if score is None:
             raise web.GradeRefusedError("send the grade first: autograder grades")
-        with self._asking(of_student=True):
+        with self._translating_errors(of_student=True):
             with open(page, "rb") as file:
                 reply = self._post(
                     "webservice/upload.php", {"filearea": "draft", "itemid": 0},
@@ -147,7 +147,7 @@ class MoodleAssignment:
 
     def _save(self, key: str, grade: str, plugins: Mapping[str, Any]) -> None:
         state = "readyforrelease" if self._there.get("markingworkflow") else ""
-        with self._asking(of_student=True):
+        with self._translating_errors(of_student=True):
             self._call(
                 "mod_assign_save_grade", assignmentid=self._there["id"], userid=key,
                 grade=grade, attemptnumber=-1, addattempt=0, workflowstate=state,
@@ -156,7 +156,7 @@ class MoodleAssignment:
 
     def read_hand_ins(self) -> Iterator[FetchedHandIn]:
         """Yield the students' final submissions, but no drafts."""
-        with self._asking():
+        with self._translating_errors():
             entries = self._list("mod_assign_get_submissions", "submissions")
             people = {person.key: person for person in self.read_people()}
         for entry in entries:
@@ -206,7 +206,7 @@ class MoodleAssignment:
         return reply
 
     @contextlib.contextmanager
-    def _asking(self, of_student: bool = False) -> Iterator[None]:
+    def _translating_errors(self, of_student: bool = False) -> Iterator[None]:
         """Translate errors of Moodle, in a ``with`` block that sends requests.
 
         Args:

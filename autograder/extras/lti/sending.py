@@ -127,8 +127,8 @@ def _plan(
         else:
             standing = standings.get(person.key, LmsStanding())
         row = GradeRow(student.id, "waiting", standing.score, key=person.key)
-        if standing.untouched:
-            row = replace(row, status="excused", remark=standing.untouched)
+        if standing.reason_to_skip:
+            row = replace(row, status="excused", remark=standing.reason_to_skip)
         elif submission.score is None:
             row = replace(row, remark="a written answer waits in the formgrader")
         else:
@@ -144,10 +144,15 @@ def _plan(
 
 def comment(book: Classbook, submission: Submission) -> str:
     """The comment beside a score: points, lateness, and the graders' comments."""
-    most, score = sheet.number(book.max_points), sheet.number(submission.so_far)
+    most, score = (
+        sheet.format_points(book.max_points),
+        sheet.format_points(submission.points_after_penalty),
+    )
     lines = [f"{book.unit}: {score} of {most} points."]
     if submission.penalty:
-        lines.append(f"{sheet.number(submission.penalty)} points off for lateness.")
+        lines.append(
+            f"{sheet.format_points(submission.penalty)} points off for lateness."
+        )
     for exercise in book.exercises:
         mark = submission.marks.get(exercise.name)
         if mark and mark.comment:
@@ -243,7 +248,7 @@ def _applied(row: GradeRow, standing: LmsStanding) -> GradeRow:
         return row
     if standing.score is not None and _is_equal(standing.score, row.mark.score):
         return row
-    score = "nothing" if standing.score is None else sheet.number(standing.score)
+    score = "nothing" if standing.score is None else sheet.format_points(standing.score)
     remark = f"the LMS still shows {score}: is the grade locked or the rubric in use?"
     return replace(row, status="not applied", remark=remark)
 
@@ -253,7 +258,8 @@ def _delivery(rows: Sequence[GradeRow], notes: tuple[str, ...]) -> Delivery:
     cells = [
         (
             printable(row.student), row.status,
-            sheet.number(row.before) or "-", sheet.number(row.after) or "-", row.remark,
+            sheet.format_points(row.before) or "-",
+            sheet.format_points(row.after) or "-", row.remark,
         )
         for row in rows if row.status != "same"
     ]  # fmt: skip

@@ -15,7 +15,7 @@ from autograder.extras.questions.changed import (
     which_change,
     which_input,
 )
-from autograder.extras.questions.edits import TriedEdit
+from autograder.extras.questions.edits import ProposedEdit
 from autograder.extras.questions.inside import lines, shapes, statements
 from autograder.extras.questions.listing import CodeListing
 from autograder.extras.questions.notes import NotedPlace
@@ -30,7 +30,7 @@ _OF_ARITHMETIC = 4.0  # how much less a question is worth if the call has no ten
 
 
 def questions(
-    listing: CodeListing, places: Sequence[NotedPlace], edits: Sequence[TriedEdit],
+    listing: CodeListing, places: Sequence[NotedPlace], edits: Sequence[ProposedEdit],
     observations: Sequence[Observation], draw: random.Random,
 ) -> list[ChoiceQuestion]:  # fmt: skip
     """Return all questions that can be asked about an answer, roughly the best first.
@@ -63,7 +63,10 @@ def questions(
         for edit, outcomes in zip(edits, in_cases, strict=False)
         if edit.line in reached
         # A change that is merely a different way to write the same teaches nothing.
-        and (edit.has_idea or not all(outcome.is_same for outcome in outcomes))
+        and (
+            edit.is_telling_if_unchanged
+            or not all(outcome.is_same for outcome in outcomes)
+        )
         and _are_alike(edit.exchanged, dict(observations[0].call))
     ]
     noted = [(places[n], v) for n, v in observations[0].notes if 0 <= n < len(places)]

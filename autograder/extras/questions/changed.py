@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from autograder.extras.questions.edits import TriedEdit
+from autograder.extras.questions.edits import ProposedEdit
 from autograder.extras.questions.observations import EditOutcome, Observation, Seen
 from autograder.extras.questions.question import OPTIONS, ChoiceQuestion, shuffled
 from autograder.extras.questions.statements import (
@@ -21,7 +21,7 @@ from autograder.extras.questions.statements import (
 )
 
 Outcomes = Sequence[EditOutcome]  # of an edit, by case; a question shows the first case
-Tried = Sequence[tuple[TriedEdit, Outcomes]]
+Tried = Sequence[tuple[ProposedEdit, Outcomes]]
 
 # How much a question is worth, by the kind of statement that is its answer.
 _TELLING = {
@@ -64,7 +64,7 @@ def what_if(
         right = next((claim for claim in claims if claim.true), None)
         if right and right.kind in ("larger", "smaller") and not is_all_told:
             continue  # it cannot be worked out without the numbers
-        wrong = _false(claims, right, draw) if right else []
+        wrong = _wrong_options(claims, right, draw) if right else []
         if right and len(wrong) == OPTIONS - 1:
             once = [_ONCE[right.kind]] if right.kind in _ONCE else []
             yield shuffled(
@@ -96,7 +96,7 @@ def is_scalar(observation: Observation) -> bool:
     return all(value.kind in kinds or value.number is not None for value in values)
 
 
-def _false(
+def _wrong_options(
     claims: Sequence[Statement], right: Statement, draw: random.Random
 ) -> list[str]:
     """Choose the texts of up to three wrong options beside the correct one, ``right``.
@@ -154,7 +154,8 @@ def which_change(
     plain = [
         (edit, outcomes)
         for edit, outcomes in tried
-        if not outcomes[0].is_unclear and not any(outcome.near for outcome in outcomes)
+        if not outcomes[0].is_unclear
+        and not any(outcome.is_inconclusive for outcome in outcomes)
     ]
     for effect in _effects(observation, names):
         verdicts = [(edit, effect.tell(outcomes)) for edit, outcomes in plain]
@@ -248,8 +249,8 @@ def _unsums(index: int, parts: Sequence[Seen], outcomes: Outcomes) -> bool | Non
 
 
 def _spread(
-    edits: Sequence[TriedEdit], right: TriedEdit, draw: random.Random
-) -> list[TriedEdit]:
+    edits: Sequence[ProposedEdit], right: ProposedEdit, draw: random.Random
+) -> list[ProposedEdit]:
     """Choose up to three wrong options, from different lines if possible.
 
     Args:
@@ -257,7 +258,7 @@ def _spread(
         right: the change that has it.
     """
     pool = sorted(edits, key=lambda e: -e.worth - 2 * draw.random())
-    chosen: list[TriedEdit] = []
+    chosen: list[ProposedEdit] = []
     for most in (1, 2, 4):
         for edit in pool:
             lines = [chosen_edit.line for chosen_edit in (right, *chosen)]

@@ -14,10 +14,10 @@ from autograder.authoring.trees import get, places, replace_node
 from autograder.extras.questions.listing import CodeListing
 from autograder.extras.questions.sensible import (
     exchanged,
-    has_idea,
     is_plumbing,
     is_sensible,
     is_slip,
+    is_telling_if_unchanged,
     name_of,
     number,
 )
@@ -40,7 +40,7 @@ _EACH_LINE = 12  # edits of one line
 
 
 @dataclass(frozen=True)
-class TriedEdit:
+class ProposedEdit:
     """A change to an answer about which a question may be asked.
 
     Attributes:
@@ -51,7 +51,8 @@ class TriedEdit:
         is_return: whether the changed statement is a return.
         idea: the kind of change and the name of what it changes; a sheet has no two
             questions about the same idea.
-        has_idea: whether a question is worthwhile even if the result stays the same.
+        is_telling_if_unchanged: whether a question is worthwhile even if the result
+            stays the same.
         exchanged: the two names, if the change replaces one by the other or swaps them.
     """
 
@@ -61,7 +62,7 @@ class TriedEdit:
     worth: float
     is_return: bool
     idea: str
-    has_idea: bool
+    is_telling_if_unchanged: bool
     exchanged: tuple[str, ...] = ()
 
 
@@ -83,7 +84,7 @@ class _Change:
 
 @dataclass(frozen=True)
 class _Draft:
-    """A possible `TriedEdit`, without its code, which takes time to write.
+    """A possible `ProposedEdit`, without its code, which takes time to write.
 
     Attributes:
         place: the statement's parent, and its field and index there.
@@ -96,7 +97,7 @@ class _Draft:
     change: _Change
 
 
-def edits(listing: CodeListing) -> list[TriedEdit]:
+def edits(listing: CodeListing) -> list[ProposedEdit]:
     """List the changes to an answer that are worth trying, `MOST` at most.
 
     The best change of each line comes first, then the second best of each, and so on.
@@ -149,7 +150,7 @@ def _select_drafts(drafts: dict[int, list[_Draft]]) -> list[_Draft]:
     return [draft for _, draft in ranked][:MOST]
 
 
-def _write_edit(listing: CodeListing, tree: ast.Module, draft: _Draft) -> TriedEdit:
+def _write_edit(listing: CodeListing, tree: ast.Module, draft: _Draft) -> ProposedEdit:
     """Complete a draft with the code of the whole answer after the change.
 
     ``tree`` is that of the answer; it is changed for this, and restored.
@@ -159,10 +160,11 @@ def _write_edit(listing: CodeListing, tree: ast.Module, draft: _Draft) -> TriedE
     code = ast.unparse(ast.fix_missing_locations(tree))
     replace_node(*draft.place, old)
     line, returns = listing.numbers[old.lineno], isinstance(old, ast.Return)
-    return TriedEdit(
+    return ProposedEdit(
         line, _describe(listing, old, change), code, draft.worth, returns,
         f"{change.operator}: {name_of(change.old)}",
-        has_idea(change.operator, change.old), exchanged(change.old, change.new),
+        is_telling_if_unchanged(change.operator, change.old),
+        exchanged(change.old, change.new),
     )  # fmt: skip
 
 

@@ -87,10 +87,10 @@ class _Noting(ast.NodeTransformer):
         visited: ast.AST = super().visit(node)
         if name and isinstance(visited, ast.Assign | ast.AnnAssign) and visited.value:
             place = NotedPlace(line, name=name, is_filled=filled)
-            visited.value = self._renamed(visited.value, place)
+            visited.value = self._note_as(visited.value, place)
         elif isinstance(visited, ast.Return) and visited.value and _is_result(node):
             place = NotedPlace(line, is_result=True)
-            visited.value = self._renamed(visited.value, place)
+            visited.value = self._note_as(visited.value, place)
         elif text and line and len(text) <= _WIDEST and _is_read(node):
             return self._note(visited, NotedPlace(line, text, is_filled=filled))
         return visited
@@ -105,7 +105,7 @@ class _Noting(ast.NodeTransformer):
             return [statement]
         return [ast.Expr(self._note(ast.Constant(None), NotedPlace(line))), statement]
 
-    def _renamed(self, value: ast.expr, place: NotedPlace) -> ast.expr:
+    def _note_as(self, value: ast.expr, place: NotedPlace) -> ast.expr:
         """Wrap a value in a call that records it as ``place``.
 
         If the value is wrapped already, ``place`` replaces the place of that call.

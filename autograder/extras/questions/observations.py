@@ -88,8 +88,8 @@ class EditOutcome:
         raised: the error; "" for none.
         moved: by argument, whether its last row influences row 0 of the first result.
         is_same: whether the result is unchanged.
-        near: whether it is unclear if the result has changed, for instance because the
-            difference is tiny.
+        is_inconclusive: whether it is unclear if the result has changed, for instance
+            because the difference is tiny.
         turned: by tensor of the result, whether its last two dimensions are swapped.
         factors: by tensor of the result, the factor by which all its entries are
             multiplied; None if there is none.
@@ -99,7 +99,7 @@ class EditOutcome:
     result: Seen | None = None
     moved: Mapping[str, bool] = field(default_factory=dict)
     is_same: bool = False
-    near: bool = False
+    is_inconclusive: bool = False
     turned: tuple[bool, ...] = ()
     factors: tuple[float | None, ...] = ()
 
@@ -116,7 +116,11 @@ class EditOutcome:
         That is so if it is inconclusive or trivial, or if the result contains NaN.
         """
         results = self.result.results if self.result else ()
-        return self.near or self.is_trivial or any("nan" in r.facts for r in results)
+        return (
+            self.is_inconclusive
+            or self.is_trivial
+            or any("nan" in r.facts for r in results)
+        )
 
 
 @dataclass(frozen=True)
@@ -190,7 +194,7 @@ def _outcome(report: dict[str, Any]) -> EditOutcome:
         result=_read_value(report["result"]) if "result" in report else None,
         moved=_read_moves(report.get("moved", {})),
         is_same=report.get("same") is True,
-        near=report.get("near") is True,
+        is_inconclusive=report.get("near") is True,
         turned=tuple(flag is True for flag in report.get("turned", ())),
         factors=tuple(
             factor if isinstance(factor, float) else None

@@ -48,7 +48,7 @@ def is_sensible(old: ast.stmt, new: ast.AST, text: str) -> bool:
     return len(text) <= 110 and not any(part in text for part in odd)
 
 
-def has_idea(operator: str, old: ast.AST) -> bool:
+def is_telling_if_unchanged(operator: str, old: ast.AST) -> bool:
     """Whether it teaches something that a change leaves the result unchanged.
 
     It does not if the change is merely a different way to write the same.

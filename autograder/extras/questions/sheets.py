@@ -18,7 +18,7 @@ from autograder.course import files, find_unit, grade_ids, graded_notebooks, not
 from autograder.extras.questions import TEMPLATES
 from autograder.extras.questions.asking import questions
 from autograder.extras.questions.calls import call_of
-from autograder.extras.questions.edits import TriedEdit, edits
+from autograder.extras.questions.edits import ProposedEdit, edits
 from autograder.extras.questions.listing import CodeListing, NotListedError, listing
 from autograder.extras.questions.notes import NotedPlace, insert_notes
 from autograder.extras.questions.observations import (
@@ -79,7 +79,7 @@ class _Answer:
     title: str
     listing: CodeListing
     places: Sequence[NotedPlace]
-    edits: Sequence[TriedEdit]
+    edits: Sequence[ProposedEdit]
     request: ObservationRequest
 
 

@@ -140,7 +140,7 @@ class Commands:
     root: Path
     exchange: bool = False
     tell: str = "points"
-    _unsure: set[str] = field(default_factory=set, init=False)
+    _unchanged_after_failure: set[str] = field(default_factory=set, init=False)
 
     @property
     def place(self) -> Path:
@@ -168,7 +168,7 @@ class Commands:
         unchanged = {
             student for student in after if after[student] == before.get(student)
         }
-        self._unsure = set() if is_success else unchanged
+        self._unchanged_after_failure = set() if is_success else unchanged
 
     def _autograde(self, *options: str) -> bool:
         verbose = ["--debug"] if logs.shows_debug() else []
@@ -186,7 +186,7 @@ class Commands:
         Raises:
             NotGradedError: the student's submission is not graded.
         """
-        unsure = student in self._unsure
+        unsure = student in self._unchanged_after_failure
         failed = unsure and not self._autograde(f"--student={student}")
         if not is_graded(student, self.unit, self.root, failed):
             raise NotGradedError(

@@ -180,7 +180,7 @@ class _Record:
             elif _set(grade, comment, mark) and is_newer:
                 if last_mark(history) == "" or history[-1].who != hand_log.whoever():
                     conflicts.append(f"{mark.shown}, {current}")
-                points = sheet.number(mark.points) or "no other"
+                points = sheet.format_points(mark.points) or "no other"
                 remarks.append(f"{mark.shown}: now {points} points, before {current}")
         if conflicts and not self.overwrite:
             surplus = f" and {len(conflicts) - 3} more" * (len(conflicts) > 3)
@@ -206,7 +206,7 @@ class _Record:
 def _describe_mark(grade: api.Grade, history: Sequence[HandEntry]) -> str:
     """Describe an answer's current points and who gave them, or "a new answer"."""
     by = last_mark(history)
-    points = sheet.number(grade.manual_score) or "no"
+    points = sheet.format_points(grade.manual_score) or "no"
     return f"{points} points by {by}" if by else "a new answer"
 
 

@@ -240,7 +240,7 @@ def write_list(
             *(
                 (a.student, a.name, originals.get(a.student, ""), _shorten(a.text),
                  *("" for _ in question.items),
-                 sheet.number(a.points), a.comment, a.marked)
+                 sheet.format_points(a.points), a.comment, a.marked)
                 for a in student_answers
             ),
         ]  # fmt: skip

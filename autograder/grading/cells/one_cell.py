@@ -41,27 +41,29 @@ class OneCell:
             cell.source, store_history=True, stop_on_error=False
         )
 
-    def await_end(self, over: Callable[[], EndReason | None]) -> EndReason | None:
+    def await_end(
+        self, reason_to_end: Callable[[], EndReason | None]
+    ) -> EndReason | None:
         """Process the kernel's messages until the cell has ended.
 
         Args:
-            over: called at the start, and then about every `LOOK_SECONDS`; returns a
-                reason to end the cell early, or None.
+            reason_to_end: called at the start, and then about every `LOOK_SECONDS`;
+                returns a reason to end the cell early, or None.
 
         Returns:
-            The reason that ``over`` returned; None if the cell ended by itself.
+            What ``reason_to_end`` returned; None if the cell ended by itself.
 
         Raises:
             DeadKernelError: the kernel died before the cell had ended.
         """
-        reason, look = over(), time.monotonic() + LOOK_SECONDS
+        reason, look = reason_to_end(), time.monotonic() + LOOK_SECONDS
         while not (self._is_over() or reason):
             seconds = look - time.monotonic()
             if seconds > 0:
                 self._hear(seconds)
             else:
-                self._refuse_death()
-                reason, look = over(), time.monotonic() + LOOK_SECONDS
+                self._raise_if_dead()
+                reason, look = reason_to_end(), time.monotonic() + LOOK_SECONDS
         return None if self._is_over() else reason
 
     @property
@@ -106,7 +108,7 @@ class OneCell:
             except CellExecutionComplete:
                 self._idle = True
 
-    def _refuse_death(self) -> None:
+    def _raise_if_dead(self) -> None:
         """Raise DeadKernelError if the kernel has died before the cell had ended.
 
         The messages of a dead kernel are processed first, as they may end the cell.

@@ -37,7 +37,7 @@ class CappedOutputs(Execute):  # type: ignore[misc]
         1024, help="Output kept of a cell; the rest is dropped as it arrives."
     ).tag(config=True)
 
-    _deaf = False  # while cells run again, whose outputs already exist
+    _ignores_outputs = False  # while cells run again, whose outputs already exist
     _spent: dict[int, int]  # index of a cell -> bytes that it has shown
     _open: NotebookNode | None = None  # the output that further text extends
     _parts: list[str]  # of its text
@@ -54,7 +54,7 @@ class CappedOutputs(Execute):  # type: ignore[misc]
             if msg["msg_type"] not in _HANDLED:
                 return None
             if msg["msg_type"] in _SHOWING and (
-                self._deaf or not self._fits(msg, cell, cell_index)
+                self._ignores_outputs or not self._admit_output(msg, cell, cell_index)
             ):
                 return None
             if not is_count(msg["content"].get("execution_count", 0)):
@@ -73,7 +73,7 @@ class CappedOutputs(Execute):  # type: ignore[misc]
         except Exception:  # malformed messages raise many kinds
             return None
 
-    def _fits(self, msg: KernelMessage, cell: NotebookNode, index: int) -> bool:
+    def _admit_output(self, msg: KernelMessage, cell: NotebookNode, index: int) -> bool:
         """Count a message's size; return whether to show the message.
 
         Text beyond the cell's limit is removed from the message. Whether a text arrives

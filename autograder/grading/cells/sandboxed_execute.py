@@ -88,7 +88,7 @@ class SandboxedExecute(CappedOutputs):
     def reset(self) -> None:
         """Forget the notebook that was executed before this one."""
         self._spent, self._ended_cells = {}, {}
-        self._stopped, self._used_up, self._deaf = None, False, False
+        self._stopped, self._used_up, self._ignores_outputs = None, False, False
         self._meter, self._sandboxes = Meter(None), []
         self._cpu_before = self._clock_before = 0.0
 
@@ -151,7 +151,7 @@ class SandboxedExecute(CappedOutputs):
             GradingInfrastructureError: a fault of the grader or of the machine.
         """
         if self.has_sandbox(index):
-            self._run(cell, index, look or Span.over)
+            self._run(cell, index, look or Span.exceeded_limit)
         if ended := self.ended(index):
             cell.outputs = [_error("Stopped", ended.explanation)]
         return cell
@@ -176,11 +176,11 @@ class SandboxedExecute(CappedOutputs):
     @contextlib.contextmanager
     def discarding_outputs(self) -> Iterator[None]:
         """Discard new outputs in this context: cells that rerun already have some."""
-        before, self._deaf = self._deaf, True
+        before, self._ignores_outputs = self._ignores_outputs, True
         try:
             yield
         finally:
-            self._deaf = before
+            self._ignores_outputs = before
 
     def run_again(self, start: int, end: int) -> None:
         """Rerun cells [start, end), but no tests and no cells that ended a sandbox.
@@ -194,7 +194,7 @@ class SandboxedExecute(CappedOutputs):
                 if self._used_up or self._stopped:
                     return
                 if cell.cell_type == "code" and not is_skipped:
-                    self._run(copy.deepcopy(cell), index, Span.over)
+                    self._run(copy.deepcopy(cell), index, Span.exceeded_limit)
 
     def leave_sandbox(self) -> None:
         """Use the current sandbox no more; the next cell gets a fresh one."""
@@ -261,7 +261,7 @@ class SandboxedExecute(CappedOutputs):
         reason = execution.await_end(lambda: look(span) or self._notebook_is_over(span))
         if reason:
             run_sync(self.km.interrupt_kernel)()
-            if execution.await_end(Span(self._meter, _TO_END).over):
+            if execution.await_end(Span(self._meter, _TO_END).exceeded_limit):
                 run_sync(self.km.signal_kernel)(signal.SIGKILL)
                 execution.await_end(lambda: None)  # the kernel's death
         execution.close()

@@ -56,10 +56,10 @@ class Checks:
         self.evidence: tuple[CaseEvidence, ...] = ()
         self.verdicts: dict[str, Verdict] = {}  # by grade id
         self._panels: dict[int, NotebookNode] = {}
-        self._reached: int | None = None  # how far the sandbox of `carry` has run
+        self._reached: int | None = None  # how far `repeat_with_solutions` has run
         self._been_in_place: set[str] = set()  # exercises whose solutions it has seen
 
-    def place(self, notebook: NotebookNode) -> None:
+    def write_verdicts(self, notebook: NotebookNode) -> None:
         """Write the verdicts into the notebook, as outputs of their cells.
 
         Call this only after all cells, because a display update can change any earlier
@@ -93,7 +93,7 @@ class Checks:
             rendered = replace(rendered, verdict=verdict)
         self._keep(cell, index, rendered)
 
-    def carry(self, notebook: NotebookNode) -> None:
+    def repeat_with_solutions(self, notebook: NotebookNode) -> None:
         """Repeat the failed checks that build on failed exercises, in a second sandbox.
 
         There, the course's solutions replace the student's failed ones.
@@ -222,7 +222,7 @@ class Checks:
             arguments = f"{code!r}, globals(), {list(answers)!r}"  # as literals
             cell.source = f"with {_AGENT}.in_place({arguments}): {cell.source}"
         try:
-            self._cells.run(cell, index, exchange.over)
+            self._cells.run(cell, index, exchange.reason_to_end)
         finally:
             cell.source = source
 

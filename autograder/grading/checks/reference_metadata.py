@@ -87,7 +87,7 @@ def points(exercise: str) -> float | None:
     return float(entry["points"]) if entry else None
 
 
-def most(exercise: str) -> float:
+def largest_share(exercise: str) -> float:
     """Return the largest share of its points that an exercise can give.
 
     It is 1.0, or the highest share on the scales of its measured cases, which is above

@@ -69,7 +69,7 @@ class Block:
         return [cell for cell in self.cells if not _is_check(cell)]
 
     @property
-    def is_open(self) -> bool:
+    def is_unfolded(self) -> bool:
         """Whether the page shows the block unfolded.
 
         It does if an exercise lacks full points, a cell raised an error, or a teacher

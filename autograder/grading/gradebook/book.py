@@ -121,7 +121,7 @@ class Gradebook(api.Gradebook):  # type: ignore[misc]
             row.auto_comment = comment
 
 
-class PatientBook:
+class GradebookHandle:
     """The gradebook, opened when needed; waits while others have locked it.
 
     Args:
@@ -150,7 +150,7 @@ class PatientBook:
             except (OperationalError, api.InvalidEntry) as error:
                 self.close()
                 if not _is_temporary(error) or time.monotonic() > deadline:
-                    raise GradebookError(_about(error)) from None
+                    raise GradebookError(_explain_error(error)) from None
             except BaseException:
                 self.close()
                 raise
@@ -310,7 +310,7 @@ def first_line(error: Exception) -> str:
     return str(getattr(error, "orig", None) or error).splitlines()[0]
 
 
-def _about(error: Exception) -> str:
+def _explain_error(error: Exception) -> str:
     """Say what is wrong with the gradebook, and what a person can do about it."""
     message = first_line(error)
     remedy = "close what else uses it, or see to its server, or its file and folder"

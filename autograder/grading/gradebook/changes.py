@@ -106,7 +106,7 @@ def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[
             for cell, before, after, reason in _find_changes(
                 before_by_student.get(student, {}), cells, is_new=len(graded_ids) == 2
             ):
-                points = sheet.number(before), sheet.number(after)
+                points = sheet.format_points(before), sheet.format_points(after)
                 changes.append(Change(time, student, cell, *points, reason))
         if changes:
             rows = [_TITLES, *map(astuple, [*read(root, unit), *changes])]
@@ -119,7 +119,7 @@ def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[
 
 def _logged_change(entry: HandEntry) -> Change:
     """The change that an entry of the log of points by hand describes."""
-    points = sheet.number(entry.before), sheet.number(entry.after)
+    points = sheet.format_points(entry.before), sheet.format_points(entry.after)
     return Change(
         entry.time, entry.student, entry.cell, *points, entry.why or BY_HAND,
         entry.who, entry.comment,

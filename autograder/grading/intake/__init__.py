@@ -19,7 +19,7 @@ from autograder.grading.intake.common import (
     load_repairs,
 )
 from autograder.grading.intake.explaining import grade_ids
-from autograder.grading.intake.files import File, Taken, first, take
+from autograder.grading.intake.files import File, Taken, notebooks_first, take
 from autograder.grading.intake.matching import find_notebook, is_unanswered
 from autograder.grading.intake.slimming import describe_slimming, read_slim
 from autograder.grading.intake.stamp import handed_in, parse_stamp
@@ -27,6 +27,6 @@ from autograder.grading.intake.stamp import handed_in, parse_stamp
 __all__ = [
     "DEFAULTS", "OF_NBGRADER", "SECRET", "STAMP", "File", "RefusedError", "Repair",
     "SizeLimits", "Taken", "describe_slimming", "dump_repairs", "find_notebook",
-    "first", "grade_ids", "handed_in", "is_unanswered", "load_repairs", "parse_stamp",
-    "read_slim", "rebuild", "take", "without_installs",
+    "grade_ids", "handed_in", "is_unanswered", "load_repairs", "notebooks_first",
+    "parse_stamp", "read_slim", "rebuild", "take", "without_installs",
 ]  # fmt: skip

@@ -98,8 +98,10 @@ class _Builder:
         Of the slot's usable cells, the last counts that defines a name of the exercise,
         or else the last. Returns its index in the submission; None without any cell.
         """
-        cells = self.match.of(n)
-        filled = [cell for cell in self.match.filled(n) if not self._too_long(cell)]
+        cells = self.match.cells_of(n)
+        filled = [
+            cell for cell in self.match.filled_cells_of(n) if not self._too_long(cell)
+        ]
         targets = self.match.slots[n].targets
         fitting = [c for c in filled if defined(self._text(c)) & targets]
         chosen = fitting or filled or cells
@@ -147,38 +149,38 @@ class _Builder:
         """
         in_place, anchor = self.match.in_place(), -1
         extras: dict[int, list[int]] = {}
-        for number in range(len(self.match.cells)):
-            slot = self.match.slot_of.get(number)
-            if slot is not None and number in in_place:
+        for cell_index in range(len(self.match.cells)):
+            slot = self.match.slot_of.get(cell_index)
+            if slot is not None and cell_index in in_place:
                 anchor = slot
-            if number not in answers and self._is_kept(number, slot):
-                extras.setdefault(anchor, []).append(number)
+            if cell_index not in answers and self._is_kept(cell_index, slot):
+                extras.setdefault(anchor, []).append(cell_index)
         return extras
 
-    def _is_kept(self, number: int, slot: int | None) -> bool:
-        """Whether cell ``number``, which is no answer, is kept as the student's own."""
-        cell = self.match.cells[number]
+    def _is_kept(self, cell_index: int, slot: int | None) -> bool:
+        """Whether a cell that is no answer is kept as the student's own."""
+        cell = self.match.cells[cell_index]
         # Colab adds a badge when it saves to GitHub.
         is_badge = "view-in-github" in cell.ids or cell.source.startswith(_BADGE)
         if not cell.source.strip() or is_badge:
             return False
-        if self._too_long(number):
+        if self._too_long(cell_index):
             most = self.limits.cell_characters
             message = f"A cell of more than {most} characters was left out."
             self._note("cell left out", message)
             return False
-        return slot is None or self._is_kept_copy(number, self.match.slots[slot])
+        return slot is None or self._is_kept_copy(cell_index, self.match.slots[slot])
 
-    def _is_kept_copy(self, number: int, slot: Slot) -> bool:
+    def _is_kept_copy(self, cell_index: int, slot: Slot) -> bool:
         """Whether a cell that belongs to a slot, but does not fill it, is kept."""
         if slot.release.get("id") in GENERATED:  # each kit has its own
             return False
-        cell, slot_index = self.match.cells[number], self.match.slot_of[number]
+        cell, slot_index = self.match.cells[cell_index], self.match.slot_of[cell_index]
         changed = not same_text(cell.source, slot.release.source)
         if slot.is_answer:
             return self._is_kept_answer(cell, slot, changed, slot_index)
         if slot.is_test:
-            return changed and number != self.match.of(slot_index)[0]
+            return changed and cell_index != self.match.cells_of(slot_index)[0]
         is_reported = not is_invited(cell.source, slot.release.source)
         if changed and is_reported and cell.kind == "code":
             first = join_names([cell.source.strip().splitlines()[0]])
@@ -199,9 +201,9 @@ class _Builder:
             self._note("copy ignored", f"Your copied cell of {slot.name} was ignored.")
         return False
 
-    def _own_cell(self, number: int) -> NotebookNode:
+    def _own_cell(self, cell_index: int) -> NotebookNode:
         """A new cell with the content of one of the student's own cells."""
-        cell = self.match.cells[number]
+        cell = self.match.cells[cell_index]
         self.own_count += 1
         if cell.kind == "code":
             text = self._without_installs(cell.source, "a cell of yours")
@@ -234,7 +236,7 @@ class _Builder:
             return
         tests = [n for n, slot in enumerate(self.match.slots) if slot.is_test]
         for n in tests:
-            slot, cells = self.match.slots[n], self.match.of(n)
+            slot, cells = self.match.slots[n], self.match.cells_of(n)
             if not cells:
                 self._note("test returned", f"The deleted check {slot.name} is back.")
             elif not any(same_text(self._text(c), slot.release.source) for c in cells):
@@ -257,12 +259,14 @@ class _Builder:
         for n in self.match.moved_in:
             message = f"Your answer {slots[n].name} was found in a cell of your own."
             self._note("answer found", message)
-        missing = [slots[n].name for n in self._answer_slots() if not self.match.of(n)]
+        missing = [
+            slots[n].name for n in self._answer_slots() if not self.match.cells_of(n)
+        ]
         if missing and self.match.cells:
             message = f"No cell for {join_names(missing)} was found."
             self._note("answer missing", message)
         for n in self._answer_slots():
-            if any(self._too_long(cell) for cell in self.match.of(n)):
+            if any(self._too_long(cell) for cell in self.match.cells_of(n)):
                 self._note("cell left out", f"Your answer {slots[n].name} is too long.")
 
     def _note(self, kind: str, message: str) -> None:

@@ -36,13 +36,12 @@ class File:
 class Taken:
     """What was read from a folder: its files by relative path, and what was left out.
 
-    ``without`` says why no notebook was taken, if there were some but none could be
-    read.
+    ``why_no_notebook`` is the reason, if there were notebooks but none could be read.
     """
 
     files: Mapping[str, File]
     repairs: tuple[Repair, ...] = ()
-    without: str = ""
+    why_no_notebook: str = ""
 
 
 SEEN = 100_000  # directory entries that are examined, to find the notebooks
@@ -69,13 +68,13 @@ def take(
     """
     left_out: dict[str, list[str]] = {}
     names = _printable(_walk(folder, limits, ignore, left_out), left_out)
-    paths = sorted(names, key=first)
+    paths = sorted(names, key=notebooks_first)
     if len(paths) > limits.files:
         crowd = left_out.setdefault("are too many files", [])
         crowd += paths[limits.files :]
     files: dict[str, File] = {}
     repairs: list[Repair] = []
-    without, room, spare = "", limits.total, limits.saved
+    why_no_notebook, room, spare = "", limits.total, limits.saved
     for path in paths[: limits.files]:
         within = replace(limits, saved=spare)
         try:
@@ -87,13 +86,13 @@ def take(
         except RefusedError as reason:
             left_out.setdefault(str(reason), []).append(path)
             if _is_notebook(path):
-                without = without or f"{join_names([path])} {reason}"
+                why_no_notebook = why_no_notebook or f"{join_names([path])} {reason}"
     if any(map(_is_notebook, files)):
-        without = ""
+        why_no_notebook = ""
     for objection, omitted in left_out.items():
         message = f"Left out: {join_names(omitted)} ({objection})."
         repairs.append(Repair("file left out", message))
-    return Taken(files, tuple(repairs), without)
+    return Taken(files, tuple(repairs), why_no_notebook)
 
 
 def _printable(paths: Iterable[str], left_out: dict[str, list[str]]) -> dict[str, str]:
@@ -176,7 +175,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         return sorted(islice(scan, SEEN + 1), key=lambda entry: entry.name)
 
 
-def first(name: str) -> tuple[bool, str]:
+def notebooks_first(name: str) -> tuple[bool, str]:
     """A sort key by which notebooks are taken before all other files."""
     return not _is_notebook(name), name
 

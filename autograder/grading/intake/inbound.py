@@ -20,7 +20,7 @@ from typing import IO
 
 from autograder.grading.intake import STAMP, RefusedError, SizeLimits, read_slim
 from autograder.grading.intake.common import UnreadableError
-from autograder.grading.intake.files import SEEN, first, open_file
+from autograder.grading.intake.files import SEEN, notebooks_first, open_file
 from autograder.grading.intake.stamp import in_utc
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -35,7 +35,7 @@ def last_change(folder: Path, ignore: Sequence[str]) -> datetime.datetime:
     """
     latest = folder.lstat().st_ctime
     with contextlib.suppress(OSError), _open_folder(folder) as descriptor:
-        for _, parent, name in _counting(descriptor, ignore):
+        for _, parent, name in _limited_entries(descriptor, ignore):
             with contextlib.suppress(OSError):
                 status = os.stat(name, dir_fd=parent, follow_symlinks=False)
                 latest = max(latest, status.st_ctime)
@@ -56,7 +56,7 @@ def copy(
     limits, left_out, latest = SizeLimits(), [], 0.0
     room = limits.total
     with _open_folder(source) as descriptor:
-        for path, parent, name in _counting(descriptor, ignore):
+        for path, parent, name in _limited_entries(descriptor, ignore):
             try:
                 content = _read(parent, name, owner, limits, min(limits.file, room))
             except RefusedError as reason:
@@ -105,12 +105,12 @@ def _read(
     with open_file(name, parent) as (file, status):
         if owner is not None and status.st_uid != owner:
             raise RefusedError("is not the student's own file")
-        data, saved = _within(file, name, status.st_size, limits, most)
+        data, saved = _read_limited(file, name, status.st_size, limits, most)
         # Looked up after reading, to include changes made meanwhile.
         return data, saved, os.fstat(file.fileno())
 
 
-def _within(
+def _read_limited(
     file: IO[bytes], name: str, size: int, limits: SizeLimits, most: int
 ) -> tuple[bytes, int]:
     """Read a file within the limits; leave out the outputs of a large notebook.
@@ -132,7 +132,9 @@ def _within(
     return file.read(size), 0
 
 
-def _counting(folder: int, ignore: Sequence[str]) -> Iterator[tuple[str, int, str]]:
+def _limited_entries(
+    folder: int, ignore: Sequence[str]
+) -> Iterator[tuple[str, int, str]]:
     """Yield the entries that `copy` and `last_change` consider, as `_entries` does.
 
     These are the first `SizeLimits.files`, without ``timestamp.txt`` and ignored names.
@@ -150,7 +152,7 @@ def _entries(
     """
     with os.scandir(folder) as scan:
         candidates = (entry.name for entry in islice(scan, SEEN))
-        names = heapq.nsmallest(SizeLimits.files, candidates, key=first)
+        names = heapq.nsmallest(SizeLimits.files, candidates, key=notebooks_first)
     for name in names:
         if any(fnmatch.fnmatch(name, pattern) for pattern in ignore):
             continue

@@ -130,7 +130,7 @@ class Match:
         self._by_definition()  # answers in cells of the student's own
         self._by_place()
 
-    def of(self, slot: int) -> list[int]:
+    def cells_of(self, slot: int) -> list[int]:
         """The indices of the student's cells that belong to a slot, in their order."""
         return sorted(c for c, matched in self.slot_of.items() if matched == slot)
 
@@ -139,8 +139,8 @@ class Match:
         text = self.cells[cell].source
         return bool(text.strip()) and not same_text(text, stub)
 
-    def filled(self, slot: int) -> list[int]:
-        return [cell for cell in self.of(slot) if self.is_filled(cell)]
+    def filled_cells_of(self, slot: int) -> list[int]:
+        return [cell for cell in self.cells_of(slot) if self.is_filled(cell)]
 
     def _free(self) -> list[int]:
         return [n for n in range(len(self.cells)) if n not in self.slot_of]
@@ -178,7 +178,7 @@ class Match:
     def _by_definition(self) -> None:
         """Match an unfilled answer with the last other cell that defines its names."""
         for n, slot in enumerate(self.slots):
-            if not slot.is_answer or not slot.targets or self.filled(n):
+            if not slot.is_answer or not slot.targets or self.filled_cells_of(n):
                 continue
             free = [c for c in self._free() if self.cells[c].kind == "code"]
             if candidates := [c for c in free if self._defined[c] & slot.targets]:
@@ -188,7 +188,7 @@ class Match:
     def _by_place(self) -> None:
         """Match an answer by its position, if it is alone between its neighbours."""
         for n, slot in enumerate(self.slots):
-            if slot.is_answer and not self.of(n):
+            if slot.is_answer and not self.cells_of(n):
                 kind = slot.source.cell_type
                 free = [c for c in self._gap(n) if c not in self.slot_of]
                 alike = [cell for cell in free if self.cells[cell].kind == kind]
@@ -197,9 +197,9 @@ class Match:
 
     def _gap(self, n: int) -> range:
         """The indices of cells between those of slots n - 1 and n + 1, if any."""
-        before = [-1] if n == 0 else self.of(n - 1)
+        before = [-1] if n == 0 else self.cells_of(n - 1)
         last = n + 1 == len(self.slots)
-        behind = [len(self.cells)] if last else self.of(n + 1)
+        behind = [len(self.cells)] if last else self.cells_of(n + 1)
         return range(before[-1] + 1, behind[0]) if before and behind else range(0)
 
     def _restore(self, number: int, slot: int) -> None:  # lacks its grade id
@@ -284,7 +284,7 @@ def find_notebook(
         if match.belongs() and not is_other_units(
             strange[path], unit_ids, match.recognised(), course_ids
         ):
-            answers = sum(bool(match.filled(n)) for n in range(len(slots)))
+            answers = sum(bool(match.filled_cells_of(n)) for n in range(len(slots)))
             rank = (match.recognised(), answers, files[path].time, path == name)
             ranked.append((rank, path))
     if not ranked:
@@ -311,5 +311,5 @@ def is_unanswered(submission: bytes, release: NotebookNode) -> bool:
     # To match cells, the release will do in place of the source.
     match = Match(slots_of(release, release), read(submission).cells)
     return not any(
-        match.filled(n) for n, slot in enumerate(match.slots) if slot.is_answer
+        match.filled_cells_of(n) for n, slot in enumerate(match.slots) if slot.is_answer
     )

@@ -126,7 +126,7 @@ class Exchange:
         while not self.verdict and self._line.has_something():
             self._take("ready", "decided")
 
-    def over(self, span: Span) -> EndReason | None:
+    def reason_to_end(self, span: Span) -> EndReason | None:
         """The reason to end the check's cell now, or None; called repeatedly.
 
         The cell's own clock runs before the sandbox begins to answer, and again once
@@ -142,14 +142,14 @@ class Exchange:
             return EndReason.DECIDED
         if self.verdict:
             self._afterwards = self._afterwards or span.next(_AFTERWARDS)
-            return self._afterwards.over()
+            return self._afterwards.exceeded_limit()
         if self.ready or self._channel.poll(0):
             span.pause()
             if time.monotonic() > self.heard + self._patience:
                 raise GradingInfrastructureError(
                     "the judge was lost: it does not answer"
                 )
-        return span.over()
+        return span.exceeded_limit()
 
     def settle(self) -> RenderedVerdict:
         """Wait for the verdict, and return it; called when the cell has ended.

@@ -38,7 +38,11 @@ from autograder.grading.judge.preparing import (
     prepare_check,
 )
 from autograder.grading.judge.questioning import SandboxClient
-from autograder.grading.judge.rendered import evidence_of, for_a_person, render_verdict
+from autograder.grading.judge.rendered import (
+    evidence_of,
+    render_verdict,
+    undecided_verdict,
+)
 from autograder.grading.judge.verdict import RenderedVerdict
 from autograder.sandbox import logs
 from autograder.sandbox.launch import imported
@@ -92,7 +96,7 @@ def _answer(message: Message, line: Connection) -> None:
     check: PreparedCheck | Exception
     try:
         check = prepare_check(message["exercise"], request["own"], request["shared"])
-        code = reference_substitution.course_version(replaced)
+        code = reference_substitution.solutions_code(replaced)
     except Exception as error:  # the judge must survive a broken exercise
         check, code = error, ""
 
@@ -164,7 +168,7 @@ def _verdicts(
         sandbox.release()
         fault = describe_fault(error, ROOT)
         exercise, continues = find_exercise(names["exercise"]), False
-        final = for_a_person(exercise, submission, fault)
+        final = undecided_verdict(exercise, submission, fault)
     yield final, continues
     if continues and isinstance(check, PreparedCheck):
         try:

@@ -19,7 +19,13 @@ from autograder.checks.exercise import (
     Predictions,
 )
 from autograder.checks.interactor import Interactor
-from autograder.checks.naming import PATTERN, diagnose, fits, pattern, possible
+from autograder.checks.naming import (
+    PATTERN,
+    diagnose,
+    fits,
+    pattern,
+    uncontradicted_variants,
+)
 from autograder.checks.time_limit import TooLongError, limit
 from autograder.checks.values import same_answer
 
@@ -56,7 +62,7 @@ def _diagnose(
     wrong = [r.case for r in result.results if any(f.problem for f in r.findings)]
     ordinary = [case for case in wrong if not case.says]
     if ordinary and all(case.hidden for case in ordinary):
-        fitting = possible(exercise, result.results)
+        fitting = uncontradicted_variants(exercise, result.results)
         likely = [variant for variant in fitting if variant not in confined]
         results = _with_answers(exercise, result, task, likely)
         mistake, sure = diagnose(exercise, results)
@@ -91,7 +97,7 @@ def _with_answers(
     }
     exercise = replace(exercise, mistakes=mistakes)
     stored = {r.case.name: r.case for r in results if r.case.mistakes}
-    is_played = task.side is not Interactor
+    is_played = task.interactor_class is not Interactor
     for index in sorted(range(len(results)), key=lambda n: results[n].passed):
         case = results[index].case
         if case.mistakes or case.measure:
@@ -104,7 +110,7 @@ def _with_answers(
             computed[name] = pattern(compare(case, computed[name]))
         extended = replace(case, mistakes={**reused, **computed})
         results[index] = replace(results[index], case=extended)
-        fitting = possible(exercise, [results[index]])
+        fitting = uncontradicted_variants(exercise, [results[index]])
         names = [name for name in names if name in fitting]
     return results
 

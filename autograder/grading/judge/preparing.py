@@ -78,7 +78,7 @@ class PreparedCheck:
         """
         suffix = " again" if case.hidden and self._is_second(case) else ""
         draw = random.Random(f"{self.own_seed} {case.name} {case.hidden}{suffix}")
-        return self.task.side.in_grading(case.inputs, draw)
+        return self.task.interactor_class.in_grading(case.inputs, draw)
 
     def _is_second(self, case: Case) -> bool:
         """Whether an earlier fresh case has the same name."""
@@ -87,7 +87,7 @@ class PreparedCheck:
 
     def pack_inputs(self, case: Case) -> Packed | None:
         """Pack all inputs of a case for sending, once; None if the judge interacts."""
-        if self.task.side is not Interactor:
+        if self.task.interactor_class is not Interactor:
             return None
         if case not in _packed:
             _packed[case] = packed(case.inputs)
@@ -123,7 +123,9 @@ def _is_computed(name: str) -> bool:
     would write down.
     """
     exercise, task = _visible(name.split("/")[0])[name], specification(name)
-    if task.side is not Interactor or any(kind.measure for kind in task.cases):
+    if task.interactor_class is not Interactor or any(
+        kind.measure for kind in task.cases
+    ):
         return False
     closed = [case for case in exercise.cases if not case.open]
     return 2 * sum(map(_has_many_numbers, closed)) > len(closed)
@@ -149,9 +151,9 @@ def _draw_cases(name: str, seed: str) -> tuple[Case, ...]:
     task, exercise = specification(name), _visible(name.split("/")[0])[name]
     visible = (*exercise.cases, *exercise.small)
     cases = fresh_cases(task, seed)
-    if issubclass(task.side, BlindTrial):
+    if issubclass(task.interactor_class, BlindTrial):
         cases += fresh_cases(task, f"{seed} again", only_hidden=True)
-    return mark_shipped(cases, visible, task.side)
+    return mark_shipped(cases, visible, task.interactor_class)
 
 
 # Larger than the exercises of one submission, and than all shared cases of a unit.

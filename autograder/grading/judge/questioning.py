@@ -189,7 +189,7 @@ class SandboxClient:
         if self._worked > self._seconds.check:
             self._lose(EndReason.TOO_MANY_QUESTIONS)
             raise WireError("asked too much")
-        if over := span.over():
+        if over := span.exceeded_limit():
             alone, seconds = self._answer_budget.exceeded_by(span), self._seconds
             budget = usual_budget(seconds.answer if alone else seconds.check)
             used = f"{budget.clock:g} seconds"

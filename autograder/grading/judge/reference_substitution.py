@@ -23,7 +23,7 @@ from autograder.grading.judge.verdict import RenderedVerdict, Verdict
 from autograder.root import PACKAGE
 
 
-def course_version(names: Iterable[str]) -> str:
+def solutions_code(names: Iterable[str]) -> str:
     """Python code of the course's solutions of some exercises; "" for none."""
     chosen = [specification(name) for name in names]
     if not chosen:
@@ -50,7 +50,9 @@ def render_second_verdict(verdict: Verdict, names: Sequence[str]) -> RenderedVer
     """
     named = " and ".join(titles(name.split("/")[0])[name] for name in names)
     right = verdict.points >= verdict.max_points
-    if not right and issubclass(specification(verdict.exercise).side, BlindTrial):
+    if not right and issubclass(
+        specification(verdict.exercise).interactor_class, BlindTrial
+    ):
         # A clinic can be answered by guessing, and a second try is a second guess.
         verdict = replace(verdict, points=0.0)
     note = (

@@ -60,7 +60,9 @@ def render_verdict(
     return RenderedVerdict(verdict_of(result, submission), as_html(result, images))
 
 
-def for_a_person(exercise: Exercise, submission: str, fault: str) -> RenderedVerdict:
+def undecided_verdict(
+    exercise: Exercise, submission: str, fault: str
+) -> RenderedVerdict:
     """The verdict on a check that a person must decide; it has no score until then."""
     name, title, points = exercise.name, exercise.title, exercise.points
     result = CheckResult(name, title, 0.0, points, note=_(FOR_A_PERSON))

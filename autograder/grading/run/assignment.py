@@ -19,7 +19,7 @@ from autograder import __version__
 from autograder.course import ROOT, manifest, units
 from autograder.course.errors import CourseError
 from autograder.course.files import locked
-from autograder.course.notebooks import parse, shared, text_of
+from autograder.course.notebooks import parse, parse_cached, text_of
 from autograder.grading import extra_cells, warmable
 from autograder.grading.checks import reference_metadata
 from autograder.grading.checks.check_cell import check_cell
@@ -100,7 +100,7 @@ class Assignment:
                 contents = take(folder, self.limits, self.ignored)
                 stamp, odd = handed_in(folder)
             files, repairs = contents.files, contents.repairs + odd
-            reason = contents.without
+            reason = contents.why_no_notebook
         except RefusedError as refusal:
             reason = str(refusal)
         beside = {name: files[name].data for name in OF_NBGRADER if name in files}
@@ -131,7 +131,11 @@ class Assignment:
             other_ids = functools.partial(grade_ids, self.root)
             try:
                 path, chosen = find_notebook(
-                    files, f"{name}.ipynb", shared(release), self.limits, other_ids
+                    files,
+                    f"{name}.ipynb",
+                    parse_cached(release),
+                    self.limits,
+                    other_ids,
                 )
                 data, repairs = files[path].data, repairs + chosen
             except RefusedError as refusal:
@@ -172,15 +176,17 @@ class Assignment:
             digest.update(b"%d:" % len(data) + data)
         return digest.hexdigest()
 
-    def refuse_strange(self, book: Gradebook) -> None:
+    def refuse_mismatch(self, book: Gradebook) -> None:
         """Check that gradebook, source and checks agree on the cells and their points.
 
         Raises:
             CourseError: they do not; the text names the command that helps.
         """
         for name, (source, _) in self.notebooks.items():
-            self._refuse_other_points(name, shared(source))
-            marks = [c.metadata.nbgrader for c in shared(source).cells if is_grade(c)]
+            self._refuse_other_points(name, parse_cached(source))
+            marks = [
+                c.metadata.nbgrader for c in parse_cached(source).cells if is_grade(c)
+            ]
             points = {mark.grade_id: float(mark.points) for mark in marks}
             try:
                 notebook = book.find_notebook(name, self.name)

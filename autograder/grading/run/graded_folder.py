@@ -15,7 +15,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.course import notebooks
-from autograder.course.access import refuse_closed
+from autograder.course.access import require_access
 from autograder.course.errors import CourseError
 from autograder.course.files import folder_locked, write
 from autograder.grading.intake import OF_NBGRADER
@@ -29,17 +29,17 @@ class GradedFolder:
         self.path = path
 
     @contextlib.contextmanager
-    def locked(self, wait: Callable[[], None] = lambda: None) -> Iterator[None]:
+    def locked(self, before_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
         """Lock the folder, so that other runs wait before they grade the submission.
 
         Args:
-            wait: called before we wait for another run, however long that takes.
+            before_wait: called before we wait for another run, however long that takes.
 
         Raises:
             CourseError: nothing can be written there.
         """
-        refuse_closed(self.path)
-        with folder_locked(self.path, wait):
+        require_access(self.path)
+        with folder_locked(self.path, before_wait):
             yield
 
     def read_metadata(self, name: str) -> GradingMetadata:

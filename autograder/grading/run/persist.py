@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 from autograder.course.access import refuse_full
 from autograder.course.errors import CourseError
-from autograder.course.notebooks import shared
+from autograder.course.notebooks import parse_cached
 from autograder.grading.faults import GradingInfrastructureError
-from autograder.grading.gradebook.book import GradebookError, PatientBook
+from autograder.grading.gradebook.book import GradebookError, GradebookHandle
 from autograder.grading.gradebook.recording import Recorder
 from autograder.grading.intake import rebuild
 from autograder.grading.intake.common import join_names
@@ -36,7 +36,7 @@ class ResultWriter:
     """
 
     course: Assignment
-    book: PatientBook
+    book: GradebookHandle
     recorder: Recorder
     extra: Mapping[str, datetime.timedelta]
     published: Callable[[str], GradedFolder]
@@ -145,7 +145,9 @@ class ResultWriter:
         metadata = submission.earlier[task.notebook]
         old = bool(metadata.digest or metadata.id)  # of a grading by this program
         if not old:
-            blank, _ = rebuild(shared(task.source), shared(task.release), None)
+            blank, _ = rebuild(
+                parse_cached(task.source), parse_cached(task.release), None
+            )
             unsure = GradingMetadata(refused=UNSURE, repairs=task.repairs)
             open_ = Graded(blank, unsure, decided=False)
             self._save(replace(task, digest=""), open_, submission)

@@ -7,7 +7,7 @@ import os
 import resource
 
 from autograder.course.errors import CourseError
-from autograder.sandbox.confine.limits import own_threads
+from autograder.sandbox.confine.limits import count_account_threads
 
 _FILES = 64  # for sockets, pipes, the gradebook; and as many for each job
 # For the command itself, the server, the judge and a sandbox; as many for each job.
@@ -55,7 +55,9 @@ def _refuse_few_files(needed: int) -> None:
 def _refuse_few_threads(needed: int) -> None:
     """Raise a CourseError if fewer processes and threads are left than needed."""
     most, _ = resource.getrlimit(resource.RLIMIT_NPROC)
-    if most == resource.RLIM_INFINITY or most >= needed + (used := own_threads()):
+    if most == resource.RLIM_INFINITY or most >= needed + (
+        used := count_account_threads()
+    ):
         return
     raise CourseError(
         f"this account may have {most} processes and threads and has {used}; grading "

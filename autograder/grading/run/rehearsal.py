@@ -24,7 +24,7 @@ from autograder.grading.intake.common import join_names
 from autograder.grading.judge.verdict import Verdict
 from autograder.grading.run.assignment import Assignment
 from autograder.grading.run.submission import result_of
-from autograder.grading.scores import inside_score
+from autograder.grading.scores import unjudged_score
 from autograder.grading.task import Graded, Task
 from autograder.grading.workers.inline import Executor
 from autograder.sandbox.processes import await_calm
@@ -45,7 +45,9 @@ def rehearse(
     """
     if not warmable.stages(course.stages):
         return  # other people's preprocessors: nothing is known of their scores
-    with files.changing_json_state(note(course.root, course.name)) as noted:
+    with files.changing_json_state(
+        passed_digests_path(course.root, course.name)
+    ) as noted:
         passed = dict(noted)
     for name in course.notebooks:
         task = course.solution(name)
@@ -62,11 +64,13 @@ def rehearse(
             log.warning(f"{course.name}: its own solution was not graded ({error})")
             continue
         _refuse_broken(course.name, graded)
-        with files.changing_json_state(note(course.root, course.name)) as noted:
+        with files.changing_json_state(
+            passed_digests_path(course.root, course.name)
+        ) as noted:
             noted[name] = task.digest
 
 
-def note(root: Path, unit: str) -> Path:
+def passed_digests_path(root: Path, unit: str) -> Path:
     """The path of the file with the digests of the solutions that had all points."""
     return root / ".autograder" / "rehearsed" / f"{unit}.json"
 
@@ -111,7 +115,7 @@ def _failures(graded: Graded) -> dict[str, str]:
             reason = _reason(verdicts[grade_id])
             reasons[check.exercise] = reasons.get(check.exercise) or reason
         elif check is None:
-            points, most = inside_score(cell), float(cell.metadata.nbgrader.points)
+            points, most = unjudged_score(cell), float(cell.metadata.nbgrader.points)
             is_short = points is not None and points < most
             reasons[grade_id] = f"{points:g} of {most:g} points" if is_short else ""
     return {name: reason for name, reason in reasons.items() if reason}

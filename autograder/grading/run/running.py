@@ -18,7 +18,11 @@ from tqdm import tqdm
 from autograder.grading.gradebook.book import GradebookError, ScoresByCell
 from autograder.grading.run.outcome import Outcome
 from autograder.grading.run.persist import ResultWriter
-from autograder.grading.run.submission import InFlightSubmission, enough, names_of
+from autograder.grading.run.submission import (
+    InFlightSubmission,
+    is_at_capacity,
+    names_of,
+)
 from autograder.grading.task import Task
 from autograder.grading.workers.inline import Executor
 from autograder.grading.workers.parallel import SetupError
@@ -81,7 +85,9 @@ class Run:
         """Record finished submissions, in order; wait for them if no more may begin."""
         executor = self._executor
         while begun and (
-            not begun[0].running or not may_begin or enough(begun, executor.slots)
+            not begun[0].running
+            or not may_begin
+            or is_at_capacity(begun, executor.slots)
         ):
             bar.set_description(names_of(executor.busy) or begun[0].student[:24])
             if not begun[0].running:

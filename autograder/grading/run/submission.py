@@ -65,7 +65,7 @@ def result_of(future: Future[Any], task: Task, log: logging.Logger) -> Graded:
     return result if isinstance(result, Graded) else read_reply(result, task, log)
 
 
-def enough(begun: Iterable[InFlightSubmission], slots: int) -> bool:
+def is_at_capacity(begun: Iterable[InFlightSubmission], slots: int) -> bool:
     """Whether to start no more submissions: all slots are busy, or results pile up."""
     waiting = list(begun)
     running = sum(bool(submission.running) for submission in waiting)

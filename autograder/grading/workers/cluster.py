@@ -113,7 +113,7 @@ class Cluster:
                 name, reason = next(iter(self._unfit.items()))
                 raise SetupError(f"no worker can grade; {name}: {reason}")
         self._executors.append(self._client.get_executor(pure=False, **among))
-        sent = self._executors[-1].submit(grade_there, data, course_version())
+        sent = self._executors[-1].submit(grade_there, data, code_digest())
         sent.add_done_callback(functools.partial(self._settle, data, future))
 
     def _settle(self, data: bytes, future: Future[bytes], sent: Future[bytes]) -> None:
@@ -173,12 +173,12 @@ class Cluster:
     def _compare_versions(self) -> None:
         """Raise SetupError if a worker has a different version of the course."""
         try:
-            theirs = self._client.run(course_version)
+            theirs = self._client.run(code_digest)
         except ImportError as error:
             raise SetupError(f"a worker does not have the course: {error}") from error
         except OSError as error:
             raise SetupError(f"a worker was lost: {error}; try again") from error
-        ours = course_version()
+        ours = code_digest()
         mismatched = [name for name, version in theirs.items() if version != ours]
         if mismatched:
             raise SetupError(
@@ -202,7 +202,7 @@ def _connected(address: str) -> Any:
 
 
 @functools.cache
-def course_version() -> str:
+def code_digest() -> str:
     """A digest of the engine, of the course and of the libraries for grading."""
     digest = hashlib.sha256()
     for name in ("torch", "numpy", "nbgrader", "nbclient", "nbformat", "ipykernel"):
@@ -227,7 +227,7 @@ def grade_there(data: bytes, version: str) -> bytes:
             hung.
         NoSandboxError: this machine cannot grade.
     """
-    if version != course_version():
+    if version != code_digest():
         raise CourseError("a worker of the cluster has a different version")
     folder = tempfile.mkdtemp(prefix="grading-")
     try:

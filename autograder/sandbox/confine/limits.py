@@ -50,10 +50,10 @@ def set_limits(level: str, policy: Policy) -> None:
 def _shared_count(level: str) -> int:
     """The number of threads outside the sandbox that count against its limit."""
     alone = os.getuid() == 0 or level in ("user-namespaces", "bwrap")
-    return 0 if alone else own_threads()
+    return 0 if alone else count_account_threads()
 
 
-def own_threads() -> int:
+def count_account_threads() -> int:
     """The number of threads of this account, which RLIMIT_NPROC limits."""
     count = 0
     with contextlib.suppress(OSError):  # where there is no /proc

@@ -17,7 +17,7 @@ def test_a_container_that_is_filled_again_is_seen(kind):
     log = ResultLog()
     function = log.noting(fill)
     function(1)
-    log.look()
+    log.copy_results()
     assert log.describe_changes() == "none"
     function(2)
     assert log.describe_changes() == "some"
@@ -26,7 +26,7 @@ def test_a_container_that_is_filled_again_is_seen(kind):
 def test_what_is_no_number_stays_what_it_is():
     log, value = ResultLog(), torch.tensor([torch.nan, 1.0])
     log.noting(lambda: (value, [value]))()
-    log.look()
+    log.copy_results()
     assert log.describe_changes() == "none"
     value[1] = 2.0
     assert log.describe_changes() == "some"

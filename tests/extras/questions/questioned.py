@@ -11,7 +11,7 @@ from autograder.authoring.specification import Specification
 from autograder.authoring.variants import namespace, stands_alone, variant_source
 from autograder.checks import tracing
 from autograder.extras.questions.asking import questions
-from autograder.extras.questions.edits import TriedEdit, edits
+from autograder.extras.questions.edits import ProposedEdit, edits
 from autograder.extras.questions.listing import CodeListing, NotListedError, listing
 from autograder.extras.questions.notes import insert_notes
 from autograder.extras.questions.observations import (
@@ -44,7 +44,7 @@ class Questioned:
     specification: Specification
     name: str
     listing: CodeListing
-    edits: list[TriedEdit]
+    edits: list[ProposedEdit]
     seen: list[Observation]
     asked: list[ChoiceQuestion]
     found: list[ChoiceQuestion]  # all that could be asked

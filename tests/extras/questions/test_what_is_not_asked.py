@@ -66,7 +66,10 @@ def test_a_change_is_written_in_the_student_s_numbers_and_in_one_of_the_lines():
 
 def test_another_way_to_write_the_same_is_noquestion():
     code = "def f(q, k):\n    p = q.transpose(1, 2) * 2\n    return p.contiguous()"
-    ideas = {edit.instruction: edit.has_idea for edit in edits(listing(code, "f"))}
+    ideas = {
+        edit.instruction: edit.is_telling_if_unchanged
+        for edit in edits(listing(code, "f"))
+    }
     assert not ideas["change line 2 to `p = q.transpose(2, 1) * 2`"]
     assert "change line 3 to `return p`" not in ideas, "nobody forgets it"
     assert ideas["change line 2 to `p = k.transpose(1, 2) * 2`"]

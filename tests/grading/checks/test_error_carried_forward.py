@@ -226,7 +226,7 @@ def test_a_mistake_costs_and_what_its_answer_says_stays_in_the_second_sandbox(pr
     verdict = records(pristine, "ivy")["cross"]
     assert verdict["given"] and 0.0 < verdict["points"] < 20.0
     names: dict = {}
-    exec(reference_substitution.course_version([FIRST]), names)
+    exec(reference_substitution.solutions_code([FIRST]), names)
     words = ".".join(names["scaled_dot_product_attention"].__code__.co_names)
     path = pristine / "autograded" / "ivy" / judged.UNIT / f"{judged.UNIT}.ipynb"
     assert "sqrt" in words and words not in path.read_text()
@@ -376,8 +376,8 @@ def test_a_key_is_withheld_unless_most_of_it_is_solved():
 
 
 def test_the_courses_version_brings_its_imports():
-    code = reference_substitution.course_version([FIRST])
+    code = reference_substitution.solutions_code([FIRST])
     names: dict = {}
     exec(code, names)
     assert callable(names["scaled_dot_product_attention"])
-    assert reference_substitution.course_version([]) == ""
+    assert reference_substitution.solutions_code([]) == ""

@@ -49,7 +49,7 @@ def test_only_where_a_scale_goes_beyond_all_points_there_is_a_bonus(monkeypatch)
     monkeypatch.setattr(
         reference_metadata, "entries", lambda unit: metadata if unit == "u" else {}
     )
-    most = {name: reference_metadata.most(f"u/{name}") for name in cases}
+    most = {name: reference_metadata.largest_share(f"u/{name}") for name in cases}
     assert most == {"plain": 1.0, "measured": 1.0, "with a bonus": 1.25}
 
 

@@ -18,7 +18,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 
 from autograder.grading.gradebook.book import Gradebook as OurGradebook
-from autograder.grading.gradebook.book import GradebookError, PatientBook, Session
+from autograder.grading.gradebook.book import GradebookError, GradebookHandle, Session
 from autograder.grading.run.assignment import SOLUTION
 from autograder.grading.run.graded_folder import GradedFolder
 from autograder.grading.run.running import Run
@@ -63,7 +63,7 @@ def test_a_gradebook_locked_for_too_long_ends_in_a_plain_message(course):
 
 def test_a_gradebook_that_cannot_be_opened_is_not_waited_for(tmp_path):
     log = logging.getLogger("test")
-    book = PatientBook(f"sqlite:///{tmp_path}/not/there.db", "tiny", 3600.0, log)
+    book = GradebookHandle(f"sqlite:///{tmp_path}/not/there.db", "tiny", 3600.0, log)
     with pytest.raises(GradebookError, match="unable to open database file"):
         book.use(lambda book: book.finish())
 
@@ -220,7 +220,7 @@ def test_a_full_disk_is_not_waited_for(course, kind):
         OperationalError: OperationalError("", {}, full),
     }
     url = f"sqlite:///{course}/gradebook.db"
-    book = PatientBook(url, "tiny", 60.0, logging.getLogger(__name__))
+    book = GradebookHandle(url, "tiny", 60.0, logging.getLogger(__name__))
     kinds = []
 
     def write(_):
@@ -235,7 +235,7 @@ def test_a_full_disk_is_not_waited_for(course, kind):
 def test_a_disk_that_fills_in_the_middle_of_a_row_ends_in_one_line(course, caplog):
     """nbgrader logs ninety lines of traceback before it raises what it means."""
     url = f"sqlite:///{course}/gradebook.db"
-    book = PatientBook(url, "tiny", 60.0, logging.getLogger(__name__))
+    book = GradebookHandle(url, "tiny", 60.0, logging.getLogger(__name__))
     book.use(lambda one: event.listen(one.engine, "connect", _no_more_pages))
 
     def write(book):

@@ -7,7 +7,7 @@ import pytest
 
 from autograder.grading import release
 from autograder.grading.gradebook import damage
-from autograder.grading.gradebook.book import GradebookError, PatientBook
+from autograder.grading.gradebook.book import GradebookError, GradebookHandle
 from tests import tiny_course as tiny
 from tests.tiny_course import UNIT, good, gradebook, hand_in
 
@@ -21,7 +21,7 @@ def test_a_damaged_gradebook_is_one_line_and_stays(course, start):
     noise = random.Random(0).randbytes(len(content))
     path.write_bytes(content[:start] + noise[start:])
     log = logging.getLogger("test")
-    patient = PatientBook(f"sqlite:///{path}", "tiny", 3600.0, log)
+    patient = GradebookHandle(f"sqlite:///{path}", "tiny", 3600.0, log)
     with pytest.raises(GradebookError, match=r"gradebook\.db is damaged \(") as refusal:
         patient.use(lambda book: book.update_or_create_student("ada"))
     assert "\n" not in str(refusal.value)

@@ -38,7 +38,7 @@ def test_sizes_and_counts_are_capped_and_notebooks_come_first(tmp_path):
     assert [repair.says for repair in reading.repairs] == [
         "Left out: aaa.bin, huge (is beyond the 0 MB of all files together)."
     ]
-    assert not reading.without, "there is a notebook"
+    assert not reading.why_no_notebook, "there is a notebook"
 
 
 def test_a_heap_of_files_crowds_no_notebook_out(tmp_path):

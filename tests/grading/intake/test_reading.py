@@ -89,7 +89,9 @@ def test_outputs_of_a_notebook_do_not_count(tmp_path):
     assert cell(rebuilt, "numbers-double-answer").source
     small = SizeLimits(file=20_000, total=20_000, notebook=20_000, saved=25_000)
     refused = intake.take(tmp_path, small)
-    assert not refused.files and "n.ipynb is larger than 0 MB" in refused.without
+    assert (
+        not refused.files and "n.ipynb is larger than 0 MB" in refused.why_no_notebook
+    )
 
 
 @pytest.mark.parametrize("content", [b"{" * 60_000, b"[" * 60_000, b"\xff" * 60_000])

@@ -18,7 +18,7 @@ class Clock:
     def __init__(self, over: EndReason | None = None, cpu: float = 0.0):
         self.said, self.cpu, self.paused = over, cpu, 0
 
-    def over(self) -> EndReason | None:
+    def exceeded_limit(self) -> EndReason | None:
         return self.said
 
     def pause(self) -> None:
@@ -47,18 +47,18 @@ def test_the_cells_own_clock_runs_until_the_sandbox_has_said_something(
     make_exchange, pair
 ):
     clock = Clock(EndReason.TIME)
-    assert make_exchange().over(clock) is EndReason.TIME and clock.paused == 0
+    assert make_exchange().reason_to_end(clock) is EndReason.TIME and clock.paused == 0
     clock = Clock()
-    assert make_exchange(ready=True).over(clock) is None and clock.paused == 1
+    assert make_exchange(ready=True).reason_to_end(clock) is None and clock.paused == 1
     pair[1].send(b"ready")  # which nobody has read
-    assert make_exchange().over(clock) is None and clock.paused == 2
+    assert make_exchange().reason_to_end(clock) is None and clock.paused == 2
 
 
 def test_a_cell_ends_in_time_once_its_check_is_decided(make_exchange):
-    assert make_exchange(complete=True).over(Clock()) is None
+    assert make_exchange(complete=True).reason_to_end(Clock()) is None
     late = Clock(EndReason.TIME)
-    assert make_exchange(complete=True).over(late) is EndReason.CPU_TIME
-    assert make_exchange(complete=False).over(Clock()) is EndReason.DECIDED
+    assert make_exchange(complete=True).reason_to_end(late) is EndReason.CPU_TIME
+    assert make_exchange(complete=False).reason_to_end(Clock()) is EndReason.DECIDED
 
 
 def test_a_judge_is_lost_that_says_nothing_whatever_its_sandbox_does(
@@ -69,8 +69,8 @@ def test_a_judge_is_lost_that_says_nothing_whatever_its_sandbox_does(
     unheard = make_exchange(ready=True, patience=10.0)
     for _ in range(3):
         clock[0] += 9.0
-        assert unheard.over(Clock()) is None
+        assert unheard.reason_to_end(Clock()) is None
         unheard.heard = clock[0]
     clock[0] += 11.0
     with pytest.raises(GradingInfrastructureError, match="the judge was lost"):
-        unheard.over(Clock(cpu=clock[0]))
+        unheard.reason_to_end(Clock(cpu=clock[0]))

@@ -138,13 +138,13 @@ def test_a_source_of_another_build_is_refused_with_what_helps(root, monkeypatch)
         path = root / step / f"{UNIT}.ipynb"
         path.write_bytes(tiny.data(tiny.source_of([cell])))
     with pytest.raises(CourseError) as refused:
-        loaded(root, name=unit.label).refuse_strange(NoBook())
+        loaded(root, name=unit.label).refuse_mismatch(NoBook())
     message = str(refused.value)
     assert "attention-softmax has 5 points in source/02_attention/" in message
     assert "autograder exchange" in message
     assert 'nbgrader generate_assignment "02_attention" --force' in message
     with pytest.raises(LookupError):  # its own points: on to the gradebook
-        loaded(root, name="02_mine").refuse_strange(NoBook())
+        loaded(root, name="02_mine").refuse_mismatch(NoBook())
 
 
 class NoBook:

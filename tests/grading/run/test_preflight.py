@@ -19,7 +19,7 @@ def limits(monkeypatch):
     monkeypatch.setattr(resource, "getrlimit", limits_by_resource.__getitem__)
     monkeypatch.setattr(resource, "setrlimit", limits_by_resource.__setitem__)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    monkeypatch.setattr(preflight, "own_threads", lambda: 30)
+    monkeypatch.setattr(preflight, "count_account_threads", lambda: 30)
     return limits_by_resource
 
 
@@ -58,4 +58,4 @@ def test_too_few_processes_are_told_but_root_has_no_limit(limits, monkeypatch):
 
 def test_the_threads_of_this_account_are_counted(limits, monkeypatch):
     monkeypatch.undo()
-    assert preflight.own_threads() >= 1 or not os.path.isdir("/proc")
+    assert preflight.count_account_threads() >= 1 or not os.path.isdir("/proc")

@@ -99,7 +99,7 @@ def test_a_fault_of_the_machine_says_nothing_against_an_exercise(course, monkeyp
     result = grade(course)
     assert "its own solution was not graded (the judge was lost)" in result["log"]
     assert result["success"] and points(course) == {"ada": [2.0, 4.0, None]}
-    note = rehearsal.note(course, UNIT)
+    note = rehearsal.passed_digests_path(course, UNIT)
     assert not note.is_file() or note.read_text() == "{}"
 
 

@@ -8,7 +8,7 @@ import pytest
 from autograder.grading.run import submission
 from autograder.grading.run.submission import (
     InFlightSubmission,
-    enough,
+    is_at_capacity,
     names_of,
     result_of,
 )
@@ -29,17 +29,17 @@ def begun(*results: object) -> InFlightSubmission:
 
 
 def test_one_more_than_there_are_slots_is_enough():
-    assert not enough([begun(None)], 1)
-    assert enough([begun(None), begun(None)], 1)
-    assert not enough([begun(None), begun(b"done"), begun(b"done")], 1)
+    assert not is_at_capacity([begun(None)], 1)
+    assert is_at_capacity([begun(None), begun(None)], 1)
+    assert not is_at_capacity([begun(None), begun(b"done"), begun(b"done")], 1)
 
 
 def test_what_waits_for_a_slow_one_is_bounded_in_number_and_in_bytes(monkeypatch):
     monkeypatch.setattr(submission, "MOST_AHEAD", 4)
     monkeypatch.setattr(submission, "MOST_AHEAD_BYTES", 100)
     small, large = begun(b"x"), begun(b"x" * 60)
-    assert not enough([small] * 3, 1) and enough([small] * 4, 1)
-    assert not enough([large], 1) and enough([large] * 2, 1)
+    assert not is_at_capacity([small] * 3, 1) and is_at_capacity([small] * 4, 1)
+    assert not is_at_capacity([large], 1) and is_at_capacity([large] * 2, 1)
 
 
 def test_only_results_that_are_there_have_a_size():

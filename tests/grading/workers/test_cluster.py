@@ -217,9 +217,9 @@ def test_who_waits_for_a_worker_says_so(tmp_path, monkeypatch, caplog):
 def older(monkeypatch):
     """The course with other libraries, here but not on the workers."""
     monkeypatch.setattr(cluster.importlib.metadata, "version", lambda name: "0.1")
-    cluster.course_version.cache_clear()
+    cluster.code_digest.cache_clear()
     yield
-    cluster.course_version.cache_clear()
+    cluster.code_digest.cache_clear()
 
 
 def test_workers_with_another_version_of_the_course_are_refused(workers, older):
@@ -232,9 +232,9 @@ def test_other_references_are_another_version_of_the_course(tmp_path, monkeypatc
     versions = []
     for content in (b"1", b"2"):
         write(tmp_path / "course" / "references" / "hidden.safetensors", content)
-        cluster.course_version.cache_clear()
-        versions.append(cluster.course_version())
-    cluster.course_version.cache_clear()
+        cluster.code_digest.cache_clear()
+        versions.append(cluster.code_digest())
+    cluster.code_digest.cache_clear()
     assert versions[0] != versions[1]
 
 

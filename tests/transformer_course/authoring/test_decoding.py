@@ -102,8 +102,8 @@ class Letters:
 def test_texts_come_back_in_the_order_of_the_sources() -> None:
     model = model_with(positions="learned").transformer
     texts = ["abc", "i", "hgfedcb", "aa", "cab"]
-    together = decoding.recovered(model, Letters(), texts, batch_size=2)
-    alone = [decoding.recovered(model, Letters(), [text])[0] for text in texts]
+    together = decoding.recover_with_cache(model, Letters(), texts, batch_size=2)
+    alone = [decoding.recover_with_cache(model, Letters(), [text])[0] for text in texts]
     assert together == alone
     assert len(set(together)) > 1
 

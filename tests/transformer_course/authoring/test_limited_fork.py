@@ -8,15 +8,17 @@ import pytest
 import torch
 
 from autograder.checks.exercise import WrongAnswerError
-from transformer_course.authoring.limited_fork import apart
+from transformer_course.authoring.limited_fork import run_in_limited_fork
 
 
 def test_what_the_work_makes_comes_back():
-    assert apart(lambda: {"texts": ["a", "é"]}, 10, 500) == {"texts": ["a", "é"]}
+    assert run_in_limited_fork(lambda: {"texts": ["a", "é"]}, 10, 500) == {
+        "texts": ["a", "é"]
+    }
 
 
 def test_more_than_a_pipe_holds_comes_back():
-    assert apart(lambda: "x" * 3_000_000, 10, 500) == "x" * 3_000_000
+    assert run_in_limited_fork(lambda: "x" * 3_000_000, 10, 500) == "x" * 3_000_000
 
 
 def test_it_runs_in_another_process_and_torch_works_there():
@@ -26,7 +28,7 @@ def test_it_runs_in_another_process_and_torch_works_there():
             float(torch.ones(300, 300).matmul(torch.ones(300, 300)).sum()),
         ]
 
-    pid, total = apart(work, 10, 500)
+    pid, total = run_in_limited_fork(work, 10, 500)
     assert pid != os.getpid() and total == 300**3
 
 
@@ -35,7 +37,7 @@ def test_a_wrong_answer_is_raised_here():
         raise WrongAnswerError("too few")
 
     with pytest.raises(WrongAnswerError, match="too few"):
-        apart(work, 10, 500)
+        run_in_limited_fork(work, 10, 500)
 
 
 def test_who_computes_too_long_is_ended():
@@ -45,7 +47,7 @@ def test_who_computes_too_long_is_ended():
 
     started = time.process_time()
     with pytest.raises(WrongAnswerError, match="CPU"):
-        apart(work, 1, 500)
+        run_in_limited_fork(work, 1, 500)
     assert time.process_time() - started < 1  # our own; theirs is limited
 
 
@@ -57,8 +59,8 @@ def test_who_takes_too_much_memory_is_told_so():
             raise WrongAnswerError("no memory") from None
 
     with pytest.raises(WrongAnswerError, match="no memory"):
-        apart(work, 10, 200)
-    assert apart(work, 10, 1000) == 400 * 2**20
+        run_in_limited_fork(work, 10, 200)
+    assert run_in_limited_fork(work, 10, 1000) == 400 * 2**20
 
 
 def test_who_brings_the_process_down_is_ended():
@@ -67,12 +69,12 @@ def test_who_brings_the_process_down_is_ended():
         os.abort()
 
     with pytest.raises(WrongAnswerError, match="ended"):
-        apart(work, 10, 500)
+        run_in_limited_fork(work, 10, 500)
 
 
 def test_a_fault_of_ours_is_no_wrong_answer(capfd):
     with pytest.raises(RuntimeError, match="process of ours"):
-        apart(lambda: 1 / 0, 10, 500)
+        run_in_limited_fork(lambda: 1 / 0, 10, 500)
     assert "ZeroDivisionError" in capfd.readouterr().err
     with pytest.raises(RuntimeError, match="process of ours"):
-        apart(lambda: {"half": object()}, 10, 500)  # JSON cannot hold it
+        run_in_limited_fork(lambda: {"half": object()}, 10, 500)  # JSON cannot hold it

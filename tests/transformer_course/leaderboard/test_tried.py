@@ -102,7 +102,7 @@ def test_a_class_without_logs_has_a_page(tmp_path):
 
 def test_a_picture_keeps_its_marks_within_its_axis():
     wild = tried.TriedChange("x", "y", ((1e300, -1e300, 1e300),))
-    end = tried.reach([wild, tried.TriedChange("z", "y", ((0.0, -0.5, 0.5),))])
+    end = tried.axis_end([wild, tried.TriedChange("z", "y", ((0.0, -0.5, 0.5),))])
     assert end == 100.0
-    leftmost, middle, right = (tried.place(x, end) for x in (-1e300, 0, 1e300))
+    leftmost, middle, right = (tried.x_coordinate(x, end) for x in (-1e300, 0, 1e300))
     assert 360 <= leftmost < middle < right <= 780

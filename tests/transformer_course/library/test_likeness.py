@@ -32,13 +32,13 @@ def test_transformers_computes_the_logits_that_are_stored(kind):
     pytest.importorskip(
         "transformers", reason="pip install .[llama] to compare with it"
     )
-    live = likeness.live(kind)
+    live = likeness.transformers_logits(kind)
     assert live is not None and likeness.stored(kind).gap(live) < 1e-4
 
 
 def test_without_transformers_nothing_is_computed(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "transformers", None)
-    assert likeness.live("llama") is None
+    assert likeness.transformers_logits("llama") is None
 
 
 @by_kind
@@ -53,7 +53,7 @@ def test_a_mistake_changes_some_weights_and_keeps_their_shapes(kind):
 
 
 def test_a_comparison_tells_the_model_from_mistakes(monkeypatch, capsys):
-    monkeypatch.setattr(likeness, "live", lambda kind: None)
+    monkeypatch.setattr(likeness, "transformers_logits", lambda kind: None)
     model, second_model = (
         since_2017.LanguageModel(**likeness.SIZES, base=b) for b in (1e4, 9)
     )

@@ -41,7 +41,7 @@ def test_foreign_fields_and_lines_stay_in_the_file(tmp_path):
         b'{"run": "a", "mood": "bad", "next": "?"}\nnot JSON\n\xff\xfe\n{"run": "b"}'
     )
     path.write_bytes(before)
-    run_log.say_next(path, "a", "sleep")
+    run_log.store_conclusion(path, "a", "sleep")
     run_log.add(path, LoggedRun("c"))
     lines = path.read_bytes().splitlines()
     assert json.loads(lines[0]) == {"run": "a", "mood": "bad", "next": "sleep"}
@@ -56,7 +56,7 @@ def test_foreign_fields_and_lines_stay_in_the_file(tmp_path):
 def test_nothing_follows_from_a_run_that_there_is_not(tmp_path):
     path = tmp_path / run_log.FILE
     with pytest.raises(KeyError):
-        run_log.say_next(path, "a", "sleep")
+        run_log.store_conclusion(path, "a", "sleep")
     assert not path.exists()
 
 

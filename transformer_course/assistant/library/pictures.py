@@ -68,13 +68,14 @@ def preferences(chosen: Sequence[float], rejected: Sequence[float]) -> None:
     show(figure, alt, "8.2", caption)
 
 
-def rewards(log: Sequence[float]) -> None:
+def rewards(mean_rewards: Sequence[float]) -> None:
     """Draw the mean reward of each step."""
     figure, axes = style.subplots(height=2.4, width=6.0)
-    axes.plot(log, color=style.QUIET, linewidth=0.8)
-    axes.plot(_smooth(log, 8), color=BLUE)
+    axes.plot(mean_rewards, color=style.QUIET, linewidth=0.8)
+    smooth = _smooth(mean_rewards, 8)
+    axes.plot(smooth, color=BLUE)
     axes.set(xlabel="step", title="mean reward of the sampled answers", ylim=(0, 1.05))
-    alt = f"Mean reward over {len(log)} steps, {told.curve(_smooth(log, 8))}."
+    alt = f"Mean reward over {len(mean_rewards)} steps, {told.curve(smooth)}."
     caption = "GRPO: the mean reward of each step, and of the last eight."
     show(figure, alt, "8.3", caption)
 

@@ -10,15 +10,15 @@ from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
 
 
-def _draw_parlour(d_k: int, keys: int, d_v: int, sold_out: int) -> Maker:
+def _draw_attention(d_k: int, keys: int, d_v: int, masked: int) -> Maker:
     """Make a function that draws a query, ``keys`` keys and values, and a mask.
 
-    The mask forbids ``sold_out`` random keys, or fewer, since a key may be drawn twice.
+    The mask forbids ``masked`` random keys, or fewer, since a key may be drawn twice.
     """
 
     def make_inputs(draw: Draw) -> Inputs:
         allowed = torch.ones(keys, dtype=torch.bool)
-        allowed[draw.ids(0, keys, sold_out)] = False
+        allowed[draw.ids(0, keys, masked)] = False
         tensors = {"query": draw.tensor(d_k), "keys": draw.tensor(keys, d_k), "values": draw.tensor(keys, d_v)}
         return tensors | {"allowed": allowed}
 
@@ -26,13 +26,13 @@ def _draw_parlour(d_k: int, keys: int, d_v: int, sold_out: int) -> Maker:
 
 
 CASES = [
-    case("parlour", "4 features, 4 dishes, one of them sold out", _draw_parlour(4, 4, 2, sold_out=1),
+    case("parlour", "4 features, 4 dishes, one of them sold out", _draw_attention(4, 4, 2, masked=1),
          "Go through the five steps for Ann with a pencil, and print each of them."),
-    case("all_allowed", "nothing is masked", _draw_parlour(3, 5, 2, sold_out=0),
+    case("all_allowed", "nothing is masked", _draw_attention(3, 5, 2, masked=0),
          "Without a mask, every key gets a positive weight."),
-    case("long", "9 features, 6 dishes, some of them sold out", _draw_parlour(9, 6, 4, sold_out=3),
+    case("long", "9 features, 6 dishes, some of them sold out", _draw_attention(9, 6, 4, masked=3),
          "Read all sizes off the arguments: the root of d_k is 3 here."),
-    case("other", "7 features, 3 dishes, one of them sold out", _draw_parlour(7, 3, 5, sold_out=1),
+    case("other", "7 features, 3 dishes, one of them sold out", _draw_attention(7, 3, 5, masked=1),
          "Read all sizes off the arguments.", hidden_only=True),
 ]
 

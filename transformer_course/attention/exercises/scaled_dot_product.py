@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from autograder.authoring.common import common
-from autograder.authoring.contract import Contract, special
+from autograder.authoring.contract import Contract, special_sizes
 from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import causal_mask
 from autograder.authoring.notation import case, edit, right, sizes, source, wrong
@@ -279,7 +279,7 @@ EXERCISE = Specification(
     parts="weights",
     contract=Contract(
         narrow=True, on=("heads",),
-        sizes=special(
+        sizes=special_sizes(
             one_sentence=sizes(**_BATCH | {"batch": (1,)}, mask="1 Lq Lk"),
             one_query=sizes(**_BATCH | {"Lq": 1}, mask="B Lq Lk"), one_key=sizes(**_BATCH | {"Lk": 1}),
             vectors_of_size_one=sizes(**_BATCH | {"d_k": 1, "d_v": 1}, mask="B 1 Lk"),

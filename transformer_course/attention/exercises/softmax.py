@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 
 from autograder.authoring.common import common
-from autograder.authoring.contract import Contract, special
+from autograder.authoring.contract import Contract, special_sizes
 from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import open_mask
 from autograder.authoring.notation import case, edit, right, sizes, source, wrong
@@ -208,7 +208,7 @@ EXERCISE = Specification(
     target="stable_softmax", results="weights",
     contract=Contract(
         on=("small",),
-        sizes=special(
+        sizes=special_sizes(
             one_number=sizes(batch=(2, 3), L=1), one_row=sizes(batch=(1,), L=5), equal_sizes=sizes(batch=(3, 3), L=3),
             one_row_without_a_batch=sizes(x=_draw_apart(5, offsets=(0.0, 300.0, 150.0, 299.0, 50.0))),
             as_many_rows_as_numbers=sizes(batch=(4,), L=4),

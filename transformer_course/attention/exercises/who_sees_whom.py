@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from autograder.authoring.contract import Contract, special
+from autograder.authoring.contract import Contract, special_sizes
 from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import open_mask
 from autograder.authoring.notation import case, edit, right, source, wrong
@@ -221,7 +221,7 @@ ACCEPTED = [
 EXERCISE = Specification(
     contract=Contract(
         ways=(),
-        sizes=special(
+        sizes=special_sizes(
             one_position=_draw_layer(_MIXTURE, 1, 3, size=0.0, rest=0.75),
             equal_sizes=_draw_layer(_MIXTURE, 4, 4, apart=True),
             one_feature_of_many=_draw_one_feature_of_many,

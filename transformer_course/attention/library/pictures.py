@@ -132,16 +132,16 @@ def rising_scores(factors: Sequence[float], weights: Sequence[Tensor]) -> None:
     show_steps(frames, captions, alts, "2.5", caption, opened=opened)
 
 
-def masks(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
+def masks(masks_by_title: Mapping[str, Tensor], words: Sequence[str]) -> None:
     """Draw Boolean masks `(L, L)` side by side, in which True allows a key.
 
     Args:
-        named: the masks by their titles.
+        masks_by_title: the masks by their titles.
         words: the sentence's words, which label queries and keys.
     """
-    figure, row = style.subplots(1, len(named), height=2.7)
+    figure, row = style.subplots(1, len(masks_by_title), height=2.7)
     alts = []
-    for axes, (title, mask) in zip(row, named.items(), strict=True):
+    for axes, (title, mask) in zip(row, masks_by_title.items(), strict=True):
         maps.heat_map(axes, mask, words, words, title, allowed=mask, values=None)
         alts.append(f"{title}: {told.mask(mask, words, words)}")
     row[0].set_ylabel("query")
@@ -248,11 +248,13 @@ def _show_pronoun(
     )
 
 
-def recall(named: Mapping[str, Tensor], questions: Tensor, book: Tensor) -> None:
+def recall(
+    weights_by_title: Mapping[str, Tensor], questions: Tensor, book: Tensor
+) -> None:
     """Draw the attention weights from names to the entries of a phone book.
 
     Args:
-        named: maps of weights `(PAIRS, PAIRS)` by their titles.
+        weights_by_title: maps of weights `(PAIRS, PAIRS)` by their titles.
         questions: the names to look up, one-hot, `(PAIRS, names)`.
         book: the entries of the phone book, each a one-hot name and a one-hot digit.
     """
@@ -261,9 +263,9 @@ def recall(named: Mapping[str, Tensor], questions: Tensor, book: Tensor) -> None
         f"{NAMES[row[: len(NAMES)].argmax()]} {int(row[len(NAMES) :].argmax())}"
         for row in book
     ]
-    figure, row = style.subplots(1, len(named), height=2.9)
+    figure, row = style.subplots(1, len(weights_by_title), height=2.9)
     alts = []
-    for axes, (title, weights) in zip(row, named.items(), strict=True):
+    for axes, (title, weights) in zip(row, weights_by_title.items(), strict=True):
         maps.heat_map(axes, weights, names, entries, title)
         alts.append(f"{title}, {told.weights(weights, names, entries)}")
     row[0].set_ylabel("asked for")
@@ -279,16 +281,16 @@ def recall(named: Mapping[str, Tensor], questions: Tensor, book: Tensor) -> None
     )
 
 
-def clinic(named: Mapping[str, Tensor]) -> None:
+def clinic(matrices_by_layer: Mapping[str, Tensor]) -> None:
     """Draw which outputs depend on which inputs, one matrix per layer.
 
     Args:
-        named: by the layer's name, a Boolean matrix `(L, L)`: entry (i, j) is True if
-            output i changes with input j.
+        matrices_by_layer: by the layer's name, a Boolean matrix `(L, L)`: entry (i, j)
+            is True if output i changes with input j.
     """
-    figure, row = style.subplots(1, len(named), height=2.2)
+    figure, row = style.subplots(1, len(matrices_by_layer), height=2.2)
     alts = []
-    for axes, (title, matrix) in zip(row, named.items(), strict=True):
+    for axes, (title, matrix) in zip(row, matrices_by_layer.items(), strict=True):
         positions = range(len(matrix))
         maps.heat_map(
             axes, matrix, positions, positions, title, allowed=matrix, values=None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from autograder.authoring.contract import OF_MODULES, Contract, special
+from autograder.authoring.contract import OF_MODULES, Contract, special_sizes
 from autograder.authoring.draw import Draw
 from autograder.authoring.inputs import causal_mask, open_mask, sizes_of
 from autograder.authoring.notation import case, edit, right, source, wrong
@@ -219,7 +219,7 @@ EXERCISE = Specification(
     contract=Contract(
         arguments="x: B Lt d; memory: B Ls d; tgt_mask?: Lt Lt | B Lt Lt; memory_mask?: Lt Ls | B Lt Ls",
         results="output: B Lt d", on=("decoder", "square"), ways=OF_MODULES, module=True, named=True,
-        sizes=special(
+        sizes=special_sizes(
             one_layer=_draw_stack(1, 2, 3, 4, 5, norm=True), no_layer=_draw_stack(0, 2, 3, 4, 5, norm=True),
             one_sentence=_draw_stack(2, 1, 3, 4, 2), equal_sizes=_draw_stack(3, 3, 3, 3, 3, tgt_mask="both"),
             masks_of_one_shape=_draw_masked("B Lq Lk", 4),

@@ -140,14 +140,14 @@ def costs(lengths: Sequence[int], layer_costs: Sequence[Cost]) -> None:
     show(figure, f"{'; '.join(descriptions)}.", "4.10", caption)
 
 
-def masks(named: Mapping[str, Tensor], names: Sequence[str]) -> None:
+def masks(masks_by_title: Mapping[str, Tensor], names: Sequence[str]) -> None:
     """Draw masks `(L, L)` side by side.
 
     Args:
-        named: the masks by their titles.
+        masks_by_title: the masks by their titles.
         names: the labels of the positions, for both queries and keys.
     """
-    parts = [(title, names, names, mask) for title, mask in named.items()]
+    parts = [(title, names, names, mask) for title, mask in masks_by_title.items()]
     caption = "One attention mask makes both masks; the keys struck out are masked."
     _draw_masks(parts, "4.11", caption, "key")
 

@@ -22,7 +22,7 @@ V = TypeVar("V")
 Pair = tuple[torch.Tensor, torch.Tensor]  # x and memory
 Key = tuple[object, ...]
 # For two successive requests of a test, the request that followed them.
-Follows = dict[tuple[Key, Key], tuple[Key, Pair]]
+Successors = dict[tuple[Key, Key], tuple[Key, Pair]]
 
 MOST_AHEAD = 32  # pairs that one request can include ahead of time
 _MOST_KEPT = 1 << 10  # entries in a cache
@@ -40,7 +40,7 @@ def read_form(pair: Pair) -> Key:
     return tuple((value.dtype, value.shape) for value in pair)
 
 
-class Ahead:
+class OutputPrefetcher:
     """Requests one layer's outputs, ahead of time where possible, and caches them.
 
     The number of outputs to request ahead doubles with each question to the judge, up
@@ -54,9 +54,9 @@ class Ahead:
     """
 
     def __init__(
-        self, follows: Follows, call: Callable[..., Mapping[str, torch.Tensor]]
+        self, successors: Successors, call: Callable[..., Mapping[str, torch.Tensor]]
     ):
-        self._follows, self._call = follows, call
+        self._successors, self._call = successors, call
         self._known: dict[Key, torch.Tensor] = {}  # outputs that have been received
         self._before: tuple[Key, Key] = ((), ())  # the last two requests
         self._far = 4  # how many outputs are requested ahead next time
@@ -69,7 +69,7 @@ class Ahead:
             return self._call(x=x, memory=memory)["output"]
         key = make_key(pair)
         if all(value.numel() <= MOST_EARLY_NUMBERS for value in pair):
-            _store(self._follows, self._before, (key, pair))
+            _store(self._successors, self._before, (key, pair))
         self._before = (self._before[1], key)
         if key not in self._known:
             self._request(key, pair)
@@ -101,12 +101,12 @@ class Ahead:
     def _predict(self) -> dict[Key, Pair]:
         """The pairs that are expected to follow and have no known output, in order.
 
-        They are found by following `_follows` from the last two requests.
+        They are found by following `_successors` from the last two requests.
         """
         expected: dict[Key, Pair] = {}
         before = self._before
         for _ in range(4 * self._far):  # more, since some answers may be cached already
-            following = self._follows.get(before)
+            following = self._successors.get(before)
             if following is None or len(expected) == self._far:
                 break
             key, pair = following

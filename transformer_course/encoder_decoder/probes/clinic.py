@@ -22,16 +22,16 @@ from autograder.checks.probes.clinics import Patients, accepts
 from transformer_course.encoder_decoder.probes.ahead import (
     MOST_AHEAD,
     MOST_EARLY_NUMBERS,
-    Ahead,
-    Follows,
+    OutputPrefetcher,
     Pair,
+    Successors,
     format_suffix,
     read_form,
 )
 from transformer_course.encoder_decoder.probes.patients import DecoderLayer
 
 
-class _Patients(Patients):
+class _ClinicInteractor(Patients):
     """The interactor of the bug clinic: it runs correct and buggy decoder layers."""
 
     RIGHT = "a right decoder layer"
@@ -214,10 +214,11 @@ def _count_largest(*stacks: torch.Tensor) -> int:
     return max(math.prod(max(side, 1) for side in stack.shape[1:]) for stack in stacks)
 
 
-_FOLLOWS: Follows = {}  # shared by all layers and cases: equal sizes get equal inputs
+# Shared by all layers and cases: equal sizes get equal inputs.
+_SUCCESSORS: Successors = {}
 
 
-class _Patient(nn.Module):
+class _RemoteLayer(nn.Module):
     """The student's side of a decoder layer, which requests outputs from the judge.
 
     It knows only the shapes of its weights. In training mode it applies dropout.
@@ -230,7 +231,7 @@ class _Patient(nn.Module):
         )
         self._leaves = tuple(self.weights)  # since iterating over a module is slow
         self._number, self._ask = torch.tensor(number), ask
-        self._ahead = Ahead(_FOLLOWS, self._send)
+        self._ahead = OutputPrefetcher(_SUCCESSORS, self._send)
 
     def forward(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
         """The judge's output, with a gradient if any tensor here requires one."""
@@ -253,7 +254,7 @@ class _Call(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, ahead: Ahead, call: Callable[..., Inputs], x: torch.Tensor,
+        ctx: Any, ahead: OutputPrefetcher, call: Callable[..., Inputs], x: torch.Tensor,
         memory: torch.Tensor, *weights: torch.Tensor,
     ) -> Any:  # fmt: skip
         """The output; the weights are arguments so that they can get gradients."""
@@ -271,7 +272,7 @@ class _Call(torch.autograd.Function):
 
 @probe(
     "encoder_decoder/bug_clinic",
-    interactor=_Patients,
+    interactor=_ClinicInteractor,
     results="a right decoder layer; the other one; a third one",
 )
 def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
@@ -284,7 +285,7 @@ def bug_clinic(test: Any, inputs: Inputs, ask: Ask) -> Seen:
     def judge_layer(number: int) -> str:
         """Return the test's verdict on the layer ``number``; see `_run_test`."""
         shapes = json.loads(inputs[f"shapes.{number}"])
-        layer = _Patient(number, shapes, ask)
+        layer = _RemoteLayer(number, shapes, ask)
         seed(0)
         return _run_test(test, layer.eval(), d_model, d_ff)
 

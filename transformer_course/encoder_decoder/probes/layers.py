@@ -17,14 +17,14 @@ from autograder.checks.probes.default import (
     create_module,
     observe_call,
 )
-from autograder.checks.probes.weights import BEGINNING, load_weights
+from autograder.checks.probes.weights import INITIALISATION, load_weights
 
 _RATE = f"{MAKE}dropout"
 _probe_layer = partial(
     probe,
     calls="* afterwards",
     gradients="gradient of *",
-    learning=f"{BEGINNING}; parameters",
+    learning=f"{INITIALISATION}; parameters",
 )
 
 

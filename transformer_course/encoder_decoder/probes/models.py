@@ -11,7 +11,7 @@ from torch import nn
 from autograder.checks.probes import Inputs, Seen, probe, tensor
 from autograder.checks.probes.default import MAKE, create_module, observe_call
 from autograder.checks.probes.weights import (
-    BEGINNING,
+    INITIALISATION,
     load_weights,
     starting_as_zero,
 )
@@ -20,7 +20,7 @@ _POSITIONS = f"{MAKE}positions"
 _probe_model = partial(
     probe,
     calls="* afterwards",
-    learning=f"{BEGINNING}; parameters; vectors that start as zero",
+    learning=f"{INITIALISATION}; parameters; vectors that start as zero",
 )
 
 

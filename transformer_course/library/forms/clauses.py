@@ -178,7 +178,7 @@ def life(w: Writer) -> str:
         return f"{subject.text} {subject.be(past=True)} born in {city} in {year}."
     if kind == 1:
         return f"{subject.text} moved to {city} in {year}."
-    verb = "live" if subject.plural else "lives"
+    verb = "live" if subject.takes_plural_verb else "lives"
     return f"{subject.text} {verb} in {city} with {w.pick(NUMBERS)} cats."
 
 

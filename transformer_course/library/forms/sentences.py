@@ -165,7 +165,7 @@ def opinion(w: Writer) -> str:
     """A sentence such as "Anna thinks that the cake is delicious."."""
     noun, remark, _ = w.remark()
     thinker, subject = w.acquaintance(), w.definite(noun)
-    if thinker.plural or remark.startswith("a "):
+    if thinker.takes_plural_verb or remark.startswith("a "):
         return opinion(w)
     clause = f"{subject.text} {subject.be()} {remark}"
     return f"{thinker.text} {w.pick(OPINIONS)} that {clause}."

@@ -98,7 +98,7 @@ def _quote(w: Writer, topic: Topic, words: str) -> str:
 def _pick_speaker(w: Writer, topic: Topic) -> Person:
     """A random single person."""
     speaker = w.person(topic)
-    return _pick_speaker(w, topic) if speaker.plural else speaker
+    return _pick_speaker(w, topic) if speaker.takes_plural_verb else speaker
 
 
 def quoted_question(w: Writer) -> str:

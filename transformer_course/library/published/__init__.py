@@ -61,13 +61,13 @@ def fetch(model: str | Listing, location: str | Path | None = None) -> Published
         raise PublishedModelError(
             f"no model is called {model!r}; there are {', '.join(LISTED)}"
         )
-    memory.demand(listing)
+    memory.require_memory(listing)
     folder = finding.find(listing, location)
     files = [finding.verify(folder, file) for file in listing.files]
     try:
         weights, tokenizer = reading.read(listing, files[0], [*files, None][1])
     except MemoryError:
-        raise PublishedModelError(memory.too_little(listing)) from None
+        raise PublishedModelError(memory.describe_shortage(listing)) from None
     return PublishedModel(
         weights=weights,
         encode=lambda text: list(tokenizer.encode(text).ids),

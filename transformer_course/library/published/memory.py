@@ -11,7 +11,7 @@ _SYSTEM = Path("/proc/meminfo")
 _GROUP = Path("/sys/fs/cgroup")  # a container's own limit
 
 
-def demand(listing: Listing) -> None:
+def require_memory(listing: Listing) -> None:
     """Refuse a model that needs more memory than is known to be available.
 
     Raises:
@@ -19,10 +19,12 @@ def demand(listing: Listing) -> None:
     """
     free = available()
     if free is not None and free < listing.memory:
-        raise PublishedModelError(f"{too_little(listing)}; {free / 1e9:.1f} GB is free")
+        raise PublishedModelError(
+            f"{describe_shortage(listing)}; {free / 1e9:.1f} GB is free"
+        )
 
 
-def too_little(listing: Listing) -> str:
+def describe_shortage(listing: Listing) -> str:
     """The message for a model that needs more memory than is available."""
     return (
         f"{listing.title} takes {listing.memory / 1e9:.1f} GB of memory: close other "

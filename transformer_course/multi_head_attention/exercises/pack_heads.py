@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograder.authoring.common import common
-from autograder.authoring.contract import Contract, special
+from autograder.authoring.contract import Contract, special_sizes
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
@@ -169,7 +169,7 @@ EXERCISE = Specification(
     parts="bias",
     contract=Contract(
         ways=(),
-        sizes=special(
+        sizes=special_sizes(
             heads_of_one_feature=_draw_heads(h=3, d_model=5, d_k=1),
             a_model_of_one_feature=_draw_heads(h=2, d_model=1, d_k=3), one_number_in_all=_draw_heads(h=1, d_model=1, d_k=1),
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograder.authoring.common import common
-from autograder.authoring.contract import Contract, special
+from autograder.authoring.contract import Contract, special_sizes
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
@@ -201,7 +201,7 @@ EXERCISE = Specification(
     parts="weights, in_proj_bias",
     contract=Contract(
         ways=(),
-        sizes=special(
+        sizes=special_sizes(
             heads_of_one_feature=_draw_layer(2, 4, 1, lq=5, lk=3), a_single_feature=_draw_layer(2, 1, 1, lq=4, lk=3),
             many_heads_and_features=_draw_layer(1, 8, 4, lq=3, lk=2),
             a_head_of_many_features=_draw_layer(1, 1, 16, lq=2, lk=3),

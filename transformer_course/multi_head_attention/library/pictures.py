@@ -15,7 +15,7 @@ HEADS = (BLUE, ORANGE, GREEN, PINK)
 
 
 def _draw_maps(
-    named: Mapping[str, Tensor],
+    weights_by_title: Mapping[str, Tensor],
     words: Sequence[object],
     number: str,
     caption: str,
@@ -24,12 +24,12 @@ def _draw_maps(
     """Draw attention maps side by side in a figure.
 
     Args:
-        named: maps the title of each map to its weights.
+        weights_by_title: maps the title of each map to its weights.
         words: the labels of both the rows and the columns.
     """
-    figure, row = style.subplots(1, len(named), height=height)
+    figure, row = style.subplots(1, len(weights_by_title), height=height)
     descriptions = []
-    for axes, (title, weights) in zip(row, named.items(), strict=True):
+    for axes, (title, weights) in zip(row, weights_by_title.items(), strict=True):
         maps.heat_map(axes, weights, words, words, title, size=6.5)
         axes.tick_params(labelsize=8)
         descriptions.append(f"{title}: {told.weights(weights, words, words)}")
@@ -37,13 +37,16 @@ def _draw_maps(
     show(figure, f"Attention maps. {' '.join(descriptions)}", number, caption)
 
 
-def one_head_or_two(named: Mapping[str, Tensor], words: Sequence[str]) -> None:
+def one_head_or_two(
+    weights_by_title: Mapping[str, Tensor], words: Sequence[str]
+) -> None:
     """Draw two heads that attend to one neighbour each, and one that attends to both.
 
-    ``named`` maps titles to attention weights `(L, L)`; ``words`` are the L words.
+    ``weights_by_title`` maps titles to attention weights `(L, L)`; ``words`` are the
+    L words.
     """
     _draw_maps(
-        named,
+        weights_by_title,
         words,
         "3.1",
         "In the row of bites, two heads find one neighbour each; one head for both "
@@ -88,16 +91,18 @@ def blocks(numbers: Tensor, num_heads: int) -> None:
     show(figure, alt, "3.3", caption)
 
 
-def splits(named: Mapping[str, Tensor]) -> None:
+def splits(results_by_name: Mapping[str, Tensor]) -> None:
     """Draw ways to split features into heads, one way per row and one head per column.
 
-    ``named`` maps the name of each way to its result, entries as in `_draw_cells`
-    of shape `(h, L, d_k)`.
+    ``results_by_name`` maps the name of each way to its result, entries as in
+    `_draw_cells` of shape `(h, L, d_k)`.
     """
-    count = next(iter(named.values())).size(0)
-    figure, grid = style.subplots(len(named), count, height=3.8, width=4.2)
+    count = next(iter(results_by_name.values())).size(0)
+    figure, grid = style.subplots(len(results_by_name), count, height=3.8, width=4.2)
     descriptions = []
-    for row, (line, (name, heads)) in enumerate(zip(grid, named.items(), strict=True)):
+    for row, (line, (name, heads)) in enumerate(
+        zip(grid, results_by_name.items(), strict=True)
+    ):
         for head, axes in enumerate(line):
             title = "" if row else f"head {head}"
             _draw_cells(axes, heads[head], heads.size(-1), title)
@@ -110,16 +115,18 @@ def splits(named: Mapping[str, Tensor]) -> None:
     show(figure, alt, "3.4", caption)
 
 
-def losses(named: Mapping[int, Sequence[float]], sizes: Mapping[int, int]) -> None:
+def losses(
+    losses_by_heads: Mapping[int, Sequence[float]], sizes: Mapping[int, int]
+) -> None:
     """Draw the training losses of layers with 1, 2 and 4 heads.
 
     Args:
-        named: the losses of each layer, by its number of heads.
+        losses_by_heads: the losses of each layer, by its number of heads.
         sizes: the number of its parameters, by its number of heads.
     """
     figure, axes = style.subplots(height=2.8)
     for (count, values), colour, line in zip(
-        named.items(), (ORANGE, BLUE, GREEN), ("-", "--", ":"), strict=True
+        losses_by_heads.items(), (ORANGE, BLUE, GREEN), ("-", "--", ":"), strict=True
     ):
         label = f"{count} head{'s' if count > 1 else ''}: ends at {values[-1]:.3f}"
         axes.plot(values, line, color=colour, label=label)
@@ -127,24 +134,25 @@ def losses(named: Mapping[int, Sequence[float]], sizes: Mapping[int, int]) -> No
     title = f"mean squared error, {counts} parameters each"
     axes.set(xlabel="training step", title=title, ylim=(0, 1.1))
     axes.legend()
-    curves = {f"{count} heads": values for count, values in named.items()}
-    alt = f"Loss over {len(next(iter(named.values())))} steps. {told.curves(curves)}"
+    curves = {f"{count} heads": values for count, values in losses_by_heads.items()}
+    steps = len(next(iter(losses_by_heads.values())))
+    alt = f"Loss over {steps} steps. {told.curves(curves)}"
     caption = (
         "With two or four heads the loss falls to zero; with one head it does not."
     )
     show(figure, alt, "3.6", caption)
 
 
-def trained(named: Mapping[str, Tensor]) -> None:
+def trained(weights_by_title: Mapping[str, Tensor]) -> None:
     """Draw attention maps of a trained layer with one head and of one with two heads.
 
-    ``named`` maps the title of each map to its weights, `(L, L)`.
+    ``weights_by_title`` maps the title of each map to its weights, `(L, L)`.
     """
-    length = next(iter(named.values())).size(-1)
+    length = next(iter(weights_by_title.values())).size(-1)
     caption = (
         "The single head divides its attention; the heads of the pair divide the work."
     )
-    _draw_maps(named, range(length), "3.7", caption)
+    _draw_maps(weights_by_title, range(length), "3.7", caption)
 
 
 def birth(
@@ -227,13 +235,13 @@ def all_heads(sentence_maps: SentenceMaps) -> None:
     show(figure, alt, "3.10", caption)
 
 
-def neighbours(named: Mapping[str, Tensor], tokens: Sequence[str]) -> None:
+def neighbours(weights_by_title: Mapping[str, Tensor], tokens: Sequence[str]) -> None:
     """Draw maps of two heads: one attends to the previous token, one to the next.
 
-    ``named`` maps the title of each map to its weights.
+    ``weights_by_title`` maps the title of each map to its weights.
     """
     _draw_maps(
-        named,
+        weights_by_title,
         tokens,
         "3.11",
         "These two MiniLM heads attend most to the previous and to the next token.",

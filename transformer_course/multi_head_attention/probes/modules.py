@@ -13,7 +13,7 @@ import torch
 
 from autograder.checks.probes import Inputs, Seen, outcome, probe, returned, tensor
 from autograder.checks.probes.default import create_module, observe_call
-from autograder.checks.probes.weights import BEGINNING, load_weights
+from autograder.checks.probes.weights import INITIALISATION, load_weights
 
 
 @probe(
@@ -24,7 +24,7 @@ from autograder.checks.probes.weights import BEGINNING, load_weights
     "a weight is dropped for all features; dropped alike *; "
     "training gives the same twice",
     calls="* afterwards",
-    learning=f"{BEGINNING}; parameters",
+    learning=f"{INITIALISATION}; parameters",
     parts={"weights": "weights"},
 )
 def multi_head_attention(module_class: Any, inputs: Inputs) -> Seen:

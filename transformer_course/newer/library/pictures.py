@@ -134,7 +134,7 @@ def _plot_four(
 
 
 def _plot_two(
-    xs: Sequence[int], named: Mapping[str, Sequence[float]], marker: str = "",
+    xs: Sequence[int], values_by_name: Mapping[str, Sequence[float]], marker: str = "",
     **properties: Any,
 ) -> tuple[Any, Any]:  # fmt: skip
     """Plot two named curves over ``xs``; return the figure and its axes.
@@ -143,7 +143,9 @@ def _plot_two(
     """
     figure, axes = style.subplots(height=2.6, width=6.0)
     looks = ((ORANGE, f"--{marker}"), (BLUE, f"-{marker}"))
-    for (name, values), (colour, line) in zip(named.items(), looks, strict=True):
+    for (name, values), (colour, line) in zip(
+        values_by_name.items(), looks, strict=True
+    ):
         axes.plot(xs[: len(values)], values, line, color=colour, label=name)
     axes.set(**properties)
     return figure, axes

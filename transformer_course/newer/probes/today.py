@@ -10,9 +10,9 @@ from torch import nn
 
 from autograder.checks.probes import Inputs, Seen, probe
 from autograder.checks.probes.default import create_module, observe_call
-from autograder.checks.probes.weights import BEGINNING, load_weights
+from autograder.checks.probes.weights import INITIALISATION, load_weights
 
-_LEARNING = f"parameters; {BEGINNING}"
+_LEARNING = f"parameters; {INITIALISATION}"
 
 
 @probe(

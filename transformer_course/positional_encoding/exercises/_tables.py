@@ -9,7 +9,7 @@ import torch
 from autograder.authoring.draw import Draw
 from autograder.authoring.specification import Inputs, Maker
 
-ANYWHERE = "table of pairs that point anywhere"
+RANDOM_ANGLES = "table of pairs that point anywhere"
 
 
 def compute_angles(max_len: int, d_model: int) -> torch.Tensor:
@@ -43,7 +43,7 @@ def draw_tables(
     def make_inputs(draw: Draw) -> Inputs:
         angles = compute_angles(int(draw.ids(*lengths)), 2 * int(draw.ids(*pairs)))
         turns = draw.tensor(*angles.shape, scale=torch.pi).double()
-        tables = {"right table": make_table(angles), **make_wrong(draw, angles), ANYWHERE: make_table(turns)}
+        tables = {"right table": make_table(angles), **make_wrong(draw, angles), RANDOM_ANGLES: make_table(turns)}
         return {name: ((table * 2**14).round() / 2**14).float() for name, table in tables.items()}
 
     return make_inputs

@@ -12,7 +12,7 @@ from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification, Variant
 from transformer_course.positional_encoding.exercises._tables import (
-    ANYWHERE,
+    RANDOM_ANGLES,
     compute_angles,
     disturb,
     draw_tables,
@@ -20,7 +20,7 @@ from transformer_course.positional_encoding.exercises._tables import (
 )
 
 
-def _disturb_two(change: float, is_other: Callable[[torch.Tensor], torch.Tensor]) -> Maker:
+def _disturb_two(change: float, is_for_sine: Callable[[torch.Tensor], torch.Tensor]) -> Maker:
     """Make a function that draws a correct table, and two with one wrong entry each: a cosine and a sine.
 
     Both wrong entries are in the first ten rows and in columns 2 to 7, but not in the last column; the cosine is not in
@@ -28,14 +28,14 @@ def _disturb_two(change: float, is_other: Callable[[torch.Tensor], torch.Tensor]
 
     Args:
         change: added to the cosine, and subtracted from the sine.
-        is_other: marks entries of a correct table; the sine is one of these, and the cosine is not.
+        is_for_sine: marks entries of a correct table; the sine is one of these, and the cosine is not.
     """
     def make_wrong(draw: Draw, angles: torch.Tensor) -> Inputs:
         table = make_table(angles)
         row, column = torch.arange(len(table)).unsqueeze(1), torch.arange(table.size(1))
         inside = (row < 10) & (column > 1) & (column < min(table.size(1) - 1, 8))
-        first = inside & (row > 0) & (column % 2 == 1) & ~is_other(table)
-        second = inside & (column % 2 == 0) & is_other(table)
+        first = inside & (row > 0) & (column % 2 == 1) & ~is_for_sine(table)
+        second = inside & (column % 2 == 0) & is_for_sine(table)
         return {
             "wrong table": disturb(draw, table, first, change),
             "other wrong table": disturb(draw, table, second, -change),
@@ -94,7 +94,7 @@ def _draw_nearly_right(draw: Draw) -> Inputs:
     # Far from the right row, in at least one entry, and above it in one.
     last = torch.tensor([[0.0, 1.0] if right[-1, 1] < 0.5 else [1.0, 0.0]])
     tables["table with a wrong last row"] = torch.cat((right[:-1], last))
-    return tables | {ANYWHERE: draw_tables(lambda *_: {})(draw)[ANYWHERE]}
+    return tables | {RANDOM_ANGLES: draw_tables(lambda *_: {})(draw)[RANDOM_ANGLES]}
 
 
 CASES = [

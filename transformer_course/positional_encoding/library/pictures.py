@@ -14,23 +14,26 @@ from autograder.figures.style import BLUE, ORANGE
 
 
 def _draw_bars(
-    named: Mapping[str, float], form: str, colours: Any = BLUE, log: bool = False
+    values_by_name: Mapping[str, float],
+    form: str,
+    colours: Any = BLUE,
+    log: bool = False,
 ) -> Any:
     """Draw horizontal bars, by their names, and return the figure.
 
     ``form`` is the format of the numbers beside the bars.
     """
-    figure, axes = style.subplots(height=0.45 + 0.34 * len(named), width=6.0)
-    bars(axes, named, form, colours, log=log)
+    figure, axes = style.subplots(height=0.45 + 0.34 * len(values_by_name), width=6.0)
+    bars(axes, values_by_name, form, colours, log=log)
     axes.invert_yaxis()
     return figure
 
 
-def gaps(named: Mapping[str, float]) -> None:
+def gaps(gaps_by_name: Mapping[str, float]) -> None:
     """Draw the shuffle gap of each kind of layer that mixes positions."""
-    alt = f"Bars of the shuffle gap: {told.bars(named)}"
+    alt = f"Bars of the shuffle gap: {told.bars(gaps_by_name)}"
     caption = "A mixer whose gap is zero, up to rounding, cannot see order."
-    show(_draw_bars(named, ".1g"), alt, "1.1", caption)
+    show(_draw_bars(gaps_by_name, ".1g"), alt, "1.1", caption)
 
 
 def dimensions(table: Tensor, numbers: Sequence[int]) -> None:
@@ -97,15 +100,15 @@ def similarity(products: Tensor, rows: Sequence[int]) -> None:
     show(figure, alt, "1.4", caption)
 
 
-def lengths(named: Mapping[str, float]) -> None:
+def lengths(lengths_by_name: Mapping[str, float]) -> None:
     """Draw the average lengths of word vectors and of position vectors."""
-    colours = [ORANGE if "position" in name else BLUE for name in named]
-    alt = f"Bars of the average length of a vector: {told.bars(named)}"
+    colours = [ORANGE if "position" in name else BLUE for name in lengths_by_name]
+    alt = f"Bars of the average length of a vector: {told.bars(lengths_by_name)}"
     caption = (
         "On a logarithmic axis: how long a word's vector is depends on the start and "
         "on the scale, whereas all positions have the same length."
     )
-    show(_draw_bars(named, ".1f", colours, log=True), alt, "1.5", caption)
+    show(_draw_bars(lengths_by_name, ".1f", colours, log=True), alt, "1.5", caption)
 
 
 def clocks(start: Tensor, moved: Tensor, wanted: Tensor, pos: int, k: int) -> None:
@@ -174,12 +177,12 @@ def accuracies(results: Mapping[str, Sequence[float]], sizes: Sequence[int]) -> 
     )
 
 
-def tables(named: Mapping[str, Tensor]) -> None:
+def tables(tables_by_title: Mapping[str, Tensor]) -> None:
     """Draw tables of sinusoids side by side."""
-    figure, row = style.subplots(1, len(named), height=2.6, sharey=True)
-    correct = next(iter(named.values()))
+    figure, row = style.subplots(1, len(tables_by_title), height=2.6, sharey=True)
+    correct = next(iter(tables_by_title.values()))
     descriptions = []
-    for axes, (title, table) in zip(row, named.items(), strict=True):
+    for axes, (title, table) in zip(row, tables_by_title.items(), strict=True):
         maps.image(axes, table, signed=True, top=1.0)
         axes.set(title=title, xlabel="dimension")
         off = int(((table - correct).abs().amax(0) > 0.01).sum())

@@ -15,7 +15,7 @@ from autograder.checks.probes.default import (
     read_arguments,
 )
 from autograder.checks.probes.weights import (
-    BEGINNING,
+    INITIALISATION,
     load_weights,
     starting_as_zero,
 )
@@ -29,7 +29,7 @@ DROPOUT = torch.tensor(0.25)  # the rate for the input layer in training mode
     calls="* afterwards",
     gradients="gradient of *",
     learning="pe is a buffer; dtype after .to(torch.bfloat16); "
-    f'device after .to("meta"); parameters; {BEGINNING}',
+    f'device after .to("meta"); parameters; {INITIALISATION}',
 )
 def module(module_class: Any, inputs: Inputs) -> Seen:
     """Report what the default probe reports, and whether `pe` is a buffer that moves.
@@ -74,7 +74,7 @@ def _describe_result(call: Callable[[], object]) -> str:
     results="output",
     form="positions",
     calls="* afterwards",
-    learning=f"parameters; vectors that start as zero; {BEGINNING}",
+    learning=f"parameters; vectors that start as zero; {INITIALISATION}",
     mode="in training mode",
 )
 def input_layer(module_class: Any, inputs: Inputs) -> Seen:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from autograder.authoring.contract import Contract, special
+from autograder.authoring.contract import Contract, special_sizes
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
@@ -127,6 +127,6 @@ ACCEPTED = [
 
 EXERCISE = Specification(
     tells={"property_sizes": "wrong_axis"},
-    contract=Contract(ways=(), sizes=special(one_row=_draw_map(7, steps=9, places=10, chance=0.5))),
+    contract=Contract(ways=(), sizes=special_sizes(one_row=_draw_map(7, steps=9, places=10, chance=0.5))),
     cases=CASES, mutants=MISTAKES, accepted=ACCEPTED,
 )

@@ -212,22 +212,24 @@ def birth(
 
 
 def with_and_without(
-    lengths: Sequence[int], named: Mapping[str, Sequence[float]]
+    lengths: Sequence[int], scores_by_model: Mapping[str, Sequence[float]]
 ) -> None:
     """Draw exact match by length for a model without attention and for the Transformer.
 
-    ``named`` maps the label of each model, in this order, to its exact match.
+    ``scores_by_model`` maps the label of each model, in this order, to its exact match.
     """
     figure, axes = style.subplots(height=2.5)
     looks = ((ORANGE, "s--"), (BLUE, "o-"))
-    for (name, scores), (colour, line) in zip(named.items(), looks, strict=True):
+    for (name, scores), (colour, line) in zip(
+        scores_by_model.items(), looks, strict=True
+    ):
         axes.plot(lengths, scores, line, color=colour, label=name)
     axes.set(xlabel="length", title="exact match", ylim=(-0.03, 1.05))
     axes.set_xticks(lengths, lengths)
     style.name_lines(axes)
     description = "; ".join(
         f"{name}, by length: {', '.join(f'{score:.2f}' for score in scores)}"
-        for name, scores in named.items()
+        for name, scores in scores_by_model.items()
     )
     caption = "With one vector, exact match falls as sequences get longer."
     show(figure, f"Exact match. {description}.", "5.11", caption)

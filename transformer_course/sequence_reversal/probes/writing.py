@@ -42,14 +42,16 @@ def sampling_distribution(function: Callable[..., Any], inputs: Inputs) -> Seen:
         observations[f"error at the temperature {temperature:g}"] = outcome(
             call, ValueError
         )
-    forbidden = _count_allowed(observations["probabilities"], logits)
+    forbidden = _count_wrongly_allowed(observations["probabilities"], logits)
     return observations | {
         "tokens that are forbidden and may come": forbidden,
         "something was drawn": str(is_drawn),
     }
 
 
-def _count_allowed(probabilities: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+def _count_wrongly_allowed(
+    probabilities: torch.Tensor, logits: torch.Tensor
+) -> torch.Tensor:
     """The number of tokens with the logit -inf whose probability is not exactly 0."""
     if probabilities.shape != logits.shape:
         return torch.tensor(0)  # comparing the probabilities reports the wrong shape

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.authoring.contract import Contract, special
+from autograder.authoring.contract import Contract, special_sizes
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, edit, right, source, wrong
 from autograder.authoring.specification import Inputs, Maker, Specification
@@ -198,7 +198,7 @@ ACCEPTED = [
 EXERCISE = Specification(
     contract=Contract(
         ways=(),
-        sizes=special(
+        sizes=special_sizes(
             heads_of_one_pair=_draw_file((0,), 8, 4, 2, 3), one_head=_draw_file((0,), 6, 1, 1, 3),
             as_many_keys_as_queries=_draw_file((0, 1), 12, 3, 3, 6),
         ),

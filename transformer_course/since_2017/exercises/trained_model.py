@@ -15,7 +15,7 @@ from autograder.authoring.specification import Inputs, Maker, Specification
 from autograder.checks.exercise import Answers
 from transformer_course.library import corpora
 
-HANDED_IN = Path(__file__).parents[1] / "modern.safetensors"  # the instructor's own
+INSTRUCTOR_WEIGHTS = Path(__file__).parents[1] / "modern.safetensors"  # the instructor's own
 _WINDOW = 96
 # The probability of the correct byte, in percent, and the share of the points. A bigram model
 # reaches 10; the recipe reaches 37 after 800 steps and 43 after 3,200.
@@ -27,7 +27,7 @@ def instructors_model() -> nn.Module:
     from transformer_course.solutions.since_2017 import new_model
 
     model = new_model()
-    load_model(model, HANDED_IN)
+    load_model(model, INSTRUCTOR_WEIGHTS)
     return model
 
 
@@ -158,9 +158,9 @@ ACCEPTED = [
     right("by_state", source("""
         def trained_model():
             from safetensors.torch import load_file
-            from transformer_course.since_2017.exercises.trained_model import HANDED_IN
+            from transformer_course.since_2017.exercises.trained_model import INSTRUCTOR_WEIGHTS
             model = LanguageModel(128, 48, 4, 2, 2, 144)
-            model.load_state_dict(load_file(HANDED_IN))
+            model.load_state_dict(load_file(INSTRUCTOR_WEIGHTS))
             return model
         """)),
     right("in_double", source(_INSTRUCTORS.format(step="model.double()"))),

@@ -99,18 +99,20 @@ def _draw_triangle(axes: Any, count: int, n: int, new: int) -> None:
     axes.set(xlim=(-0.6, count - 0.4), ylim=(count + 1.2, -0.6), aspect="equal")
 
 
-def cost(lengths: Sequence[int], named: Mapping[str, Sequence[float]]) -> None:
+def cost(lengths: Sequence[int], costs_by_name: Mapping[str, Sequence[float]]) -> None:
     """Draw the milliseconds for the next token, by the number of tokens so far."""
     figure, axes = style.subplots(height=2.6, width=6.0)
     looks = ((ORANGE, "--"), (BLUE, "-"))
-    for (name, values), (colour, line) in zip(named.items(), looks, strict=True):
+    for (name, values), (colour, line) in zip(
+        costs_by_name.items(), looks, strict=True
+    ):
         axes.plot(lengths, values, line, color=colour, label=name)
     axes.set(xlabel="tokens so far", ylim=(0, None))
     axes.set_title("milliseconds for the next token")
     style.name_lines(axes)
     span = f"From {lengths[0]} to {lengths[-1]} tokens, milliseconds for the next one. "
     caption = "With a cache, the cost of the next token hardly grows with the text."
-    show(figure, span + told.curves(named), "7.6", caption)
+    show(figure, span + told.curves(costs_by_name), "7.6", caption)
 
 
 def reading(curves: Mapping[str, Mapping[int, float]]) -> None:

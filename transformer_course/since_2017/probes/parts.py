@@ -14,14 +14,14 @@ from autograder.checks.probes import (
     describe,
     join_names,
     probe,
+    select_by_prefix,
     tensor,
-    under,
 )
 from autograder.checks.probes.default import CALL, create_module, observe_call
-from autograder.checks.probes.weights import BEGINNING
+from autograder.checks.probes.weights import INITIALISATION
 from transformer_course.library.observing import read_integers
 
-_LEARNING = f"parameters; {BEGINNING}"
+_LEARNING = f"parameters; {INITIALISATION}"
 
 
 @probe(
@@ -95,7 +95,7 @@ def published_tensor(function: Callable[..., Any], inputs: Inputs) -> Seen:
     published file. The probe also reports how many of these tensors the function looks
     up for one parameter, and which of them it changes.
     """
-    stored = under(inputs, "published.")
+    stored = select_by_prefix(inputs, "published.")
     originals = {name: value.clone() for name, value in stored.items()}
     heads = read_integers(inputs, "num_heads", "num_kv_heads")
     observations: Seen = {}

@@ -1,6 +1,6 @@
 """Grade handed-in files in the judge: decode with their weights, without any training.
 
-As the files are untrusted, all of it runs in a fork with limits (`limited_fork.apart`).
+As the files are untrusted, all of it runs in a fork with limits (`limited_fork.run_in_limited_fork`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from autograder.checks.exercise import WrongAnswerError
-from transformer_course.authoring.decoding import recovered
+from transformer_course.authoring.decoding import recover_with_cache
 from transformer_course.authoring.tokenizing import Segmenter
 from transformer_course.library import bleu, checkpoint
 from transformer_course.library.checkpoint import CheckpointError
@@ -26,9 +26,9 @@ from transformer_course.measures.recovery import OURS
 from transformer_course.solutions import encoder_decoder
 from transformer_course.text_recovery.exercises._learnt import Recover, refuse_unlearnt
 from transformer_course.text_recovery.exercises._shipped import (
-    goes_back,
     has_same_errors,
     is_copy,
+    is_derived_from_shipped,
     shipped_outputs,
 )
 from transformer_course.text_recovery.library import measuring, own_corpus, track
@@ -108,10 +108,10 @@ def graded(
         except WrongAnswerError:
             raise
         except Exception as error:  # untrusted sizes, weights and tokenizer
-            raise WrongAnswerError(_no_decoding(error)) from error
+            raise WrongAnswerError(_describe_failure(error)) from error
 
 
-def _no_decoding(error: Exception) -> str:
+def _describe_failure(error: Exception) -> str:
     """The message about a checkpoint with which decoding has failed."""
     reason = str(error).strip().split("\n")[0][:200] or type(error).__name__
     return (
@@ -142,12 +142,12 @@ def _track_of(path: Path) -> Track:
     """Read the track in a checkpoint's notes. Raises WrongAnswerError."""
     try:
         about = checkpoint.describe(path)
-        _refuse_vast(about["sizes"])
+        _refuse_oversized(about["sizes"])
         return track.of(about["notes"])
     except (WrongAnswerError, CheckpointError):
         raise
     except Exception as error:  # the file is untrusted
-        raise WrongAnswerError(_no_decoding(error)) from error
+        raise WrongAnswerError(_describe_failure(error)) from error
 
 
 def _grade(hand_in: HandIn, places: Sequence[int], texts: list[str], seed: int) -> str:
@@ -173,7 +173,7 @@ def _grade(hand_in: HandIn, places: Sequence[int], texts: list[str], seed: int) 
 
 def _decoded(model: Restorer, tokenizer: Tokenizer, hand_in: HandIn) -> list[str]:
     """The texts that the model decodes for all sources, with the beam size and alpha of the hand-in's track."""
-    return recovered(
+    return recover_with_cache(
         model.transformer, tokenizer, hand_in.sources, beam=hand_in.track.beam,
         alpha=hand_in.track.alpha,
     )  # fmt: skip
@@ -183,7 +183,7 @@ def _greedily(tokenizer: Tokenizer) -> Recover:
     """Make a function that recovers texts with a model and greedy decoding."""
 
     def recover(model: Restorer, sources: list[str]) -> list[str]:
-        texts = recovered(model.transformer, tokenizer, sources)
+        texts = recover_with_cache(model.transformer, tokenizer, sources)
         return [text[:_LONGEST] for text in texts]
 
     return recover
@@ -252,14 +252,14 @@ def _refuse_shipped(
     )
     if has_same_errors(targets, own_texts, shipped_outputs(sources)):
         raise WrongAnswerError(OURS.format("errors"))
-    if goes_back(model, tokenizer, sources):
+    if is_derived_from_shipped(model, tokenizer, sources):
         raise WrongAnswerError(
             "these weights started from the checkpoint that ships with the course; the "
             "grade is for a model that you trained from random weights"
         )
 
 
-def _refuse_vast(sizes: Mapping[str, Any]) -> None:
+def _refuse_oversized(sizes: Mapping[str, Any]) -> None:
     """Refuse a model with one of the sizes above its limit in `_LARGEST`, or with an invalid one.
 
     Raises:

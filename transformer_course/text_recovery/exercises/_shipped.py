@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from safetensors import safe_open
 from torch import Tensor, nn
 
-from transformer_course.authoring.decoding import recovered
+from transformer_course.authoring.decoding import recover_with_cache
 from transformer_course.authoring.tokenizing import Segmenter
 from transformer_course.library import checkpoint
 from transformer_course.library.model import Restorer
@@ -63,22 +63,22 @@ def shipped_outputs(sources: list[str]) -> list[str]:
 
 
 def _restored(
-    sources: list[str], dtype: torch.dtype, leads: Tensor | None = None
+    sources: list[str], dtype: torch.dtype, smallest_margins: Tensor | None = None
 ) -> list[str]:
     """Return the outputs of the shipped checkpoint, computed with this dtype.
 
-    Each text's smallest lead of a token is written to ``leads``, if given; see `recovered`.
+    Each text's smallest margin of a token is written to ``smallest_margins``, if given; see `recover_with_cache`.
     """
     before = torch.get_default_dtype()
     try:
         torch.set_default_dtype(dtype)
         model, tokenizer = _shipped(dtype)
-        return recovered(model.transformer, tokenizer, sources, leads=leads)
+        return recover_with_cache(model.transformer, tokenizer, sources, smallest_margins=smallest_margins)
     finally:
         torch.set_default_dtype(before)
 
 
-def goes_back(model: Restorer, tokenizer: Tokenizer, sources: Sequence[str]) -> bool:
+def is_derived_from_shipped(model: Restorer, tokenizer: Tokenizer, sources: Sequence[str]) -> bool:
     """Whether a model was derived from the shipped one, by training or added noise.
 
     The angles between the embeddings of symbols are compared: they are unrelated in

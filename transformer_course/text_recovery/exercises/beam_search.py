@@ -22,7 +22,7 @@ from transformer_course.text_recovery.exercises._searches import (
 
 
 def _draw_script(
-    *sizes: int, alpha: float, max_len: int, eos: float = 0.0, specials: float = -40.0, habit: float = 0.5,
+    *sizes: int, alpha: float, max_len: int, eos: float = 0.0, special_logit: float = -40.0, habit: float = 0.5,
     count: int = 8, vocab: int = 9,
 ) -> Maker:
     """Make a function that draws the tables of the probe's `Script`.
@@ -32,7 +32,7 @@ def _draw_script(
     Args:
         sizes: the beam sizes to search with.
         eos: added to the logits of EOS.
-        specials: the logits of PAD and BOS.
+        special_logit: the logits of PAD and BOS.
         habit: how much each token of a prefix changes the logits of later tokens.
         count: the number of sentences, whose order is random.
         vocab: the number of tokens.
@@ -40,7 +40,7 @@ def _draw_script(
 
     def make_inputs(draw: Draw) -> Inputs:
         places = draw_fine_numbers(draw, count, max_len + 1, vocab, scale=2.0)
-        places[..., [PAD, BOS]] = specials
+        places[..., [PAD, BOS]] = special_logit
         places[..., EOS] += torch.arange(max_len + 1) * 0.75 - 2.0 + eos
         habits = draw_fine_numbers(draw, vocab, vocab, scale=habit)
         source = draw.ids(4, vocab, count, 5)
@@ -126,7 +126,7 @@ CASES = [
          "The length counts all tokens, EOS included but not BOS."),
     case("defaults", "five sentences, with the default beam_size, max_len and alpha", _draw_for_defaults,
          "A beam of 4, at most 60 tokens, scores divided by the length."),
-    case("specials", "PAD and BOS as continuations, alpha = 0.25", _draw_script(2, 3, alpha=0.25, max_len=6, specials=2.0),
+    case("specials", "PAD and BOS as continuations, alpha = 0.25", _draw_script(2, 3, alpha=0.25, max_len=6, special_logit=2.0),
          "All tokens can continue a prefix; only EOS ends it."),
     case("exhaustive", "k as large as the number of prefixes", _draw_script(400, alpha=1.0, max_len=4, vocab=6, count=4),
          "With a beam that wide, nothing is ever dropped."),

@@ -10,13 +10,13 @@ from typing import Any
 
 import torch
 
-from autograder.authoring.answers import Late
+from autograder.authoring.answers import LazyAnswers
 from autograder.authoring.draw import Draw
 from autograder.authoring.notation import case, right, source, wrong
 from autograder.authoring.specification import Inputs, Specification
 from autograder.checks.exercise import Answers, WrongAnswerError
 from autograder.checks.interactor import require_tensor
-from transformer_course.authoring.limited_fork import apart
+from transformer_course.authoring.limited_fork import run_in_limited_fork
 from transformer_course.library import corpora
 from transformer_course.measures.recovery import errors
 from transformer_course.text_recovery.exercises import _handed_in as handed_in
@@ -26,7 +26,7 @@ from transformer_course.text_recovery.library.track import Track
 from transformer_course.text_recovery.probes.model import LIMITS, Measured
 
 SAMPLE = 100  # sentences on which the student's function is tested
-SECONDS, MEGABYTES = 120, 2000  # for the process that decodes; see `apart`
+SECONDS, MEGABYTES = 120, 2000  # for the process that decodes; see `run_in_limited_fork`
 
 
 class HandedInModel(Measured):
@@ -68,7 +68,7 @@ class HandedInModel(Measured):
         task = functools.partial(
             work, self._files, self._originals, self._seed, self._places, **options
         )
-        return apart(task, SECONDS, MEGABYTES)
+        return run_in_limited_fork(task, SECONDS, MEGABYTES)
 
 
 def _read_texts(answers: Answers) -> list[str]:
@@ -96,7 +96,7 @@ def _draw_originals(draw: Draw) -> Inputs:
 def _answer_shipped_errors(draw: Draw) -> Answers:
     """The expected answers: the errors of the shipped checkpoint, which are computed only when needed."""
     originals = json.loads(str(_draw_originals(draw)["originals"]))[: measuring.COMPARED]
-    return Late({}, copied=lambda: _list_shipped_errors(originals))
+    return LazyAnswers({}, copied=lambda: _list_shipped_errors(originals))
 
 
 def _list_shipped_errors(originals: list[str]) -> str:

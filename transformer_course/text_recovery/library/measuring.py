@@ -56,7 +56,7 @@ def marks_of(
     """
     if corpus is None:
         return scale.EMBEDDED[student_track.level]
-    return scale.of_own(corpus.train, pairs)
+    return scale.marks_of_own_corpus(corpus.train, pairs)
 
 
 def measure(
@@ -108,7 +108,7 @@ def _describe_marks(marks: Marks) -> str:
     )
 
 
-def beside(folder: str | Path = ".") -> tuple[Track, OwnCorpus | None]:
+def read_track(folder: str | Path = ".") -> tuple[Track, OwnCorpus | None]:
     """The track of the model in a folder, and the student's corpus if it needs one.
 
     Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from transformer_course.library.corpora import closed_class
+from transformer_course.library.corpora import all_function_words
 from transformer_course.library.text import lemma, tokenize_13a
 
 KINDS = ("case", "punctuation", "function word", "form", "word")
@@ -64,7 +64,7 @@ def kind_of(output: str | None, original: str | None) -> str:
         return "case"
     if not any(character.isalnum() for token in present for character in token):
         return "punctuation"
-    if all(token in closed_class() for token in present):
+    if all(token in all_function_words() for token in present):
         return "function word"
     if is_pair and lemma(present[0]) == lemma(present[1]):
         return "form"

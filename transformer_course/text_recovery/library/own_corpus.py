@@ -84,7 +84,7 @@ def parse(data: bytes) -> OwnCorpus:
     train, dev, test = (_read_pairs(about, name) for name in corpora.SPLITS)
     test = _select_unseen(test, [*train, *dev])
     _refuse_small(train, test)
-    _refuse_useless(test)
+    _refuse_uninformative(test)
     _refuse_unrelated(test)
     digest = hashlib.sha256(json.dumps(sorted(test)).encode()).digest()
     name = plain(about.get("name") or FILE, 40) if _is_text(about.get("name")) else FILE
@@ -159,7 +159,7 @@ def _refuse_small(train: list[Pair], test: list[Pair]) -> None:
             )
 
 
-def _refuse_useless(test: list[Pair]) -> None:
+def _refuse_uninformative(test: list[Pair]) -> None:
     """Refuse test pairs whose BLEU would say nothing about a model.
 
     Raises:

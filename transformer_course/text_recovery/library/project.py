@@ -153,7 +153,7 @@ class Project:
         self._kept.find(name)
         if len(text.strip()) < _REASON:
             raise ProjectError(f"say what follows from {name!r}, in a sentence")
-        run_log.say_next(self._kept.path, name, text.strip())
+        run_log.store_conclusion(self._kept.path, name, text.strip())
 
     def model(self, name: str) -> tuple[Restorer, Tokenizer]:
         """The trained model of a run, and its tokenizer; see `KeptRuns.model`."""

@@ -34,7 +34,7 @@ class Marks:
     beyond: tuple[tuple[float, float], ...]
 
     @property
-    def most(self) -> tuple[float, float]:
+    def full(self) -> tuple[float, float]:
         """The pair (BLEU, share of the points) with the largest share of at most 1."""
         return max((mark for mark in self.beyond if mark[1] <= 1), key=lambda m: m[1])
 
@@ -68,7 +68,7 @@ EMBEDDED = {
 }
 
 
-def of_own(train: Sequence[Pair], test: Sequence[Pair]) -> Marks:
+def marks_of_own_corpus(train: Sequence[Pair], test: Sequence[Pair]) -> Marks:
     """The marks of a student's corpus, from baselines that are measured on it."""
     sources, targets = zip(*test, strict=True)
     systems = (baselines.copy, baselines.rule, baselines.Insertion(train))

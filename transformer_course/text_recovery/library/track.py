@@ -30,7 +30,7 @@ class Track:
     alpha: float = 1.0
 
     @property
-    def is_usual(self) -> bool:
+    def is_as_shipped(self) -> bool:
         """Whether corpus and level are those of the shipped checkpoint."""
         return self == Track(beam=self.beam, alpha=self.alpha)
 

@@ -55,7 +55,7 @@ def _measure_here(function: Callable[..., Any], inputs: Inputs) -> Seen:
     too, so that they can be compared with that checkpoint's.
     """
     try:
-        student_track, corpus = measuring.beside()
+        student_track, corpus = measuring.read_track()
         pairs = measuring.pairs_of(
             student_track, json.loads(inputs["originals"]), corpus, 0
         )
@@ -66,7 +66,7 @@ def _measure_here(function: Callable[..., Any], inputs: Inputs) -> Seen:
     observations = {
         "recovery": measuring.measure(texts, pairs, student_track, marks, corpus)
     }
-    if student_track.is_usual:
+    if student_track.is_as_shipped:
         first = [target for _, target in pairs[: measuring.COMPARED]]
         observations["errors"] = json.dumps(errors(texts, first), ensure_ascii=False)
     return observations
