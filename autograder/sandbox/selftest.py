@@ -30,6 +30,7 @@ SMALL = confine.Policy(
 
 
 View = Callable[[Path, Path], confine.Room]
+Targets = dict[str, Any]  # paths, ports and process ids that the attacks aim at
 
 
 def probe(view: View, wanted: str = "") -> tuple[str, dict[str, list[str]]]:
@@ -93,7 +94,7 @@ class Canaries:
         self.bird.kill()
         self.bird.wait()
 
-    def targets(self, level: str) -> dict[str, Any]:
+    def targets(self, level: str) -> Targets:
         """The data that the attacks get: more than a student could find out."""
         return {
             "level": level,
@@ -150,9 +151,7 @@ def _read_report(reader: int) -> list[str]:
     return json.loads(text) if text else ["the sandbox did not come up"]
 
 
-def _supervise(
-    level: str, room: confine.Room, targets: dict[str, Any], report: int
-) -> None:
+def _supervise(level: str, room: confine.Room, targets: Targets, report: int) -> None:
     """Fork a sandbox that runs the attacks; write errors to the pipe `report`."""
     room = dataclasses.replace(room, uid=confine.slot_uid(os.getpid()))
     try:
@@ -165,9 +164,7 @@ def _supervise(
         os.write(report, json.dumps([str(error)]).encode())
 
 
-def _attack(
-    level: str, room: confine.Room, targets: dict[str, Any], report: int
-) -> None:
+def _attack(level: str, room: confine.Room, targets: Targets, report: int) -> None:
     """Confine this process, try all attacks, and write findings to the pipe `report`.
 
     At level ``bwrap``, the process first restarts itself in bubblewrap.
@@ -189,7 +186,7 @@ def _attack(
 # ------------------------------------------------------------------ inside the sandbox
 
 
-def attacks(targets: dict[str, Any]) -> list[str]:
+def attacks(targets: Targets) -> list[str]:
     """Try all that a sandbox must deny, and what it must allow.
 
     Returns:
@@ -201,9 +198,7 @@ def attacks(targets: dict[str, Any]) -> list[str]:
         "read a file outside": lambda: open(targets["secret"]).close(),
         "wrote a file outside": lambda: open(targets["secret"], "a").close(),
         "read /etc/shadow": lambda: open("/etc/shadow").close(),
-        "listed a folder outside": lambda: os.listdir(
-            os.path.dirname(targets["secret"])
-        ),
+        "listed a folder outside": lambda: os.listdir(Path(targets["secret"]).parent),
         "connected by TCP": lambda: _connect(("127.0.0.1", targets["tcp"])),
         "connected to a socket outside": lambda: _connect("\0" + targets["abstract"]),
         "wrote a file over the limit": lambda: _big_file(SMALL.file_mb),

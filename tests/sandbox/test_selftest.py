@@ -11,11 +11,15 @@ from tests.sandbox.conftest import linux
 def test_the_self_test_sees_every_open_door():
     failures = selftest.failures("none", whole_machine)
     expected = {
-        "killed a process outside", "read a file outside", "wrote a file outside",
-        "listed a folder outside", "connected by TCP", "connected to a socket outside",
-        "changed the mode of a file outside", "sent a datagram", "left its session",
+        "read a file outside", "listed a folder outside", "connected by TCP",
+        "connected to a socket outside", "sent a datagram", "left its session",
         "called ptrace",
     }  # fmt: skip
+    if os.getuid() != 0:  # root's capabilities are given up at each level
+        expected |= {
+            "killed a process outside", "wrote a file outside",
+            "changed the mode of a file outside",
+        }  # fmt: skip
     assert expected <= set(failures)
 
 
