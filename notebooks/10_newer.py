@@ -1397,8 +1397,8 @@ def positions_after_more_steps():
 #   short comparison showed is that rotary positions are learnt sooner.
 # - **Longer training makes the rise steeper.** From 64 to 256 bytes, the loss of each
 #   model rises more after 3,000 steps than after 300: by about 1 nat with rotary
-#   positions, by 2 to 3 with learned ones or sines. Without positions it rises least, by
-#   half a nat at most, and at 256 bytes it even ends lower than with rotary ones for
+#   positions, by 2 to 3 with learned ones or sines. Without positions it rises least,
+#   by half a nat at most, and at 256 bytes it even ends lower than with rotary ones for
 #   four of the five seeds. Kazemnejad et al. 2023 go further: in their tasks, decoders
 #   without positions carried over to longer texts better than those with rotary ones.
 #
