@@ -110,13 +110,14 @@ def _choose(failing: Mapping[Case, set[str]], count: int) -> list[Case]:
 def _sketch_double(
     specification: Specification, cases: Sequence[Case], code: str, is_unsteady: bool
 ) -> list[torch.Tensor]:
-    """Sketch the answers of code with two mistakes, one sketch per case.
+    """Reduce the answers of code with two mistakes to two numbers for each case.
 
-    The result is [] if the code fails to run, if its answers depend on rounding, or if
-    all of them are errors.
+    See `sketch`. The result is [] if the code fails to run, if its answers depend on
+    rounding, or if all of them are errors.
 
     Args:
-        is_unsteady: whether to test if the answers depend on rounding.
+        is_unsteady: whether one of the mistakes alone depends on rounding, so that it
+            must be tested whether both together do.
     """
     try:
         names = run_source(code, namespace(specification), "<two mistakes>")

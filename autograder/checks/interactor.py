@@ -186,7 +186,7 @@ class BlindTrial(Interactor):
         return self.MOST_TIMES
 
     def list_subjects(self) -> Sequence[str]:
-        """List the names of the subjects, as answers call them."""
+        """List the names of the objects to judge, such as the layers of a clinic."""
         raise NotImplementedError
 
     def try_subject(self, number: int, question: Answers) -> Mapping[str, object]:

@@ -106,7 +106,11 @@ class CallWatch:
         return type(target.__name__, (target,), members)
 
     def _watching(self, function: Callable[..., Any], skip: int) -> Callable[..., Any]:
-        """Wrap a function to record its calls, without the first ``skip`` arguments."""
+        """Wrap a function to record its calls, without the first ``skip`` arguments.
+
+        All calls but the last one to watch run ``usual`` instead, if there is one.
+        With ``trace_last_rows``, the last call is repeated with changed last rows.
+        """
         signature = inspect.signature(function)
 
         @functools.wraps(function)

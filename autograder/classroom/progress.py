@@ -191,7 +191,15 @@ def as_csv(course: Progress) -> str:
 
 
 def make(root: Path, path: Path, weights: Mapping[str, float], drop: int) -> list[Path]:
-    """Write the page to ``path``, and the table next to it; return both paths.
+    """Write a page about all students' points in the course, and a CSV table beside it.
+
+    Args:
+        path: of the page.
+        weights: of units, by name; others have the weight 1.
+        drop: how many of each student's lowest results do not count.
+
+    Returns:
+        The paths of both files.
 
     Raises:
         CourseError: as `read` and `progress`.

@@ -42,7 +42,7 @@ class Stage:
 
 
 def stages(preprocessors: Iterable[Preprocessor]) -> list[type[Stage]]:
-    """The preprocessors that are stages of ours."""
+    """The classes of those preprocessors, given as in settings, that are a `Stage`."""
     return [kind for kind in map(load_class, preprocessors) if issubclass(kind, Stage)]
 
 

@@ -308,7 +308,7 @@ def _pipe_of_sockets() -> None:
 
 
 def _cold() -> None:
-    """Start in bubblewrap: confine this process further, and try the attacks."""
+    """Try the attacks in this process, which `_attack` has started in bubblewrap."""
     targets = json.loads(os.environ.pop("AUTOGRADER_TASK"))
     room = confine.Room(Path("/"), Path("/submission"), (), (), (), os.getuid())
     _attack("bwrap", room, targets, targets["report"])

@@ -151,7 +151,15 @@ def _track_of(path: Path) -> Track:
 
 
 def _grade(hand_in: HandIn, places: Sequence[int], texts: list[str], seed: int) -> str:
-    """Decode with the file's weights, compare the texts with the student's, and measure them."""
+    """Refuse texts that are not those of the file's weights; describe their quality in a line of text.
+
+    Args:
+        places: the indices of the sentences for which ``texts`` are the student's.
+        seed: for the test of whether the weights have learnt a student's own corpus.
+
+    Raises:
+        WrongAnswerError: the weights or the texts are refused.
+    """
     assert hand_in.path is not None
     model, tokenizer = checkpoint.load(hand_in.path, encoder_decoder, Segmenter())
     if is_copy(model):
