@@ -81,7 +81,7 @@ def test_the_instructor_grades_a_clone_at_once(tmp_path):
 
 def test_the_readme_asks_for_nothing_else():
     """What comes before is the environment; the last line is the instructor's first."""
-    _, _, (activate, grade) = blocks("README.md", "## For instructors")
+    *_, (activate, grade) = blocks("README.md", "## For instructors")
     assert activate == "source .venv/bin/activate"
     assert grade == lines("docs/instructor.md", "## Run a unit")[0]
 

@@ -168,6 +168,10 @@ def add_due_line(notebook: NotebookNode, due: datetime.datetime) -> None:
 def read_due(path: Path) -> str:
     """The due date that a released notebook states below its title; "" if none."""
     notebook = nbformat.read(path, as_version=4)
-    texts = (cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    match = _LINE.search(next((text for text in texts if text.startswith("# ")), ""))
+    titles = (
+        cell.source
+        for cell in notebook.cells
+        if cell.cell_type == "markdown" and cell.source.startswith("# ")
+    )
+    match = _LINE.search(next(titles, ""))
     return match[1] if match else ""

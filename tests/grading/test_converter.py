@@ -306,7 +306,7 @@ def test_a_path_that_is_too_long_for_a_gradebook_is_refused_in_a_line(course, tm
         hand_in(root, "ada", good(root))
     assert autograde(fits)["success"]
     run = autograde(long)
-    assert not run["success"] and "by 1 characters; move the folder" in run["log"]
+    assert not run["success"] and "by 1 bytes; move the folder" in run["log"]
 
 
 def test_a_path_that_nbgrader_reads_as_another_is_refused_in_a_line(
