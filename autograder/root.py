@@ -35,7 +35,11 @@ def _find_root() -> Path:
 
 
 def _find_package(name: str) -> Path:
-    """Find the folder of the course's package, in the course's folder or installed."""
+    """Find the folder of the course's package, in the course's folder or installed.
+
+    In the first case, the course's folder is put on `sys.path`, so that the package can
+    be imported.
+    """
     folder = ROOT / name
     if folder.is_dir():
         if str(ROOT) not in sys.path:

@@ -29,7 +29,8 @@ def expected_answers(
     """Compute the expected answers to a case's inputs.
 
     If the specification is ``precise``, they are computed in float64. Answers in
-    float64 are rounded (`GRID`) and returned in float32.
+    float64 are rounded (`GRID`) and returned in float32, so that the last digits, which
+    differ between processors, do not change the stored references.
 
     Args:
         reference: the object that gives the expected answers, as `build_object` returns

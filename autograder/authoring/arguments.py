@@ -17,6 +17,11 @@ from autograder.authoring.specification import InputSizes
 def draw_value(parameter: Parameter, sizes: InputSizes, draw: Draw) -> Any:
     """Draw a value for one parameter of a call, in the sizes of a case.
 
+    What the case states for the argument is used first: a function is called, for a
+    tensor a text is the shape to draw, and a number becomes a tensor without
+    dimensions. Otherwise, the argument is left out if the signature allows that, or
+    else drawn in the last of the shapes that the signature allows.
+
     Returns:
         A tensor, or whatever value the case states; None if the call is to be made
         without the argument.
@@ -54,7 +59,11 @@ def _call_with_sizes(
 def _draw_tensor(
     parameter: Parameter, shape: Sequence[str], sizes: InputSizes, draw: Draw
 ) -> torch.Tensor:
-    """Draw a tensor of the parameter's dtype; ``shape`` holds names of dimensions."""
+    """Draw a tensor of the parameter's dtype; ``shape`` holds names of dimensions.
+
+    ``*name`` stands for any number of dimensions. A boolean tensor is drawn as a mask:
+    each row holds a True and a False, unless it has a single entry.
+    """
     values: Mapping[str, Any] = sizes.values
     concrete: list[int] = []
     for dimension in shape:

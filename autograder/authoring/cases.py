@@ -75,7 +75,7 @@ def all_kinds(
     """List an exercise's own kinds of cases, then those that test general properties.
 
     A general property holds for any correct solution, for instance that a second call
-    gives the same result (properties.py).
+    gives the same result (properties.py). Interactive exercises have no such kinds.
 
     Args:
         tells: by kind, the variants that its inputs must expose, besides those that
@@ -184,8 +184,8 @@ def describe_mistakes(specification: Specification) -> dict[str, Mistake]:
 def _is_right(variant: str, cases: Iterable[Case]) -> bool:
     """Whether a variant of a mistake passes all cases that store its answers.
 
-    Args:
-        variant: its name, under which a case stores these answers.
+    If the ordinary cases do not show it to be wrong, its complete answers to those of
+    general properties are stored. ``variant`` is its name among a case's mistakes.
     """
     return all(
         compare(case, select_whole(case.mistakes[variant])).passed
@@ -197,7 +197,7 @@ def _is_right(variant: str, cases: Iterable[Case]) -> bool:
 def _shorten_answers(case: Case, complete: Collection[str]) -> Case:
     """Copy a case with complete answers for the mistakes in ``complete`` only.
 
-    For each other mistake, the copy stores just which of its answers are wrong.
+    Of others, it stores just which answers are wrong: they are many, or unsteady.
     """
     mistakes = {
         name: answers
@@ -248,7 +248,7 @@ def builds_on(
 ) -> tuple[str, ...]:
     """The other exercises of a unit that an exercise's solution calls.
 
-    It may call them directly, or through functions and classes given in the notebook.
+    It calls them directly, or through given code. Their failures may explain its own.
     """
     if not unit:
         return ()

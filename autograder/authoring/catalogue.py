@@ -93,7 +93,15 @@ def locate(name: str, message: str) -> str:
 
 
 def specification(name: str) -> Specification:
-    """Load an exercise, "unit/name", and fill in what its specification leaves out."""
+    """Load an exercise, "unit/name", and fill in what its specification leaves out.
+
+    The result is kept for later calls. It is made again only if the exercise's module
+    or the solutions hold other objects than before, for instance after a reload.
+
+    Raises:
+        CourseError: ``ready_made`` names a function whose calls would not be noticed,
+            or the specification cannot be completed (`complete`).
+    """
     unit, _, stem = name.partition("/")
     module = importlib.import_module(f"{PACKAGE}.{unit}.exercises.{stem}")
     written: Specification = module.EXERCISE

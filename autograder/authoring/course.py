@@ -88,6 +88,9 @@ def make_files(
 def _read_checked(unit: Unit, faults: Faults) -> list[notebook.Cell]:
     """Read a unit's cells; faults in its text and files are added to ``faults``.
 
+    With these, the build goes on, in order to report its other faults as well. Faults
+    with which it cannot go on, such as a syntax error, are raised.
+
     Raises:
         CourseError: with all faults, if the cells cannot be built.
     """
@@ -124,7 +127,8 @@ def _build_checked(
 ) -> Products:
     """Add the release, its contents, new references and a build record to ``files``.
 
-    Returns and raises as `make_files`.
+    References are drawn only if those of the ``last`` build cannot be kept for all
+    exercises. Returns and raises as `make_files`.
     """
     source = str(files[unit.source])
     released, faults = release.generate(unit, source), Faults()

@@ -87,9 +87,11 @@ def probes(unit: Unit) -> list[Message]:
 def of_exercise(
     exercise: Exercise, known_messages: Iterable[Message]
 ) -> Iterator[Message]:
-    """The sentences in an exercise's references.
+    """Yield the sentences in an exercise's references.
 
-    Names and results that the known messages cover are left out.
+    They are the titles, hints, messages and questions of the exercise, its mistakes and
+    its cases. Of the names of answers, and of answers that are texts, the parts are
+    added that the known messages do not cover (`_leaves`).
     """
     texts = [exercise.title]
     for mistake in exercise.mistakes.values():

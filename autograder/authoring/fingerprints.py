@@ -100,7 +100,13 @@ class Fingerprints:
         return hashlib.sha256(inputs.encode()).hexdigest(), messages
 
     def _reach(self, name: str) -> set[_Statement]:
-        """Find the statements on which the references of an exercise depend."""
+        """Find the statements on which the references of an exercise depend.
+
+        If one of them changes, a build redraws the exercise. The search goes from the
+        exercise's own file to the statements that bind a name mentioned so far, in all
+        files that are reached. A name in a probe does not lead to the unit's own
+        solutions, which probes do not see.
+        """
         folder, quoted = self._unit.folder, f'"{name}"'
         exercises = folder / "exercises"
         own_file = exercises / f"{name.partition('/')[2]}.py"

@@ -57,7 +57,11 @@ def record(unit: Unit) -> Path:
 
 
 def read(unit: Unit) -> Build:
-    """The record of a unit's last build; an empty one if there is none."""
+    """The record of a unit's last build; an empty one if there is none.
+
+    The file is what ``str`` makes of a `Build`: its second line begins with the digest
+    of the references, and the second word of each later line is an exercise's name.
+    """
     path = record(unit)
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     source, *lines = text.splitlines(keepends=True) or [""]

@@ -32,7 +32,11 @@ class Mutation:
 
 
 def mutations(source: str) -> Iterator[Mutation]:
-    """Yield all mutants of a function or class, without duplicates."""
+    """Yield all mutants of a function or class, without duplicates.
+
+    No operator is applied to the parts of a ``raise`` statement, and none of `IN_CALLS`
+    to those of ``__init__``.
+    """
     tree = _without_documentation(ast.parse(source))
     codes = {ast.unparse(tree)}
     in_init = inside(tree, lambda node: getattr(node, "name", "") == "__init__")

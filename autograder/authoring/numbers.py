@@ -98,7 +98,11 @@ def refuse_untitled(cells: Sequence[Cell]) -> None:
 
 
 def titles(cells: Sequence[Cell]) -> dict[str, str]:
-    """The title of each exercise by its name, from the heading above its check."""
+    """The title of each exercise by its name, from the heading above its check.
+
+    It is "" if there is no such heading since the check before, so that no exercise
+    gets the title of another one.
+    """
     by_name, title = {}, ""
     for cell in cells:
         if cell.kind == "markdown":

@@ -70,6 +70,12 @@ def add_pair_sketches(
 def _sketches(
     specification: Specification, cases: Sequence[Case], unsteady: frozenset[str]
 ) -> dict[str, Answers]:
+    """Map the name of each chosen case to what it stores as `Case.doubles`.
+
+    A pair is left out if it cannot be sketched, or if it gives the same answers as one
+    of its mistakes alone, since that one explains them. The result is {} if no pair
+    remains.
+    """
     sketched: list[tuple[tuple[int, int], list[torch.Tensor]]] = []
     variants = [v for mutant in specification.mutants for v in mutant.variants]
     failing = {c: {v.name for v in variants if not _is_right(c, v)} for c in cases}

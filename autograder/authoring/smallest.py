@@ -223,6 +223,10 @@ class _Search:
         return self._is_wrong(self._mistaken[name], case)
 
     def _is_wrong(self, answer: object, case: Case) -> bool:
+        """Return whether an object fails a case; each pair is tried only once.
+
+        An object that takes too long fails.
+        """
         key = id(answer), case
         if key not in self._verdicts:
             try:

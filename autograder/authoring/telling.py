@@ -75,8 +75,11 @@ def sample(specification: Specification) -> dict[str, tuple[str, ...]]:
 def _vary(specification: Specification, kind: CaseKind, size: int) -> tuple[str, ...]:
     """Find the variants that the best of some samples exposes, but not all samples do.
 
+    Chance would decide whether a case exposes them, so its inputs are to be redrawn
+    until they do. If no input is discrete, `_FEWEST` samples are enough.
+
     Args:
-        size: the number of samples.
+        size: the number of samples; at least `_FEWEST` are drawn.
     """
     sampler, names_by_draw = _Sampler(specification, kind), list[set[str]]()
     for n in range(max(size, _FEWEST)):
@@ -168,7 +171,11 @@ def _split(tell: str) -> tuple[str, str]:
 def draw_until_telling(
     specification: Specification, kind: CaseKind, tells: Collection[str]
 ) -> CaseKind:
-    """Copy a kind of case, and let it redraw its inputs until they expose ``tells``."""
+    """Copy a kind of case, and let it redraw its inputs until they expose ``tells``.
+
+    Without ``tells``, the kind itself is returned. After `MOST_DRAWS` tries in vain,
+    the next inputs are taken even if they do not expose all of them.
+    """
     if not tells:
         return kind
 

@@ -52,7 +52,12 @@ def _compare(cells: Sequence[Cell], originals: Sequence[Cell]) -> Iterator[str]:
 
 
 def _code(cell: Cell) -> tuple[str, str]:
-    """A cell's role, and its code without docstrings, but with solution markers."""
+    """A cell's role, and its code without docstrings, but with solution markers.
+
+    Two code cells with equal results differ at most in docstrings, comments and layout;
+    of a markdown cell, only the role counts. The markers are comments, which parsing
+    drops, so they are turned into names.
+    """
     if cell.kind == "markdown":
         return cell.role, ""
     text = cell.text.replace(BEGIN, "BEGIN_SOLUTION").replace(END, "END_SOLUTION")

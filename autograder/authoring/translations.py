@@ -224,6 +224,8 @@ def coverage(unit: Unit) -> str:
 def install(root: Path = ROOT) -> list[Path]:
     """Write the translated messages that checks load; return the changed paths.
 
+    In a course in English, the folders of such messages are deleted instead.
+
     Raises:
         CourseError: as `read`; nothing is written.
     """

@@ -57,6 +57,9 @@ def in_place(
 ) -> Iterator[None]:
     """Run ``code`` in a namespace, and restore the namespace when the context ends.
 
+    In between, grading tries an exercise once more, with a right version of the earlier
+    exercises on which it builds.
+
     Args:
         names: the notebook's namespace.
         answers: the source of student's cells to run again after ``code``, so that

@@ -29,7 +29,9 @@ def name_by_result(
 ) -> tuple[list[Mistake], bool]:
     """List the mistakes that single results prove; say if these explain every failure.
 
-    A result proves a mistake if no other mistake explains it.
+    A result proves a mistake if no other mistake explains it, unless it is wrong in so
+    few cases or entries that this may be chance. Mistakes with the same message count
+    as one.
     """
     findings = _find_results(results)
     wrong = [n for n, rows in findings.items() if any(f.problem for _, f in rows)]

@@ -94,7 +94,8 @@ class Check:
     ) -> CheckResult:
         """Judge an answer on the "public" cases, the "hidden" ones, or both.
 
-        If it cannot be judged, the verdict's note says why.
+        If it cannot be judged, the verdict's note says why. The code of a wrong answer
+        is remembered, so that `_blame_earlier` can blame it for a later failure.
         """
         exercises = [_find(name, kind) for kind in visibility]
         exercise = exercises[0]

@@ -31,6 +31,9 @@ def wheel_name(version: str) -> str:
 def require_checks(unit: int, version: str = "") -> None:
     """Raise an error if the installed checks are older than a notebook.
 
+    If they are not, and a person runs the notebook, the style rules of figures are
+    inserted into its page.
+
     Args:
         unit: the number of the notebook's unit.
         version: of the wheel that was made together with the notebook.
@@ -46,6 +49,9 @@ def require_checks(unit: int, version: str = "") -> None:
 
 def needs(unit: int, version: str = "") -> str:
     """Why the installed checks are too old for a notebook; "" if they are not.
+
+    The unit is also stored in ``asked_for``, from which `contents.this_unit` knows
+    which notebook is running.
 
     Notebooks of an earlier kit pass the file name of the wheel in their folder as
     ``version``. Its two-part version cannot be compared with one of three parts.

@@ -154,7 +154,11 @@ def _predicts(result: CaseResult, finding: Finding, mistake: Mistake) -> bool:
 def _differs(
     answers: Mapping[str, object], result: CaseResult, finding: Finding
 ) -> bool:
-    """Whether a mistake's answers differ from what a finding expects."""
+    """Whether a mistake's answers differ from what a finding expects.
+
+    If only the pattern of the mistake's wrong answers is stored, they differ if any of
+    them is wrong; if the mistake ends in an error, they always differ.
+    """
     if "pattern" in answers:
         return bool(answers["pattern"])
     if RAISED in answers:
@@ -166,10 +170,11 @@ def _differs(
 def _set_forms_right(
     results: Sequence[CaseResult],
 ) -> tuple[list[Mistake], Sequence[CaseResult]]:
-    """Convert results to the expected rank and dtype.
+    """Convert results to the expected rank and dtype, to see if their values are right.
 
     Returns the symptoms of wrong ranks and dtypes, and the converted results. Answers
-    of one name are converted only if they are wrong in the same way in all cases.
+    of one name are converted only if they are wrong in the same way in all cases. Of
+    several symptoms with the same question, only the first is returned.
     """
     symptoms = list[Mistake]()
     for sign, convert in ((rank, _as_shape), (other_dtype, _as_dtype)):

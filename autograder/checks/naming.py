@@ -148,7 +148,11 @@ def _telling(results: Sequence[CaseResult]) -> Sequence[CaseResult]:
 def uncontradicted_variants(
     exercise: Exercise, results: Sequence[CaseResult]
 ) -> list[str]:
-    """The variants of mistakes that no case with stored answers contradicts."""
+    """The variants of mistakes that no case with stored answers contradicts.
+
+    Grading excludes all others before it runs variants on further cases, because
+    running them takes time.
+    """
     comparable = _select_comparable(results)
     return [
         variant
@@ -176,7 +180,9 @@ def fits(results: Sequence[CaseResult], mistake: Mistake, exact: bool) -> bool:
 def pattern(result: CaseResult) -> Answers:
     """Encode which answers to a property's case are wrong: ``{"pattern": ".x."}``.
 
-    If one of them is an error, the pattern is "raised"; if none is wrong, it is "".
+    If one of them is an error, the pattern is "raised"; if none is wrong, it is "". A
+    mistake's answers may be stored in this short form, for comparison with a student's
+    (`_compare`).
     """
     wrong = "".join(".x"[bool(finding.problem)] for finding in result.findings)
     problems = {finding.problem for finding in result.findings}

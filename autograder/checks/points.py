@@ -76,7 +76,12 @@ def earned(
 def _damaged_aspects(
     exercise: Exercise, results: Sequence[CaseResult], aspect_credits: Credits
 ) -> dict[float, list[str]]:
-    """Map each minimum loss, a share of the points, to the faulty aspects with it."""
+    """Map each minimum loss, a share of the points, to the faulty aspects with it.
+
+    Measured cases make no aspect faulty. "calls" is left out if other aspects (apart
+    from "limits") are faulty, unless a case shows that a call has changed something. If
+    the exercise's cases are separate tasks, aspects of results are left out.
+    """
     measured = {result.case.name for result in results if result.case.measure}
     wrong = [
         aspect
@@ -189,7 +194,11 @@ def aspects(case: Case) -> list[str]:
 
 
 def _shares(result: CaseResult) -> dict[str, float]:
-    """Map each aspect of a case to the share that the answers earn in it, 0 to 1."""
+    """Map each aspect of a case to the share that the answers earn in it, 0 to 1.
+
+    After an unexpected error, no aspect earns anything. If the case's own aspect, or
+    all its parts, are wrong, the other aspects earn nothing, except for right parts.
+    """
     case, parts = result.case, parts_of(result.case)
     case_aspects = aspects(case)
     if case.measure or result.passed:

@@ -124,7 +124,11 @@ class _Notes:
         self._known_code: dict[CodeType, list[str]] = {}
 
     def note(self, function: str) -> None:
-        """Note a call of one of PyTorch's functions or operators."""
+        """Note a call of one of PyTorch's functions or operators.
+
+        Those with "backward" in their name stand for no listed name: they compute
+        gradients.
+        """
         if function not in self._known:
             plain = "" if "backward" in function else function
             self._known[function] = [
@@ -133,7 +137,12 @@ class _Notes:
         self.called.update(self._known[function])
 
     def on_event(self, frame: FrameType, event: str, function: Any) -> None:
-        """Note a call that Python's profiler reports."""
+        """Note a call that Python's profiler reports.
+
+        Python functions are recognised by their code, and PyTorch's C functions by
+        name. Code that calls `sys.setprofile` could hide its further calls, so it
+        counts as having called every listed name.
+        """
         if event == "call":
             code = frame.f_code
             if code not in self._known_code:
@@ -146,7 +155,12 @@ class _Notes:
                 self.note(function.__name__)
 
     def _match_code(self, code: CodeType) -> list[str]:
-        """The listed names that a call of this code stands for."""
+        """Return the listed names that a call of this code stands for.
+
+        A name that is not PyTorch's must be part of the code's dotted path. Of
+        PyTorch's names, only those of the form ``nn.NAME`` are looked for here, in the
+        code's qualified name; `note` recognises PyTorch's functions and operators.
+        """
         path = _dotted(code)
         names = [n for n in self._courses if _contains(path, n)]
         if path.startswith("torch."):

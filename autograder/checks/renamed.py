@@ -38,7 +38,11 @@ _REFUSED = re.compile(r"^TypeError: .*unexpected keyword argument")
 def ask_by_position(
     exercise: Exercise, answers: Mapping[Case, Answers], ask: Callable[[Case], Answers]
 ) -> dict[Case, Answers]:
-    """Return all answers; where a keyword was refused, ask again by position."""
+    """Return all answers; where a keyword was refused, ask again by position.
+
+    The new answers replace the old ones only if they report that an argument has indeed
+    been matched by position.
+    """
     listed = {LISTED: json.dumps({k: [*v] for k, v in exercise.arguments.items()})}
     adapted = dict(answers)
     for case, case_answers in answers.items():
@@ -104,7 +108,12 @@ def adapt(answer: Any, arguments: Arguments, renamed: dict[str, str]) -> Any:
 def _by_position(
     function: Callable[..., Any], names: Sequence[str], renamed: dict[str, str]
 ) -> Callable[..., Any]:
-    """Wrap a function so that the task's names reach its parameters by position."""
+    """Wrap a function so that the task's names reach its parameters by position.
+
+    A name is translated only if the function has no parameter of that name, and if the
+    parameter at its position does not have another of the task's names. Each call adds
+    the names that it translated to ``renamed``.
+    """
     try:
         parameters = [*inspect.signature(function).parameters]
     except (TypeError, ValueError):

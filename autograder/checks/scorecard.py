@@ -185,7 +185,12 @@ class Scorecard:
     def _row(
         self, name: str, title: str, points: float, earlier: StoredVerdict | None
     ) -> ExerciseScore:
-        """The state of one exercise; ``earlier`` is the last verdict on it."""
+        """Return the state of one exercise; ``earlier`` is the last verdict on it.
+
+        If the code has changed since that verdict, its points stay, but whether the
+        exercise passes is unknown. Otherwise, the state from this session counts, or
+        else what ``earlier`` remembers; without any verdict, there are no points yet.
+        """
         row = self._rows.get(name)
         if earlier is None:
             return row or ExerciseScore(title, 0.0, points)

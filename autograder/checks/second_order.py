@@ -25,6 +25,9 @@ _CLOSE = 1e-4  # far above rounding, far below what two different answers come t
 def sketch(answers: Answers, names: Iterable[str]) -> torch.Tensor:
     """Reduce the answers to a case to two numbers, ``(2,)``, float32; NaN for an error.
 
+    Two sets of answers are taken to be equal if their sketches are close. Each answer
+    is weighted by its place among the names, so that swapped answers can be noticed.
+
     Args:
         names: the answers to include; their order matters.
     """

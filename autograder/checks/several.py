@@ -42,7 +42,11 @@ def find_combined_mistakes(
 ) -> tuple[Mistake, bool] | None:
     """Find the mistakes behind the wrong answers to ordinary cases; None if unknown.
 
-    Ordinary cases test neither a general property nor a measured quality.
+    Ordinary cases test neither a general property nor a measured quality. These are
+    tried in turn: the only pair of mistakes that together give the answers, if no
+    single one does; the only mistake that all such pairs share; mistakes that
+    together explain at least half of the wrong cases; mistakes that single results
+    prove; and the only mistake that gives the results of all ordinary cases.
 
     Args:
         results: the results of cases that store the answers of mistakes.
@@ -106,7 +110,8 @@ def _input_changed(
 ) -> list[Mistake]:
     """Return a list with the mistake of changing an input in place; [] for none.
 
-    Changes that ``mistakes`` predict do not count.
+    It is to be named beside ``mistakes``, which have been recognised already, so an
+    answer that one of these makes wrong in some case does not count in any.
     """
     predicted = {
         f.name
@@ -228,7 +233,11 @@ def _part(
 def _variant_part(
     results: Sequence[CaseResult], needs: Mapping[int, list[str]], variant: str
 ) -> _Part:
-    """What a variant explains, and in how many cases a right answer contradicts it."""
+    """Return what a variant explains, and how many cases contradict it.
+
+    A case contradicts it if the variant does not give every right answer there; it then
+    explains none of the wrong answers of this case.
+    """
     explains, contradictions = set[Wrong](), 0
     for i, result in enumerate(results):
         predicted = result.case.mistakes.get(variant, {})
@@ -272,6 +281,8 @@ def is_telling(finding: Finding) -> bool:
     """Return whether a wrong answer is too detailed to equal another one by chance.
 
     This holds for long texts, and for tensors with `TELLING` different finite values.
+    `_case_by_case` names a mistake only if it explains such an answer, or numbers that
+    can hardly agree by chance.
     """
     value = finding.actual
     if isinstance(value, str):

@@ -142,6 +142,9 @@ def _watched(
 ) -> tuple[Callable[..., Any], list[_Watched]]:
     """Watch an answer on visible cases, and choose the most informative call of each.
 
+    The best of these calls is then watched once more, to trace which last rows reach
+    its result (see `CallWatch`).
+
     Returns:
         The watched function, and the chosen calls, the most informative first.
 

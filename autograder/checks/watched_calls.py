@@ -108,8 +108,9 @@ class CallWatch:
     def _watching(self, function: Callable[..., Any], skip: int) -> Callable[..., Any]:
         """Wrap a function to record its calls, without the first ``skip`` arguments.
 
-        All calls but the last one to watch run ``usual`` instead, if there is one.
-        With ``trace_last_rows``, the last call is repeated with changed last rows.
+        All calls but the last one to watch run ``usual`` instead, if there is one, so
+        that an edited function takes effect only there. With ``trace_last_rows``, the
+        last call is repeated with changed last rows.
         """
         signature = inspect.signature(function)
 
@@ -178,6 +179,8 @@ def _trace_last_rows(
     """Say for each argument whether its last row influences row 0 of the first result.
 
     The call is repeated with other last rows, from the same ``state`` of the generator.
+    Arguments for which no such call gives a comparable result are left out. The
+    `questions` extra asks students about such dependences.
     """
     old, movement = _first(call.result), dict[str, bool]()
     if old is None or old.dim() < 2:

@@ -84,7 +84,11 @@ def _canvas_column(book: Classbook, into: Sheet, title: str) -> int:
 
 
 def _canvas_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
-    """Rate how surely a row is a student's: Canvas's id 3, login 2, name 1, none 0."""
+    """Rank how surely a row is a student's: Canvas's id 3, login 2, name 1, none 0.
+
+    If the student's Canvas id is known, it alone decides. `pair_surest` pairs rows with
+    students by these ranks.
+    """
     login = into.cell(row, "SIS Login ID").casefold()
     if not into.cell(row, "ID"):
         return 0  # not a person: the points, or a heading
@@ -124,7 +128,11 @@ def moodle(book: Classbook, into: Sheet | None = None) -> Export:
 
 
 def _moodle_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
-    """Rate how surely a row is a student's: email 3, id number 2, name 1, none 0."""
+    """Rank how surely a row is a student's: email 3, id number 2, name 1, none 0.
+
+    If the addresses of both are known, they alone decide. `pair_surest` pairs rows with
+    students by these ranks.
+    """
     email = into.cell(row, "Email address").casefold()
     id_number = into.cell(row, "ID number")
     if email and student.email:
@@ -191,8 +199,15 @@ def _filled(
 ) -> Export:
     """Fill an LMS's table with the scores of the students found in it.
 
+    A score is entered only if row and student are each other's only best match (see
+    `pair_surest`), and never in place of Canvas's mark for excused students. Students
+    without such a row are listed in `Export.missing`.
+
     Args:
+        column: the index of the column for the scores.
+        rank: rates how surely a row is a student's.
         possible: the assignment's points according to the LMS; "" if unknown.
+        lms: the LMS's name, for remarks.
     """
     ranks = [
         [rank(into, row, s.student) for s in book.submissions] for row in into.rows

@@ -128,7 +128,11 @@ def _write_answer(
     book: Gradebook, unit: str, student: str, exercise: str, text: str,
     points: float | None,
 ) -> None:  # fmt: skip
-    """Store the answer as a comment on the student's cell, which feedback shows."""
+    """Store the answer as a comment on the student's cell, which feedback shows.
+
+    It is added to an earlier comment, unless it is already there. Points, if given,
+    become the score by hand, and the exercise no longer waits for a person.
+    """
     notebook, _, cell = exercise.rpartition("/")
     rows = book.find_submission_notebook(notebook or unit, unit, student)
     for comment in rows.comments:

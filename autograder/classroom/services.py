@@ -40,7 +40,11 @@ class Service:
 
 @functools.cache
 def all_services() -> dict[str, Service]:
-    """The services of all extras, by name."""
+    """Return the services of all extras, by the names that users give to commands.
+
+    They are found in ``SERVICES``, a dictionary that an extra's module ``commands`` may
+    have.
+    """
     modules = seams.modules("commands")
     return {
         name: service

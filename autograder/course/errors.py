@@ -96,6 +96,8 @@ def describe_fault(
 ) -> str:
     """Describe an unexpected error in one line: where it was raised, and what it is.
 
+    The message of a `CourseError` is returned unchanged.
+
     Args:
         root: the course folder, to which file names are relative.
         within: a folder; the innermost frame of the traceback in one of its files is

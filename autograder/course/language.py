@@ -96,7 +96,8 @@ class Wording:
     def time_pattern(self) -> re.Pattern[str]:
         """A pattern for a unit's stated time, with the short path if one follows.
 
-        It has no groups. Spaces in it match any white space, such as line breaks.
+        A build uses it to check that the stated time is that of the exercises. It has
+        no groups. Spaces in it match any white space, such as line breaks.
         """
         listed = {"hours": r"[\d½]+", "exercises": r"[\d.,\s]+\b"}
         hours = _filled(self.hours, {"": r"[\d½]+"})
@@ -118,8 +119,9 @@ class Wording:
     def count_patterns(self) -> dict[str, re.Pattern[str]]:
         """Patterns for a stated number of cells, by the role of these cells.
 
-        The roles are "check", for exercises, and "written", for written questions.
-        Group 1 is the number, in digits or as a word.
+        A build uses them to check the numbers that a unit's text states. The roles are
+        "check", for exercises, and "written", for written questions. Group 1 is the
+        number, in digits or as a word.
         """
         return {
             "check": re.compile(rf"(?<!\w)(\w+) {self.exercises}\b"),

@@ -19,6 +19,8 @@ def arcs(
 ) -> None:
     """Draw the arcs from ``words[query]`` to the words that it attends to.
 
+    A word with a weight below `LEAST` has no arc, nor has ``words[query]`` itself.
+
     Args:
         weights: one for each word; they sum to one.
     """

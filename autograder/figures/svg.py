@@ -87,6 +87,8 @@ def _short_tag(match: re.Match[str]) -> str:
 def _around(figure: Any) -> Iterator[Any]:
     """Yield the parts of a figure that are drawn on the page's background.
 
+    That may be light or dark, so `as_svg` recolours what is black among these parts.
+
     These are the figure's texts, titles, labels, ticks, frames and legends, whose own
     frames are made transparent. In axes without an image, they include the lines if
     there are no filled shapes, and the texts that are not on one.
@@ -118,7 +120,10 @@ def _stands_on(text: Any, shapes: list[Any]) -> bool:
 
 
 def _paint(part: Any, to_rgba: Any) -> None:
-    """Replace black by the colour of the page's text, and keep any other colour."""
+    """Replace black by the colour of the page's text, and keep any other colour.
+
+    It is replaced by `INK` here, which `as_svg` then replaces by that colour.
+    """
     for kind in ("color", "edgecolor", "markeredgecolor", "markerfacecolor"):
         if not hasattr(part, f"set_{kind}") or not hasattr(part, f"get_{kind}"):
             continue

@@ -19,7 +19,11 @@ def number(value: float) -> str:
 
 
 def weights(matrix: Any, rows: Sequence[object], columns: Sequence[object]) -> str:
-    """Say where each row of attention weights is largest: "it: cat 0.98; ..."."""
+    """Say where each row of attention weights is largest: "it: cat 0.98; ...".
+
+    Columns whose weights differ from the largest by less than `EVEN` are named as well.
+    If this holds for all of them, the row is called even.
+    """
     phrases = []
     for name, row in zip(rows, matrix.tolist(), strict=True):
         most = max(row)

@@ -22,7 +22,8 @@ def fingerprint(unit: str, root: Path = ROOT) -> str:
     """A digest of all that a unit's verdicts depend on.
 
     That is the engine, the unit's own files and whatever these import, earlier units'
-    solutions for example, with the data beside them.
+    solutions for example, with the data beside them. If the digest changes, grading is
+    repeated (`JudgedExecute.depends_on`).
     """
     digest = hashlib.sha256()
     by_name = {candidate.name: candidate for candidate in units(root)}

@@ -79,7 +79,10 @@ def describe(provenance: Mapping[str, str]) -> str:
 
 
 def describe_differences(before: Mapping[str, str], after: Mapping[str, str]) -> str:
-    """Describe how two provenances differ: "PyTorch 2.12 is 2.13 now"."""
+    """Describe how two provenances differ: "PyTorch 2.12 is 2.13 now".
+
+    The time of grading is not compared, nor is anything that only one of them names.
+    """
     names = [name for name in _ORDER[1:] if name in before and name in after]
     return ", ".join(
         f"{name} {before[name]} is {after[name]} now"

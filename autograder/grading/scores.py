@@ -70,7 +70,11 @@ class SaveVerdicts(SaveAutoGrades):  # type: ignore[misc]
         grade.needs_manual_grade |= undecided
 
     def _score(self, cell: NotebookNode) -> float | None:
-        """The score of a cell; None if a person must decide."""
+        """Return the score of a cell; None if a person must decide.
+
+        The score of a check that only ran inside the sandbox is also recorded, as a
+        verdict of its own that is marked "inside".
+        """
         grade_id = cell.metadata.nbgrader.grade_id
         if exercise := _find_exercise(cell):
             if grade_id not in self._verdicts:

@@ -34,7 +34,11 @@ class Hierarchy:
     membership: Path = Path("/proc/self/cgroup")
 
     def place(self) -> Path | None:
-        """The group in which sandboxes' groups can be made; None if there is none."""
+        """Find the group in which sandboxes' groups can be made; None if there is none.
+
+        Its controllers are enabled for these groups, and what killed supervisors left
+        there is removed.
+        """
         for folder in self._candidates():
             with contextlib.suppress(OSError):
                 if set(_words(folder / "cgroup.controllers")) >= _NEEDED:

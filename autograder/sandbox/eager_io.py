@@ -68,7 +68,11 @@ class PromptStream(ZMQStream):
         return bool(self.socket.poll(0, zmq.POLLIN))
 
     def _handle_events(self, *_: Any) -> None:
-        """Handle the messages that have come, as long as the kernel may go on."""
+        """Handle the messages that have come, as long as the kernel may go on.
+
+        Messages that `flush` has received come first. If the kernel may not go on, the
+        rest waits, and this method is called again after a millisecond.
+        """
         while self._line:
             self._handle(self._line.popleft())
         while self._may_go_on():
@@ -101,7 +105,10 @@ async def _finish(coroutine: Coroutine[Any, Any, None], waits: Any) -> None:
 def _steps(
     coroutine: Coroutine[Any, Any, None], waits: Any
 ) -> Generator[Any, Any, None]:
-    """Yield what a coroutine awaits, and resume it, until it ends."""
+    """Yield what a coroutine awaits, and resume it, until it ends.
+
+    The coroutine has been started already, and ``waits`` is what it awaits first.
+    """
     while True:
         try:
             yield waits

@@ -57,7 +57,8 @@ def packages() -> dict[Path, tuple[str, ...]]:
 def find_courses() -> dict[Path, tuple[str, ...]]:
     """Map folders of installed courses and graders to their paths that sandboxes get.
 
-    The folders of installed packages are searched, also for other copies of the running
+    Everything else in these folders, such as solutions, is hidden (`list_hidden`). The
+    folders of installed packages are searched, also for other copies of the running
     course and of the grader. A package is a course if it has the running one's name, or
     contains a unit's manifest, or exercises and solutions.
     """

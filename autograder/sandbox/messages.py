@@ -39,7 +39,11 @@ class Messages:
         self._held = bytearray()
 
     def take(self, data: bytes) -> bytes:
-        """Read what has arrived; return what may be passed on. Raises ExcessError."""
+        """Read what has arrived; return what may be passed on. Raises ExcessError.
+
+        A message is kept until its last part has arrived, and is then passed on as a
+        whole.
+        """
         self._count(len(data))
         unread = memoryview(data)
         passed = bytearray(self._read_greeting(unread))

@@ -34,7 +34,11 @@ class SandboxedProcess:
         self._patience = math.inf  # deadline for its end
 
     def poll(self) -> int | None:
-        """The exit status, or None while it runs."""
+        """Return the exit status, or None while it runs.
+
+        When it has ended, `usage` is set. A supervisor that has not ended its sandbox
+        within `OBEY_SECONDS` of being told to is killed here.
+        """
         if self.usage is None:
             try:
                 answer = self._connection.recv(1 << 16, socket.MSG_DONTWAIT)

@@ -48,7 +48,12 @@ class _OnlyShipped(importlib.abc.MetaPathFinder):
     """An import finder, asked before all others, that refuses what does not ship."""
 
     def find_spec(self, name: str, *_: object) -> None:
-        """Raise ImportError for a module of engine or course that does not ship."""
+        """Raise ImportError for a module of engine or course that does not ship.
+
+        For all others, None is returned, so that the usual finders are asked. A package
+        is allowed if anything in it ships, because that could not be imported
+        otherwise.
+        """
         first, *inner = name.split(".")
         package = next((path for path in kit.packages() if path.name == first), None)
         if package is None:

@@ -71,7 +71,8 @@ def full_disk_message(slot: Path) -> str:
 def remove_tree(folder: Path) -> None:
     """Remove a folder, whatever modes its content was given, and however deep it goes.
 
-    Each folder in it is moved to the top level before it is emptied.
+    Each folder in it is moved to the top level before it is emptied, because a nested
+    one may have a path that is too long to be opened. What cannot be removed is left.
     """
     with contextlib.suppress(OSError):
         top = os.open(folder, _FOLDER)

@@ -87,7 +87,7 @@ def room_for(policy: Policy, slot: Path, submission: str | Path | None) -> Room:
 
     They may include paths that do not exist, which are skipped when the sandbox is
     built. The user id is derived from the process id of the caller, the sandbox's
-    supervisor.
+    supervisor, so that under root each running sandbox has a user of its own.
     """
     visible = (*kit.interpreter_paths(), *policy.readable)
     hidden = (*kit.list_hidden(), *policy.hidden)

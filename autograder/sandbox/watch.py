@@ -44,7 +44,14 @@ class Watchdog:
         self.warm_mb, self.mapped_mb = resident_mb([sandbox]), mapped_mb([sandbox])
 
     def watch_until_end(self, client: socket.socket, lifeline: int) -> Usage:
-        """Pass on signals and check limits until the kernel ends; return its usage."""
+        """Pass on signals and check limits until the kernel ends; return its usage.
+
+        Args:
+            client: the connection to the client, which sends signals. If it closes, the
+                sandbox is killed.
+            lifeline: a descriptor that is readable once the server is gone; then the
+                sandbox is killed, too.
+        """
         # When a child ends, a byte in this pipe ends the wait in `turn`.
         reader, writer = os.pipe2(os.O_NONBLOCK)
         signal.set_wakeup_fd(writer)
@@ -76,6 +83,13 @@ class Watchdog:
             os.killpg(self.sandbox, number)
 
     def _check_limits(self) -> None:
+        """Kill the sandbox if it exceeds a limit on CPU time, memory or disk space.
+
+        It is also killed if the host's disk has too little room left. Memory is checked
+        only without a control group, which would limit it itself. Before the checks,
+        `share_fairly` slows down busy threads, and the system is told to kill the
+        sandbox's processes first if memory runs out.
+        """
         self.next_look = time.monotonic() + WATCH_SECONDS
         pids = list(descendants(os.getpid()))
         share_fairly(pids)
@@ -131,8 +145,9 @@ class Watchdog:
     def _usage(self, status: int, used: resource.struct_rusage) -> Usage:
         """Return the usage of a sandbox that has ended.
 
-        The CPU time includes descendants for which no parent has waited only if the
-        sandbox was killed from here.
+        A full disk of the host takes precedence over any other reason for the end. The
+        CPU time includes descendants for which no parent has waited only if the sandbox
+        was killed from here.
 
         Args:
             status: the exit status of the sandbox's first process, as `wait4` returns

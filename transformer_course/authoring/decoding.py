@@ -34,7 +34,8 @@ def recover_with_cache(
     Args:
         smallest_margins: None, or a number for each source. Greedy decoding lowers it
             in place to the smallest difference between the best and the second-best
-            logit over the tokens of the text; beam search leaves it unchanged.
+            logit over the tokens of the text; beam search leaves it unchanged. A caller
+            can thus find the texts that rounding might change.
         beam, alpha: see `beam_search`; a beam of 1 is greedy.
     """
     rows = [[*tokenizer.encode(source), EOS] for source in sources]

@@ -21,6 +21,9 @@ def run_in_limited_fork(
 ) -> object:
     """Call a function in a fork of this process, and return its result, sent as JSON.
 
+    This is for work on untrusted files, which could crash this process or exhaust its
+    memory.
+
     Args:
         seconds: the limit on CPU time.
         megabytes: the limit on address space, in addition to what this process uses.

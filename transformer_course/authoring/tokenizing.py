@@ -21,7 +21,10 @@ class Segmenter:
         self._indices: dict[Pair, list[int]] = {}
 
     def __call__(self, word: str, merges: Sequence[Pair]) -> list[str]:
-        """The symbols of a word after the merges, applied in their order."""
+        """The symbols of a word after the merges, applied in their order.
+
+        The index is built anew only if ``merges`` is a different object than before.
+        """
         if merges is not self._merges:
             self._merges, self._indices = merges, {}
             for i, (first, second) in enumerate(merges):
@@ -37,7 +40,12 @@ class Segmenter:
 def _find_next(
     symbols: list[str], indices: dict[Pair, list[int]], previous: int
 ) -> int | None:
-    """The index of the first merge after ``previous`` that applies; None for none."""
+    """The index of the first merge after ``previous`` that applies; None for none.
+
+    Args:
+        indices: maps each pair to its places in the list of merges, in ascending order.
+        previous: the place of the merge that was applied last; -1 for none.
+    """
     later = (
         merges[at]
         for pair in pairwise(symbols)

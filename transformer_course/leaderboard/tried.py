@@ -111,7 +111,8 @@ def summary(logs: Mapping[str, RunLog], remarks: Sequence[str] = ()) -> Tried:
     """Sum up the logs of a class.
 
     ``changes`` covers only runs that are not too short, and that make one change to the
-    run that they are compared with (see `_list_changes`).
+    run that they are compared with (see `_list_changes`). Of each student, it covers
+    the first `_MOST` changes, each with the median of its differences.
     """
     runs = [run for log in logs.values() for run in log.runs]
     medians: dict[tuple[str, str], list[Difference]] = defaultdict(list)

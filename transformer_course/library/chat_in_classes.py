@@ -30,7 +30,8 @@ def fill(
 
     Args:
         modern: unit 7, whose `published_tensor` finds each parameter in the file.
-        change: applied to each weight matrix of the blocks before it is copied.
+        change: applied to each weight matrix of the blocks before it is copied, such as
+            to round it to a few bits.
     """
     for name, parameter in network.named_parameters():
         weight = modern.published_tensor(name, weights, NUM_HEADS, NUM_KV_HEADS)

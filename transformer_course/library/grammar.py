@@ -123,6 +123,8 @@ class Writer:
     ) -> T:
         """Draw candidates until one has a triple that belongs to the writer's split.
 
+        Each triple belongs to one split only, so different splits do not share any.
+
         Args:
             triple: maps a candidate to its (subject, verb, object).
 

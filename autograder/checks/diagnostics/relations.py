@@ -123,7 +123,11 @@ def _no_attribute(results: Sequence[CaseResult]) -> Sign:
 
 
 def _some_are_right(results: Sequence[CaseResult]) -> Sign:
-    """Recognise that some results are right in every case, while others are not."""
+    """Recognise that some results are right in every case, while others are not.
+
+    Right results with few different values are ignored, as they may be right by chance,
+    and so are those whose names begin with the name of a wrong result.
+    """
     wrong, right = _names(results, bool), _names(results, lambda problem: not problem)
     telling = [
         name
@@ -155,7 +159,8 @@ def _names(
 ) -> dict[str, set[str]]:
     """Map results whose ``problem`` passes ``belongs`` to their expected values.
 
-    Results are given by name, and values as texts: of a tensor, its first entries.
+    Results are given by name, and values as texts: of a tensor, its first entries. A
+    result with several different values is unlikely to be right by chance.
     """
     names: dict[str, set[str]] = {}
     for result in results:

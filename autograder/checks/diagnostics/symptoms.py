@@ -74,7 +74,12 @@ def _only_in_training(wrong: Sequence[CaseResult]) -> bool:
 
 
 def _label(finding: Finding) -> str:
-    """Say what is special about the call or the result that is wrong."""
+    """Say what is special about the call or the result that is wrong.
+
+    This fills the field ``label`` in the message of the case. For a gradient, an
+    initial value or a list of what a module holds, it names these; otherwise it
+    describes the call.
+    """
     reported, label = what_was_seen(finding.name)
     if reported.startswith("gradient of"):
         return _("the {result}").format(result=translate(reported))

@@ -22,7 +22,11 @@ _ENDED = "ended by "  # before the error with which a student's test ends
 
 
 def kind(findings: Sequence[Finding]) -> Sign:
-    """Recognise results that have the same wrong type in every case."""
+    """Recognise results that have the same wrong type in every case.
+
+    A probe may report several types in one text, separated by commas. If the expected
+    one is among them, the message says that the result sometimes has another type.
+    """
     kinds = {(str(f.expected), str(f.actual)) for f in findings}
     name = findings[0].name.removeprefix("kind of ")
     if name == findings[0].name or len(kinds) != 1:
@@ -71,7 +75,11 @@ def _word(value: object) -> str:
 
 
 def same_word(wrong: Wrong) -> Sign:
-    """Recognise that all wrong answers are the same word."""
+    """Recognise that all wrong answers are the same word.
+
+    This is telling only if there are at least three of them, and if they should not all
+    be one other word. Words for yes and no say too little, and are left out.
+    """
     findings = faults(wrong)
     words = {_word(f.actual) for f in findings if isinstance(f.actual, str)}
     expected = {_word(f.expected) for f in findings}

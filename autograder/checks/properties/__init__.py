@@ -49,7 +49,14 @@ class _Caught(BaseException):
 
 
 def try_ways(probe: Report, answer: object, inputs: Inputs) -> Seen:
-    """Call an object in the ways that ``inputs["property"]`` lists; report results."""
+    """Call an object in the ways that ``inputs["property"]`` lists; report results.
+
+    As each result is observed in many calls, it is reported under its own name followed
+    by what is special about the call, joined by `SEPARATOR`. For functions that are
+    called several times, the report also says whether later calls have changed earlier
+    results (`CHANGED_LATER`). It is `learning.BY_HAND` alone if a stand-in for dropout
+    cannot replace the student's.
+    """
     request = json.loads(str(inputs[KEY]))
     observations: dict[str, Any] = {}
     answers: Seen = {}
@@ -187,7 +194,11 @@ def caught(probe: Report, answer: Any, inputs: Inputs, form: Named) -> Call:
 
 
 def _watched(module: object) -> object:
-    """Make a module's next call raise `_Caught`."""
+    """Make a module's next call raise `_Caught`.
+
+    For this, the module is given a subclass of its class; the call that is caught gives
+    it back its own class. Any other object is returned as it is.
+    """
     if not isinstance(module, nn.Module):
         return module
     kind = type(module)

@@ -67,7 +67,11 @@ def _call_while_overwritten(call: Call) -> Results:
 
 @contextlib.contextmanager
 def overwrite(results: Results) -> Iterator[None]:
-    """Overwrite the results of a call for a while, as a caller may."""
+    """Overwrite the results of a call for a while, as a caller may.
+
+    If the student's code has kept such a result and uses it again, calls in this
+    context may go wrong. At the end, the old values are put back.
+    """
     tensors = [v.detach() for v in results.values() if isinstance(v, torch.Tensor)]
     saved = [value.clone() for value in tensors]
     for value in tensors:

@@ -90,7 +90,11 @@ class Call:
         return self._results(values)
 
     def refilled(self, **changed: torch.Tensor) -> Results:
-        """Call, overwrite the tensors, call again, and return the second results."""
+        """Call, overwrite the tensors, call again, and return the second results.
+
+        Code that takes the same tensor for the same numbers, as a cache may do, then
+        returns outdated results. Only copies of the arguments are overwritten.
+        """
         values = {n: v.clone() for n, v in self.arguments.items() if n in changed}
         values = self.arguments | values
         with torch.no_grad():

@@ -14,7 +14,11 @@ from autograder.checks.properties.call import Call, Results, Tries, copied_modul
 
 
 def loaded(call: Call) -> Tries:
-    """Call a second module with this one's state, and a copy with halved weights."""
+    """Call a second module with this one's state, and a copy with halved weights.
+
+    The calls show whether the state dict holds all that results depend on, and whether
+    results are computed from the present weights. First, list what the module holds.
+    """
 
     def from_state() -> Results:
         second = call.remade(by_name=False)

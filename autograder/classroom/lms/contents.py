@@ -37,6 +37,9 @@ class AttemptFiles:
 def contents(archive: Source, attempt: Attempt, unit: str, root: Path) -> AttemptFiles:
     """Read the files of an attempt, within the limits of grading.
 
+    Files that nbgrader, not a student, puts beside a submission are left out. If there
+    is no notebook, zips among the files are unpacked as well.
+
     Args:
         root: the course folder, whose source shows which notebook is the unit's.
 

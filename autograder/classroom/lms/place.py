@@ -199,7 +199,11 @@ def _note(person: Submitter, attempt: Attempt, lms: str, count: int) -> Note:
 
 
 def _stamp(attempt: Attempt, due: datetime.datetime | None) -> tuple[str, str]:
-    """The content of ``timestamp.txt``, "" for none; and a remark on lateness."""
+    """Return the content of ``timestamp.txt``, "" for none; and a remark on lateness.
+
+    If the LMS calls an attempt late without giving a time, and the deadline has passed,
+    the time is one second after the deadline, so that the attempt counts as late.
+    """
     time, remark = attempt.time, ""
     if attempt.late and time is None:
         remark = "late, but the archive does not say by how much"

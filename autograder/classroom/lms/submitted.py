@@ -40,6 +40,9 @@ class Place:
     ) -> tuple[str, str]:
         """Store a submission, unless the stored one is newer.
 
+        If there is one already, and the new one only asks for a regrade, it is moved to
+        the folder of such appeals instead, and the stored one stays.
+
         Args:
             files: contents by their paths in the folder.
             note: the note to keep about it for later collections.

@@ -66,9 +66,12 @@ def _failed(records: Iterable[Verdict]) -> Iterator[CaseRow]:
 def _discrimination(
     book: Classbook, exercise: Item, graded: Sequence[Submission]
 ) -> tuple[float | None, str]:
-    """The corrected item-total correlation of an exercise, and a remark on it.
+    """Return the corrected item-total correlation of an exercise, and a remark on it.
 
     That is the correlation of its points with a student's points in all other checks.
+    If there are too few submissions, or no differences in points, it is None, and the
+    remark says why. The points for a written question are not subtracted from those in
+    checks, which do not contain them.
     """
     points = [s.points[exercise.name] or 0.0 for s in graded]
     exercise_points = [0.0 if exercise.written else p for p in points]

@@ -75,7 +75,10 @@ def live(pattern: str) -> dict[str, AttemptLog]:
 
 
 def _merge(logs: Iterable[AttemptLog]) -> AttemptLog:
-    """Merge several records of a student: each attempt once, in chronological order."""
+    """Merge several records of a student: each attempt once, in chronological order.
+
+    Only the first `_MOST` attempts are kept.
+    """
     unique, unreadable = set[RecordedAttempt](), 0
     for log in logs:
         unique.update(log.attempts)

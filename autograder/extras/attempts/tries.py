@@ -75,6 +75,9 @@ def describe_unreadable(logs: Mapping[str, AttemptLog]) -> str:
 def table(unit: str, by_student: ByStudent) -> list[ExerciseTries]:
     """Summarise the attempts at each exercise that anybody tried, in the unit's order.
 
+    A student without success counts as stuck after `STUCK` attempts, and is listed with
+    the last mistake that was recognised.
+
     Args:
         by_student: each student's attempts, in chronological order.
     """

@@ -77,7 +77,8 @@ FORMATS = {"gradescope": gradescope, "prairielearn": prairielearn, "text": text}
 def reveal(exercise: Item, submission: Submission, tell: str) -> list[str]:
     """List the lines that a student may see about an exercise, besides its points.
 
-    They depend on ``tell``, one of `TELL`. There are none without a verdict.
+    They depend on ``tell``, one of `TELL`: "points" reveals none, "cases" those of
+    `_cases`, and "panels" those of `_panel`. There are none without a verdict.
     """
     record = submission.records.get(exercise.name)
     if record is None or tell == "points":

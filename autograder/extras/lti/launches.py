@@ -55,7 +55,11 @@ def note_launch(folder: str | Path, authentication: dict[str, Any]) -> None:
 
 
 def _note(path: Path, authentication: dict[str, Any]) -> None:
-    """Add a launch to the file at ``path``, unless it lacks one of the two services."""
+    """Add a launch to the file at ``path``, unless it lacks one of the two services.
+
+    The file maps the id of each LMS course to a record with the addresses of the two
+    services, and with "users", which maps the users' LMS ids to their names on the hub.
+    """
     claims = authentication.get("auth_state") or {}
     grades, names = claims.get(_GRADES) or {}, claims.get(_NAMES) or {}
     if not grades.get("lineitems") or not names.get("context_memberships_url"):
@@ -78,6 +82,9 @@ def _note(path: Path, authentication: dict[str, Any]) -> None:
 
 def find(root: Path, settings: LmsSettings) -> LaunchedCourse:
     """Find the LMS course, by the addresses in the settings or else from launches.
+
+    The setting ``context``, a course's id or title, chooses among several courses. If
+    the settings have addresses, launches add at most the users' names on the hub.
 
     Raises:
         CourseError: there was no launch yet, or launches are from several courses.

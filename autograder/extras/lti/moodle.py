@@ -191,7 +191,15 @@ class MoodleAssignment:
         return self._post("webservice/rest/server.php", fields)
 
     def _post(self, path: str, fields: Mapping[str, Any], files: Any = None) -> Any:
-        """Send a request with the token. Raises _FaultError."""
+        """Send a request with the token, and return the reply, which is JSON.
+
+        With ``files``, it is an upload, for which Moodle expects the token in a field
+        of another name.
+
+        Raises:
+            _FaultError: Moodle answers with an error, or with an HTTP status other
+                than 200.
+        """
         token = "wstoken" if files is None else "token"
         response = self._session.post(
             f"{self._url}/{path}", data={**fields, token: self._token}, files=files,

@@ -200,6 +200,9 @@ def _send_rows(
 ) -> tuple[list[GradeRow], str]:
     """Send the scores with the status "send".
 
+    After an error that does not concern a single student, nothing more is sent: that
+    score and all later ones get the status "not sent".
+
     Returns:
         the rows with their new statuses, and why sending was stopped, or "".
     """

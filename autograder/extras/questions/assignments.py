@@ -81,6 +81,9 @@ def _grade_id(cell: NotebookNode) -> str:
 def verdict_on(answer: str, student_keys: Keys, points: float) -> Verdict:
     """Grade an answer cell by the key of the quiz that it names.
 
+    A cell that names none of the student's quizzes gets no points, and a note that
+    tells the student so.
+
     Args:
         student_keys: the keys of all quizzes that were made for the student.
         points: the points for a quiz without mistakes.

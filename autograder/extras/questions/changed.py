@@ -149,7 +149,8 @@ def which_change(
 ) -> Iterator[ChoiceQuestion]:
     """Yield questions of the kind "Exactly one change has this effect. Which one?".
 
-    ``names`` are what the questions call the parts of the result.
+    A wrong option is a change that surely lacks the effect; one for which that is
+    unclear is not used. ``names`` are what the questions call the parts of the result.
     """
     plain = [
         (edit, outcomes)

@@ -46,7 +46,9 @@ class NotedPlace:
 def insert_notes(listing: CodeListing) -> tuple[str, list[NotedPlace]]:
     """Wrap the values in an answer's code in calls that record them.
 
-    Calls are also inserted that record which statements are reached.
+    The questions about values inside the call are made from these records. Calls are
+    also inserted that record which statements are reached, because no question is asked
+    about a change in a line that was not reached.
 
     Returns:
         The changed code, and the places that it records. Each call passes its place's

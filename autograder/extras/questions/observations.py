@@ -66,7 +66,10 @@ class Seen:
 
     @property
     def number(self) -> float | None:
-        """The value of a number, or of a tensor with a single entry."""
+        """The value of a number, or of a tensor without dimensions.
+
+        It is None for anything else, and if ``text`` is not a number.
+        """
         if self.shape or self.kind not in ("tensor", "int", "float"):
             return None
         try:

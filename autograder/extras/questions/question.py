@@ -48,7 +48,15 @@ def shuffled(
     worth: float, draw: random.Random, line: int = 0, explanation: str = "",
     mentioned: Sequence[str] = (),
 ) -> ChoiceQuestion:  # fmt: skip
-    """Make a question with its options in random order."""
+    """Make a question with its options in random order.
+
+    Args:
+        right: the correct option.
+        wrong: the other options.
+        draw: the source of the order.
+
+    The other arguments are attributes of `ChoiceQuestion`.
+    """
     options = [right, *wrong]
     draw.shuffle(options)
     correct = options.index(right)

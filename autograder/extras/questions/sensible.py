@@ -51,7 +51,10 @@ def is_sensible(old: ast.stmt, new: ast.AST, text: str) -> bool:
 def is_telling_if_unchanged(operator: str, old: ast.AST) -> bool:
     """Whether it teaches something that a change leaves the result unchanged.
 
-    It does not if the change is merely a different way to write the same.
+    It does not if the change is merely a different way to write the same; then no
+    question is asked about a change that leaves all results unchanged. The choice of
+    another dimension is telling only in a call of ``size`` or ``unsqueeze``, or in one
+    that contains "shape".
 
     Args:
         operator: the kind of change, such as "another dimension".

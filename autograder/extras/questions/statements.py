@@ -66,6 +66,8 @@ def after_edit(
 ) -> list[Statement]:
     """List true and false statements on a changed call, the most informative first.
 
+    In a question, the first true one is the correct option.
+
     Args:
         names: the names of the parts of the result.
     """

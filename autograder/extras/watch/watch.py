@@ -56,6 +56,9 @@ class Watch:
     def round(self) -> Iterator[str]:
         """Grade new submissions; yield each student whose feedback is finished.
 
+        A student who was graded ``per_hour`` times in the last hour has to wait for a
+        later round.
+
         Raises:
             CourseError: collecting, grading or a student's feedback failed. It is
                 raised after all others have theirs; the next round tries again.

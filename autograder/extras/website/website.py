@@ -222,7 +222,7 @@ def _page(unit: Unit) -> str:
 
 
 def _only_draws(code: str) -> bool:
-    """Whether a cell's code is a call of ``drawing``, with imports at most."""
+    """Whether code only calls ``drawing``, besides imports; readers need not see it."""
     try:
         statements = ast.parse(code).body
     except SyntaxError:  # for instance Markdown
@@ -234,7 +234,7 @@ def _only_draws(code: str) -> bool:
 
 
 def _readable(cells: Sequence[NotebookNode]) -> Iterator[NotebookNode]:
-    """Yield the cells that a reader needs, with tags that hide or fold parts."""
+    """Yield cells for readers; tags hide drawings' code and fold predicted results."""
     is_predicted = False
     for cell in cells:
         if cell.source.startswith(_LAST):

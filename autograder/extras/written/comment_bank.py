@@ -66,7 +66,8 @@ def expand_comment(
 
     Args:
         text: what a grader typed; anything but keys or "a+ text" is not changed.
-        lines: the lines of the rubric.
+        lines: the lines of the rubric. The letter of "a+ text" says about which of them
+            the new comment is; without a rubric, only "a" is possible.
 
     Returns:
         the comment, and the bank, extended if the comment is new.

@@ -128,7 +128,11 @@ def take_list(unit: str, root: Path, path: Path, overwrite: bool = False) -> int
 def _points(
     question: EssayPrompt, table: sheet.Sheet, row: Sequence[str], path: Path
 ) -> float | None:
-    """The points in a row, or None if none are filled in. Raises CourseError."""
+    """The points in a row, or None if none are filled in. Raises CourseError.
+
+    If the column "points" is filled in, it counts, and otherwise the sum of the ticked
+    items of the rubric.
+    """
     text = table.cell(row, "points")
     ticked = [
         points
@@ -163,8 +167,17 @@ class _Record:
     def write(self, book: Gradebook) -> tuple[int, list[str]]:
         """Write all marks, or none.
 
+        The gradebook's mark on an answer is newer than a row if it was set or withdrawn
+        after the table was written. It stays if the row was not edited since.
+
         Returns:
-            the number of marks with points, and a line for each newer mark.
+            the number of marks with points, and a line for each newer mark that a row
+            replaces, or that stays although its row is not empty.
+
+        Raises:
+            CourseError: a student has no graded submission; or an edited row would
+                replace a newer mark that is not of the person who records the table,
+                and overwriting is not requested.
         """
         histories = read_marks(book, self.unit, self.question)
         conflicts: list[str] = []
@@ -213,7 +226,8 @@ def _describe_mark(grade: api.Grade, history: Sequence[HandEntry]) -> str:
 def _is_as_written(mark: AnswerMark, history: Sequence[HandEntry]) -> bool:
     """Whether a row still has the mark with which the table was written.
 
-    An empty comment counts as unchanged, because it is not recorded.
+    Such a row does not replace a newer mark. An empty comment counts as unchanged,
+    because it is not recorded.
     """
     entries = [
         entry for entry in history if signed(entry) == mark.marked and mark.marked

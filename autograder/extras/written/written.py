@@ -118,9 +118,9 @@ def answers(
 ) -> list[Answer]:  # fmt: skip
     """All graded students' answers to a question, with equal ones next to each other.
 
-    Ungraded answers come first. Submissions that were refused are left out. If
-    ``blind``, students have pseudonyms instead of names. A section has only its own
-    students' answers.
+    Answers that are ungraded, or equal to an ungraded one, come first. Submissions that
+    were refused are left out. If ``blind``, students have pseudonyms instead of names.
+    A section has only its own students' answers.
     """
     student_answers = []
     names = {student.id: student.name for student in gradebook.students(root)}

@@ -76,8 +76,11 @@ class CappedOutputs(Execute):  # type: ignore[misc]
     def _admit_output(self, msg: KernelMessage, cell: NotebookNode, index: int) -> bool:
         """Count a message's size; return whether to show the message.
 
-        Text beyond the cell's limit is removed from the message. Whether a text arrives
-        in one message or in several is chance, and makes no difference here.
+        Text beyond the limit is removed from the message; any other message that goes
+        beyond it is dropped. There is a limit for the cell, which a notice in its
+        output reports, and one for the notebook (`_CELLS_IN_FULL`), which nothing
+        reports. Whether a text arrives in one message or in several is chance, and
+        makes no difference here.
         """
         most, before = self.output_kb * 1024, self._spent.get(index, 0)
         content, is_text = msg["content"], bool(msg["msg_type"] == "stream")
@@ -101,7 +104,10 @@ class CappedOutputs(Execute):  # type: ignore[misc]
         return is_text
 
     def _goes_on(self, msg: KernelMessage, cell: NotebookNode) -> bool:
-        """Whether a message continues the printed text of the last output."""
+        """Whether a message continues the printed text of the last output.
+
+        Only the length of such a text is counted, as it makes no output of its own.
+        """
         content = msg["content"]
         return (
             msg["msg_type"] == "stream"

@@ -72,7 +72,8 @@ class Checks:
         """Run a check cell, and keep the judge's verdict on it.
 
         If the notebook has been stopped, the check is not run: the verdict gives no
-        points, and says why the notebook was stopped.
+        points, and says why the notebook was stopped. If the check itself ends its
+        sandbox or the notebook, the note of the judge's verdict says why.
         """
         if not self._cells.has_sandbox(index) and (ended := self._cells.ended(index)):
             from autograder.grading.judge.rendered import without_sandbox
@@ -185,7 +186,15 @@ class Checks:
         self, question: Question, cell: NotebookNode, check: CheckCell, index: int,
         answers: Sequence[str] = (),
     ) -> RenderedVerdict:  # fmt: skip
-        """Run a check cell, and return the judge's verdict on its answers."""
+        """Run a check cell, and return the judge's verdict on its answers.
+
+        If the sandbox has not answered all that it was asked, it is not used again.
+
+        Raises:
+            GradingInfrastructureError: a fault of the grader or of the machine. If
+                there is a second try, an answer that is late because the machine is
+                busy is such a fault.
+        """
         with self._judge.exchange(question) as exchange:
             self._ask(exchange, cell, check, index, answers)
             verdict = exchange.settle().verdict

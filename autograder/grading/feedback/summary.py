@@ -135,6 +135,9 @@ def _summary(
 ) -> dict[str, Any]:  # fmt: skip
     """Return the values that the page's template needs, by name.
 
+    An answer that a teacher has commented on counts as tried, so that the page shows
+    it, even if it is still the stub.
+
     Args:
         sentences: what teachers say to all whose answers fail in the same way, by the
             id of the group (`sentences.group_of`).
@@ -212,7 +215,8 @@ def _row(
 ) -> dict[str, Any]:  # fmt: skip
     """Return the values of an exercise's row in the page's table, by name.
 
-    ``sign`` is "" as long as a person has yet to grade the answer.
+    ``sign`` is "" as long as a person has yet to grade the answer. `_group` leaves out
+    the cells of rows whose ``is_tried`` is false.
 
     Args:
         checks: the verdicts, by grade id.

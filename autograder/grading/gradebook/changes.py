@@ -67,6 +67,8 @@ _TITLES = tuple(column.name for column in fields(Change))
 def begin(root: Path, unit: str, book: Gradebook) -> None:
     """Store the gradebook's current scores in a file, unless an earlier run did so.
 
+    `end` compares the new scores with these, and then stores the new ones instead.
+
     Raises:
         CourseError: the file of scores cannot be read or written.
     """
@@ -79,6 +81,9 @@ def begin(root: Path, unit: str, book: Gradebook) -> None:
 
 def end(root: Path, unit: str, book: Gradebook, ids: Mapping[str, str]) -> list[Change]:
     """Add to the table what has changed since the last run, and store the new scores.
+
+    What the log of changes by hand has (`hand_log`) is taken from there. All else is
+    found by comparing the scores.
 
     Returns the changes to announce.
 

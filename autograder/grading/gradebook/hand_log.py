@@ -120,7 +120,11 @@ def _forget(session: Session, _: object) -> None:
 
 
 def _write(session: Session) -> None:
-    """Add an entry for each answer whose points or comment a transaction changes."""
+    """Add an entry for each answer whose points or comment a transaction changes.
+
+    SQLAlchemy calls this before each commit, so that the entries are committed together
+    with the changes.
+    """
     pending = session.info.pop(_PENDING, {})
     with session.no_autoflush:
         answers: dict[tuple[Any, str], dict[str, Any]] = {}

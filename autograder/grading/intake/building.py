@@ -158,7 +158,7 @@ class _Builder:
         return extras
 
     def _is_kept(self, cell_index: int, slot: int | None) -> bool:
-        """Whether a cell that is no answer is kept as the student's own."""
+        """Decide whether to keep a cell that is no answer; record if it is too long."""
         cell = self.match.cells[cell_index]
         # Colab adds a badge when it saves to GitHub.
         is_badge = "view-in-github" in cell.ids or cell.source.startswith(_BADGE)
@@ -193,7 +193,11 @@ class _Builder:
     def _is_kept_answer(
         self, cell: StudentCell, slot: Slot, changed: bool, slot_index: int
     ) -> bool:
-        """Whether a second cell for an answer is kept: changed, with no name of it."""
+        """Decide whether a second cell for an answer is kept, and record the decision.
+
+        It is kept if it is not the stub and defines no name of the exercise. Ignoring
+        the stub is not recorded if the answer was found in a cell of the student's own.
+        """
         if changed and not defined(cell.source) & slot.targets:
             self._note("copy kept", f"A second cell of {slot.name} was kept as yours.")
             return True

@@ -210,7 +210,8 @@ class Match:
     def in_place(self) -> set[int]:
         """Return the largest set of matched cells that are in the course's order.
 
-        It holds the indices of these cells in the submission.
+        It holds the indices of these cells in the submission. A student's own cell is
+        placed after the course's cell to which the last of them before it is matched.
         """
         last_slots: list[int] = []  # smallest last slot of a run of each length
         last: list[int] = []  # the cell that ends it

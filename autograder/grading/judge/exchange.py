@@ -183,7 +183,10 @@ class Exchange:
             raise GradingInfrastructureError(f"the judge was lost: {error}") from None
 
     def _take(self, *states: str) -> Message:
-        """Receive this exchange's next message, which must have one of these states."""
+        """Receive this exchange's next message, which must have one of these states.
+
+        A verdict in it is kept, in place of any earlier one.
+        """
         try:
             message, _ = self._line.receive(self._patience)
         except ConnectionLostError as error:

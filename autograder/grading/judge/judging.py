@@ -183,7 +183,8 @@ def _verdicts(
 def decide(check: PreparedCheck, sandbox: SandboxClient) -> CheckResult:
     """Question the sandbox about one exercise, starting with the visible cases.
 
-    If they show that the exercise is an unsolved stub, no fresh cases are drawn.
+    If they show that the exercise is an unsolved stub, no fresh cases are drawn. If the
+    sandbox exceeds a limit while it answers, the result names this as the mistake.
     """
 
     def ask(case: Case) -> Answers:

@@ -179,6 +179,9 @@ class SandboxClient:
     def _refuse_late(self, span: Span) -> None:
         """Send a sign of life if it is due, and check the limits.
 
+        If one is exceeded, the sandbox counts as lost, and ``late`` and ``ended`` say
+        why. ``hindered`` is set if the time ran out while the machine was busy.
+
         Raises:
             WireError: a limit is exceeded.
         """

@@ -84,7 +84,9 @@ def verdict_of(result: CheckResult, submission: str = "") -> Verdict:
     """Return the verdict that a check's result gives, without any tensors.
 
     The visible and the fresh inputs of a case count as one case, which has a problem if
-    either has one. The values that measures of fresh cases return are kept as scores.
+    either has one. Of wrong answers to visible inputs, a digest is kept, by which
+    `sentences.group_of` finds students with the same wrong answers. The values that
+    measures of fresh cases return are kept as scores.
     """
     cases: dict[str, CaseVerdict] = {}
     scores: dict[str, float] = {}
@@ -153,7 +155,8 @@ def _describe_inputs(inputs: Mapping[str, Value]) -> dict[str, str]:
     """Map a description of each input to its value as text.
 
     The description is the input's name; if there are several calls, it says for which
-    one: "0/x" becomes "x, at first".
+    one: "0/x" becomes "x, at first". The words for each call are read from the input
+    `KEY`, which is left out itself.
     """
     request = json.loads(str(inputs[KEY])) if KEY in inputs else {}
     labels: dict[str, str] = {}

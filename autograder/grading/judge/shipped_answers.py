@@ -27,6 +27,7 @@ def mark_shipped(
 ) -> tuple[Case, ...]:
     """Mark, in each fresh case, the aspects whose correct answers students can look up.
 
+    A submission in which nothing else is right earns no points (`points.open_parts`).
     Aspects are what answers are about, such as gradients. ``side`` is the class that
     questions the sandbox for the judge.
 

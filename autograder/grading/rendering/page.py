@@ -61,7 +61,11 @@ class Page:
         return message if markup is None else markup
 
     def _within(self, kind: str, text: str, **arguments: object) -> str | None:
-        """Render a text; return None if that fails or exceeds the allowance."""
+        """Render a text; return None if that fails or exceeds the allowance.
+
+        The seconds that it takes are counted for the cell and for the page, even if it
+        fails; the characters are counted only if it succeeds.
+        """
         allowance = self._allowance
         seconds = min(self._cell_seconds, self._seconds)
         room = min(

@@ -165,7 +165,11 @@ class Assignment:
         return self._task(SOLUTION, name, files, (), "", final=False)
 
     def digest(self, task: Task, *inputs: object) -> str:
-        """A digest of the files that a result depends on, and of further inputs."""
+        """Return a digest of the files that a result depends on, and of further inputs.
+
+        It is stored with the result. A notebook whose digest has changed is graded
+        again.
+        """
         digest = hashlib.sha256()
         parts: list[object] = [__version__, task.source, task.release, task.refused]
         parts += [*inputs, *self.depends, task.submission, *dump_repairs(task.repairs)]

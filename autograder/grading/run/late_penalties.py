@@ -24,6 +24,8 @@ def recompute_late_penalties(
 ) -> list[Outcome]:
     """Recompute the penalties of outcomes that are up to date; return all outcomes.
 
+    Nothing is recomputed if no stage of the recorder assigns late penalties.
+
     Raises:
         GradebookError: nothing can be recorded.
     """

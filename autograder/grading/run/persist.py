@@ -83,7 +83,15 @@ class ResultWriter:
     def _save(
         self, task: Task, graded: Graded, submission: InFlightSubmission
     ) -> Outcome:
-        """Record a graded notebook, then publish it, which marks it as up to date."""
+        """Record a graded notebook, then publish it, which marks it as up to date.
+
+        If the judge failed on a check, the submission is graded a second time. If it
+        fails again, the rest is recorded, but the notebook is not marked as up to date,
+        so that the next run tries again.
+
+        Raises:
+            GradingInfrastructureError: the judge failed on a check, for the first time.
+        """
         stamp, extra = submission.stamp, self.extra.get(task.student)
         metadata, checks = graded.metadata, graded.metadata.checks
         lost = {n: check for n, check in checks.items() if check.decided == "person"}

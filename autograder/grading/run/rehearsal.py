@@ -37,11 +37,16 @@ def rehearse(
 ) -> None:
     """Check that every exercise gives the course's own solution all of its points.
 
+    A notebook that has passed is not graded again until its digest changes. If the
+    machine or an unexpected error keeps it from being graded, there is only a warning,
+    as this says nothing about the exercises.
+
     Args:
         calm: seconds for which a second try waits for a calmer machine, at most.
 
     Raises:
-        CourseError: an exercise does not, so that no submission should be graded.
+        CourseError: an exercise does not, or another mistake would affect every
+            submission; none should be graded.
     """
     if not warmable.stages(course.stages):
         return  # other people's preprocessors: nothing is known of their scores
@@ -104,7 +109,11 @@ def _refuse_broken(unit: str, graded: Graded) -> None:
 
 
 def _failures(graded: Graded) -> dict[str, str]:
-    """Map each broken exercise to what happened to the course's own solution."""
+    """Map each broken exercise to what happened to the course's own solution.
+
+    A cell that no judge scores goes by its own id. Cells that a person or an extra of
+    the course scores are left out.
+    """
     verdicts = graded.metadata.checks
     reasons: dict[str, str] = {}
     for cell in graded.notebook.cells:

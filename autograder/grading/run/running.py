@@ -171,7 +171,10 @@ class Run:
         return replace(task, files={}, submission=None)
 
     def _finish(self, submission: InFlightSubmission) -> list[Outcome]:
-        """Record a submission; return its outcomes, [] if it is to be graded again."""
+        """Record a submission; return its outcomes, [] if it is to be graded again.
+
+        In that case, the student is added to those whose second try comes at the end.
+        """
         try:
             return self._writer.save(submission)
         except GradebookError:

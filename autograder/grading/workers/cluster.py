@@ -203,7 +203,11 @@ def _connected(address: str) -> Any:
 
 @functools.cache
 def code_digest() -> str:
-    """A digest of the engine, of the course and of the libraries for grading."""
+    """Return a digest of the engine, of the course and of the libraries for grading.
+
+    A worker whose digest differs from that of the run may not grade, as its verdicts
+    could differ, too.
+    """
     digest = hashlib.sha256()
     for name in ("torch", "numpy", "nbgrader", "nbclient", "nbformat", "ipykernel"):
         digest.update(f"{name} {importlib.metadata.version(name)}\n".encode())

@@ -68,7 +68,12 @@ def _threads() -> int:
 
 
 def _carry_out(request: Message, fds: list[int], control: Connection) -> Message:
-    """Carry out a request: start a worker on a connection, or end one."""
+    """Carry out a request: start a worker on a connection, or end one.
+
+    "start" holds environment variables, such as the one that tells the worker where the
+    server of sandboxes runs; "end" holds a worker's process id. To start a worker,
+    ``fds`` holds its connection.
+    """
     if "end" in request:
         return {"status": _end(request["end"])}
     os.environ.update(request["start"])

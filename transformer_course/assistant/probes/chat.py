@@ -16,7 +16,9 @@ def chat_example(function: Callable[..., Any], inputs: Inputs) -> Seen:
     """Report the ids and labels that the student's function returns for a conversation.
 
     The function gets the turns, and an encoder that maps each marker and each character
-    to one id. The turns are also reported as they are after the call.
+    to one id. If the case has a "newline", the encoder puts this text in place of each
+    newline, so a newline may have several ids. The turns are also reported as they
+    are after the call.
     """
     turns = [tuple(turn) for turn in json.loads(inputs["turns"])]
     newline = str(inputs.get("newline", "\n"))  # what a newline is encoded as

@@ -12,6 +12,8 @@ def take_step(
 ) -> tuple[Tensor, Tensor]:
     """The loss of a batch and its gradient with respect to the logits.
 
+    With some bugs, the gradient is not that of the returned loss.
+
     Args:
         style: "labels" or "selected", two correct ways to compute the loss; with a bug,
             it is ignored.

@@ -29,7 +29,8 @@ from autograder.checks.probes.default import observe_call
 def softmax(function: Any, inputs: Inputs) -> Seen:
     """Report a call, the logarithms of the weights, and how far row sums are from 1.
 
-    For the last two, the function is called again with x in float64.
+    For the last two, the function is called again with x in float64. They reveal small
+    faults, such as tiny weights that are cut off, or a constant in the denominator.
     """
     x = inputs["x"].clone()
     observations = observe_call(function, inputs)
@@ -156,8 +157,9 @@ def _read_mask(result: object) -> torch.Tensor | str:
 def who_sees_whom(function: Any, inputs: Inputs) -> Seen:
     """Report the matrix that the student's function finds, and x afterwards.
 
-    The function is called with a layer from `_make_layer` and with x. The probe also
-    reports how often the layer was called while x was modified.
+    The function is called with a layer from `_make_layer` and with x. To show whether
+    it modified x itself instead of a copy, the probe also reports how often x was
+    written to, and how often the layer was called while x was modified.
     """
     x, layer, changed = inputs["x"], _make_layer(inputs), 0
     untouched = x.clone()
@@ -178,7 +180,11 @@ def who_sees_whom(function: Any, inputs: Inputs) -> Seen:
 
 
 def _make_layer(inputs: Inputs) -> Callable[..., Any]:
-    """The layer with the name ``inputs["layer"]``, which maps (L, d) to (L, d_out)."""
+    """The layer with the name ``inputs["layer"]``, which maps (L, d) to (L, d_out).
+
+    Some layers foil particular faulty solutions: "stairs" has a gradient of zero, and
+    a norm hides a change that is the same in all features.
+    """
     table = inputs["table"]
     layers = {
         # Feature c of output i is the sum over j of table[c, i, j] * x[j, c - 1], plus

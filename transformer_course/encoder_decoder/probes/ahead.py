@@ -48,8 +48,8 @@ class OutputPrefetcher:
     few calls.
 
     Args:
-        follows: maps the keys of two successive requests to the request that followed
-            them, as its key and its pair of x and memory; shared by all layers.
+        successors: maps the keys of two successive requests to the request that
+            followed them, as its key and its pair of x and memory. All layers share it.
         call: sends x and memory to the judge, and returns the outputs by name.
     """
 
@@ -62,7 +62,11 @@ class OutputPrefetcher:
         self._far = 4  # how many outputs are requested ahead next time
 
     def __call__(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
-        """The layer's output for x and memory, from the cache or from the judge."""
+        """The layer's output for x and memory, from the cache or from the judge.
+
+        Unless the tensors are too large, it is also noted which request has followed
+        the last two, so that `_predict` can expect it for the layers that come next.
+        """
         pair = (plain(x), plain(memory))
         if not _are_floats(pair):
             # What is no float tensor is sent as it is: the judge says what is wrong.

@@ -67,7 +67,9 @@ _ROWS = 1 << 15  # repetitions of a single vector
 def layer(module_class: Any, inputs: Inputs) -> Seen:
     """Report a call of an encoder or decoder layer, and the effects of its dropout.
 
-    The effects are reported only if the case has a dropout rate.
+    The effects are reported only if the case has a dropout rate. In cases with a rate
+    above `_CHANCE`, everything is dropped, so the output in training mode is reported.
+    Otherwise, what is dropped is random, and `_observe_chance` reports the factors.
     """
     observations = observe_call(module_class, inputs)
     if _RATE in inputs:

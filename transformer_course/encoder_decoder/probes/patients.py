@@ -46,7 +46,11 @@ class DecoderLayer(nn.Module):
     def compute_batches(
         self, x: Sequence[torch.Tensor], memory: Sequence[torch.Tensor]
     ) -> list[torch.Tensor]:
-        """Compute the outputs for several pairs of x and memory of the same shapes."""
+        """Compute the outputs for several pairs of x and memory of the same shapes.
+
+        They run through the sublayers in one stack. The bug changes each output on
+        its own, since it may change the shape.
+        """
         if len(x) == 1:
             return [self.forward(x[0], memory[0])]
         through = self._run_sublayers(torch.stack(list(x)), torch.stack(list(memory)))

@@ -27,7 +27,10 @@ def question(w: Writer) -> str:
 
 
 def question_about_object(w: Writer) -> str:
-    """A question: "Where did Anna buy the ring?" or "How many rings did Anna buy?"."""
+    """A question: "Where did Anna buy the ring?" or "How many rings did Anna buy?".
+
+    For the second form, draw again if the noun has no plural or is a part of the body.
+    """
     deed = w.deed(plain=True)
     noun = deed.object
     if w.chance(0.5):

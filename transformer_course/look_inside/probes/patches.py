@@ -47,6 +47,10 @@ class PatchingTool:
     ) -> Tensor:
         """Logits of `ids`, with one state that enters a block taken from `other_ids`.
 
+        A bug changes which states are replaced, with what, or how. With "in place",
+        "hook stays" and "states of the first call", the result also depends on earlier
+        calls.
+
         Args:
             ids, other_ids: two texts of the same length, `(1, L)`.
             block, position: the location of the state to replace.

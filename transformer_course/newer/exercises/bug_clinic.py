@@ -13,7 +13,8 @@ from autograder.authoring.specification import CaseKind, Inputs, Specification
 def _draw_pool(draw: Draw, pages: int, size: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Tables, lengths and free pages of a correct pool.
 
-    One text fills its last page completely, and no text fills its row of the table.
+    One text fills its last page completely. No text fills its row of the table; some bugs of `_break_pool` use the
+    entries that remain.
     """
     lengths = torch.cat((draw.ids(1, size, 1), torch.tensor([2 * size]), draw.ids(size + 1, 2 * size, 1)))
     needed, order = -(-lengths // size), draw.tensor(pages).argsort()
@@ -25,7 +26,7 @@ def _draw_pool(draw: Draw, pages: int, size: int) -> tuple[torch.Tensor, torch.T
 
 
 def _break_pool(name: str, tables: torch.Tensor, lengths: torch.Tensor, free: torch.Tensor) -> None:
-    """Introduce the bug of this name into the pool, in place."""
+    """Introduce the bug of this name into the pool, in place; the name "" stands for no bug."""
     pages = int((tables >= 0).sum()) + len(free)
     match name:
         case "shared":  # the page that would have been its own is free

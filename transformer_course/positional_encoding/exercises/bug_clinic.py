@@ -24,7 +24,7 @@ def _disturb_two(change: float, is_for_sine: Callable[[torch.Tensor], torch.Tens
     """Make a function that draws a correct table, and two with one wrong entry each: a cosine and a sine.
 
     Both wrong entries are in the first ten rows and in columns 2 to 7, but not in the last column; the cosine is not in
-    row 0.
+    row 0. With a suitable pair of arguments, such as -0.3 and ``table <= 0.3``, they remain between -1 and 1.
 
     Args:
         change: added to the cosine, and subtracted from the sine.
@@ -45,7 +45,7 @@ def _disturb_two(change: float, is_for_sine: Callable[[torch.Tensor], torch.Tens
 
 
 def _make_hardly_wrong(draw: Draw, angles: torch.Tensor) -> Inputs:
-    """Tables in which one entry is slightly off, at a different edge of each table."""
+    """Tables in which one entry is off by 0.0125: at an edge of the table, or among the large numbers."""
     table = make_table(angles)
     row, column = torch.arange(len(table)).unsqueeze(1), torch.arange(table.size(1))
     places = {
@@ -85,7 +85,10 @@ def _make_drifting(draw: Draw, angles: torch.Tensor) -> Inputs:
 
 
 def _draw_nearly_right(draw: Draw) -> Inputs:
-    """Correct tables of special sizes, with errors up to the tolerance, and an incorrect one."""
+    """Correct tables of special sizes, with errors below 0.0001, and two incorrect tables.
+
+    In one of these, only the last of more than 2000 rows is wrong; in the other, the angles are random.
+    """
     tables = {}
     for max_len, d_model in ((2, 2), (2, 2 * int(draw.ids(14, 20))), (int(draw.ids(2100, 2200)), 2)):
         off = 0.00018 * (draw.flags(max_len, d_model, chance=0.9).double() - 0.5)

@@ -17,7 +17,10 @@ from transformer_course.sequence_reversal.probes.observing import read_number
     parts={"target": "target"},
 )
 def make_batch(function: Any, inputs: Inputs) -> Seen:
-    """Report the student's source and target, and the sequences afterwards."""
+    """Report the student's source and target, and the sequences afterwards.
+
+    The function gets a list of sequences or, if the case contains "held", a tuple.
+    """
     rows = [[int(i) for i in row.split()] for row in inputs["sequences"].split(";")]
     sequences = tuple(rows) if "held" in inputs else rows
     source, target = returned(function(sequences), "source", "target")
@@ -35,7 +38,10 @@ def make_batch(function: Any, inputs: Inputs) -> Seen:
     calls="* afterwards",
 )
 def antidiagonal_share(function: Any, inputs: Inputs) -> Seen:
-    """Report the share and its type, and both tensors afterwards."""
+    """Report the share and its type, and both tensors afterwards.
+
+    If the case contains "head", the weights are a slice that is not contiguous.
+    """
     weights, lengths = inputs["weights"], inputs["lengths"]
     if "head" in inputs:  # a view into the maps of several heads, not contiguous
         weights = torch.stack((-weights, weights, weights / 2), dim=1)[:, 1]

@@ -96,7 +96,10 @@ def _reorder_symbols(source: torch.Tensor) -> torch.Tensor:
 
 
 def _make_runs(width: int) -> torch.Tensor:
-    """Sources of consecutive digits, (N, width), of all lengths that fit."""
+    """Sources of consecutive digits, (N, width), of all lengths that fit.
+
+    They expose a model that reverses most of these, but not of other sources.
+    """
     rows = [
         [*range(FIRST + start, FIRST + start + length), EOS]
         for length in range(2, width)

@@ -212,7 +212,12 @@ def _read_losses(losses: Sequence[object]) -> torch.Tensor:
     parts={"losses": "losses"},
 )
 def fit(function: Any, inputs: Inputs) -> Seen:
-    """Report the rates of all steps, the batches drawn, the losses, and the tables."""
+    """Report the rates of all steps, the batches drawn, the losses, and the parameters.
+
+    The model and the optimizer are stand-ins that log what happens. If the case has
+    "others", that is the optimizer's default rate, which differs from the rate of its
+    parameter groups; `fit` should take the peak from the groups.
+    """
     model = _Scripted(inputs)
     rate = float(inputs["rate"])
     # `fit` should take the peak from the groups, not from the optimizer's default.

@@ -112,7 +112,10 @@ def _same_names(
 def _other_names(
     theirs: Restorer, model: Restorer, tokenizer: Tokenizer, sources: Sequence[str]
 ) -> Iterator[list[tuple[int, int]]]:
-    """Yield two lists of id pairs (shipped, handed in): equal ids, then those with the most similar embeddings."""
+    """Yield pairings of ids (shipped, handed in) for a tokenizer with renamed symbols.
+
+    First come equal ids and then, if the embeddings have the same size, those with the most similar embeddings.
+    """
     ours, shipped = _directions(model), _directions(theirs)
     used = sorted({i for s in sources for i in tokenizer.encode(s) if i < len(ours)})
     yield [(i, i) for i in used if i < len(shipped)]

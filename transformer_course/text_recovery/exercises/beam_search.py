@@ -64,6 +64,8 @@ def _pack_inputs(
 def _draw_offered_ends(*sentences: dict[int, float], alpha: float = 0.0) -> Maker:
     """Make a function that draws tables for two sentences; one token per position has the logit 0, others have -200.
 
+    The numbers given thus decide which finished hypothesis is the best, and by how much.
+
     Args:
         sentences: for each of the two sentences, maps some positions to the logit of EOS there, without its minus sign.
     """
@@ -88,7 +90,7 @@ _EQUAL, _NEARLY_EQUAL = {1: 50.0, 2: 50.0}, {1: 50 + 164 / 2**14, 2: 50 + 82 / 2
 
 
 def _draw_for_defaults(draw: Draw) -> Inputs:
-    """Inputs for a call with default arguments.
+    """Inputs for a call with default arguments, for which the beam size 0 stands.
 
     In one sentence, EOS is practically impossible; in another, a larger alpha would favour the later of two ends.
     """

@@ -50,7 +50,7 @@ class HandedInModel(Measured):
         self._files: dict[str, bytes] = {}
 
     def answer(self, question: Answers) -> Mapping[str, object]:
-        """Send a sample of sources for the track that the files specify."""
+        """Keep the student's files for `conclude`, and send a sample of sources for the track that they specify."""
         self._files = {
             name: require_tensor(question, name, 1, [torch.uint8], most + 1).numpy().tobytes()
             for name, most in LIMITS.items()

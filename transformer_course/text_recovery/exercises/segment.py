@@ -48,7 +48,7 @@ def _draw_competing_last(draw: Draw, characters: str) -> Inputs:
 def _draw_merges(
     draw: Draw, characters: str, merges: list[tuple[str, str]]
 ) -> tuple[list[tuple[str, str]], list[str]]:  # fmt: skip
-    """Add eight random merges of characters and of symbols that earlier merges made.
+    """Add eight random merges, of characters and of symbols that earlier ones made, to ``merges`` in place.
 
     As after learning, no symbol results from two different pairs.
 
@@ -70,7 +70,10 @@ def _draw_words(draw: Draw, characters: str, lengths: list[int]) -> list[str]:
 
 
 def _can_be_learnt(inputs: Mapping[str, Any]) -> bool:
-    """Whether each symbol of several characters results from an earlier merge."""
+    """Whether each symbol of several characters results from an earlier merge.
+
+    When a case is made smaller, a removed merge can make later ones impossible; such inputs are not used.
+    """
     made = set[str]()
     for first, second in json.loads(inputs["merges"]):
         if any(len(symbol) > 1 and symbol not in made for symbol in (first, second)):

@@ -137,6 +137,8 @@ class KeptRuns:
     def hand_in(self, name: str, corpus: Corpus, level: int) -> list[Path]:
         """Write a run's weights, and its corpus if custom; return the paths to hand in.
 
+        The log, which exists already, is among these paths.
+
         Raises:
             ProjectError: grading would refuse them; the message says why.
         """

@@ -21,7 +21,7 @@ class TokenMeter:
         tokens: the budget of the run.
         look: called a few times during training with the number of tokens seen; its
             time is not measured.
-        looks: how many times ``look`` is called.
+        looks: how many times ``look`` is called at most.
 
     Attributes:
         seen: the number of target tokens so far.
@@ -43,7 +43,11 @@ class TokenMeter:
         return self.seen / self.tokens
 
     def __call__(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """Yield the batches, up to the last one that fits into the budget."""
+        """Yield the batches, up to the last one that fits into the budget.
+
+        On the way, ``seen`` and ``seconds`` are updated, and ``look`` is called at
+        regular intervals; if a batch passes several of its marks, it is called once.
+        """
         started = time.process_time()
         for source, target in batches:
             count = int(((target != PAD) & (target != BOS)).sum())

@@ -317,7 +317,14 @@ class Project:
         self, name: str, kind: str, hypothesis: str, against: str, planned: Settings,
         seed: int,
     ) -> LoggedRun:  # fmt: skip
-        """Validate a planned run and return its log entry."""
+        """Validate a planned run and return its log entry.
+
+        Its ``changed`` maps each setting whose value differs from that in the run
+        ``against`` to both values, that run's first ("-" if it lacks the setting).
+
+        Raises:
+            ProjectError: the name, the hypothesis or the run ``against`` is invalid.
+        """
         if not _NAME.fullmatch(name):
             raise ProjectError(
                 f"a run cannot be called {name!r:.60}: use letters, digits, spaces "

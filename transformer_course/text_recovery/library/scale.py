@@ -3,7 +3,8 @@
 These are the scores of baselines and trained models; docs/recovery_grade.md describes
 how they were measured. Since grading trains no models, the score that earns all points
 is estimated for a student's corpus: about a fifth of the way from the inserter's BLEU
-to 100, as on Multi30k. See `of_own` for an inserter that is hardly better than a rule.
+to 100, as on Multi30k. See `marks_of_own_corpus` for an inserter that is hardly better
+than a rule.
 """
 
 from __future__ import annotations
