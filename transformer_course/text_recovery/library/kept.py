@@ -140,7 +140,8 @@ class KeptRuns:
         The log, which exists already, is among these paths.
 
         Raises:
-            ProjectError: grading would refuse them; the message says why.
+            ProjectError: the run is not on this task, its weights cannot be loaded, or
+                grading would refuse the files; the message says why.
         """
         run, folder = self.find_here(name), self.path.parent
         is_own = corpus.name != EMBEDDED
@@ -152,11 +153,11 @@ class KeptRuns:
                 OWN if is_own else EMBEDDED, level, int(beam), float(alpha)
             )
             notes = {"track": asdict(student_track), "run": name, "tokens": run.tokens}
-            if is_own:
-                data = own_corpus.to_bytes(corpus)
+            data = own_corpus.to_bytes(corpus) if is_own else b""
+            checkpoint.save(paths[0], model, tokenizer, **notes)
+            if is_own:  # once the checkpoint is written: the two belong together
                 paths.append(folder / own_corpus.FILE)
                 paths[-1].write_bytes(data)
-            checkpoint.save(paths[0], model, tokenizer, **notes)
         except (CorpusError, CheckpointError, ValueError) as error:
             raise ProjectError(str(error)) from error
         return paths
