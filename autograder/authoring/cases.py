@@ -185,7 +185,7 @@ def _is_right(variant: str, cases: Iterable[Case]) -> bool:
     """Whether a variant of a mistake passes all cases that store its answers.
 
     If the ordinary cases do not show it to be wrong, its complete answers to those of
-    general properties are stored. ``variant`` is its name among a case's mistakes.
+    general properties are stored.
     """
     return all(
         compare(case, select_whole(case.mistakes[variant])).passed
@@ -246,9 +246,9 @@ def load_tells(name: str) -> Tells:
 def builds_on(
     specification: Specification, unit: Sequence[Specification]
 ) -> tuple[str, ...]:
-    """The other exercises of a unit that an exercise's solution calls.
+    """The other exercises of a unit that an exercise's solution uses.
 
-    It calls them directly, or through given code. Their failures may explain its own.
+    It uses them directly, or through given code. Their failures may explain its own.
     """
     if not unit:
         return ()

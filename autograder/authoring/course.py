@@ -125,10 +125,10 @@ def _read_checked(unit: Unit, faults: Faults) -> list[notebook.Cell]:
 def _build_checked(
     unit: Unit, cells: list[notebook.Cell], files: dict[Path, str | bytes], last: Build
 ) -> Products:
-    """Add the release, its contents, new references and a build record to ``files``.
+    """Make the release, its contents, new references and a build record.
 
-    References are drawn only if those of the ``last`` build cannot be kept for all
-    exercises. Returns and raises as `make_files`.
+    They are returned together with ``files``. References are drawn only if those of the
+    ``last`` build cannot be kept for all exercises. Returns and raises as `make_files`.
     """
     source = str(files[unit.source])
     released, faults = release.generate(unit, source), Faults()

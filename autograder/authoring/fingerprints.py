@@ -103,8 +103,8 @@ class Fingerprints:
         """Find the statements on which the references of an exercise depend.
 
         If one of them changes, a build redraws the exercise. The search goes from the
-        exercise's own file to the statements that bind a name mentioned so far, in all
-        files that are reached. A name in a probe does not lead to the unit's own
+        exercise's own file to statements that bind no name, or one mentioned so far, in
+        all files that are reached. A name in a probe does not lead to the unit's own
         solutions, which probes do not see.
         """
         folder, quoted = self._unit.folder, f'"{name}"'

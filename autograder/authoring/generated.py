@@ -57,11 +57,11 @@ class Count:
 
 
 def count(specification: Specification) -> Count:
-    """Test every generated mutant of a solution on the cases drawn from two seeds.
+    """Test every generated mutant of a solution on cases drawn from two seeds.
 
-    The solution itself runs first, to learn how long a mutant may take (`TIMES`). A
-    mutant that survives counts as explained if its description matches one of the
-    exercise's patterns in ``survivors.json``.
+    Measured cases are left out. The solution itself runs first, to learn how long a
+    mutant may take (`TIMES`). A mutant that survives counts as explained if its
+    description matches one of the exercise's patterns in ``survivors.json``.
     """
     cases = [c for seed in "ab" for c in fresh_cases(specification, seed)]
     # Ordinary cases first: most mutants fail the first one.

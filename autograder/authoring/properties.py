@@ -175,12 +175,12 @@ def sequence(
 ) -> tuple[CaseKind, ...]:
     """Make a case that applies the exercise's own probe to several inputs in turn.
 
-    The first inputs are repeated at the end, and once more after earlier results were
-    written over, so that an object which keeps state between calls gives itself away.
-    There is no such case if fewer than two kinds of cases are usable, or if there are
-    many kinds already. Kinds for aspects other than results, such as unusual inputs or
-    errors, are not usable, because these aspects have a price of their own; neither are
-    measured ones, which take long.
+    The first inputs are repeated at the end, and once more after the results of that
+    call were written over, so that an object which keeps state between calls gives
+    itself away. There is no such case if fewer than two kinds of cases are usable, or
+    if there are many kinds already. Kinds for aspects other than results, such as
+    unusual inputs or errors, are not usable, because these aspects have a price of
+    their own; neither are measured ones, which take long.
     """
     usable = [
         kind

@@ -193,7 +193,7 @@ class _Plan:
     def complete_contract(
         self, contract: Contract, by_sizes: Sequence[CaseKind]
     ) -> Contract:
-        """Complete a contract from the signature and a case stated by sizes."""
+        """Fill in what a contract does not state about arguments, results and ways."""
         if not by_sizes:
             return contract
         call = self.signature.call

@@ -62,7 +62,7 @@ def in_place(
 
     Args:
         names: the notebook's namespace.
-        answers: the source of student's cells to run again after ``code``, so that
+        answers: the source of the student's cells to run again after ``code``, so that
             their classes inherit from the classes that ``code`` defines.
     """
     before = dict(names)

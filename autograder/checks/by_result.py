@@ -27,11 +27,11 @@ Findings = Mapping[str, list[tuple[CaseResult, Finding]]]  # by the name of a re
 def name_by_result(
     results: Sequence[CaseResult], mistakes: Sequence[Mistake]
 ) -> tuple[list[Mistake], bool]:
-    """List the mistakes that single results prove; say if these explain every failure.
+    """List the mistakes that single results prove; say if all wrong results prove one.
 
     A result proves a mistake if no other mistake explains it, unless it is wrong in so
     few cases or entries that this may be chance. Mistakes with the same message count
-    as one.
+    as one. Errors, gradients and minor aspects do not count as results.
     """
     findings = _find_results(results)
     wrong = [n for n, rows in findings.items() if any(f.problem for _, f in rows)]

@@ -35,11 +35,10 @@ def require_checks(unit: int, version: str = "") -> None:
     inserted into its page.
 
     Args:
-        unit: the number of the notebook's unit.
         version: of the wheel that was made together with the notebook.
 
     Raises:
-        ImportError: they are older; the text says which command installs newer ones.
+        ImportError: they are older; the text says how to install newer ones.
     """
     if problem := needs(unit, version):
         raise ImportError(f"{problem}. {_remedy(version)}")

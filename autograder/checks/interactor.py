@@ -106,8 +106,7 @@ def concluded(side: Interactor, answers: Answers) -> Answers:
     """The interactor's conclusion from a report, as values that can be compared.
 
     A report with an error is returned as it is. Calls of ready-made answers are hidden
-    from the interactor, and added to its conclusion. If it returns the report as it is,
-    the values are not converted again.
+    from the interactor, and added to its conclusion.
     """
     called = {CALLED: answers[CALLED]} if CALLED in answers else {}
     if RAISED in answers:

@@ -173,7 +173,7 @@ def _set_forms_right(
     """Convert results to the expected rank and dtype, to see if their values are right.
 
     Returns the symptoms of wrong ranks and dtypes, and the converted results. Answers
-    of one name are converted only if they are wrong in the same way in all cases. Of
+    of one name are converted only if all wrong ones are wrong in the same way. Of
     several symptoms with the same question, only the first is returned.
     """
     symptoms = list[Mistake]()

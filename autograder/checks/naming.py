@@ -150,8 +150,7 @@ def uncontradicted_variants(
 ) -> list[str]:
     """The variants of mistakes that no case with stored answers contradicts.
 
-    Grading excludes all others before it runs variants on further cases, because
-    running them takes time.
+    Grading does not run the others on further cases, because running them takes time.
     """
     comparable = _select_comparable(results)
     return [
@@ -178,7 +177,7 @@ def fits(results: Sequence[CaseResult], mistake: Mistake, exact: bool) -> bool:
 
 
 def pattern(result: CaseResult) -> Answers:
-    """Encode which answers to a property's case are wrong: ``{"pattern": ".x."}``.
+    """Encode which answers to a case are wrong: ``{"pattern": ".x."}``.
 
     If one of them is an error, the pattern is "raised"; if none is wrong, it is "". A
     mistake's answers may be stored in this short form, for comparison with a student's

@@ -185,7 +185,7 @@ class Scorecard:
     def _row(
         self, name: str, title: str, points: float, earlier: StoredVerdict | None
     ) -> ExerciseScore:
-        """Return the state of one exercise; ``earlier`` is the last verdict on it.
+        """Return the state of one exercise; ``earlier`` is its last stored verdict.
 
         If the code has changed since that verdict, its points stay, but whether the
         exercise passes is unknown. Otherwise, the state from this session counts, or

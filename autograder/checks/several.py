@@ -44,9 +44,10 @@ def find_combined_mistakes(
 
     Ordinary cases test neither a general property nor a measured quality. These are
     tried in turn: the only pair of mistakes that together give the answers, if no
-    single one does; the only mistake that all such pairs share; mistakes that
-    together explain at least half of the wrong cases; mistakes that single results
-    prove; and the only mistake that gives the results of all ordinary cases.
+    single one does (if this may be chance, perhaps only one of the two is named); the
+    only mistake that all such pairs share; mistakes that together explain at least half
+    of the wrong cases; mistakes that single results prove; and the only mistake that
+    gives the results of all ordinary cases, if some of these are right.
 
     Args:
         results: the results of cases that store the answers of mistakes.
@@ -280,9 +281,9 @@ def _is_simple(number: float) -> bool:
 def is_telling(finding: Finding) -> bool:
     """Return whether a wrong answer is too detailed to equal another one by chance.
 
-    This holds for long texts, and for tensors with `TELLING` different finite values.
-    `_case_by_case` names a mistake only if it explains such an answer, or numbers that
-    can hardly agree by chance.
+    This holds for long texts, and for tensors of real numbers with at least `TELLING`
+    different finite values. `_case_by_case` names a mistake only if it explains such an
+    answer, or numbers that can hardly agree by chance.
     """
     value = finding.actual
     if isinstance(value, str):

@@ -63,8 +63,8 @@ def select_whole(answers: Predictions) -> Answers:
 def pack(case: Case, prefix: str, tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
     """Describe a case's answers in JSON, and add their tensors to ``tensors``.
 
-    Of a mistake's answers, those that agree with the expected ones are left out, unless
-    the mistake lacks some of these.
+    Of the answers that a mistake gives, only those are stored that differ from the
+    expected ones. If it gives fewer answers than expected, all of its own are stored.
 
     Args:
         prefix: the beginning of the names under which tensors are added.

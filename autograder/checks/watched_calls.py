@@ -109,8 +109,7 @@ class CallWatch:
         """Wrap a function to record its calls, without the first ``skip`` arguments.
 
         All calls but the last one to watch run ``usual`` instead, if there is one, so
-        that an edited function takes effect only there. With ``trace_last_rows``, the
-        last call is repeated with changed last rows.
+        that an edited function takes effect only there.
         """
         signature = inspect.signature(function)
 

@@ -84,10 +84,11 @@ def _canvas_column(book: Classbook, into: Sheet, title: str) -> int:
 
 
 def _canvas_rank(into: Sheet, row: Sequence[str], student: Student) -> int:
-    """Rank how surely a row is a student's: Canvas's id 3, login 2, name 1, none 0.
+    """Rank how surely a row is a student's, from 0 for not at all to 3.
 
-    If the student's Canvas id is known, it alone decides. `pair_surest` pairs rows with
-    students by these ranks.
+    Canvas's id gives 3, the SIS id or the login 2, and the name 1. If the student's
+    Canvas id is known, it alone decides. `pair_surest` pairs rows with students by
+    these ranks.
     """
     login = into.cell(row, "SIS Login ID").casefold()
     if not into.cell(row, "ID"):

@@ -121,7 +121,7 @@ class Wording:
 
         A build uses them to check the numbers that a unit's text states. The roles are
         "check", for exercises, and "written", for written questions. Group 1 is the
-        number, in digits or as a word.
+        word before the noun, which need not be a number.
         """
         return {
             "check": re.compile(rf"(?<!\w)(\w+) {self.exercises}\b"),

@@ -99,7 +99,7 @@ def harmless(value: object) -> object:
         return format_points(value)
     if not isinstance(value, str):
         return value
-    # A "'" of the text's own gets a second one, since `as_meant` removes one.
+    # A "'" of the text's own before "=" gets a second one: `as_meant` removes one.
     first = "'" if value.lstrip("'").startswith(_FORMULA) else ""
     return first + _SPLIT.sub("'", re.sub(r"\r\n?", "\n", value))
 

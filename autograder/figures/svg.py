@@ -89,9 +89,9 @@ def _around(figure: Any) -> Iterator[Any]:
 
     That may be light or dark, so `as_svg` recolours what is black among these parts.
 
-    These are the figure's texts, titles, labels, ticks, frames and legends, whose own
-    frames are made transparent. In axes without an image, they include the lines if
-    there are no filled shapes, and the texts that are not on one.
+    These are the figure's texts and, of its axes, the titles, labels, ticks, frames and
+    legends, whose own frames are made transparent. In axes without an image, they
+    include the lines if there are no filled shapes, and the texts that are not on one.
     """
     yield from figure.texts
     for axes in figure.axes:
@@ -120,7 +120,7 @@ def _stands_on(text: Any, shapes: list[Any]) -> bool:
 
 
 def _paint(part: Any, to_rgba: Any) -> None:
-    """Replace black by the colour of the page's text, and keep any other colour.
+    """Replace visible black by the colour of the page's text; keep any other colour.
 
     It is replaced by `INK` here, which `as_svg` then replaces by that colour.
     """

@@ -188,9 +188,9 @@ class CourseCollect(ExchangeCollect):  # type: ignore[misc]
     def _replaces(self, handed_in: HandedIn, folder: Path) -> bool:
         """Whether a submission is to replace the one that was collected before.
 
-        The same one does not. If ``before_duedate`` is set, any other does, even an
-        older one. If only ``update`` is set, it must be newer, or the time of the
-        earlier one be unreadable. A log message says why the earlier one stays.
+        One with the same time does not. If ``before_duedate`` is set, any other does,
+        even an older one. If only ``update`` is set, it must be newer, or the time of
+        the earlier one be unreadable. A log message says why the earlier one stays.
         """
         try:
             text = (folder / STAMP).read_text(encoding="ascii")

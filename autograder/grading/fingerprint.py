@@ -19,11 +19,11 @@ _DOTTED = re.compile(rf"{_OURS}(?:\.\w+)+")  # also in strings, for `importlib`
 
 
 def fingerprint(unit: str, root: Path = ROOT) -> str:
-    """A digest of all that a unit's verdicts depend on.
+    """A digest of the files that a unit's verdicts depend on.
 
-    That is the engine, the unit's own files and whatever these import, earlier units'
-    solutions for example, with the data beside them. If the digest changes, grading is
-    repeated (`JudgedExecute.depends_on`).
+    These are the parts of the engine that judge, the unit's own files, what all units
+    share, and the modules that these import, such as earlier units' solutions. If the
+    digest changes, grading is repeated (`JudgedExecute.depends_on`).
     """
     digest = hashlib.sha256()
     by_name = {candidate.name: candidate for candidate in units(root)}

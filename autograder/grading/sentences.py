@@ -24,9 +24,9 @@ def group_of(verdict: Verdict) -> str:
 
     A teacher can write one sentence for each group. The answers of a group fail the
     same cases with the same problem. In visible cases, which have the same inputs for
-    everybody, their wrong answers are the same, too. The id is "" if the answer is
-    right or unsolved, if a known mistake was recognised, or if the verdict has no
-    panel.
+    everybody, their wrong answers are the same, too. The id is "" if the answer fails
+    no case, has full points or is unsolved, if a known mistake was recognised, or if
+    the verdict has no panel.
     """
     is_explained = verdict.mistake or verdict.is_unsolved or not verdict.panel
     failed = [

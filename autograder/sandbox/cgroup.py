@@ -36,8 +36,8 @@ class Hierarchy:
     def place(self) -> Path | None:
         """Find the group in which sandboxes' groups can be made; None if there is none.
 
-        Its controllers are enabled for these groups, and what killed supervisors left
-        there is removed.
+        The controllers that these groups need are enabled, and old groups that killed
+        supervisors left there are removed.
         """
         for folder in self._candidates():
             with contextlib.suppress(OSError):

@@ -70,8 +70,8 @@ class PromptStream(ZMQStream):
     def _handle_events(self, *_: Any) -> None:
         """Handle the messages that have come, as long as the kernel may go on.
 
-        Messages that `flush` has received come first. If the kernel may not go on, the
-        rest waits, and this method is called again after a millisecond.
+        Messages that `flush` has received come first, even if the kernel may not go on.
+        If it may not, the rest waits, and this is called again after a millisecond.
         """
         while self._line:
             self._handle(self._line.popleft())

@@ -50,9 +50,9 @@ class _OnlyShipped(importlib.abc.MetaPathFinder):
     def find_spec(self, name: str, *_: object) -> None:
         """Raise ImportError for a module of engine or course that does not ship.
 
-        For all others, None is returned, so that the usual finders are asked. A package
-        is allowed if anything in it ships, because that could not be imported
-        otherwise.
+        For all others, and for the engine's ``sandbox``, of which the server itself is
+        made, None is returned, so that the usual finders are asked. A package is
+        allowed if anything in it ships, because that could not be imported otherwise.
         """
         first, *inner = name.split(".")
         package = next((path for path in kit.packages() if path.name == first), None)

@@ -85,10 +85,11 @@ class Watchdog:
     def _check_limits(self) -> None:
         """Kill the sandbox if it exceeds a limit on CPU time, memory or disk space.
 
-        It is also killed if the host's disk has too little room left. Memory is checked
-        only without a control group, which would limit it itself. Before the checks,
-        `share_fairly` slows down busy threads, and the system is told to kill the
-        sandbox's processes first if memory runs out.
+        Memory is checked only without a control group, which would limit it itself.
+        Disk space is checked only if the sandbox writes to the host's disk; it is also
+        killed if that has too little room left. Before the checks, `share_fairly` slows
+        down busy threads, and the system is told to kill the sandbox's processes first
+        if memory runs out.
         """
         self.next_look = time.monotonic() + WATCH_SECONDS
         pids = list(descendants(os.getpid()))

@@ -29,7 +29,8 @@ def run_in_limited_fork(
         megabytes: the limit on address space, in addition to what this process uses.
 
     Raises:
-        WrongAnswerError: the function raised it, exceeded the CPU time, or crashed.
+        WrongAnswerError: the function raised it, exceeded the CPU time, or crashed with
+            SIGABRT, SIGSEGV or SIGBUS.
         RuntimeError: the process ended without a result for any other reason, such as
             a different error in the function.
     """

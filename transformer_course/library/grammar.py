@@ -126,7 +126,7 @@ class Writer:
         Each triple belongs to one split only, so different splits do not share any.
 
         Args:
-            triple: maps a candidate to its (subject, verb, object).
+            triple: maps a candidate to its triple, such as (subject, verb, object).
 
         Raises:
             UnsaidError: none of 300 candidates belongs to this split.

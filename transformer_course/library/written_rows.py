@@ -8,7 +8,7 @@ from transformer_course.library.text import BOS, EOS, PAD
 
 
 def trim_at_eos(ids: torch.Tensor) -> torch.Tensor:
-    """Replace each row's first EOS and all after it by PAD, and drop padding columns.
+    """Replace each row's first EOS and all after it by PAD, and drop final padding.
 
     Thus rows that differ only in what follows EOS become equal. A first column of BOS
     is also dropped, since it is no part of the text. Tensors that cannot be rows of ids

@@ -92,8 +92,8 @@ def weights_of(module: nn.Module) -> Seen:
 def with_weights(model: nn.Module, weights: Inputs, refusal: str) -> nn.Module:
     """Load the `weights_of` a student's model into the course's model, in eval mode.
 
-    So a trained model can be examined without running the student's code. A bias that
-    the student's model lacks is zero.
+    So a trained model can be examined without running the student's code. A bias of a
+    Linear or LayerNorm that the student's model lacks is zero.
 
     Raises:
         WrongAnswerError: the weights do not fit the model; ``refusal`` is the message.
@@ -153,8 +153,9 @@ def load_weights(module: nn.Module, inputs: Inputs) -> nn.Module:
 def completed(module: nn.Module, weights: Mapping[str, torch.Tensor]) -> nn.Module:
     """Add the biases that a module lacks, if it lacks nothing else.
 
-    The module itself is changed, and returned. So the other weights can be loaded and
-    the module tried; `report_initialisation` says that a bias is missing.
+    Only those of a Linear or LayerNorm are added. The module itself is changed, and
+    returned. So the other weights can be loaded and the module tried;
+    `report_initialisation` says that a bias is missing.
     """
     missing = _missing(module, weights)
     if all(_is_added(module, name) for name in missing):

@@ -63,16 +63,18 @@ class Roster:
     def find(self, person: Submitter, layout: Layout, blind: bool = False) -> str:
         """Find the id of the only student who matches a person named in an archive.
 
-        Keys and addresses are compared first; names are compared only if nobody
-        matches, the archive gives no address, and the LMS does not hide the person. If
-        the person's second possible key (`Submitter.rival`) is a student's, the name
-        must match as well. Without a roster, `_use_lms_key` decides.
+        Keys and addresses are compared first; a name is enough only if nobody matches,
+        the archive gives no address, the LMS does not hide the person, and the roster
+        lacks the student's key. If the person's second possible key (`Submitter.rival`)
+        is a student's, the name must match as well. Without a roster, `_use_lms_key`
+        decides.
 
         Args:
             blind: whether the LMS hides the person's identity.
 
         Raises:
-            NotPlacedError: no student or several match, or the LMS hides the person.
+            NotPlacedError: nobody matches, or it is unclear who is meant; or the id
+                cannot be the name of a folder.
         """
         if not self.entries:
             return self._use_lms_key(person, layout, blind)

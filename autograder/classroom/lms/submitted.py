@@ -38,7 +38,7 @@ class Place:
     def store(
         self, files: Mapping[str, bytes], note: Note, stamp: str, replace: bool
     ) -> tuple[str, str]:
-        """Store a submission, unless the stored one is newer.
+        """Store a submission, if there is none yet or only an older one.
 
         If there is one already, and the new one only asks for a regrade, it is moved to
         the folder of such appeals instead, and the stored one stays.
@@ -47,14 +47,16 @@ class Place:
             files: contents by their paths in the folder.
             note: the note to keep about it for later collections.
             stamp: the content of ``timestamp.txt``; "" for no such file.
-            replace: whether to store it even if it is unclear which one is newer.
+            replace: whether to store it even if the stored one is, or may be, newer.
 
         Returns:
             The outcome, as in `Placing.status`, and the reason for it.
 
         Raises:
-            NotPlacedError: the folder is a link or a file.
-            CourseError: the notes cannot be read or written.
+            NotPlacedError: the folder, or the one that contains it, is a link or a
+                file.
+            CourseError: the notes or the stored files cannot be read, or the notes
+                cannot be written.
             OSError: the submission cannot be written.
         """
         for path in (self.folder, self.folder.parent):  # above: a link to another disk

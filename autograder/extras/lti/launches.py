@@ -87,7 +87,8 @@ def find(root: Path, settings: LmsSettings) -> LaunchedCourse:
     the settings have addresses, launches add at most the users' names on the hub.
 
     Raises:
-        CourseError: there was no launch yet, or launches are from several courses.
+        CourseError: the settings or the file of launches are invalid; or the settings
+            have no addresses, and there is not exactly one such course.
     """
     from autograder.course.errors import CourseError
     from autograder.course.files import read_json_state

@@ -119,10 +119,11 @@ def tokens(code: str, names: bool = False) -> list[str]:
 
 @functools.cache
 def _lexed(code: str) -> tuple[tuple[str, bool], ...]:
-    """The tokens of code that count, and whether each is a name the student chose.
+    """The tokens of code that count, and whether each is a name that a student chose.
 
     Comments, docstrings and the text of other strings do not count. A name after a dot
-    is not the student's, except directly after ``self``.
+    is taken for the library's, except directly after ``self``. Any other name that is
+    not built in is taken for the student's, even ``torch``.
     """
     lexemes: list[tuple[str, bool]] = []
     # Drop blank lines and long gaps: on them, Pygments takes quadratic time.
@@ -160,8 +161,7 @@ def compare(
     """Find the pairs of students that a person should look at.
 
     These are the pairs whose ``share`` and ``rare`` (see `Pair`) are at least
-    `LEAST_SHARE` and `LEAST_RARE`. Memory grows with the square of the class: 4 MB for
-    1,000 students.
+    `LEAST_SHARE` and `LEAST_RARE`. Memory grows with the square of the class.
 
     Args:
         answers: each student's code by exercise.

@@ -54,7 +54,6 @@ def groups(unit: str, root: Path) -> list[AnswerGroup]:
 
     The answers of a group fail in the same way, without a known mistake (see
     `sentences.group_of`), so that a teacher can explain them all with one sentence.
-    A group's program is the shortest of them that is valid Python.
 
     Raises:
         CourseError: nothing is graded yet, or a notebook or table cannot be read.

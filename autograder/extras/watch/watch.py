@@ -60,8 +60,9 @@ class Watch:
         later round.
 
         Raises:
-            CourseError: collecting, grading or a student's feedback failed. It is
-                raised after all others have theirs; the next round tries again.
+            CourseError: collecting, grading or a student's feedback failed. Unless no
+                submission could be graded, it is raised after all others have theirs.
+                The next round tries again.
         """
         failed = []
         try:

@@ -80,7 +80,7 @@ class CappedOutputs(Execute):  # type: ignore[misc]
         beyond it is dropped. There is a limit for the cell, which a notice in its
         output reports, and one for the notebook (`_CELLS_IN_FULL`), which nothing
         reports. Whether a text arrives in one message or in several is chance, and
-        makes no difference here.
+        makes no difference to how much of it is kept.
         """
         most, before = self.output_kb * 1024, self._spent.get(index, 0)
         content, is_text = msg["content"], bool(msg["msg_type"] == "stream")

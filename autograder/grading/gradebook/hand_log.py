@@ -120,7 +120,7 @@ def _forget(session: Session, _: object) -> None:
 
 
 def _write(session: Session) -> None:
-    """Add an entry for each answer whose points or comment a transaction changes.
+    """Add an entry for each answer whose points by hand or comment are changed.
 
     SQLAlchemy calls this before each commit, so that the entries are committed together
     with the changes.

@@ -50,7 +50,6 @@ def late_days(seconds: float) -> int:
 def balances(book: api.Gradebook, budget: int, student: str = "") -> dict[str, Balance]:
     """Map each student who was ever late to the balance of late days over all units.
 
-    Units use up the budget in the order of their due dates, as far as it goes.
     ``student`` restricts this to one student.
     """
     rows = book.db.query(api.SubmittedAssignment)

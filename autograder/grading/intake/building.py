@@ -158,7 +158,7 @@ class _Builder:
         return extras
 
     def _is_kept(self, cell_index: int, slot: int | None) -> bool:
-        """Decide whether to keep a cell that is no answer; record if it is too long."""
+        """Decide whether to keep a cell that fills no slot, and record any repairs."""
         cell = self.match.cells[cell_index]
         # Colab adds a badge when it saves to GitHub.
         is_badge = "view-in-github" in cell.ids or cell.source.startswith(_BADGE)

@@ -184,7 +184,8 @@ def decide(check: PreparedCheck, sandbox: SandboxClient) -> CheckResult:
     """Question the sandbox about one exercise, starting with the visible cases.
 
     If they show that the exercise is an unsolved stub, no fresh cases are drawn. If the
-    sandbox exceeds a limit while it answers, the result names this as the mistake.
+    sandbox exceeds a limit before it has answered all these, the result names this as
+    the mistake; if in the search for the smallest case, the result stays as it was.
     """
 
     def ask(case: Case) -> Answers:

@@ -120,8 +120,8 @@ def _is_computed(name: str) -> bool:
     """Whether correct answers must be computed from inputs that the sandbox has.
 
     If so, several submissions can share fresh cases (see `PreparedCheck.fresh`). This
-    also requires that most cases have answers with more numbers than a person would
-    write down.
+    also requires that most visible cases, apart from `open` ones, have answers with
+    more numbers than a person would write down.
     """
     exercise, task = _visible(name.split("/")[0])[name], specification(name)
     if task.interactor_class is not Interactor or any(

@@ -31,9 +31,10 @@ def mark_shipped(
     Aspects are what answers are about, such as gradients. ``side`` is the class that
     questions the sandbox for the judge.
 
-    Nothing is marked where the judge computes answers from what a sandbox reports: in a
-    bug clinic, every case has the same two words. Nor is anything marked if no unmarked
-    answer would remain, because then no correct answer would earn points.
+    Measured cases are not marked. Nothing is marked where the judge computes answers
+    from what a sandbox reports: in a bug clinic, every case has the same two words. Nor
+    is anything marked if no unmarked answer would remain, because then no correct
+    answer would earn points.
     """
     fresh = tuple(fresh)
     if side.conclude is not Interactor.conclude:

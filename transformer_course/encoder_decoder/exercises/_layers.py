@@ -40,7 +40,7 @@ def leave_out_dropout(name: str, location: str, line: str, place: tuple[str, str
 
     Args:
         location: the words after "no dropout is applied" in the mistake's text, such as "inside the attention".
-        line: a line of the solution, in which ``{}`` marks the dropout.
+        line: a part of the solution's code, in which ``{}`` marks the dropout.
         place: the code of the dropout, and the code that replaces it.
     """
     dropout, nothing = place

@@ -43,9 +43,9 @@ def read_form(pair: Pair) -> Key:
 class OutputPrefetcher:
     """Requests one layer's outputs, ahead of time where possible, and caches them.
 
-    The number of outputs to request ahead doubles with each question to the judge, up
-    to `MOST_AHEAD`. It starts small because a test often rejects a buggy layer after a
-    few calls.
+    The number of outputs to request ahead doubles with each question about float
+    tensors, up to `MOST_AHEAD`. It starts small because a test often rejects a buggy
+    layer after a few calls.
 
     Args:
         successors: maps the keys of two successive requests to the request that
@@ -64,8 +64,8 @@ class OutputPrefetcher:
     def __call__(self, x: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
         """The layer's output for x and memory, from the cache or from the judge.
 
-        Unless the tensors are too large, it is also noted which request has followed
-        the last two, so that `_predict` can expect it for the layers that come next.
+        If they are float tensors and not too large, it is also noted which request has
+        followed the last two, so that `_predict` can expect it for later layers.
         """
         pair = (plain(x), plain(memory))
         if not _are_floats(pair):

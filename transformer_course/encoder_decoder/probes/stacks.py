@@ -108,11 +108,7 @@ class _DecoderStandIn(_EncoderStandIn):
         tgt_mask: torch.Tensor | None = None,
         memory_mask: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """The output, which depends on the order and the masks of both attentions.
-
-        The call is first counted in ``skipped_hooks``; the layer's hook, if it runs,
-        subtracts it again.
-        """
+        """The output, which depends on the order and the masks of both attentions."""
         self.skipped_hooks += 1
         x = x + torch.tanh(_attend(x, x, tgt_mask) @ self.matrix)
         return x - torch.tanh(_attend(x, memory, memory_mask) @ self.matrix.T)

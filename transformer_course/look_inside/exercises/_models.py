@@ -9,9 +9,9 @@ from autograder.authoring.specification import Inputs
 
 
 def draw_model(draw: Draw, blocks: int, vocab_size: int, d_model: int, heads: int, groups: int) -> Inputs:
-    """Draw a stand-in model's weights, with the names of a case such as "weights.embedding.weight".
+    """Draw a stand-in model's weights, as inputs of a case named like "weights.embedding.weight".
 
-    "heads" has the numbers of heads and of groups of heads that share values.
+    One more input, "heads", holds the two numbers ``heads`` and ``groups``; the heads of a group share their values.
     """
     d_k = d_model // heads
     shapes: dict[str, tuple[int, ...]] = {"embedding.weight": (vocab_size, d_model)}

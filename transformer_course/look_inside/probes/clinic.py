@@ -50,7 +50,6 @@ class _Tools(Patients):
         correct tools.
 
         Args:
-            number: the number of the tool.
             question: two texts, "ids" and "other_ids", and the "block" and the
                 "position" of the hidden state that is taken from the other text.
         """

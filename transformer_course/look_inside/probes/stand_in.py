@@ -79,8 +79,8 @@ class StandIn(nn.Module):
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
         """Return the logits `(B, L, V)` for the token after each position.
 
-        Each call is counted in ``calls``. The error comes after the blocks have run, so
-        that a probe can see whether a student's function removes its hooks even then.
+        The error comes after the blocks have run, so that a probe can see whether a
+        student's function removes its hooks even then.
 
         Raises:
             StandInError: ``fails`` is set.

@@ -109,7 +109,11 @@ class _RemoteModel(nn.Module):
         return self._request_logits(source=source, tokens=tokens, memory=memory)
 
     def _request_logits(self, **question: torch.Tensor) -> torch.Tensor:
-        """Log the modes, and ask the judge for the logits (B, T, V)."""
+        """Log the training modes, and ask the judge for the logits (B, T, V).
+
+        Args:
+            question: what the judge is to run the model on, by name.
+        """
         self._log_modes()
         logits: torch.Tensor = self._ask(question)["logits"]
         return logits

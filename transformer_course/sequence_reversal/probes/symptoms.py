@@ -96,7 +96,7 @@ def _reorder_symbols(source: torch.Tensor) -> torch.Tensor:
 
 
 def _make_runs(width: int) -> torch.Tensor:
-    """Sources of consecutive digits, (N, width), of all lengths that fit.
+    """Sources of at least two consecutive digits, (N, width), of all lengths that fit.
 
     They expose a model that reverses most of these, but not of other sources.
     """

@@ -93,7 +93,7 @@ class Reverser(Interactor):
 def _observe_in_notebook(function: Any, inputs: Inputs) -> Seen:
     """Observe a model in the notebook's process, by its weights as in grading.
 
-    Only a `RuleBased` model, which serves to test the check itself, runs as it is.
+    Only a `RuleBased` model runs as it is.
     """
     side = Reverser(inputs, random.Random(0))
     answers = _observe_seed(function, inputs) if "seeds" in inputs else {}

@@ -212,11 +212,11 @@ def _read_losses(losses: Sequence[object]) -> torch.Tensor:
     parts={"losses": "losses"},
 )
 def fit(function: Any, inputs: Inputs) -> Seen:
-    """Report the rates of all steps, the batches drawn, the losses, and the parameters.
+    """Report the rates of all steps, when batches were drawn, losses, and parameters.
 
     The model and the optimizer are stand-ins that log what happens. If the case has
     "others", that is the optimizer's default rate, which differs from the rate of its
-    parameter groups; `fit` should take the peak from the groups.
+    parameter groups.
     """
     model = _Scripted(inputs)
     rate = float(inputs["rate"])

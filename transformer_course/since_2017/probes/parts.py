@@ -132,7 +132,7 @@ def grouped_attention(function: Callable[..., Any], inputs: Inputs) -> Seen:
 
 
 def _read_refusal(function: Callable[..., Any], *tensors: torch.Tensor) -> str:
-    """The name of the error that a call with impossible sizes raises.
+    """The name of the error that impossible sizes raise, or a remark if there is none.
 
     A NotImplementedError is passed on, because an unsolved exercise raises it.
     """

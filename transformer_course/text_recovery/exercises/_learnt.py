@@ -60,9 +60,9 @@ def refuse_unlearnt(
 
 
 def new_sources(corpus: OwnCorpus, seed: int) -> list[str]:
-    """Make sources that are not in the corpus, each from halves of two of its sources.
+    """Make sources that are neither in test nor in train, each from halves of two sources in these.
 
-    If two halves happen to make a source of the corpus, the two whole sources are joined instead.
+    If two halves happen to make a known source, the two whole sources are joined instead.
     """
     draw = random.Random(seed)
     sources = [source for source, _ in (*corpus.test, *corpus.train)]

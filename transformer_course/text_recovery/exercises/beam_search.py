@@ -62,9 +62,10 @@ def _pack_inputs(
 
 
 def _draw_offered_ends(*sentences: dict[int, float], alpha: float = 0.0) -> Maker:
-    """Make a function that draws tables for two sentences; one token per position has the logit 0, others have -200.
+    """Make a function that draws tables for two sentences; apart from EOS, one token per position is likely.
 
-    The numbers given thus decide which finished hypothesis is the best, and by how much.
+    It has the logit 0, and the others have -200. The numbers given thus decide which finished hypothesis is the best,
+    and by how much.
 
     Args:
         sentences: for each of the two sentences, maps some positions to the logit of EOS there, without its minus sign.

@@ -50,10 +50,10 @@ def _draw_merges(
 ) -> tuple[list[tuple[str, str]], list[str]]:  # fmt: skip
     """Add eight random merges, of characters and of symbols that earlier ones made, to ``merges`` in place.
 
-    As after learning, no symbol results from two different pairs.
+    As after learning, no symbol results from two of them.
 
     Returns:
-        the merges and all symbols.
+        all merges, and the characters with the symbols that the eight make.
     """
     symbols = list(characters)
     while len(symbols) < len(characters) + 8:

@@ -111,7 +111,8 @@ def _describe_marks(marks: Marks) -> str:
 def read_track(folder: str | Path = ".") -> tuple[Track, OwnCorpus | None]:
     """The track of the model in a folder, and the student's corpus if it needs one.
 
-    Without a model's file, this is the default track, without a corpus.
+    Without a model's file (see `checkpoint.handed_in`), this is the default track,
+    without a corpus.
 
     Raises:
         CheckpointError: the model's file cannot be used.

@@ -25,7 +25,7 @@ class TokenMeter:
 
     Attributes:
         seen: the number of target tokens so far.
-        seconds: the CPU seconds of training so far.
+        seconds: the CPU seconds of training, updated a few times and at the end.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class TokenMeter:
         return self.seen / self.tokens
 
     def __call__(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """Yield the batches, up to the last one that fits into the budget.
+        """Yield the batches before the first one that no longer fits into the budget.
 
         On the way, ``seen`` and ``seconds`` are updated, and ``look`` is called at
         regular intervals; if a batch passes several of its marks, it is called once.

@@ -1,10 +1,10 @@
 """The points that a BLEU score earns, interpolated linearly between given scores.
 
-These are the scores of baselines and trained models; docs/recovery_grade.md describes
-how they were measured. Since grading trains no models, the score that earns all points
-is estimated for a student's corpus: about a fifth of the way from the inserter's BLEU
-to 100, as on Multi30k. See `marks_of_own_corpus` for an inserter that is hardly better
-than a rule.
+Except for 100, these are scores of baselines and trained models, at level 1 partly
+estimated; docs/recovery_grade.md describes how they were measured. Since grading trains
+no models, the score that earns all points is estimated for a student's corpus: about a
+fifth of the way from the inserter's BLEU to 100, as on Multi30k. See
+`marks_of_own_corpus` for an inserter that is hardly better than a rule.
 """
 
 from __future__ import annotations
@@ -48,9 +48,10 @@ def _compute_marks(
     copy: float, rule: float, inserter: float, baseline: float, reference: float,
     full: float | None,
 ) -> Marks:  # fmt: skip
-    """The marks of a level, from the BLEU of the baselines and the notebook's runs.
+    """Return the scale of a level: which BLEU earns which share of the points.
 
     Args:
+        copy, rule, inserter: BLEU of the three systems in `baselines`.
         baseline, reference: BLEU of part A's baseline and of part C's reference.
         full: BLEU of a well-chosen run, for all points; None if the level does not
             offer all points.
