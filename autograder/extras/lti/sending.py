@@ -208,19 +208,22 @@ def _send_rows(
     """
     done, stop, accepted = [], "", journal.read_scores()
     for row in rows:
-        if row.mark and row.status == "same" and row.student not in accepted:
-            # It was sent earlier, but the LMS's answer did not arrive.
-            _accept(journal, row.student, row.mark)
         if row.mark and row.status == "send":
             try:
                 if not stop:
                     assignment.send(row.key, row.mark)
-                    _accept(journal, row.student, row.mark)
                 row = replace(row, status="not sent" if stop else "sent")
             except GradeRefusedError as reason:
                 row = replace(row, status="refused", remark=str(reason))
             except CourseError as error:
                 row, stop = replace(row, status="not sent"), str(error)
+        # "same" but not accepted: it was sent, and the LMS's answer did not arrive.
+        is_new = row.status == "same" and row.student not in accepted
+        if row.mark and (row.status == "sent" or is_new):
+            try:
+                _accept(journal, row.student, row.mark)
+            except CourseError as error:  # the report of what was sent must not be lost
+                stop = str(error)
         done.append(row)
     return done, stop
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from autograder.course.errors import CourseError
 from autograder.extras.lti import sending
 from autograder.extras.lti.assignment import LmsMember, LmsStanding
 from autograder.extras.lti.journal import Journal
@@ -92,6 +93,17 @@ def test_a_late_penalty_is_in_score_and_comment(tmp_path):
     assert "2.5 of 10 points.\n1.5 points off for lateness." in lms.sent[1][2]
 
 
+def test_a_journal_that_cannot_be_written_loses_no_report(tmp_path, monkeypatch):
+    def refuse(*_: object, **__: object) -> None:
+        raise CourseError("the disk is full")
+
+    monkeypatch.setattr(Journal, "accept", refuse)
+    lms = Gradebook(u501=9.5)
+    delivery = send(lms, tmp_path)
+    assert not delivery.is_complete and "the disk is full" in delivery.lines
+    assert "1 same, 2 not sent" in delivery.lines
+
+
 def test_a_dry_run_sends_nothing_and_notes_nothing(tmp_path):
     lms = Gradebook(u502=4.0)
     delivery = send(lms, tmp_path, is_trial=True)
@@ -178,7 +190,6 @@ def test_one_student_who_is_refused_does_not_stop_the_others(tmp_path):
 
 
 def test_a_run_that_was_cut_off_continues_where_it_stopped(tmp_path):
-    from autograder.course.errors import CourseError
 
     lms = Gradebook()
     lms.fails["502"] = CourseError("the network is gone")
