@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from autograder.course.errors import CourseError, list_present
+from autograder.course.errors import CourseError, list_matches, list_present
 from autograder.grading.judge.verdict import Verdict
 from autograder.grading.titles import number
 
@@ -193,8 +193,7 @@ class Classbook:
             or number(self.unit, exercise.name) == name.rstrip(".")
         ]
         if len(matches) > 1:
-            listed = " or ".join(exercise.name for exercise in matches)
-            raise CourseError(f'"{name}" may be {listed}')
+            raise CourseError(list_matches(name, (item.name for item in matches)))
         if not matches:
             raise CourseError(f'no exercise "{name}"; {list_present(names)}')
         return matches[0]

@@ -26,7 +26,7 @@ from autograder.classroom.classbook import (
 )
 from autograder.course import is_called, notebooks
 from autograder.course.access import refuse_path, refuse_unreadable
-from autograder.course.errors import CourseError, UsageError, list_present
+from autograder.course.errors import CourseError, UsageError, list_matches, list_present
 from autograder.grading import metadata
 from autograder.grading.converter import CourseAutograde
 from autograder.grading.gradebook import hand_log
@@ -79,8 +79,8 @@ def find_assignment(name: str, root: Path) -> str:
             f"{root} is not a course folder (it has no source/); give one with "
             "--course FOLDER"
         )
-    several = f'"{name}" may be {" or ".join(matches)}' if matches else ""
-    raise UsageError(several or f'no assignment "{name}"; {list_present(units)}')
+    none = f'no assignment "{name}"; {list_present(units)}'
+    raise UsageError(list_matches(name, matches) if matches else none)
 
 
 def read(unit: str, root: Path) -> Classbook:

@@ -46,7 +46,7 @@ from __future__ import annotations
 
 import contextlib
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 
@@ -83,6 +83,11 @@ class Faults(list[str]):
         """
         if self:
             raise CourseError("\n".join(dict.fromkeys(self)))
+
+
+def list_matches(name: str, matches: Iterable[str]) -> str:
+    """Say what an ambiguous name may stand for: '"mask" may be a-mask or b-mask'."""
+    return f'"{name}" may be {" or ".join(matches)}'
 
 
 def list_present(names: Sequence[str]) -> str:
