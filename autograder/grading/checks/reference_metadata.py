@@ -23,15 +23,19 @@ def entries(unit: str) -> dict[str, dict[str, Any]]:
     This is an entry of the unit's JSON file of references: title, points, cases etc.
     The result is {} for an unknown unit.
     """
-    path = _PUBLIC / f"{unit}.json"
-    return _read(path, path.stat().st_mtime_ns) if path.is_file() else {}
+    exercises = _load(_PUBLIC / f"{unit}.json", "exercises") or []
+    return {entry["name"]: entry for entry in exercises}
+
+
+def _load(path: Path, key: str) -> Any:
+    """Load a file's JSON, and return what it has under a key; None without the file."""
+    return _parse(path, path.stat().st_mtime_ns)[key] if path.is_file() else None
 
 
 @functools.lru_cache
-def _read(path: Path, _changed: int) -> dict[str, dict[str, Any]]:
-    """Map each exercise in a file to its JSON entry; cached until the file changes."""
-    exercises = json.loads(path.read_text(encoding="utf-8"))["exercises"]
-    return {entry["name"]: entry for entry in exercises}
+def _parse(path: Path, _changed: int) -> Any:
+    """Parse a JSON file; the result is cached until the file changes."""
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def refuse_damaged(unit: str) -> None:
@@ -70,14 +74,7 @@ def titles(unit: str) -> dict[str, str]:
 
 def numbers(unit: str) -> dict[str, str]:
     """Map each exercise of a unit to its number, like "2.4"; {} for an unknown unit."""
-    path = _CONTENTS / f"{unit}.json"
-    return _read_numbers(path, path.stat().st_mtime_ns) if path.is_file() else {}
-
-
-@functools.lru_cache
-def _read_numbers(path: Path, _changed: int) -> dict[str, str]:
-    """Map each exercise in a file to its number; cached until the file changes."""
-    places = json.loads(path.read_text(encoding="utf-8"))["places"]
+    places = _load(_CONTENTS / f"{unit}.json", "places") or {}
     return {name: str(place["number"]) for name, place in places.items()}
 
 
