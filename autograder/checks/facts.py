@@ -153,14 +153,16 @@ def difference(before: object, after: object) -> Summary:
     pairs = list(zip(olds, news, strict=True))
     if any(old.dtype != new.dtype for old, new in pairs):
         return {"near": True}
-    others = [
+    plain_parts = [
         [part for part in _parts(value) if not isinstance(part, torch.Tensor)]
         for value in (before, after)
     ]
-    is_same = _of_other_things(*others) == {"same": True}
+    is_same = _of_other_things(*plain_parts) == {"same": True}
     if is_same and all(_close(old, new) for old, new in pairs):
         return {"same": True}
-    if others[0] or all(_close(old, new, rtol=1e-2, atol=1e-3) for old, new in pairs):
+    if plain_parts[0] or all(
+        _close(old, new, rtol=1e-2, atol=1e-3) for old, new in pairs
+    ):
         return {"near": True}
     return {
         "turned": [old.dim() > 1 and _close(old.mT, new) for old, new in pairs],

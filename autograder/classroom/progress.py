@@ -162,8 +162,8 @@ def _line(
     student: Student, marks: Sequence[Mark], weights: Sequence[float], drop: int
 ) -> Standing:
     """Combine marks into a share of the course, without a student's ``drop`` worst."""
-    heavy = [n for n, weight in enumerate(weights) if weight]
-    worst = sorted(heavy, key=lambda n: (marks[n].share, n))[:drop]
+    weighted = [n for n, weight in enumerate(weights) if weight]
+    worst = sorted(weighted, key=lambda n: (marks[n].share, n))[:drop]
     counted = [n for n in range(len(marks)) if n not in worst]
     total_weight = sum(weights[n] for n in counted)
     total = sum(weights[n] * marks[n].share for n in counted)

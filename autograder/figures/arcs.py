@@ -28,8 +28,8 @@ def arcs(
 
     centres, end = _places(words)
     spans = [abs(at - centres[query]) for at in centres]
-    drawn = [s for s, w in zip(spans, weights, strict=True) if w >= LEAST and s]
-    row = max(drawn, default=1.0) / 6  # the height of a line of text
+    widths = [s for s, w in zip(spans, weights, strict=True) if w >= LEAST and s]
+    row = max(widths, default=1.0) / 6  # the height of a line of text
     for at, span, weight in zip(centres, spans, weights, strict=True):
         if weight < LEAST or span == 0:
             continue

@@ -68,9 +68,8 @@ def _only_in_training(wrong: Sequence[CaseResult]) -> bool:
     """Whether a module is right in training mode, and wrong in eval mode."""
     findings = [f for result in wrong for f in result.findings]
     labels = {(what_was_seen(f.name)[1], bool(f.problem)) for f in findings}
-    return {("in eval mode", True), ("in training mode", False)} <= labels and (
-        "in training mode", True
-    ) not in labels  # fmt: skip
+    is_seen = {("in eval mode", True), ("in training mode", False)} <= labels
+    return is_seen and ("in training mode", True) not in labels
 
 
 def _label(finding: Finding) -> str:

@@ -218,8 +218,8 @@ def _send_rows(
             except CourseError as error:
                 row, stop = replace(row, status="not sent"), str(error)
         # "same" but not accepted: it was sent, and the LMS's answer did not arrive.
-        is_new = row.status == "same" and row.student not in accepted
-        if row.mark and (row.status == "sent" or is_new):
+        is_unconfirmed = row.status == "same" and row.student not in accepted
+        if row.mark and (row.status == "sent" or is_unconfirmed):
             try:
                 _accept(journal, row.student, row.mark)
             except CourseError as error:  # the report of what was sent must not be lost

@@ -104,8 +104,8 @@ def write_list(unit: str, root: Path) -> list[Path]:
         (g.key, title(unit, g.exercise), str(len(g.students)), g.sentence)
         for g in answer_groups
     ]
-    shown = [replace(g, program=g.program[:_LONGEST]) for g in answer_groups]
-    html = page.render("unnamed.html.j2", unit, folder=TEMPLATES, groups=shown)
+    cut_groups = [replace(g, program=g.program[:_LONGEST]) for g in answer_groups]
+    html = page.render("unnamed.html.j2", unit, folder=TEMPLATES, groups=cut_groups)
     path = root / "reports" / f"{unit}-unnamed.html"
     return page.write_both(path, html, sheet.as_harmless_text(rows))
 
